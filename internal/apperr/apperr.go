@@ -19,8 +19,10 @@ const (
 	Unauthorized         Code = "unauthorized"
 	Forbidden            Code = "forbidden"
 	NotFound             Code = "not_found"
+	RequestTimeout       Code = "request_timeout"
 	MethodNotAllowed     Code = "method_not_allowed"
 	Conflict             Code = "conflict"
+	PreconditionFailed   Code = "precondition_failed"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"
 	Internal             Code = "internal"
@@ -29,8 +31,8 @@ const (
 
 // Codes lists every Code, so that a test can hold other tables against it.
 var Codes = []Code{
-	ValidationFailed, MalformedBody, Unauthorized, Forbidden, NotFound, MethodNotAllowed, Conflict,
-	PayloadTooLarge, UnsupportedMediaType, Internal, Unavailable,
+	ValidationFailed, MalformedBody, Unauthorized, Forbidden, NotFound, RequestTimeout,
+	MethodNotAllowed, Conflict, PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, Internal, Unavailable,
 }
 
 // Error is what a service or the store returns. Message is a sentence for the caller: it never holds a value that the

@@ -25,10 +25,11 @@ import (
 
 // DB is a database: the collections that modules open on it, and its life. An engine implements it.
 type DB interface {
-	// Open declares a collection. It does not touch the database: Prepare does, for all that were opened.
+	// Open declares a collection. It does not touch the database: Prepare does, for all that were opened. A name that
+	// is opened again takes the later Spec.
 	Open(Spec) Engine
-	// Prepare makes the collections and the indexes that are missing. It is safe to call again, and from several
-	// copies of the service at once.
+	// Prepare makes the collections, the indexes and the words for Search that are missing, also for documents that
+	// are there already. It is safe to call again, and from several copies of the service at once.
 	Prepare(context.Context) error
 	// Ping fails with Unavailable unless the database answers.
 	Ping(context.Context) error
@@ -43,8 +44,9 @@ type Spec struct {
 	Indexes []Index
 }
 
-// Index declares an index over one or several fields. The id is the last key of each, so that a listing sorted by the
-// fields reads the index in order, in both directions.
+// Index declares an index over one or several fields. The id is the last key of each that is not unique, so that a
+// listing sorted by the fields reads the index in order, in both directions. A unique one is for looking up: where its
+// fields are also sorted by, declare a plain one beside it.
 type Index struct {
 	Fields []string
 	Unique bool

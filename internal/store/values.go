@@ -86,3 +86,25 @@ func (t *Time) UnmarshalBSONValue(typ byte, data []byte) error {
 	*t = At(v)
 	return nil
 }
+
+// MarshalValues writes scalars, as in Comparison, so that UnmarshalValues gives them back with their types: numbers as
+// int32, int64 or float64, times as Time.
+func MarshalValues(values []any) ([]byte, error) {
+	return bson.Marshal(bson.D{{Key: "v", Value: values}})
+}
+
+// UnmarshalValues reads what MarshalValues wrote.
+func UnmarshalValues(data []byte) ([]any, error) {
+	var doc struct {
+		Values bson.A `bson:"v"`
+	}
+	if err := bson.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	for i, v := range doc.Values {
+		if t, ok := v.(bson.DateTime); ok {
+			doc.Values[i] = At(t.Time())
+		}
+	}
+	return doc.Values, nil
+}

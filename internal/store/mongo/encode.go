@@ -1,0 +1,126 @@
+package mongo
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// encode returns the document as it is stored: named by its json tags, without nulls, its keys escaped.
+func encode(doc any) (bson.D, error) {
+	var buf bytes.Buffer
+	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buf))
+	encoder.UseJSONStructTags()
+	if err := encoder.Encode(doc); err != nil {
+		return nil, err
+	}
+	return rewrite(buf.Bytes(), escape)
+}
+
+// encodeValue returns a field's value as it is stored, nil for one that is not: a null.
+func encodeValue(v any) (any, error) {
+	doc, err := encode(bson.D{{Key: "value", Value: v}})
+	if err != nil || len(doc) == 0 {
+		return nil, err
+	}
+	return doc[0].Value, nil
+}
+
+// decoder reads stored documents, one after the other through one buffer.
+type decoder struct{ buf *bufio.Reader }
+
+func newDecoder() decoder { return decoder{bufio.NewReader(nil)} }
+
+func (d decoder) decode(raw bson.Raw, into any) error {
+	if bytes.IndexByte(raw, '%') >= 0 { // perhaps in a key
+		doc, err := rewrite(raw, unescape)
+		if err != nil {
+			return err
+		}
+		if raw, err = bson.Marshal(doc); err != nil {
+			return err
+		}
+	}
+	d.buf.Reset(bytes.NewReader(raw))
+	decoder := bson.NewDecoder(bson.NewDocumentReader(d.buf))
+	decoder.UseJSONStructTags()
+	decoder.DefaultDocumentMap()
+	return decoder.Decode(into)
+}
+
+// rewrite returns the document with its keys put through key and without nulls, but for those in arrays. Its values
+// are bson.D, bson.A and bson.RawValue.
+func rewrite(raw bson.Raw, key func(string) string) (bson.D, error) {
+	elements, err := raw.Elements()
+	if err != nil {
+		return nil, err
+	}
+	doc := make(bson.D, 0, len(elements)+1) // one more for the words
+	for _, e := range elements {
+		if e.Value().Type == bson.TypeNull {
+			continue
+		}
+		v, err := rewriteValue(e.Value(), key)
+		if err != nil {
+			return nil, err
+		}
+		doc = append(doc, bson.E{Key: key(e.Key()), Value: v})
+	}
+	return doc, nil
+}
+
+func rewriteValue(v bson.RawValue, key func(string) string) (any, error) {
+	switch v.Type {
+	case bson.TypeEmbeddedDocument:
+		return rewrite(v.Value, key)
+	case bson.TypeArray:
+		values, err := bson.RawArray(v.Value).Values()
+		if err != nil {
+			return nil, err
+		}
+		array := make(bson.A, len(values))
+		for i := range values {
+			if array[i], err = rewriteValue(values[i], key); err != nil {
+				return nil, err
+			}
+		}
+		return array, nil
+	}
+	return v, nil
+}
+
+// escape writes a key of a map so that no server takes it for a path or an operator. Names of struct fields come out
+// as they are.
+func escape(key string) string {
+	if strings.ContainsAny(key, "%.") {
+		key = strings.NewReplacer("%", "%25", ".", "%2E").Replace(key)
+	}
+	if strings.HasPrefix(key, "$") {
+		key = "%24" + key[1:]
+	}
+	return key
+}
+
+// unescape undoes escape.
+func unescape(key string) string {
+	if !strings.Contains(key, "%") {
+		return key
+	}
+	return strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$").Replace(key)
+}
+
+// lookup returns the value under the path, nil if there is none, in what encode returned.
+func lookup(v any, path ...string) any {
+	for _, key := range path {
+		doc, _ := v.(bson.D)
+		v = nil
+		for _, e := range doc {
+			if e.Key == key {
+				v = e.Value
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+
+	"modernc.org/sqlite"
+)
+
+// maxStatements is how many prepared statements a connection keeps: one for each shape of query in use.
+const maxStatements = 128
+
+// conn is one connection to the file and the statements it has prepared. It serves one caller at a time.
+//
+// It is the driver's own connection, not database/sql's: that would prepare each statement on each connection too, but
+// knows no bound for them, and makes more garbage for each row than the row.
+type conn struct {
+	driver   driver.Conn
+	prepared map[string]*list.Element
+	lastUsed *list.List // of statement, the one used last in front
+}
+
+type statement struct {
+	text string
+	stmt driver.Stmt
+}
+
+// connect opens a connection whose cache has a size in KiB.
+func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
+	connector, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{driver: opened, prepared: make(map[string]*list.Element), lastUsed: list.New()}
+	err = c.run(ctx, fmt.Sprintf(`
+		PRAGMA busy_timeout=5000;  -- ms to wait for another program, such as the sqlite3 shell
+		PRAGMA temp_store=MEMORY;  -- what is sorted needs no folder for temporary files
+		PRAGMA cache_size=-%d`, cache))
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *conn) close() error {
+	for e := c.lastUsed.Front(); e != nil; e = e.Next() {
+		e.Value.(statement).stmt.Close()
+	}
+	return c.driver.Close()
+}
+
+// run executes a statement that is not worth keeping.
+func (c *conn) run(ctx context.Context, text string) error {
+	_, err := c.driver.(driver.ExecerContext).ExecContext(ctx, text, nil)
+	return err
+}
+
+// exec executes a statement without rows and says how many it changed and which row it inserted.
+func (c *conn) exec(ctx context.Context, text string, args ...any) (driver.Result, error) {
+	stmt, err := c.prepare(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
+}
+
+// query calls row with each row of a statement. The values are valid until the next call.
+func (c *conn) query(ctx context.Context, text string, args []any, row func([]driver.Value) error) error {
+	stmt, err := c.prepare(ctx, text)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(args))
+	if err != nil {
+		return err
+	}
+	values := make([]driver.Value, len(rows.Columns()))
+	for err == nil {
+		if err = rows.Next(values); err == nil {
+			err = cmp.Or(row(values), ctx.Err())
+		}
+	}
+	if err == io.EOF {
+		return rows.Close()
+	}
+	rows.Close() // a failed step has said why already
+	return err
+}
+
+// prepare returns the statement of this text, and drops the one that was not used for longest.
+func (c *conn) prepare(ctx context.Context, text string) (driver.Stmt, error) {
+	if e, ok := c.prepared[text]; ok {
+		c.lastUsed.MoveToFront(e)
+		return e.Value.(statement).stmt, nil
+	}
+	stmt, err := c.driver.(driver.ConnPrepareContext).PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	c.prepared[text] = c.lastUsed.PushFront(statement{text, stmt})
+	if c.lastUsed.Len() > maxStatements {
+		oldest := c.lastUsed.Remove(c.lastUsed.Back()).(statement)
+		delete(c.prepared, oldest.text)
+		oldest.stmt.Close()
+	}
+	return stmt, nil
+}
+
+func named(args []any) []driver.NamedValue {
+	values := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return values
+}
+
+// snapshot has what read does see the file as it is now.
+func (c *conn) snapshot(ctx context.Context, read func() error) error {
+	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	err := read()
+	_, end := c.exec(context.Background(), "COMMIT")
+	return cmp.Or(err, end)
+}
