@@ -1,0 +1,192 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+type section struct {
+	App    App
+	Nested struct {
+		Secret string        `env:"JWT_SECRET" secret:"yes" example:"change-me-to-another-long-random-secret"`
+		TTL    time.Duration `env:"JWT_TTL" default:"1h" min:"1m" max:"720h"`
+	}
+}
+
+const long = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+// isolate takes every setting out of the environment for the length of a test.
+func isolate(t *testing.T, set map[string]string) {
+	t.Helper()
+	for _, name := range []string{"APP_ENV", "HOST", "PORT", "API_ROOT", "LOG_LEVEL", "DATABASE_URL", "MASTER_KEY", "MAX_BODY_BYTES",
+		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "JWT_SECRET", "JWT_TTL"} {
+		t.Setenv(name, set[name]) // an empty variable counts as unset
+	}
+}
+
+func write(t *testing.T, dir, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLoadDefaults(t *testing.T) {
+	isolate(t, map[string]string{"MASTER_KEY": "a, b ,", "JWT_SECRET": "s"})
+	dir := t.TempDir()
+	var s section
+	loaded, err := Load(dir, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.App.Port != 9000 || s.App.Host != "0.0.0.0" || s.App.Env != Development || s.App.LogLevel != "info" ||
+		s.App.MaxBodyBytes != 1<<20 || !s.App.QueryTokens || !s.App.Docs || s.App.DatabaseURL != EmbeddedURL || s.Nested.TTL != time.Hour {
+		t.Errorf("defaults: %+v", s)
+	}
+	if !slices.Equal(s.App.MasterKeys, []string{"a", "b"}) || !slices.Equal(s.App.CORSOrigins, []string{"*"}) {
+		t.Errorf("lists: %+v", s.App)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".env")); err == nil || loaded.Created != "" {
+		t.Error("a .env was written although the environment has the secrets")
+	}
+}
+
+func TestLoadWritesSecretsOnce(t *testing.T) {
+	isolate(t, nil)
+	dir := t.TempDir()
+	var first, second section
+	loaded, err := Load(dir, &first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loaded.Created == "" || len(first.App.MasterKeys) != 1 || len(first.App.MasterKeys[0]) < minSecret || len(first.Nested.Secret) < minSecret {
+		t.Fatalf("no fresh secrets: %+v %+v", loaded, first)
+	}
+	info, err := os.Stat(loaded.Created)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if loaded, err := Load(dir, &second); err != nil || loaded.Created != "" {
+		t.Fatalf("second start: %+v, %v", loaded, err)
+	}
+	if first.Nested.Secret != second.Nested.Secret || first.App.MasterKeys[0] != second.App.MasterKeys[0] {
+		t.Error("the second start has other secrets")
+	}
+	var third section
+	if _, err := Load(t.TempDir(), &third); err != nil || third.Nested.Secret == first.Nested.Secret {
+		t.Errorf("two projects share a secret (%v)", err)
+	}
+}
+
+func TestLoadPrefersEnvironment(t *testing.T) {
+	isolate(t, map[string]string{"PORT": "1234"})
+	dir := t.TempDir()
+	write(t, dir, "PORT=9001\nHOST=127.0.0.1\nMASTER_KEY=k\nJWT_SECRET=a,b\nPROT=1\n")
+	var s section
+	loaded, err := Load(dir, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.App.Port != 1234 || s.App.Host != "127.0.0.1" || s.Nested.Secret != "a,b" {
+		t.Errorf("%+v", s)
+	}
+	if !slices.Equal(loaded.Unknown, []string{"PROT"}) {
+		t.Errorf("unknown names: %v", loaded.Unknown)
+	}
+}
+
+func TestLoadNamesEveryMistake(t *testing.T) {
+	isolate(t, nil)
+	dir := t.TempDir()
+	write(t, dir, "APP_ENV=production\nPORT=http\nLOG_LEVEL=loud\nJWT_TTL=1s\nMASTER_KEY=short-secret-value\nAPI_ROOT=api\n"+
+		"QUERY_TOKENS=maybe\nCORS_ORIGINS=app.example.com\nTRUSTED_PROXIES=10.0.0.1\nMAX_BODY_BYTES=1\n")
+	var s section
+	_, err := Load(dir, &s)
+	var invalid *Invalid
+	if !errors.As(err, &invalid) {
+		t.Fatalf("error %v", err)
+	}
+	lines := strings.Split(err.Error(), "\n")
+	want := []string{"PORT", "API_ROOT", "LOG_LEVEL", "MASTER_KEY", "MAX_BODY_BYTES", "QUERY_TOKENS", "JWT_SECRET", "JWT_TTL", "DATABASE_URL", "CORS_ORIGINS", "TRUSTED_PROXIES"}
+	for _, name := range want {
+		if n := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+": ") }); n < 0 {
+			t.Errorf("no line for %s in\n%s", name, err)
+		}
+	}
+	if len(lines) != len(want) {
+		t.Errorf("%d lines for %d mistakes:\n%s", len(lines), len(want), err)
+	}
+	for _, value := range []string{"short-secret-value", "loud", "maybe"} {
+		if strings.Contains(err.Error(), value) {
+			t.Errorf("the error quotes the value %q", value)
+		}
+	}
+}
+
+func TestProductionRefuses(t *testing.T) {
+	good := map[string]string{"APP_ENV": "production", "DATABASE_URL": "sqlite:/data/x.db", "MASTER_KEY": long, "JWT_SECRET": long}
+	for _, test := range []struct {
+		name string
+		set  map[string]string
+		want string // name of the setting at fault; "" for none
+	}{
+		{"good", nil, ""},
+		{"two keys", map[string]string{"MASTER_KEY": long + "," + long}, ""},
+		{"no master key", map[string]string{"MASTER_KEY": ""}, "MASTER_KEY"},
+		{"no secret", map[string]string{"JWT_SECRET": ""}, "JWT_SECRET"},
+		{"no database", map[string]string{"DATABASE_URL": ""}, "DATABASE_URL"},
+		{"short secret", map[string]string{"JWT_SECRET": long[:31]}, "JWT_SECRET"},
+		{"one short key of two", map[string]string{"MASTER_KEY": long + ",short"}, "MASTER_KEY"},
+		{"key of .env.example", map[string]string{"MASTER_KEY": "change-me-to-a-long-random-master-key"}, "MASTER_KEY"},
+		{"secret of .env.example", map[string]string{"JWT_SECRET": "change-me-to-another-long-random-secret"}, "JWT_SECRET"},
+		{"unknown database", map[string]string{"DATABASE_URL": "postgres://x"}, "DATABASE_URL"},
+		{"no path", map[string]string{"DATABASE_URL": "sqlite:"}, "DATABASE_URL"},
+		{"unknown mode", map[string]string{"APP_ENV": "prod"}, "APP_ENV"},
+		{"port", map[string]string{"PORT": "70000"}, "PORT"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			set := map[string]string{}
+			for _, from := range []map[string]string{good, test.set} {
+				for k, v := range from {
+					set[k] = v
+				}
+			}
+			isolate(t, set)
+			dir := t.TempDir()
+			var s section
+			_, err := Load(dir, &s)
+			if test.want == "" {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				if len(s.App.CORSOrigins) != 0 {
+					t.Errorf("production allows origins by default: %v", s.App.CORSOrigins)
+				}
+				return
+			}
+			var invalid *Invalid
+			if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Name != test.want {
+				t.Errorf("error %v, want one of %s", err, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ".env")); err == nil {
+				t.Error("production wrote a .env")
+			}
+		})
+	}
+}
+
+func TestLoadBrokenFile(t *testing.T) {
+	isolate(t, nil)
+	dir := t.TempDir()
+	write(t, dir, "MASTER_KEY=\"secret-that-never-ends\nJWT_SECRET=x\n")
+	var s section
+	_, err := Load(dir, &s)
+	if err == nil || !strings.HasPrefix(err.Error(), ".env: ") || strings.Contains(err.Error(), "never-ends") {
+		t.Errorf("error %v", err)
+	}
+}

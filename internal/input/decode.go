@@ -1,0 +1,283 @@
+package input
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-playground/validator/v10"
+
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/password"
+	"example.com/ginseng/internal/store"
+)
+
+// Decode fills the struct that dst points to and holds it against its rules. The error is ValidationFailed with every
+// parameter at fault, in the order of the fields.
+//
+// Fields are string, bool, int64, float64, store.Time, []string (a JSON array, a repeated form parameter, or one
+// comma-separated text), or pointers to these, which stay nil if the parameter was not given. Tags:
+//
+//   - json: the name.
+//   - validate: the rules of github.com/go-playground/validator, and maxbytes=N, uncommon (no common password).
+//     min=1 on text means required: text that is empty after trimming.
+//   - trim:"no" keeps the blanks around text; all other text is trimmed.
+//   - null:"clear" on a pointer lets JSON null mean "make it empty" instead of "not given".
+func (v Values) Decode(dst any) error {
+	value := reflect.ValueOf(dst).Elem()
+	plan := planOf(value.Type())
+	wrong := make(map[string]apperr.Field)
+	for _, f := range plan {
+		if fault := v.decodeField(f, value.Field(f.index)); fault != nil {
+			fault.In, fault.Param = "body", f.name
+			wrong[f.name] = *fault
+		}
+	}
+	checkRules(dst, wrong)
+	if len(wrong) == 0 {
+		return nil
+	}
+	fields := make([]apperr.Field, 0, len(wrong))
+	for _, f := range plan {
+		if fault, ok := wrong[f.name]; ok {
+			fields = append(fields, fault)
+		}
+	}
+	return apperr.Invalid(fields...)
+}
+
+// maxInt is the largest integer that every JSON reader keeps exact (RFC 8259 section 6).
+const maxInt = 1<<53 - 1
+
+type field struct {
+	index int
+	name  string
+	trim  bool
+	clear bool
+}
+
+var plans sync.Map // reflect.Type → []field
+
+func planOf(t reflect.Type) []field {
+	if plan, ok := plans.Load(t); ok {
+		return plan.([]field)
+	}
+	plan := make([]field, 0, t.NumField())
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		name, _, _ := strings.Cut(tag.Get("json"), ",")
+		plan = append(plan, field{index: i, name: name, trim: tag.Get("trim") != "no", clear: tag.Get("null") == "clear"})
+	}
+	plans.Store(t, plan)
+	return plan
+}
+
+func (v Values) decodeField(f field, dst reflect.Value) *apperr.Field {
+	if texts, ok := v.form[f.name]; ok {
+		return f.fromForm(texts, target(dst))
+	}
+	raw, ok := v.json[f.name]
+	switch {
+	case !ok:
+		return nil
+	case string(raw) == "null":
+		if f.clear {
+			target(dst)
+		}
+		return nil
+	}
+	return f.fromJSON(raw, target(dst))
+}
+
+// target is where a given value goes: what a pointer points to, made now.
+func target(dst reflect.Value) reflect.Value {
+	if dst.Kind() != reflect.Pointer {
+		return dst
+	}
+	dst.Set(reflect.New(dst.Type().Elem()))
+	return dst.Elem()
+}
+
+func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
+	if list, ok := dst.Addr().Interface().(*[]string); ok {
+		if len(texts) == 1 {
+			texts = strings.Split(texts[0], ",")
+		}
+		return f.setList(texts, list)
+	}
+	if len(texts) != 1 {
+		return &apperr.Field{Code: "type", Message: "Must be given once."}
+	}
+	switch p := dst.Addr().Interface().(type) {
+	case *store.Time:
+		t, err := store.ParseTime(strings.TrimSpace(texts[0]))
+		if err != nil {
+			return typeFault("a time such as 2006-01-02T15:04:05.000Z")
+		}
+		*p = t
+	case *string:
+		return f.setText(texts[0], p)
+	default:
+		return setNumber(strings.TrimSpace(texts[0]), dst)
+	}
+	return nil
+}
+
+func (f field) fromJSON(raw json.RawMessage, dst reflect.Value) *apperr.Field {
+	switch p := dst.Addr().Interface().(type) {
+	case *[]string:
+		var items []*string
+		if json.Unmarshal(raw, &items) != nil || slices.Contains(items, nil) {
+			return typeFault("a list of texts")
+		}
+		list := make([]string, len(items))
+		for i, item := range items {
+			list[i] = *item
+		}
+		return f.setList(list, p)
+	case *store.Time:
+		if json.Unmarshal(raw, p) != nil {
+			return typeFault("a time such as 2006-01-02T15:04:05.000Z")
+		}
+	case *string:
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return typeFault("text")
+		}
+		return f.setText(text, p)
+	default:
+		return setNumber(string(raw), dst)
+	}
+	return nil
+}
+
+func (f field) setText(text string, dst *string) *apperr.Field {
+	if f.trim {
+		text = strings.TrimSpace(text)
+	}
+	if strings.ContainsRune(text, 0) {
+		return &apperr.Field{Code: "format", Message: "Must not hold the character U+0000."}
+	}
+	*dst = text
+	return nil
+}
+
+func (f field) setList(texts []string, dst *[]string) *apperr.Field {
+	list := make([]string, 0, len(texts))
+	for _, text := range texts {
+		var item string
+		if fault := f.setText(text, &item); fault != nil {
+			return fault
+		}
+		if item != "" {
+			list = append(list, item)
+		}
+	}
+	*dst = list
+	return nil
+}
+
+func setNumber(text string, dst reflect.Value) *apperr.Field {
+	switch dst.Kind() {
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return typeFault("true or false")
+		}
+		dst.SetBool(text == "true")
+	case reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n > maxInt || n < -maxInt {
+			return typeFault("a whole number within ±9007199254740991")
+		}
+		dst.SetInt(n)
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+			return typeFault("a number")
+		}
+		dst.SetFloat(x)
+	default:
+		panic("input: no parameter can be of type " + dst.Type().String())
+	}
+	return nil
+}
+
+func typeFault(expected string) *apperr.Field {
+	return &apperr.Field{Code: "type", Message: "Must be " + expected + "."}
+}
+
+var rules = sync.OnceValue(func() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(f reflect.StructField) string {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return name
+	})
+	v.RegisterCustomTypeFunc(func(t reflect.Value) any { return t.Interface().(store.Time).Time }, store.Time{})
+	register(v, "uncommon", func(fl validator.FieldLevel) bool { return !password.IsCommon(fl.Field().String()) })
+	register(v, "maxbytes", func(fl validator.FieldLevel) bool {
+		n, err := strconv.Atoi(fl.Param())
+		return err == nil && len(fl.Field().String()) <= n
+	})
+	return v
+})
+
+func register(v *validator.Validate, tag string, rule validator.Func) {
+	if err := v.RegisterValidation(tag, rule); err != nil {
+		panic(err) // a tag that the library reserves: a mistake of ours
+	}
+}
+
+// checkRules adds to wrong the parameters that break a rule and are not there yet.
+func checkRules(dst any, wrong map[string]apperr.Field) {
+	err := rules().Struct(dst)
+	broken, ok := err.(validator.ValidationErrors)
+	if err != nil && !ok {
+		panic(err) // dst is no struct: a mistake of ours
+	}
+	for _, b := range broken {
+		if _, known := wrong[b.Field()]; !known {
+			fault := ruleFault(b)
+			fault.In, fault.Param = "body", b.Field()
+			wrong[b.Field()] = fault
+		}
+	}
+}
+
+func ruleFault(b validator.FieldError) apperr.Field {
+	text := b.Kind() == reflect.String
+	switch tag, param := b.Tag(), b.Param(); {
+	case tag == "required", tag == "min" && text && param == "1":
+		return apperr.Field{Code: "required", Message: "Must be given."}
+	case tag == "max" && text, tag == "maxbytes":
+		return bound("max_length", "Must have at most %v characters.", param)
+	case tag == "min" && text:
+		return bound("min_length", "Must have at least %v characters.", param)
+	case tag == "max":
+		return bound("max", "Must be at most %v.", param)
+	case tag == "min":
+		return bound("min", "Must be at least %v.", param)
+	case tag == "oneof":
+		allowed := strings.Fields(param)
+		return apperr.Field{Code: "one_of", Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
+	case tag == "email":
+		return apperr.Field{Code: "format", Message: "Must be an e-mail address."}
+	case strings.HasSuffix(tag, "http_url"): // alone, or as len=0|http_url
+		return apperr.Field{Code: "format", Message: "Must be an address that begins with http:// or https://."}
+	case tag == "uncommon":
+		return apperr.Field{Code: "too_common", Message: "Is one of the most common passwords. Choose another."}
+	}
+	return apperr.Field{Code: "format", Message: "Is not valid."}
+}
+
+func bound(code, message, param string) apperr.Field {
+	n, err := strconv.ParseFloat(param, 64)
+	if err != nil {
+		return apperr.Field{Code: code, Message: fmt.Sprintf(message, param)}
+	}
+	return apperr.Field{Code: code, Message: fmt.Sprintf(message, param), Expected: n}
+}

@@ -1,0 +1,283 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/store"
+)
+
+const (
+	form      = "application/x-www-form-urlencoded"
+	jsonType  = "application/json"
+	bodyLimit = 1024
+)
+
+func read(contentType, body string) (Values, error) {
+	r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	return Read(r, bodyLimit)
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, contentType, body string
+		want                    apperr.Code
+	}{
+		{"form", form, "a=1&b=2", ""},
+		{"form with charset", form + "; charset=utf-8", "a=1", ""},
+		{"JSON", jsonType, `{"a":1}`, ""},
+		{"JSON with blanks", jsonType, " {\n} ", ""},
+		{"nothing", "", "", ""},
+		{"text", "text/plain", "a=1", apperr.UnsupportedMediaType},
+		{"no type", "", "a=1", apperr.UnsupportedMediaType},
+		{"broken type", "a/b/c;;", "a=1", apperr.UnsupportedMediaType},
+		{"broken form", form, "a=%zz", apperr.MalformedBody},
+		{"semicolons", form, "a=1;b=2", apperr.MalformedBody},
+		{"not UTF-8", jsonType, "{\"a\":\"\xff\"}", apperr.MalformedBody},
+		{"array", jsonType, `[1]`, apperr.MalformedBody},
+		{"text as JSON", jsonType, `"a"`, apperr.MalformedBody},
+		{"null", jsonType, `null`, apperr.MalformedBody},
+		{"half", jsonType, `{"a":`, apperr.MalformedBody},
+		{"half object", jsonType, `{"a":1`, apperr.MalformedBody},
+		{"no comma", jsonType, `{"a":1 "b":2}`, apperr.MalformedBody},
+		{"trailing comma", jsonType, `{"a":1,}`, apperr.MalformedBody},
+		{"more", jsonType, `{"a":1} {}`, apperr.MalformedBody},
+		{"key twice", jsonType, `{"a":1,"a":2}`, apperr.MalformedBody},
+		{"deep", jsonType, `{"a":` + strings.Repeat("[", bodyLimit-7) + `}`, apperr.MalformedBody},
+		{"too large", jsonType, `{"a":"` + strings.Repeat("x", bodyLimit) + `"}`, apperr.PayloadTooLarge},
+		{"no boundary", "multipart/form-data", "x", apperr.MalformedBody},
+		{"broken parts", "multipart/form-data; boundary=b", "--b\r\nbroken\r\n", apperr.MalformedBody},
+	} {
+		if _, err := read(test.contentType, test.body); apperr.CodeOf(err) != test.want {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+// TestReadUnannounced sends a large body without a length, which must be counted while it is read.
+func TestReadUnannounced(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), strings.NewReader(strings.Repeat("x", bodyLimit))))
+	r.Header.Set("Content-Type", form)
+	if _, err := Read(r, bodyLimit); !apperr.Is(err, apperr.PayloadTooLarge) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadBrokenOff(t *testing.T) {
+	t.Parallel()
+	for want, cause := range map[apperr.Code]error{apperr.RequestTimeout: os.ErrDeadlineExceeded, apperr.MalformedBody: io.ErrUnexpectedEOF} {
+		r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), failing{cause}))
+		r.Header.Set("Content-Type", form)
+		if _, err := Read(r, bodyLimit); !apperr.Is(err, want) || !errors.Is(err, cause) {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+func TestMultipart(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	if err := w.WriteField("text", " plain "); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := read(w.FormDataContentType(), b.String())
+	if err != nil || v.Text("text") != " plain " {
+		t.Fatalf("%v %v", v, err)
+	}
+	b.Reset()
+	w = multipart.NewWriter(&b)
+	part, err := w.CreateFormFile("text", "a.txt")
+	if err == nil {
+		_, err = fmt.Fprint(part, "x")
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(w.FormDataContentType(), b.String()); !apperr.Is(err, apperr.ValidationFailed) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+type all struct {
+	Text  string      `json:"text"`
+	Raw   string      `json:"raw" trim:"no"`
+	Bool  bool        `json:"bool"`
+	Int   int64       `json:"int"`
+	Float float64     `json:"float"`
+	Time  store.Time  `json:"time"`
+	List  []string    `json:"list"`
+	Some  *string     `json:"some" null:"clear"`
+	Other *string     `json:"other"`
+	When  *store.Time `json:"when"`
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	when, err := store.ParseTime("2026-01-02T03:04:05.678Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "x"
+	want := all{Text: "a b", Raw: " c ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
+	for name, body := range map[string][2]string{
+		"form":                {form, "text=+a+b+&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&unknown=1"},
+		"form, repeated list": {form, "text=a+b&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
+		"JSON":                {jsonType, `{"text":" a b ","raw":" c ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","unknown":{}}`},
+	} {
+		v, err := read(body[0], body[1])
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got all
+		if err := v.Decode(&got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestDecodeNull(t *testing.T) {
+	t.Parallel()
+	v, err := read(jsonType, `{"text":null,"bool":null,"int":null,"list":null,"some":null,"other":null,"when":null}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got all
+	empty := ""
+	if err := v.Decode(&got); err != nil || !reflect.DeepEqual(got, all{Some: &empty}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestDecodeTypes(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string][2]string{
+		"form": {form, "text=a&text=b&raw=%00&bool=1&int=1.5&float=NaN&time=yesterday&list=%00&some=a&some=b"},
+		"JSON": {jsonType, `{"text":1,"raw":{"$gt":""},"bool":"true","int":"5","float":"1","time":5,"list":[null],"some":["a"]}`},
+		"more": {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
+	} {
+		v, err := read(body[0], body[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got all
+		var e *apperr.Error
+		if err := v.Decode(&got); !errors.As(err, &e) || e.Code != apperr.ValidationFailed {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var params []string
+		for _, f := range e.Fields {
+			params = append(params, f.Param)
+			if f.In != "body" || f.Message == "" || (f.Code != "type" && f.Code != "format") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if want := []string{"text", "raw", "bool", "int", "float", "time", "list", "some"}; !reflect.DeepEqual(params, want) {
+			t.Errorf("%s: %v are at fault, want %v", name, params, want)
+		}
+	}
+}
+
+type ruled struct {
+	Name   string  `json:"name" validate:"required,max=3"`
+	Change *string `json:"change" validate:"omitnil,min=1,max=3"`
+	Pass   string  `json:"pass" trim:"no" validate:"omitempty,min=8,uncommon"`
+	Email  string  `json:"email" validate:"omitempty,maxbytes=20,email"`
+	URL    string  `json:"url" validate:"len=0|http_url"`
+	Role   string  `json:"role" validate:"omitempty,oneof=user admin"`
+	Age    int64   `json:"age" validate:"omitempty,min=18,max=99"`
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"name=abc":                           "",
+		"name=äöü&email=a@example.com":       "",
+		"":                                   "name required",
+		"name=++":                            "name required",
+		"name=abcd":                          "name max_length 3",
+		"name=a&change=":                     "change required",
+		"name=a&change=+":                    "change required",
+		"name=a&change=abcd":                 "change max_length 3",
+		"name=a&pass=1234567":                "pass min_length 8",
+		"name=a&pass=Password1":              "pass too_common",
+		"name=a&email=nobody":                "email format",
+		"name=a&email=a@x.example.co":        "",
+		"name=a&email=aaaaaaaaa@xample.com":  "",
+		"name=a&email=aaaaaaaaaa@xample.com": "email max_length 20",
+		"name=a&url=javascript:alert(1)":     "url format",
+		"name=a&url=https://example.com":     "",
+		"name=a&role=root":                   "role one_of [user admin]",
+		"name=a&age=17":                      "age min 18",
+		"name=a&age=100":                     "age max 99",
+		"role=root&age=1":                    "name required; role one_of [user admin]; age min 18",
+	} {
+		v, err := read(form, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in ruled
+		var e *apperr.Error
+		var got []string
+		if err := v.Decode(&in); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				line := f.Param + " " + f.Code
+				if f.Expected != nil {
+					line += fmt.Sprint(" ", f.Expected)
+				}
+				got = append(got, line)
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %v, want %s", body, got, want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{`{"a":"x"}`: "x", `{"a":1}`: "", `{"a":["x"]}`: "", `{}`: ""} {
+		if v, err := read(jsonType, body); err != nil || v.Text("a") != want {
+			t.Errorf("%s: %q, %v", body, v.Text("a"), err)
+		}
+	}
+	if v, err := read(form, "a=x&a=y"); err != nil || v.Text("a") != "" || !v.Has("a") || v.Has("b") {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+// FuzzRead looks for a body that makes reading or decoding panic.
+func FuzzRead(f *testing.F) {
+	f.Add(form, "text=a&int=1")
+	f.Add(jsonType, `{"text":"a","list":["x",null],"time":"2026-01-02T03:04:05Z"}`)
+	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nx\r\n--b--\r\n")
+	f.Fuzz(func(t *testing.T, contentType, body string) {
+		v, err := read(contentType, body)
+		if err != nil {
+			return
+		}
+		var in all
+		if err := v.Decode(&in); err != nil && !apperr.Is(err, apperr.ValidationFailed) {
+			t.Errorf("%v", err)
+		}
+	})
+}

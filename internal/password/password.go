@@ -1,0 +1,142 @@
+// Package password hashes passwords with argon2id and limits how much of the machine hashing may take: each hash costs
+// milliseconds of a core and megabytes on purpose, so a flood of sign-ins must not starve the rest.
+package password
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/crypto/bcrypt"
+
+	"example.com/ginseng/internal/apperr"
+)
+
+// The parameters of argon2id: OWASP Password Storage Cheat Sheet, "m=19456 (19 MiB), t=2, p=1".
+const (
+	memoryKiB = 19 * 1024
+	passes    = 2
+	lanes     = 1
+	saltBytes = 16
+	hashBytes = 32
+)
+
+// The bounds on parameters of a stored hash: beyond them it is not one of ours, and would cost too much to try.
+const (
+	maxMemoryKiB = 256 * 1024
+	maxPasses    = 16
+)
+
+// waitingPerHash is how many callers may wait for each hash that can run: about half a second's work.
+const waitingPerHash = 32
+
+// Hasher hashes and verifies passwords. At most GOMAXPROCS-1 hashes (at least one) run at once, so that a core stays
+// free for other routes; a bounded number of callers wait for their turn, and the rest get Unavailable.
+type Hasher struct {
+	slots   chan struct{}
+	waiting atomic.Int64
+	limit   int64
+	dummy   string
+}
+
+// NewHasher makes a Hasher for this machine.
+func NewHasher() *Hasher {
+	parallel := max(1, runtime.GOMAXPROCS(0)-1)
+	return &Hasher{
+		slots: make(chan struct{}, parallel),
+		limit: int64(parallel * waitingPerHash),
+		dummy: format(memoryKiB, passes, lanes, make([]byte, saltBytes), make([]byte, hashBytes)),
+	}
+}
+
+// Hash returns the argon2id hash of a password in the PHC string format.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	release, err := h.acquire(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	salt := make([]byte, saltBytes)
+	rand.Read(salt) // never fails: crypto/rand
+	return format(memoryKiB, passes, lanes, salt, argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)), nil
+}
+
+// Verify reports whether the password is that of the hash, argon2id or bcrypt, and whether the hash should be replaced
+// because it is not what Hash makes today. An empty hash matches nothing, and takes the time of one that might.
+func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
+	release, err := h.acquire(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	defer release()
+	if strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") {
+		return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil, true, nil
+	}
+	known := hash != ""
+	if !known {
+		hash = h.dummy
+	}
+	p, err := parse(hash)
+	if err != nil {
+		return false, false, err
+	}
+	sum := argon2.IDKey([]byte(password), p.salt, p.passes, p.memory, p.lanes, uint32(len(p.sum)))
+	match = subtle.ConstantTimeCompare(sum, p.sum) == 1 && known
+	return match, p.memory != memoryKiB || p.passes != passes || p.lanes != lanes, nil
+}
+
+// acquire waits for a turn. The error is Unavailable: too many wait already, or the context ended.
+func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
+	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
+		h.waiting.Add(-1)
+		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").After(2 * time.Second)
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots; h.waiting.Add(-1) }, nil
+	case <-ctx.Done():
+		h.waiting.Add(-1)
+		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err())
+	}
+}
+
+type parsed struct {
+	memory, passes uint32
+	lanes          uint8
+	salt, sum      []byte
+}
+
+var encoding = base64.RawStdEncoding
+
+// format writes the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
+func format(memory, passes uint32, lanes uint8, salt, sum []byte) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
+		argon2.Version, memory, passes, lanes, encoding.EncodeToString(salt), encoding.EncodeToString(sum))
+}
+
+func parse(hash string) (p parsed, err error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return p, fmt.Errorf("password: a stored hash is neither argon2id nor bcrypt")
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.memory, &p.passes, &p.lanes); err != nil {
+		return p, fmt.Errorf("password: a stored hash has broken parameters: %w", err)
+	}
+	if p.memory > maxMemoryKiB || p.passes < 1 || p.passes > maxPasses || p.lanes < 1 {
+		return p, fmt.Errorf("password: a stored hash has parameters out of bounds")
+	}
+	if p.salt, err = encoding.DecodeString(parts[4]); err != nil {
+		return p, fmt.Errorf("password: a stored hash has a broken salt: %w", err)
+	}
+	if p.sum, err = encoding.DecodeString(parts[5]); err != nil || len(p.sum) == 0 {
+		return p, fmt.Errorf("password: a stored hash has a broken sum")
+	}
+	return p, nil
+}
