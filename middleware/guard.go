@@ -1,0 +1,169 @@
+package middleware
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/input"
+	"example.com/ginseng/internal/listing"
+)
+
+// Guard finds out who makes a request and holds the caller against the route's rule.
+type Guard struct {
+	Keys         access.Keys
+	Tokens       access.TokenVerifier    // nil where the service has no users
+	Passwords    access.PasswordVerifier // likewise
+	QueryTokens  bool                    // whether a credential may stand in the query
+	MaxBodyBytes int64
+}
+
+// bodyTime is how long a body may take to arrive after its header.
+const bodyTime = 15 * time.Second
+
+// credential is the name of the parameter that carries the master key or a user token (seed: access_token).
+const credential = listing.Credential
+
+func readBody(c *gin.Context, limit int64) error {
+	if c.Request.Method == "GET" || c.Request.ContentLength == 0 {
+		return nil
+	}
+	conn := http.NewResponseController(c.Writer)
+	_ = conn.SetReadDeadline(time.Now().Add(bodyTime)) // a test's recorder has no connection, and needs none
+	v, err := input.Read(c.Request, limit)
+	_ = conn.SetReadDeadline(time.Time{})
+	c.Set(valuesKey, v)
+	return err
+}
+
+func values(c *gin.Context) input.Values {
+	v, _ := c.Get(valuesKey)
+	out, _ := v.(input.Values) // the zero value where there is no body
+	return out
+}
+
+// caller proves the request's credential, if it has one, and applies the rule.
+func (g Guard) caller(c *gin.Context, rule access.Rule) (access.Principal, error) {
+	if rule == access.Password {
+		return g.basic(c)
+	}
+	text, given, err := g.credential(c)
+	if err != nil {
+		return access.Principal{}, err
+	}
+	if !given {
+		if rule == access.Public {
+			return access.Principal{}, nil
+		}
+		return access.Principal{}, apperr.New(apperr.Unauthorized, "%s", missing[rule])
+	}
+	p, err := g.prove(c, text)
+	if err != nil {
+		return p, err
+	}
+	return p, meets(p, rule)
+}
+
+var missing = map[access.Rule]string{
+	access.Master: "The master key is missing. Send it as access_token, or as Authorization: Bearer.",
+	access.User:   "A user token is missing. Sign in, and send the token as access_token, or as Authorization: Bearer.",
+	access.Admin:  "The user token of an admin is missing. Sign in, and send the token as access_token, or as Authorization: Bearer.",
+}
+
+// meets holds a proven caller against the rule: a credential of the wrong kind is 401, a user without the role 403.
+func meets(p access.Principal, rule access.Rule) error {
+	switch {
+	case rule == access.Master && !p.Master:
+		return apperr.New(apperr.Unauthorized, "This takes the master key, not a user token.")
+	case (rule == access.User || rule == access.Admin) && !p.IsUser():
+		return apperr.New(apperr.Unauthorized, "This takes a user token, not the master key.")
+	case rule == access.Admin && !p.IsAdmin():
+		return apperr.New(apperr.Forbidden, "Only an admin may do this.")
+	}
+	return nil
+}
+
+func (g Guard) prove(c *gin.Context, text string) (access.Principal, error) {
+	if g.Keys.Match(text) {
+		return access.Principal{Master: true}, nil
+	}
+	if g.Tokens == nil {
+		return access.Principal{}, access.BadToken()
+	}
+	return g.Tokens.VerifyToken(c.Request.Context(), text)
+}
+
+// credential is the text in the places that may carry one: body, header, query. Different values are a mistake
+// (RFC 6750 section 2); the same one twice is fine.
+func (g Guard) credential(c *gin.Context) (text string, given bool, err error) {
+	v := values(c)
+	places := []struct {
+		in    string
+		text  string
+		given bool
+	}{
+		{"body", v.Text(credential), v.Has(credential)},
+		{"query", "", false},
+		{"header", "", false},
+	}
+	if g.QueryTokens && c.Request.URL.RawQuery != "" {
+		query := c.Request.URL.Query()
+		places[1].given = query.Has(credential)
+		if texts := query[credential]; len(texts) == 1 {
+			places[1].text = texts[0]
+		}
+	}
+	places[2].text, places[2].given = bearer(c)
+	for _, place := range places {
+		if !place.given {
+			continue
+		}
+		if given && place.text != text {
+			return "", false, apperr.Invalid(apperr.Field{In: place.in, Param: credential, Code: "conflict",
+				Message: "Is given in two places with different values. Send it once."})
+		}
+		text, given = place.text, true
+	}
+	return text, given, nil
+}
+
+func bearer(c *gin.Context) (string, bool) {
+	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(text), true
+}
+
+// basic proves an e-mail and a password.
+func (g Guard) basic(c *gin.Context) (access.Principal, error) {
+	email, password, given := Basic(c)
+	if !given {
+		return access.Principal{}, apperr.New(apperr.Unauthorized, "E-mail and password are missing. Send them as Authorization: Basic.")
+	}
+	return g.Passwords.VerifyPassword(c.Request.Context(), email, password)
+}
+
+// Basic is the e-mail and password of an Authorization header (RFC 7617). A malformed one counts as given, and is
+// nobody's: both texts are empty.
+func Basic(c *gin.Context) (email, password string, given bool) {
+	c.Set(basicKey, true) // what a 401 of this route asks for
+	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return "", "", false
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return "", "", true
+	}
+	email, password, ok := strings.Cut(string(raw), ":")
+	if !ok {
+		return "", "", true
+	}
+	return email, password, true
+}

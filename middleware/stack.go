@@ -1,0 +1,202 @@
+// Package middleware is what every request passes through, in the order that New gives, and what controllers answer
+// with. It is the only shared package that knows Gin.
+package middleware
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/rs/cors"
+
+	"example.com/ginseng/internal/apperr"
+)
+
+// Options are what a Stack is made of.
+type Options struct {
+	Modules        []Module
+	Guard          Guard
+	Root           string                      // prefix of every API path, "" or "/api"
+	CORSOrigins    []string                    // who may call from a browser; "*" is anyone
+	TrustedProxies []string                    // networks whose X-Forwarded-For is believed
+	Ready          func(context.Context) error // whether the service can do its work
+	Docs           []byte                      // the Swagger document; nil serves none
+	Log            *slog.Logger
+}
+
+// requestTime is how long a request may take after its body is read; the database calls it makes end with it.
+const requestTime = 30 * time.Second
+
+// Stack is the service's HTTP handler.
+type Stack struct {
+	http.Handler
+	engine *gin.Engine
+}
+
+// New builds the stack. The order: CORS, HEAD as GET, gzip, then in Gin the request's id, its line in the log, panics, its
+// time limit, security headers, and the route.
+func New(o Options) (*Stack, error) {
+	quiet()
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
+	if err := engine.SetTrustedProxies(o.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("middleware: trusted proxies: %w", err)
+	}
+	engine.Use(observe(o.Log), secure)
+	engine.NoRoute(func(c *gin.Context) { fail(c, apperr.New(apperr.NotFound, "There is nothing at this address.")) })
+	engine.NoMethod(noMethod)
+	mountHealth(engine, o.Ready)
+	if o.Docs != nil {
+		mountDocs(engine, o.Docs, o.Root)
+	}
+	router := &Router{group: engine.Group(o.Root), guard: o.Guard}
+	for _, m := range o.Modules {
+		m.Routes(router)
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(gzipSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("middleware: gzip: %w", err)
+	}
+	handler := headAsGet(compress(engine))
+	if len(o.CORSOrigins) > 0 {
+		handler = allowOrigins(o.CORSOrigins).Handler(handler)
+	}
+	return &Stack{Handler: handler, engine: engine}, nil
+}
+
+// quiet keeps Gin from printing its own lines; the mode is a global of Gin's.
+var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// Routes lists what is mounted, as "METHOD /path".
+func (s *Stack) Routes() []string {
+	var out []string
+	for _, r := range s.engine.Routes() {
+		out = append(out, r.Method+" "+r.Path)
+	}
+	return out
+}
+
+func allowOrigins(origins []string) *cors.Cors {
+	return cors.New(cors.Options{
+		AllowedOrigins: origins,
+		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"},
+		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link"},
+		MaxAge:         600, // seconds
+	})
+}
+
+// headAsGet lets every GET route answer HEAD: net/http drops the body, since it remembers the request as it came.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := *r
+			get.Method = http.MethodGet
+			r = &get
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// noMethod answers OPTIONS with what is allowed, and 405 to the rest. Gin has set Allow.
+func noMethod(c *gin.Context) {
+	if allow := c.Writer.Header(); c.Request.Method == http.MethodOptions {
+		allow.Set("Allow", "OPTIONS, "+allow.Get("Allow"))
+		_ = NoContent(c)
+		return
+	}
+	fail(c, apperr.New(apperr.MethodNotAllowed, "This address does not take this method; Allow lists those it takes."))
+}
+
+// observe gives the request its id and time limit, writes its line in the log, and answers a panic. The line never
+// holds the query or a header: a credential may stand there.
+func observe(log *slog.Logger) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		start := time.Now()
+		id := incomingID(c.GetHeader("X-Request-Id"))
+		if id == "" {
+			id = rand.Text()
+		}
+		c.Set(requestIDKey, id)
+		c.Header("X-Request-Id", id)
+		ctx, cancel := context.WithTimeout(c.Request.Context(), requestTime)
+		defer cancel()
+		c.Request = c.Request.WithContext(ctx)
+
+		cut := next(c)
+
+		attrs := []slog.Attr{
+			slog.String("requestId", id), slog.String("method", c.Request.Method), slog.String("route", c.FullPath()),
+			slog.Int("status", c.Writer.Status()), slog.Duration("duration", time.Since(start)),
+		}
+		if caller := Caller(c); caller.IsUser() {
+			attrs = append(attrs, slog.String("userId", caller.UserID.Hex()))
+		}
+		level := slog.LevelInfo
+		if err := c.Errors.Last(); err != nil {
+			level = slog.LevelError
+			attrs = append(attrs, slog.String("error", err.Error()))
+		}
+		log.LogAttrs(ctx, level, "request", attrs...)
+		if cut {
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// next runs the rest of the stack. A panic in it is a 500; if the answer has begun, the connection is to be cut
+// instead, so that the client does not take half of an answer for the whole.
+func next(c *gin.Context) (cut bool) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		if cut = c.Writer.Written(); cut {
+			_ = c.Error(err)
+			return
+		}
+		fail(c, err)
+	}()
+	c.Next()
+	return false
+}
+
+func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
+
+// maxID bounds a request id that a client brings along.
+const maxID = 64
+
+// incomingID is a client's request id, or "" if it is not fit for a log.
+func incomingID(id string) string {
+	if len(id) > maxID {
+		return ""
+	}
+	for _, r := range id {
+		if !strings.ContainsRune("-_.", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return ""
+		}
+	}
+	return id
+}
+
+// secure sets the headers that keep a browser from reading an answer as anything but data (OWASP REST Security Cheat
+// Sheet).
+func secure(c *gin.Context) {
+	header := c.Writer.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+}

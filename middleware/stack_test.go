@@ -1,0 +1,443 @@
+package middleware
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/store"
+)
+
+const (
+	masterKey  = "the-master-key"
+	userToken  = "user-token"
+	adminToken = "admin-token"
+	formType   = "application/x-www-form-urlencoded"
+)
+
+var userID = store.NewID()
+
+type fakeTokens struct{}
+
+func (fakeTokens) VerifyToken(_ context.Context, token string) (access.Principal, error) {
+	switch token {
+	case userToken:
+		return access.Principal{UserID: userID, Role: access.RoleUser}, nil
+	case adminToken:
+		return access.Principal{UserID: userID, Role: access.RoleAdmin}, nil
+	}
+	return access.Principal{}, access.BadToken()
+}
+
+type fakePasswords struct{}
+
+func (fakePasswords) VerifyPassword(_ context.Context, email, password string) (access.Principal, error) {
+	if email == "ada@example.com" && password == "a:b" {
+		return access.Principal{UserID: userID, Role: access.RoleUser}, nil
+	}
+	return access.Principal{}, apperr.New(apperr.Unauthorized, "Wrong.")
+}
+
+// routes is a Module made of a function.
+type routes func(*Router)
+
+func (f routes) Routes(r *Router) { f(r) }
+
+func who(c *gin.Context) error {
+	p := Caller(c)
+	switch {
+	case p.Master:
+		return OK(c, "master")
+	case p.IsUser():
+		return OK(c, p.Role)
+	}
+	return OK(c, "anonymous")
+}
+
+func newStack(t testing.TB, log io.Writer, module routes, set ...func(*Options)) *Stack {
+	t.Helper()
+	o := Options{
+		Modules: []Module{module},
+		Guard: Guard{
+			Keys: access.NewKeys([]string{masterKey}), Tokens: fakeTokens{}, Passwords: fakePasswords{},
+			QueryTokens: true, MaxBodyBytes: 1024,
+		},
+		Ready: func(context.Context) error { return nil },
+		Log:   slog.New(slog.NewTextHandler(log, nil)),
+		Docs:  []byte(`{"swagger":"2.0","basePath":"/"}`),
+	}
+	for _, f := range set {
+		f(&o)
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// do makes a call; header holds names and values in turn.
+func do(s http.Handler, method, path, contentType, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func problem(t *testing.T, w *httptest.ResponseRecorder) Problem {
+	t.Helper()
+	var p Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Header().Get("Content-Type") != problemType {
+		t.Fatalf("status %d is no problem: %v: %s", w.Code, err, w.Body)
+	}
+	if p.Status != w.Code || p.RequestID == "" || p.RequestID != w.Header().Get("X-Request-Id") || p.Title == "" || p.Detail == "" {
+		t.Errorf("not a whole problem: %s", w.Body)
+	}
+	return p
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, io.Discard, func(r *Router) {
+		for path, rule := range map[string]access.Rule{
+			"/public": access.Public, "/master": access.Master, "/user": access.User, "/admin": access.Admin, "/password": access.Password,
+		} {
+			r.POST(path, rule, who)
+		}
+	})
+	basic := func(user, password string) string {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.SetBasicAuth(user, password)
+		return r.Header.Get("Authorization")
+	}
+	for _, test := range []struct {
+		name, path, body, authorization string
+		status                          int
+		want                            string // in the body
+	}{
+		{"nobody, public", "/public", "", "", 200, "anonymous"},
+		{"user, public", "/public", "", "Bearer " + userToken, 200, "user"},
+		{"master, public", "/public", "", "Bearer " + masterKey, 200, "master"},
+		{"bad, public", "/public", "", "Bearer x", 401, ""},
+		{"bad in body, public", "/public", "access_token=x", "", 401, ""},
+		{"nobody, master", "/master", "", "", 401, "master key is missing"},
+		{"master in body", "/master", "access_token=" + masterKey, "", 200, "master"},
+		{"master in query", "/master?access_token=" + masterKey, "", "", 200, "master"},
+		{"master in header", "/master", "", "bearer  " + masterKey, 200, "master"},
+		{"same thrice", "/master?access_token=" + masterKey, "access_token=" + masterKey, "Bearer " + masterKey, 200, "master"},
+		{"two values", "/master?access_token=" + userToken, "access_token=" + masterKey, "", 400, "conflict"},
+		{"two values, header", "/user?access_token=" + userToken, "", "Bearer " + masterKey, 400, "conflict"},
+		{"twice in body", "/master", "access_token=" + masterKey + "&access_token=" + masterKey, "", 401, ""},
+		{"empty", "/master", "access_token=", "", 401, ""},
+		{"user for master", "/master", "", "Bearer " + userToken, 401, "takes the master key"},
+		{"master for user", "/user", "", "Bearer " + masterKey, 401, "takes a user token"},
+		{"master for admin", "/admin", "", "Bearer " + masterKey, 401, "takes a user token"},
+		{"user", "/user", "access_token=" + userToken, "", 200, "user"},
+		{"user for admin", "/admin", "", "Bearer " + userToken, 403, ""},
+		{"admin", "/admin", "", "Bearer " + adminToken, 200, "admin"},
+		{"master beside Basic", "/master", "access_token=" + masterKey, basic("a", "b"), 200, "master"},
+		{"Basic alone is no token", "/user", "", basic("a", "b"), 401, "missing"},
+		{"Basic", "/password", "", basic("ada@example.com", "a:b"), 200, "user"},
+		{"wrong Basic", "/password", "", basic("ada@example.com", "a"), 401, ""},
+		{"no Basic", "/password", "", "", 401, "missing"},
+		{"token for Basic", "/password", "", "Bearer " + userToken, 401, "missing"},
+		{"Basic without colon", "/password", "", "Basic YWRh", 401, ""},
+		{"Basic not base64", "/password", "", "Basic !!!", 401, ""},
+	} {
+		contentType := ""
+		if test.body != "" {
+			contentType = formType
+		}
+		w := do(s, "POST", test.path, contentType, test.body, "Authorization", test.authorization)
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) {
+			t.Errorf("%s: %d %s, want %d %s", test.name, w.Code, w.Body, test.status, test.want)
+		}
+		if w.Code != 401 {
+			continue
+		}
+		problem(t, w)
+		want := "Bearer"
+		if test.path == "/password" {
+			want = "Basic"
+		}
+		if got := w.Header().Get("WWW-Authenticate"); !strings.HasPrefix(got, want+` realm="ginseng"`) {
+			t.Errorf("%s: WWW-Authenticate %q", test.name, got)
+		}
+	}
+	off := newStack(t, io.Discard, func(r *Router) { r.GET("/user", access.User, who) }, func(o *Options) { o.Guard.QueryTokens = false })
+	if w := do(off, "GET", "/user?access_token="+userToken, "", ""); w.Code != 401 {
+		t.Errorf("QUERY_TOKENS=false: %d", w.Code)
+	}
+	bare := newStack(t, io.Discard, func(r *Router) { r.GET("/public", access.Public, who) }, func(o *Options) { o.Guard.Tokens = nil })
+	if w := do(bare, "GET", "/public?access_token="+userToken, "", ""); w.Code != 401 {
+		t.Errorf("a service without users: %d", w.Code)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	s := newStack(t, &log, func(r *Router) {
+		r.POST("/body", access.User, who)
+		r.GET("/panic", access.Public, func(*gin.Context) error { panic("secret inside") })
+		r.GET("/unknown", access.Public, func(*gin.Context) error { return errors.New("secret inside") })
+		r.GET("/away", access.Public, func(*gin.Context) error { return store.Away(errors.New("secret inside")) })
+	})
+	for _, test := range []struct {
+		name, method, path, contentType, body string
+		status                                int
+		code                                  apperr.Code
+	}{
+		{"unknown route", "GET", "/nowhere", "", "", 404, apperr.NotFound},
+		{"wrong method", "DELETE", "/panic", "", "", 405, apperr.MethodNotAllowed},
+		{"trailing slash", "GET", "/panic/", "", "", 404, apperr.NotFound},
+		{"malformed before credential", "POST", "/body", "application/json", "{", 400, apperr.MalformedBody},
+		{"large before credential", "POST", "/body", formType, "a=" + strings.Repeat("x", 2000), 413, apperr.PayloadTooLarge},
+		{"text before credential", "POST", "/body", "text/plain", "x", 415, apperr.UnsupportedMediaType},
+		{"credential", "POST", "/body", formType, "a=1", 401, apperr.Unauthorized},
+		{"panic", "GET", "/panic", "", "", 500, apperr.Internal},
+		{"unknown error", "GET", "/unknown", "", "", 500, apperr.Internal},
+		{"away", "GET", "/away", "", "", 503, apperr.Unavailable},
+		{"no such file of the docs", "GET", "/docs/nothing.js", "", "", 404, apperr.NotFound},
+		{"folder of the docs", "GET", "/docs/a/index.html", "", "", 404, apperr.NotFound},
+	} {
+		w := do(s, test.method, test.path, test.contentType, test.body)
+		if p := problem(t, w); w.Code != test.status || p.Code != test.code {
+			t.Errorf("%s: %d %s, want %d %s", test.name, w.Code, p.Code, test.status, test.code)
+		}
+		if strings.Contains(w.Body.String(), "secret inside") {
+			t.Errorf("%s: the answer holds the cause: %s", test.name, w.Body)
+		}
+		if w.Code == 405 && !strings.Contains(w.Header().Get("Allow"), "GET") {
+			t.Errorf("Allow: %q", w.Header().Get("Allow"))
+		}
+		if w.Code == 503 && w.Header().Get("Retry-After") != "5" {
+			t.Errorf("Retry-After: %q", w.Header().Get("Retry-After"))
+		}
+	}
+	if n := strings.Count(log.String(), "secret inside"); n != 3 {
+		t.Errorf("three causes are in the log %d times:\n%s", n, log.String())
+	}
+}
+
+func TestEveryCodeHasAStatus(t *testing.T) {
+	t.Parallel()
+	for _, code := range apperr.Codes {
+		if http.StatusText(statuses[code]) == "" {
+			t.Errorf("%s has no status", code)
+		}
+	}
+	if len(statuses) != len(apperr.Codes) {
+		t.Errorf("%d statuses for %d codes", len(statuses), len(apperr.Codes))
+	}
+}
+
+func TestManners(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	s := newStack(t, &log, func(r *Router) {
+		r.GET("/things/:id", access.Public, func(c *gin.Context) error { return OK(c, map[string]string{"a": "<b>"}) })
+	}, func(o *Options) { o.CORSOrigins = []string{"https://app.example.com"} })
+
+	w := do(s, "GET", "/things/1?access_token="+userToken, "", "", "X-Request-Id", "mine-1")
+	if w.Header().Get("X-Request-Id") != "mine-1" || w.Body.String() != "{\"a\":\"<b>\"}\n" {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	line := log.String()
+	for _, want := range []string{"requestId=mine-1", "route=/things/:id", "status=200", "userId=" + userID.Hex(), "duration="} {
+		if !strings.Contains(line, want) {
+			t.Errorf("no %s in the log: %s", want, line)
+		}
+	}
+	if strings.Contains(line, userToken) {
+		t.Errorf("the log holds a token: %s", line)
+	}
+	for _, id := range []string{"with blank", strings.Repeat("x", 65), "a\tb", "ä"} {
+		if got := do(s, "GET", "/livez", "", "", "X-Request-Id", id).Header().Get("X-Request-Id"); got == id || got == "" {
+			t.Errorf("request id %q was answered with %q", id, got)
+		}
+	}
+	if w := do(s, "OPTIONS", "/things/1", "", ""); w.Code != 204 || !strings.Contains(w.Header().Get("Allow"), "GET") {
+		t.Errorf("OPTIONS: %d %v", w.Code, w.Header())
+	}
+	for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example.com": ""} {
+		w := do(s, "GET", "/things/1", "", "", "Origin", origin)
+		if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || w.Code != 200 {
+			t.Errorf("origin %s: %q, %d", origin, got, w.Code)
+		}
+		w = do(s, "OPTIONS", "/things/1", "", "", "Origin", origin, "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization")
+		if got := w.Header().Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("preflight of %s: %q", origin, got)
+		}
+	}
+}
+
+func TestGzip(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ginseng ", 1000)
+	s := newStack(t, io.Discard, func(r *Router) {
+		r.GET("/long", access.Public, func(c *gin.Context) error { return Record(c, 7, long) })
+		r.GET("/short", access.Public, who)
+	})
+	plain := do(s, "GET", "/long", "", "")
+	packed := do(s, "GET", "/long", "", "", "Accept-Encoding", "gzip")
+	if packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len() > plain.Body.Len()/10 || packed.Header().Get("Vary") != "Accept-Encoding" {
+		t.Errorf("%d bytes of %d, %v", packed.Body.Len(), plain.Body.Len(), packed.Header())
+	}
+	unpacked, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(unpacked); err != nil || string(text) != plain.Body.String() {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if w := do(s, "GET", "/short", "", "", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" {
+		t.Error("a short answer is compressed")
+	}
+	for _, tag := range []string{plain.Header().Get("ETag"), packed.Header().Get("ETag")} {
+		if w := do(s, "GET", "/long", "", "", "Accept-Encoding", "gzip", "If-None-Match", tag); w.Code != 304 || w.Body.Len() != 0 || tag == "" {
+			t.Errorf("%s: %d", tag, w.Code)
+		}
+	}
+	if plain.Header().Get("ETag") == packed.Header().Get("ETag") {
+		t.Error("two representations share an ETag")
+	}
+}
+
+func TestIfMatch(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]store.Versions{
+		"": nil, "*": nil, " * ": nil, `"7-View"`: {7}, `"7-View-gzip", "8"`: {7, 8}, `W/"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
+	} {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequest("PUT", "/", nil)
+		c.Request.Header.Set("If-Match", header)
+		if got := IfMatch(c); (got == nil) != (want == nil) || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", header, got, want)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(newStack(t, io.Discard, func(r *Router) { r.GET("/thing", access.Public, who) }))
+	t.Cleanup(server.Close)
+	response, err := http.Head(server.URL + "/thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil || response.StatusCode != 200 || len(body) != 0 || response.ContentLength != int64(len("\"anonymous\"\n")) {
+		t.Errorf("HEAD: %d, %d bytes of %d, %v", response.StatusCode, len(body), response.ContentLength, err)
+	}
+}
+
+// TestPanicInAnAnswer cuts the connection: the client must not take half of an answer for the whole.
+func TestPanicInAnAnswer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(newStack(t, io.Discard, func(r *Router) {
+		r.GET("/half", access.Public, func(c *gin.Context) error {
+			c.Header("Content-Length", "100")
+			_, _ = c.Writer.WriteString("half")
+			panic("oh")
+		})
+	}))
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	t.Cleanup(server.Close)
+	response, err := http.Get(server.URL + "/half")
+	if err == nil {
+		_, err = io.ReadAll(response.Body)
+		_ = response.Body.Close()
+	}
+	if err == nil {
+		t.Error("the client saw a whole answer")
+	}
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	var down error
+	s := newStack(t, io.Discard, func(*Router) {}, func(o *Options) {
+		o.Root, o.Ready = "/api", func(context.Context) error { return down }
+	})
+	if w := do(s, "GET", "/readyz", "", ""); w.Code != 200 {
+		t.Errorf("ready: %d", w.Code)
+	}
+	down = store.Away(errors.New("gone"))
+	if w := do(s, "GET", "/readyz", "", ""); w.Code != 503 {
+		t.Errorf("not ready: %d", w.Code)
+	}
+	if w := do(s, "GET", "/livez", "", ""); w.Code != 200 {
+		t.Errorf("alive: %d", w.Code)
+	}
+}
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Root = "/api/v1" })
+	// The first request must not decide where the files are.
+	if w := do(s, "GET", "/docs/swagger-ui.css?x=index.html", "", ""); w.Code != 200 {
+		t.Errorf("odd first request: %d", w.Code)
+	}
+	for _, file := range []string{
+		"index.html", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css", "swagger-initializer.js", "index.css", "favicon-32x32.png",
+	} {
+		w := do(s, "GET", "/docs/"+file, "", "")
+		if w.Code != 200 || w.Body.Len() == 0 || strings.Contains(w.Header().Get("Content-Type"), "json") {
+			t.Errorf("%s: %d, %d bytes", file, w.Code, w.Body.Len())
+		}
+	}
+	var doc struct{ BasePath string }
+	if w := do(s, "GET", "/docs/doc.json", "", ""); json.Unmarshal(w.Body.Bytes(), &doc) != nil || doc.BasePath != "/api/v1/" {
+		t.Errorf("doc.json: %s", w.Body)
+	}
+	for from, to := range map[string]string{"/docs": "docs/", "/docs/": "index.html"} {
+		if w := do(s, "GET", from, "", ""); w.Code != 302 || w.Header().Get("Location") != to {
+			t.Errorf("%s: %d to %q", from, w.Code, w.Header().Get("Location"))
+		}
+	}
+	off := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Docs = nil })
+	if w := do(off, "GET", "/docs/index.html", "", ""); w.Code != 404 {
+		t.Errorf("DOCS=false: %d", w.Code)
+	}
+	if slices.Contains(off.Routes(), "GET /docs/*file") || !slices.Contains(s.Routes(), "GET /docs/*file") {
+		t.Error("Routes does not tell what is mounted")
+	}
+}
+
+func BenchmarkStack(b *testing.B) {
+	s := newStack(b, io.Discard, func(r *Router) { r.GET("/thing/:id", access.User, who) })
+	r := httptest.NewRequest("GET", "/thing/1", nil)
+	r.Header.Set("Authorization", "Bearer "+userToken)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.ServeHTTP(httptest.NewRecorder(), r)
+	}
+}
