@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const root = "example.com/ginseng"
+
+// TestArrows holds imports to the layout: which room may use which. Tests may use more.
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	packages := 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages++
+		from, _ := strings.CutPrefix(strings.TrimPrefix(p.ImportPath, root), "/")
+		for _, path := range p.Imports {
+			to, own := strings.CutPrefix(path, root+"/")
+			if why := forbidden(from, to, own, path); why != "" {
+				t.Errorf("%s imports %s: %s", p.ImportPath, path, why)
+			}
+		}
+	}
+	if packages < 10 {
+		t.Errorf("only %d packages were looked at", packages)
+	}
+}
+
+// forbidden says why one package may not import another, or "".
+func forbidden(from, to string, own bool, path string) string {
+	testkit := from == "internal/testkit" // a whole service, for tests
+	switch {
+	case !own && strings.HasPrefix(path, "github.com/gin-gonic/"):
+		if !in(from, "middleware") && !in(from, "modules") {
+			return "only middleware and controllers know Gin"
+		}
+	case !own && (strings.HasPrefix(path, "go.mongodb.org/") || strings.HasPrefix(path, "modernc.org/sqlite")):
+		if !in(from, "internal/store") {
+			return "only the store knows drivers"
+		}
+	case !own:
+	case to == "modules" && from != "" && !testkit:
+		return "only main knows the registry"
+	case !testkit && in(to, "internal/testdb"), in(to, "internal/testkit"), in(to, "internal/store/storetest"):
+		return "is for tests"
+	case in(from, "internal") && !testkit && !in(to, "internal"):
+		return "internal knows nothing above it"
+	case in(from, "middleware") && !in(to, "internal"):
+		return "middleware knows only internal"
+	case in(from, "config"):
+		return "config knows nothing of the service"
+	case in(from, "scripts"):
+		return "scripts know no package of the service"
+	case strings.HasPrefix(from, "modules/") && strings.HasPrefix(to, "modules/"):
+		module := strings.Split(from, "/")[1]
+		if sibling := strings.Split(to, "/")[1]; sibling != module && sibling != "user" {
+			return "a module knows no sibling but user"
+		}
+	case strings.HasPrefix(from, "modules/") && !in(to, "internal") && !in(to, "middleware"):
+		return "a module knows middleware and internal"
+	}
+	return ""
+}
+
+// in reports whether a package is the folder or below it.
+func in(pkg, folder string) bool { return pkg == folder || strings.HasPrefix(pkg, folder+"/") }
+
+// TestForbidden shows that the rules can fail.
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	for _, arrow := range [][2]string{
+		{"internal/store", "github.com/gin-gonic/gin"},
+		{"modules/article", "go.mongodb.org/mongo-driver/v2/bson"},
+		{"modules/article", root + "/modules"},
+		{"modules/article", root + "/modules/auth"},
+		{"modules/article", root + "/config"},
+		{"middleware", root + "/modules/user"},
+		{"internal/listing", root + "/middleware"},
+		{"config", root + "/internal/store"},
+		{"scripts/x", root + "/config"},
+		{"", root + "/internal/testkit"},
+	} {
+		to, own := strings.CutPrefix(arrow[1], root+"/")
+		if forbidden(arrow[0], to, own, arrow[1]) == "" {
+			t.Errorf("%s may import %s", arrow[0], arrow[1])
+		}
+	}
+	for _, arrow := range [][2]string{{"", root + "/modules"}, {"modules/auth", root + "/modules/user"}, {"modules/article", root + "/middleware"}} {
+		to, own := strings.CutPrefix(arrow[1], root+"/")
+		if why := forbidden(arrow[0], to, own, arrow[1]); why != "" {
+			t.Errorf("%s may not import %s: %s", arrow[0], arrow[1], why)
+		}
+	}
+}

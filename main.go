@@ -1,0 +1,284 @@
+// Ginseng is a REST API service: users, sign-in and an example resource over MongoDB or an embedded database.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"example.com/ginseng/config"
+	"example.com/ginseng/docs"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/store/engines"
+	"example.com/ginseng/middleware"
+	"example.com/ginseng/modules"
+)
+
+// General information of the API's documentation.
+//
+//	@title			Ginseng
+//	@version		1.0
+//	@description	Users, sign-in and an example resource. Parameters travel form-encoded or as JSON with the same names. Every error is a Problem (RFC 9457).
+//	@license.name	See the project's README
+//	@BasePath		/
+//
+//	@securityDefinitions.basic	BasicAuth
+//
+//	@securityDefinitions.apikey	MasterKey
+//	@in							query
+//	@name						access_token
+//	@description				The master key (MASTER_KEY). Clients may also send it as access_token in the body, or as Authorization: Bearer.
+//
+//	@securityDefinitions.apikey	UserToken
+//	@in							header
+//	@name						Authorization
+//	@description				Write "Bearer " and the token that POST /auth answered. Clients may also send it as access_token in the body or query.
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes: 78 is EX_CONFIG of sysexits.h.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitBadConf = 78
+)
+
+const usage = `Usage: ginseng [healthcheck | version]
+
+Without a word it serves, with the settings of the environment and of .env (see .env.example).
+  healthcheck   ask the service on this machine whether it is ready; exit 0 if it is
+  version       print the version
+`
+
+// version is set by the linker: go build -ldflags "-X main.version=v1.2.3".
+var version = "unknown"
+
+// run is main without the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch {
+	case len(args) > 1 || (command != "" && command != "healthcheck" && command != "version"):
+		_, _ = fmt.Fprint(stderr, usage)
+		return exitUsage
+	case command == "version":
+		_, _ = fmt.Fprintln(stdout, "ginseng", version)
+		return exitOK
+	}
+	var s settings
+	loaded, err := config.Load(".", &s)
+	var invalid *config.Invalid
+	if errors.As(err, &invalid) {
+		_, _ = fmt.Fprintln(stderr, invalid)
+		return exitBadConf
+	}
+	if err == nil && command == "healthcheck" {
+		err = healthcheck(ctx, s.App)
+	} else if err == nil {
+		err = serve(ctx, s, newLog(s.App, loaded, stderr), stdout)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "ginseng:", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// settings are all that the service reads from its environment.
+type settings struct {
+	App     config.App
+	Modules modules.Settings
+}
+
+// newLog writes readable lines in development and JSON elsewhere.
+func newLog(app config.App, loaded config.Loaded, w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(app.LogLevel)) // config knows its words
+	options := &slog.HandlerOptions{Level: level}
+	var handler slog.Handler = slog.NewJSONHandler(w, options)
+	if app.Env == config.Development {
+		handler = slog.NewTextHandler(w, options)
+	}
+	log := slog.New(handler)
+	if loaded.Created != "" {
+		log.Info("wrote a file with fresh secrets", "file", loaded.Created)
+	}
+	for _, name := range loaded.Unknown {
+		log.Warn("the file .env has a name that is no setting; is it misspelt?", "name", name)
+	}
+	return log
+}
+
+// The service's patience.
+const (
+	databaseWait   = 30 * time.Second // for a database that is away at start
+	databaseRetry  = 2 * time.Second
+	headerTime     = 5 * time.Second
+	writeTime      = 60 * time.Second // from the end of the header: body, request and answer
+	idleTime       = 60 * time.Second
+	drainTime      = 35 * time.Second // a little more than the longest request
+	maxHeaderBytes = 64 << 10
+	sweepInterval  = 10 * time.Minute
+)
+
+// serve runs the service until ctx ends, then answers the requests under way and closes the database.
+func serve(ctx context.Context, s settings, log *slog.Logger, stdout io.Writer) (err error) {
+	db, err := engines.Open(ctx, s.App.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	service := modules.New(modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID}, s.Modules)
+	if err := prepare(ctx, db, log, databaseWait, databaseRetry); err != nil {
+		return err
+	}
+	var draining atomic.Bool
+	handler, err := newHandler(s.App, service, log, func(ctx context.Context) error {
+		if draining.Load() {
+			return apperr.New(apperr.Unavailable, "The service is about to stop.")
+		}
+		return db.Ping(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(s.App.Host, strconv.Itoa(s.App.Port)))
+	if err != nil {
+		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
+	}
+	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", shown(s.App.Host, listener.Addr()), s.App.Env)
+
+	server := newServer(handler, log)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	sweepCtx, stopSweeping := context.WithCancel(ctx)
+	defer stopSweeping()
+	go sweep(sweepCtx, service.Sweeps, log)
+
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	draining.Store(true)
+	log.Info("stopping: answering the requests under way")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	return server.Shutdown(drain)
+}
+
+func newHandler(app config.App, service modules.Service, log *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
+	guard := service.Guard
+	guard.QueryTokens, guard.MaxBodyBytes = app.QueryTokens, app.MaxBodyBytes
+	options := middleware.Options{
+		Modules: service.Modules, Guard: guard, Root: app.APIRoot, CORSOrigins: app.CORSOrigins,
+		TrustedProxies: app.TrustedProxies, Ready: ready, Log: log,
+	}
+	if app.Docs {
+		options.Docs = docs.Swagger
+	}
+	return middleware.New(options)
+}
+
+func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: log.New(writer(func(line []byte) { logger.Warn("http", "error", string(line)) }), "", 0),
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
+}
+
+// prepare makes what is missing in the database. If that is away, it tries again for a while.
+func prepare(ctx context.Context, db store.DB, log *slog.Logger, wait, retry time.Duration) error {
+	deadline := time.Now().Add(wait)
+	for {
+		err := db.Prepare(ctx)
+		if !apperr.Is(err, apperr.Unavailable) || ctx.Err() != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the database did not answer within %s; check DATABASE_URL, and that it runs: %w", wait, err)
+		}
+		log.Warn("the database does not answer; trying again", "in", retry, "error", err)
+		select {
+		case <-time.After(retry):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// shown is the address as configured, with the port that was really taken.
+func shown(host string, addr net.Addr) string {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// sweep deletes what has expired, now and then, until ctx ends.
+func sweep(ctx context.Context, sweeps []func(context.Context) error, log *slog.Logger) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		for _, sweep := range sweeps {
+			if err := sweep(ctx); err != nil && ctx.Err() == nil {
+				log.Warn("could not delete what has expired", "error", err)
+			}
+		}
+	}
+}
+
+// healthcheck asks the service that runs with the same settings.
+func healthcheck(ctx context.Context, app config.App) error {
+	host := app.Host
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	ctx, cancel := context.WithTimeout(ctx, headerTime)
+	defer cancel()
+	url := "http://" + net.JoinHostPort(host, strconv.Itoa(app.Port)) + "/readyz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", url, answer.Status)
+	}
+	return nil
+}

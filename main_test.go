@@ -1,0 +1,418 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/store"
+)
+
+// serveAsMain makes this test binary the service: tests start it as a process of its own, to signal and to kill.
+const serveAsMain = "GINSENG_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveAsMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process is a service that runs for a test.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	line   string // the one it printed at listen
+	url    string
+	stderr *bytes.Buffer
+}
+
+// command is the service in a folder, with nothing in its environment but what is set.
+func command(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buffer) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Dir = dir
+	cmd.Env = append([]string{serveAsMain + "=1", "HOST=127.0.0.1", "PORT=0"}, set...)
+	stderr := new(bytes.Buffer)
+	cmd.Stderr = stderr
+	return cmd, stderr
+}
+
+func start(t *testing.T, dir string, set ...string) *process {
+	t.Helper()
+	cmd, stderr := command(t, dir, set...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		_ = cmd.Wait()
+		t.Fatalf("it did not listen: %v\n%s", err, stderr)
+	}
+	p := &process{t: t, cmd: cmd, line: strings.TrimSuffix(line, "\n"), stderr: stderr}
+	p.url = regexp.MustCompile(`http://[^,]+`).FindString(line)
+	return p
+}
+
+// stop ends the process with a signal and returns its exit code; -1 if the signal killed it.
+func (p *process) stop(signal os.Signal) int {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.wait()
+}
+
+func (p *process) wait() int {
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// call posts or gets and returns the status and the body's fields.
+func (p *process) call(method, path, token string, form url.Values) (int, map[string]any) {
+	request, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		p.t.Error(err)
+		return 0, nil
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if user, password, ok := strings.Cut(token, ":"); ok {
+		request.SetBasicAuth(user, password)
+	} else if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil // killed meanwhile
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var body map[string]any
+	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+		return 0, nil
+	}
+	return answer.StatusCode, body
+}
+
+// signUp makes a user with the master key of the folder's .env and returns her token.
+func (p *process) signUp(dir string) string {
+	p.t.Helper()
+	env, err := os.ReadFile(filepath.Join(dir, ".env"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	key := regexp.MustCompile(`(?m)^MASTER_KEY=(.+)$`).FindStringSubmatch(string(env))
+	if key == nil {
+		p.t.Fatalf("no MASTER_KEY in .env:\n%s", env)
+	}
+	form := url.Values{"email": {store.NewID().Hex() + "@example.com"}, "password": {"correct horse battery"}, "access_token": {key[1]}}
+	if status, body := p.call("POST", "/users", "", form); status != 201 {
+		p.t.Fatalf("sign-up: %d %v", status, body)
+	}
+	status, body := p.call("POST", "/auth", form.Get("email")+":"+form.Get("password"), url.Values{"access_token": {key[1]}})
+	token, _ := body["token"].(string)
+	if status != 201 || token == "" {
+		p.t.Fatalf("sign-in: %d %v", status, body)
+	}
+	return token
+}
+
+func TestFirstStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	if !regexp.MustCompile(`^Server listening on http://127\.0\.0\.1:\d+, in development mode$`).MatchString(p.line) {
+		t.Errorf("line %q", p.line)
+	}
+	token := p.signUp(dir)
+	status, article := p.call("POST", "/articles", "", url.Values{"title": {"T"}, "content": {"C"}, "access_token": {token}})
+	if status != 201 {
+		t.Fatalf("create: %d %v", status, article)
+	}
+	if code := p.stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	if !strings.Contains(p.stderr.String(), "wrote a file with fresh secrets") {
+		t.Errorf("it does not say that it wrote .env:\n%s", p.stderr)
+	}
+	again := start(t, dir)
+	if status, body := again.call("GET", fmt.Sprint("/articles/", article["id"]), token, nil); status != 200 || body["title"] != "T" {
+		t.Errorf("after a restart: %d %v", status, body)
+	}
+	if code := again.stop(os.Interrupt); code != 0 {
+		t.Errorf("exit code %d\n%s", code, again.stderr)
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("APP_ENV=production\nMASTER_KEY=short\nJWT_TTL=soon\nLOG_LEVEL=loud\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, stderr := command(t, dir)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitBadConf {
+		t.Fatalf("%v, want exit code %d", err, exitBadConf)
+	}
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	if len(lines) != 5 { // these three, JWT_SECRET and DATABASE_URL
+		t.Errorf("%d lines for five mistakes:\n%s", len(lines), stderr)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("it left something behind: %v", entries)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"serve"}, {"healthcheck", "now"}, {"--help"}} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, &stdout, &stderr); code != exitUsage || !strings.HasPrefix(stderr.String(), "Usage:") {
+			t.Errorf("%v: %d %s", args, code, &stderr)
+		}
+	}
+}
+
+func TestSecondProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := start(t, dir)
+	cmd, stderr := command(t, dir)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "ginseng.db") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	if status, _ := first.call("GET", "/articles", "", nil); status != 200 {
+		t.Errorf("the first one answers %d", status)
+	}
+	if code := first.stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	check := func() int {
+		cmd, _ := command(t, dir)
+		cmd.Args = append(cmd.Args, "healthcheck")
+		cmd.Env = append(cmd.Env, "PORT="+p.url[strings.LastIndexByte(p.url, ':')+1:])
+		_ = cmd.Run()
+		return cmd.ProcessState.ExitCode()
+	}
+	if code := check(); code != 0 {
+		t.Errorf("healthy: exit code %d", code)
+	}
+	if code := p.stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if code := check(); code != exitFailed {
+		t.Errorf("stopped: exit code %d", code)
+	}
+}
+
+// TestGracefulStop sends SIGTERM while a body is still on its way: the request is answered, then the process ends.
+func TestGracefulStop(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	token := p.signUp(dir)
+	body, send := io.Pipe()
+	request, err := http.NewRequestWithContext(t.Context(), "POST", p.url+"/articles", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Expect", "100-continue") // the server says when it has begun to read
+	begun := make(chan struct{})
+	status := make(chan int, 1)
+	go func() {
+		answer, err := (&http.Transport{ExpectContinueTimeout: time.Minute}).RoundTrip(request)
+		if err != nil {
+			t.Error(err)
+			status <- 0
+			return
+		}
+		_ = answer.Body.Close()
+		status <- answer.StatusCode
+	}()
+	go func() {
+		_, _ = io.WriteString(send, "title=") // returns when the client has been told to go on
+		close(begun)
+	}()
+	<-begun
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for { // until it no longer listens
+		conn, err := http.Get(p.url + "/livez")
+		if err != nil {
+			break
+		}
+		_ = conn.Body.Close()
+	}
+	if _, err := io.WriteString(send, "late"); err != nil {
+		t.Fatal(err)
+	}
+	_ = send.Close()
+	if got := <-status; got != 201 {
+		t.Errorf("the request under way was answered with %d", got)
+	}
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+}
+
+// TestKill kills the service with SIGKILL while 32 clients create articles, and looks for every one that was answered
+// 201 after a restart.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes many times")
+	}
+	dir := t.TempDir()
+	var mu sync.Mutex
+	created := make(map[string]bool)
+	p := start(t, dir)
+	token := p.signUp(dir)
+	const rounds, clients, enough = 5, 32, 200
+	for range rounds {
+		goal := len(created) + enough
+		reached, once := make(chan struct{}), sync.Once{}
+		var group sync.WaitGroup
+		for range clients {
+			group.Go(func() {
+				for {
+					status, body := p.call("POST", "/articles", token, url.Values{"title": {"T"}, "content": {strings.Repeat("x", 300)}})
+					if status != 201 {
+						return // killed
+					}
+					mu.Lock()
+					created[body["id"].(string)] = true
+					n := len(created)
+					mu.Unlock()
+					if n >= goal {
+						once.Do(func() { close(reached) })
+					}
+				}
+			})
+		}
+		<-reached
+		p.stop(os.Kill)
+		group.Wait()
+		p = start(t, dir)
+		lost := 0
+		for id := range created {
+			if status, _ := p.call("GET", "/articles/"+id, "", nil); status != 200 {
+				lost++
+			}
+		}
+		if lost > 0 {
+			t.Fatalf("%d of %d articles that were answered 201 are lost", lost, len(created))
+		}
+	}
+	if status, body := p.call("GET", "/articles?limit=1", "", nil); status != 200 || body["count"].(float64) < float64(len(created)) {
+		t.Errorf("count %v of at least %d", body["count"], len(created))
+	}
+	if code := p.stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// away is a database that answers after some tries.
+type away struct {
+	store.DB
+	tries int
+}
+
+func (a *away) Prepare(context.Context) error {
+	if a.tries--; a.tries >= 0 {
+		return store.Away(errors.New("connection refused"))
+	}
+	return nil
+}
+
+func TestDatabaseAwayAtStart(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	if err := prepare(t.Context(), &away{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
+		t.Errorf("it came back: %v", err)
+	}
+	if n := strings.Count(text.String(), "the database does not answer"); n != 2 {
+		t.Errorf("%d lines:\n%s", n, &text)
+	}
+	err := prepare(t.Context(), &away{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
+		t.Errorf("it stays away: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := prepare(ctx, &away{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
+		t.Error("it goes on after the context's end")
+	}
+}
+
+// TestExampleNamesEverySetting holds .env.example to the settings of the code, name by name, and its secrets to those
+// that production refuses.
+func TestExampleNamesEverySetting(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(".env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for _, m := range regexp.MustCompile(`(?m)^#?([A-Z][A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
+		documented = append(documented, m[1])
+	}
+	var declared []string
+	var visit func(reflect.Type)
+	visit = func(section reflect.Type) {
+		for i := range section.NumField() {
+			f := section.Field(i)
+			name := f.Tag.Get("env")
+			if name == "" && f.Type.Kind() == reflect.Struct {
+				visit(f.Type)
+			}
+			if name == "" {
+				continue
+			}
+			declared = append(declared, name)
+			if f.Tag.Get("secret") != "" && !strings.Contains(string(text), "\n"+name+"="+f.Tag.Get("example")+"\n") {
+				t.Errorf("the value of %s in .env.example is not the one that production refuses", name)
+			}
+		}
+	}
+	visit(reflect.TypeFor[settings]())
+	slices.Sort(documented)
+	slices.Sort(declared)
+	if !slices.Equal(documented, declared) {
+		t.Errorf(".env.example has %v\nthe code has      %v", documented, declared)
+	}
+}

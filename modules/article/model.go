@@ -1,0 +1,55 @@
+package article
+
+import (
+	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/internal/store"
+)
+
+// Article is an article as it is stored.
+type Article struct {
+	store.Meta `bson:",inline"`
+	Title      string   `json:"title"`
+	Content    string   `json:"content"`
+	UserID     store.ID `json:"userId"` // its author
+}
+
+// CreateInput is what a new article takes.
+type CreateInput struct {
+	Title   string `json:"title" validate:"required,max=200" example:"On ginseng"`
+	Content string `json:"content" validate:"max=100000" example:"A root worth waiting for."`
+} //	@name	ArticleCreate
+
+// UpdateInput is what a change of an article takes; nil leaves a field as it is.
+type UpdateInput struct {
+	Title   *string `json:"title" validate:"omitnil,min=1,max=200" example:"On ginseng, again"`
+	Content *string `json:"content" null:"clear" validate:"omitnil,max=100000" example:"Six years, at least."`
+} //	@name	ArticleUpdate
+
+// View is an article as everyone sees it.
+type View struct {
+	ID        store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f902"`
+	Title     string     `json:"title" example:"On ginseng"`
+	Content   string     `json:"content" example:"A root worth waiting for."`
+	UserID    store.ID   `json:"userId" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
+	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+} //	@name	Article
+
+// View is the article as everyone sees it.
+func (a Article) View() View {
+	return View{
+		ID: a.ID, Title: a.Title, Content: a.Content, UserID: a.UserID,
+		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+	}
+}
+
+func spec() listing.Spec {
+	return listing.Spec{
+		Search: []string{"title", "content"},
+		Sort:   []string{"title", "createdAt", "updatedAt"},
+		Filter: []listing.Filter{{Field: "userId", Type: listing.ID}, {Field: "createdAt", Type: listing.Time}},
+		View:   View{},
+	}
+}
+
+func storeSpec() store.Spec { return spec().Store("articles") }

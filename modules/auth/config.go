@@ -1,0 +1,9 @@
+package auth
+
+import "time"
+
+// Config is the section of the settings that this module reads.
+type Config struct {
+	Secret string        `env:"JWT_SECRET" secret:"yes" example:"change-me-to-another-long-random-secret"`
+	TTL    time.Duration `env:"JWT_TTL" default:"1h" min:"1m" max:"720h"`
+}

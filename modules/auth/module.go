@@ -1,0 +1,44 @@
+// Package auth signs users in: it trades an e-mail and a password for a token, and keeps the session behind it.
+package auth
+
+import (
+	"time"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/middleware"
+	"example.com/ginseng/modules/user"
+)
+
+// Options are what a Module is made of.
+type Options struct {
+	Users    *user.Service
+	Sessions *Sessions
+	Config   Config
+	Now      func() time.Time
+	NewID    func() store.ID
+}
+
+// Module mounts the routes of signing in and out, and verifies tokens for the guard.
+type Module struct {
+	*Service
+	controller *controller
+}
+
+// New makes the module.
+func New(o Options) *Module {
+	service := &Service{
+		users:    o.Users,
+		sessions: o.Sessions,
+		tokens:   access.NewTokens(o.Config.Secret, o.Config.TTL, o.Now),
+		now:      o.Now,
+		newID:    o.NewID,
+	}
+	return &Module{Service: service, controller: &controller{service}}
+}
+
+var (
+	_ middleware.Module    = (*Module)(nil)
+	_ access.TokenVerifier = (*Service)(nil)
+	_ user.Dependent       = (*Sessions)(nil)
+)

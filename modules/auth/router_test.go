@@ -1,0 +1,119 @@
+package auth_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testkit"
+)
+
+type request = testkit.Request
+
+var row = testkit.Row
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	key := url.Values{"access_token": {testkit.MasterKey}}
+	header := func(value string) http.Header { return http.Header{"Authorization": {value}} }
+	api.Run(t, []testkit.Scenario{
+		row("seed's form", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}, 201,
+			[]string{`"token":"ey`, `"user":{"id":"` + ada.ID, `"expiresAt":"`}, nil),
+		row("the same as JSON", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, JSON: map[string]string{"access_token": testkit.MasterKey}}, 201, nil, nil),
+		row("key in query", request{Method: "POST", Path: "/auth?access_token=" + testkit.MasterKey, Email: ada.Email, Password: testkit.Password}, 201, nil, nil),
+		row("address in capitals", request{Method: "POST", Path: "/auth", Email: " " + strings.ToUpper(ada.Email), Password: testkit.Password, Form: key}, 201, nil, nil),
+		row("no key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password}, 401, []string{"master key is missing"}, nil),
+		row("bad key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {"x"}}}, 401, nil, nil),
+		row("token for key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {ada.Token}}}, 401, nil, nil),
+		row("no Basic", request{Method: "POST", Path: "/auth", Form: key}, 401, []string{"E-mail and password are missing"}, nil),
+		row("wrong password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "x", Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
+		row("unknown address", request{Method: "POST", Path: "/auth", Email: "x@example.com", Password: testkit.Password, Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
+		row("not base64", request{Method: "POST", Path: "/auth", Header: header("Basic !"), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
+		row("no colon", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("x"))), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
+	})
+	if cache := api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}).Header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("Cache-Control %q", cache)
+	}
+}
+
+func TestSignOut(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	second := api.SignIn(ada.Email, testkit.Password)
+	api.Run(t, []testkit.Scenario{
+		row("nobody", request{Method: "DELETE", Path: "/auth"}, 401, nil, nil),
+		row("master key", request{Method: "DELETE", Path: "/auth", As: testkit.MasterKey}, 401, nil, nil),
+		row("she", request{Method: "DELETE", Path: "/auth", As: ada.Token}, 204, nil, nil),
+		row("again", request{Method: "DELETE", Path: "/auth", As: ada.Token}, 401, nil, nil),
+		row("the other session goes on", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
+	})
+}
+
+func TestTokenExpires(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	api.Clock.Advance(59 * time.Minute)
+	fresh := api.SignIn(ada.Email, testkit.Password)
+	me := func(token string) int { return api.Do(request{Method: "GET", Path: "/users/me", As: token}).Status }
+	if me(ada.Token) != 200 {
+		t.Error("expired too early")
+	}
+	api.Clock.Advance(time.Minute)
+	if me(ada.Token) != 401 || me(fresh) != 200 {
+		t.Error("not expired, or the wrong one")
+	}
+}
+
+// TestForgedTokens holds tokens that were not signed for an open session to 401, on routes for users and on public ones.
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	var c jwt.MapClaims
+	if _, _, err := jwt.NewParser().ParseUnverified(ada.Token, &c); err != nil {
+		t.Fatal(err)
+	}
+	sign := func(m jwt.SigningMethod, key any, change map[string]any) string {
+		claims := jwt.MapClaims{}
+		for _, from := range []map[string]any{c, change} {
+			for k, v := range from {
+				claims[k] = v
+			}
+		}
+		token, err := jwt.NewWithClaims(m, claims).SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	secret := []byte(testkit.Secret)
+	if status := api.Do(request{Method: "GET", Path: "/users/me", As: sign(jwt.SigningMethodHS256, secret, nil)}).Status; status != 200 {
+		t.Fatalf("the same claims signed again: %d", status)
+	}
+	for name, token := range map[string]string{
+		"alg none":               sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil),
+		"HS512":                  sign(jwt.SigningMethodHS512, secret, nil),
+		"another secret":         sign(jwt.SigningMethodHS256, []byte("x"), nil),
+		"master key as secret":   sign(jwt.SigningMethodHS256, []byte(testkit.MasterKey), nil),
+		"another user's session": sign(jwt.SigningMethodHS256, secret, map[string]any{"sub": eve.ID}),
+		"unknown session":        sign(jwt.SigningMethodHS256, secret, map[string]any{"sid": store.NewID().Hex()}),
+		"unknown user":           sign(jwt.SigningMethodHS256, secret, map[string]any{"sub": store.NewID().Hex()}),
+		"longer life":            sign(jwt.SigningMethodHS256, []byte("x"), map[string]any{"exp": api.Clock.Now().Add(1000 * time.Hour).Unix()}),
+	} {
+		for _, path := range []string{"/users/me", "/articles"} {
+			if status := api.Do(request{Method: "GET", Path: path, As: token}).Status; status != 401 {
+				t.Errorf("%s, %s: %d", name, path, status)
+			}
+		}
+	}
+}

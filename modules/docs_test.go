@@ -1,0 +1,290 @@
+package modules_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/docs"
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/middleware"
+)
+
+// operation is a route as the Swagger document tells it.
+type operation struct {
+	Summary    string
+	Parameters []struct {
+		Name, In string
+		Required bool
+		Example  any
+	}
+	Responses map[string]struct {
+		Schema struct {
+			Ref string `json:"$ref"`
+		}
+	}
+	Security []map[string][]string
+}
+
+func operations(t *testing.T) map[string]operation {
+	t.Helper()
+	var doc struct {
+		Paths map[string]map[string]operation
+	}
+	if err := json.Unmarshal(docs.Swagger, &doc); err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]operation)
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			out[strings.ToUpper(method)+" "+path] = op
+		}
+	}
+	return out
+}
+
+// TestEveryRouteIsDocumented fails when a route is mounted and not documented, or the reverse.
+func TestEveryRouteIsDocumented(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	documented := operations(t)
+	mounted := make(map[string]bool)
+	for _, route := range api.Handler.Routes() {
+		method, path, _ := strings.Cut(route, " ")
+		if path == "/livez" || path == "/readyz" || strings.HasPrefix(path, "/docs") {
+			continue // of the service, not of its API
+		}
+		parts := strings.Split(path, "/")
+		for i, part := range parts {
+			if name, ok := strings.CutPrefix(part, ":"); ok {
+				parts[i] = "{" + name + "}"
+			}
+		}
+		route = method + " " + strings.Join(parts, "/")
+		mounted[route] = true
+		if _, ok := documented[route]; !ok {
+			t.Errorf("%s is not documented", route)
+		}
+	}
+	for route, op := range documented {
+		if !mounted[route] {
+			t.Errorf("%s is documented, but not mounted", route)
+		}
+		if op.Summary == "" {
+			t.Errorf("%s has no summary", route)
+		}
+	}
+}
+
+// TestEveryDocumentedStatus produces every status that the documentation names, by a recipe for each kind of status,
+// and holds what the recipes produce against the documentation.
+func TestEveryDocumentedStatus(t *testing.T) {
+	t.Parallel()
+	ops := operations(t)
+	for name := range ops {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKitchen(t, name, ops[name])
+			statuses := slices.Sorted(maps.Keys(ops[name].Responses))
+			slices.Reverse(statuses) // what succeeds, and changes something, comes last
+			for _, status := range statuses {
+				response := ops[name].Responses[status]
+				if status >= "400" && response.Schema.Ref != "#/definitions/Problem" {
+					t.Errorf("%s is documented with %q", status, response.Schema.Ref)
+				}
+				k.produce(t, status)
+			}
+		})
+	}
+}
+
+// kitchen makes calls of one route.
+type kitchen struct {
+	api           *testkit.API
+	method, path  string
+	op            operation
+	owner         testkit.Account
+	other, admin  func() testkit.Account // made when asked for: a sign-up takes its time, on purpose
+	article       string
+	security      string // BasicAuth, MasterKey, UserToken, both or none
+	adminRequired bool
+}
+
+func newKitchen(t *testing.T, name string, op operation) *kitchen {
+	method, path, _ := strings.Cut(name, " ")
+	k := &kitchen{api: testkit.Start(t), method: method, path: path, op: op}
+	k.owner = k.api.SignUp("user")
+	k.other = sync.OnceValue(func() testkit.Account { return k.api.SignUp("user") })
+	k.admin = sync.OnceValue(func() testkit.Account { return k.api.SignUp("admin") })
+	created := k.api.Do(testkit.Request{Method: "POST", Path: "/articles", As: k.owner.Token, JSON: `{"title":"T"}`}).JSON(201)
+	k.article = created["id"].(string)
+	for _, s := range op.Security {
+		k.security = strings.Join(slices.Sorted(maps.Keys(s)), "+")
+	}
+	k.adminRequired = name == "GET /users"
+	return k
+}
+
+// good is a call that succeeds.
+func (k *kitchen) good() testkit.Request {
+	id := k.owner.ID
+	if strings.HasPrefix(k.path, "/articles") {
+		id = k.article
+	}
+	r := testkit.Request{Method: k.method, Path: strings.ReplaceAll(k.path, "{id}", id)}
+	form := url.Values{}
+	for _, p := range k.op.Parameters {
+		if p.In == "formData" && p.Required {
+			form.Set(p.Name, fmt.Sprint(p.Example)) // so the documentation's own examples must be good
+		}
+	}
+	if strings.Contains(k.security, "MasterKey") {
+		form.Set("access_token", testkit.MasterKey)
+	}
+	if strings.Contains(k.security, "BasicAuth") {
+		r.Email, r.Password = k.owner.Email, testkit.Password
+	}
+	if k.security == "UserToken" && k.path != "/users/{id}" || k.method != "GET" && k.security == "UserToken" {
+		r.As = k.owner.Token
+	}
+	if k.adminRequired {
+		r.As = k.admin().Token
+	}
+	if k.method != "GET" {
+		r.Form = form
+	}
+	return r
+}
+
+// produce makes a call that must be answered with the status.
+func (k *kitchen) produce(t *testing.T, status string) {
+	r := k.good()
+	api := k.api
+	switch status {
+	case "200", "201":
+	case "204": // takes the record or the session away: by a kitchen of its own
+		k = newKitchen(t, k.method+" "+k.path, k.op)
+		api, r = k.api, k.good()
+	case "304":
+		r.Header = http.Header{"If-None-Match": {api.Do(r).Header.Get("ETag")}}
+	case "412":
+		r.Header = http.Header{"If-Match": {`"1000000"`}}
+	case "400":
+		r.Form, r.JSON = nil, `{`
+		if k.method == "GET" {
+			r.JSON, r.As, r.Path = nil, "one", r.Path+"?access_token=two"
+		}
+	case "401":
+		r.Email, r.As = "", "not-a-credential"
+		if strings.Contains(k.security, "BasicAuth") {
+			r.As = ""
+		}
+		r.Form.Del("access_token")
+	case "403":
+		if k.path == "/users" && k.method == "POST" {
+			api = testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+			r.Form.Del("access_token")
+			r.Form.Set("role", "admin")
+			break
+		}
+		if r.Email != "" {
+			r.Email = k.other().Email
+		} else {
+			r.As = k.other().Token
+		}
+	case "404":
+		r.Path = strings.NewReplacer(k.owner.ID, strings.Repeat("0", 24), k.article, strings.Repeat("0", 24)).Replace(r.Path)
+	case "409":
+		r.Form.Set("email", k.owner.Email)
+	case "413":
+		r.Form.Set("x", strings.Repeat("x", 2<<20))
+	case "415":
+		r.Form, r.Body, r.ContentType = nil, "x", "text/plain"
+	case "503":
+		k = newKitchen(t, k.method+" "+k.path, k.op)
+		api, r = k.api, k.good()
+		if err := api.DB.Close(); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("there is no recipe for status %s", status)
+		return
+	}
+	if got := fmt.Sprint(api.Do(r).Status); got != status {
+		t.Errorf("status %s was to be %s", got, status)
+	}
+}
+
+// TestUndocumentedStatus makes every kind of bad call to every route, and fails on an answer that is not documented.
+func TestUndocumentedStatus(t *testing.T) {
+	t.Parallel()
+	for name, op := range operations(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKitchen(t, name, op)
+			for _, spoil := range []func(*testkit.Request){
+				func(r *testkit.Request) { r.As, r.Email = "", "" },
+				func(r *testkit.Request) { r.As, r.Email = "x", "" },
+				func(r *testkit.Request) { r.As, r.Email = testkit.MasterKey, "" },
+				func(r *testkit.Request) { r.As, r.Email = k.other().Token, "" },
+				func(r *testkit.Request) { r.Path += "?access_token=x" },
+				func(r *testkit.Request) { r.Path += "?limit=x&page=x" },
+				func(r *testkit.Request) { r.Path = strings.Replace(r.Path, k.owner.ID, "x", 1) },
+				func(r *testkit.Request) { r.Form, r.JSON = nil, `[]` },
+				func(r *testkit.Request) {
+					r.Form, r.JSON = nil, `{"title":1,"email":2,"password":3,"role":4,"access_token":5}`
+				},
+				func(r *testkit.Request) { r.Form, r.Body, r.ContentType = nil, "x", "application/octet-stream" },
+			} {
+				r := k.good()
+				spoil(&r)
+				answer := k.api.Do(r)
+				if _, ok := op.Responses[fmt.Sprint(answer.Status)]; !ok {
+					t.Errorf("%s %s was answered with %d, which is not documented: %s", r.Method, r.Path, answer.Status, answer.Body)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryCorner holds answers outside of the routes to the same shape.
+func TestEveryCorner(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t, func(c *testkit.Config) {
+		c.Middleware.Root = "/api"
+		c.Middleware.Modules = append(c.Middleware.Modules, broken{})
+	})
+	api.Run(t, []testkit.Scenario{
+		{Name: "unknown route", Request: testkit.Request{Method: "GET", Path: "/articles"}, Status: 404, Want: []string{"not_found"}},
+		{Name: "below the root", Request: testkit.Request{Method: "GET", Path: "/api/articles"}, Status: 200, Want: []string{`"rows":[]`}},
+		{Name: "wrong method", Request: testkit.Request{Method: "DELETE", Path: "/api/articles"}, Status: 405, Want: []string{"method_not_allowed"}},
+		{Name: "panic", Request: testkit.Request{Method: "GET", Path: "/api/panic"}, Status: 500, Want: []string{"internal"}, WantNot: []string{"oh no"}},
+		{Name: "ready", Request: testkit.Request{Method: "GET", Path: "/readyz"}, Status: 200},
+		{Name: "alive", Request: testkit.Request{Method: "GET", Path: "/livez"}, Status: 200},
+		{Name: "document", Request: testkit.Request{Method: "GET", Path: "/docs/doc.json"}, Status: 200, Want: []string{`"basePath":"/api/"`}},
+	})
+	if err := api.DB.Close(); err != nil {
+		t.Fatal(err)
+	}
+	api.Run(t, []testkit.Scenario{
+		{Name: "database away", Request: testkit.Request{Method: "GET", Path: "/api/articles"}, Status: 503, Want: []string{"unavailable"}, WantNot: []string{"sql", "mongo", "closed"}},
+		{Name: "not ready", Request: testkit.Request{Method: "GET", Path: "/readyz"}, Status: 503},
+		{Name: "still alive", Request: testkit.Request{Method: "GET", Path: "/livez"}, Status: 200},
+	})
+}
+
+type broken struct{}
+
+func (broken) Routes(r *middleware.Router) {
+	r.GET("/panic", access.Public, func(*gin.Context) error { panic(errors.New("oh no")) })
+}

@@ -1,0 +1,196 @@
+package user_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testkit"
+)
+
+type request = testkit.Request
+
+var row = testkit.Row
+
+const newPassword = "a better horse battery"
+
+func TestSignUp(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	post := func(form string) request {
+		return request{Method: "POST", Path: "/users", As: testkit.MasterKey, Body: form, ContentType: "application/x-www-form-urlencoded"}
+	}
+	asJSON := func(body string) request {
+		return request{Method: "POST", Path: "/users", As: testkit.MasterKey, JSON: body}
+	}
+	pass := "&password=" + url.QueryEscape(testkit.Password)
+	api.Run(t, []testkit.Scenario{
+		row("seed's form", request{Method: "POST", Path: "/users", Form: url.Values{
+			"email": {" Ada@Example.com "}, "password": {testkit.Password}, "access_token": {testkit.MasterKey},
+		}}, 201, []string{`"email":"ada@example.com"`, `"name":"ada"`, `"role":"user"`, `"picture":"https://www.gravatar.com/avatar/`, `"createdAt":"20`}, []string{"assword", "epoch", "version"}),
+		row("the same as JSON", request{Method: "POST", Path: "/users", JSON: map[string]string{
+			"email": "ada2@example.com", "password": testkit.Password, "access_token": testkit.MasterKey,
+		}}, 201, []string{`"email":"ada2@example.com"`}, nil),
+		row("admin", post("email=admin@example.com&role=admin&name=The+Admin&picture=https://example.com/a.png"+pass), 201,
+			[]string{`"role":"admin"`, `"name":"The Admin"`, `"picture":"https://example.com/a.png"`}, nil),
+		row("taken", post("email=ADA@example.com"+pass), 409, []string{`"param":"email"`, `"code":"conflict"`}, []string{"ada"}),
+		row("nothing given", post("x=1"), 400, []string{`"param":"email","code":"required"`, `"param":"password","code":"required"`}, nil),
+		row("all wrong", post("email=ada&password=short&role=root&picture=javascript:alert(1)&name="+strings.Repeat("x", 101)), 400, []string{
+			`"param":"email","code":"format"`, `"param":"password","code":"min_length"`, `"param":"role","code":"one_of"`,
+			`"param":"picture","code":"format"`, `"param":"name","code":"max_length"`,
+		}, []string{"javascript", "short"}),
+		row("common password", post("email=a@example.com&password=PassWord123"), 400, []string{`"code":"too_common"`}, nil),
+		row("long password", post("email=a@example.com&password="+strings.Repeat("x", 129)), 400, []string{`"code":"max_length"`}, nil),
+		row("long address", post("email="+strings.Repeat("x", 60)+"@"+strings.Repeat("x.", 100)+"example.com"+pass), 400, []string{`"param":"email"`}, nil),
+		row("mass assignment", asJSON(`{"id":"000000000000000000000000","createdAt":"2000-01-01T00:00:00.000Z","epoch":5,"email":"mass@example.com","password":"`+testkit.Password+`"}`),
+			201, nil, []string{"000000000000000000000000", "2000-01-01"}),
+		row("operator for text", asJSON(`{"email":{"$gt":""},"password":["x"]}`), 400, []string{`"param":"email","code":"type"`, `"param":"password","code":"type"`}, nil),
+		row("no key", request{Method: "POST", Path: "/users", JSON: `{}`}, 401, nil, nil),
+	})
+}
+
+func TestPublicSignup(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	form := url.Values{"email": {"ada@example.com"}, "password": {testkit.Password}}
+	withRole := url.Values{"email": {"eve@example.com"}, "password": {testkit.Password}, "role": {"admin"}}
+	api.Run(t, []testkit.Scenario{
+		row("without key", request{Method: "POST", Path: "/users", Form: form}, 201, []string{`"role":"user"`}, nil),
+		row("role without key", request{Method: "POST", Path: "/users", Form: withRole}, 403, nil, nil),
+		row("role with key", request{Method: "POST", Path: "/users", Form: withRole, As: testkit.MasterKey}, 201, []string{`"role":"admin"`}, nil),
+		row("bad key", request{Method: "POST", Path: "/users", Form: form, As: "x"}, 401, nil, nil),
+		row("sign in without key", request{Method: "POST", Path: "/auth", Email: "ada@example.com", Password: testkit.Password}, 201, []string{`"token":"`}, nil),
+	})
+}
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
+	nobody := store.NewID().Hex()
+	path := "/users/" + ada.ID
+	private := []string{ada.Email, "role", "createdAt"}
+	api.Run(t, []testkit.Scenario{
+		row("anyone sees little", request{Method: "GET", Path: path}, 200, []string{`"name":`, `"picture":`}, private),
+		row("another sees little", request{Method: "GET", Path: path, As: eve.Token}, 200, nil, private),
+		row("the master key sees little", request{Method: "GET", Path: path, As: testkit.MasterKey}, 200, nil, private),
+		row("she sees all", request{Method: "GET", Path: path, As: ada.Token}, 200, []string{ada.Email}, []string{"assword"}),
+		row("an admin sees all", request{Method: "GET", Path: path, As: admin.Token}, 200, []string{ada.Email}, nil),
+		row("me", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, []string{ada.Email}, nil),
+		row("me, nobody", request{Method: "GET", Path: "/users/me"}, 401, nil, nil),
+		row("unknown", request{Method: "GET", Path: "/users/" + nobody}, 404, nil, nil),
+		row("malformed", request{Method: "GET", Path: "/users/x"}, 404, nil, nil),
+		row("bad token", request{Method: "GET", Path: path, As: "x"}, 401, nil, nil),
+
+		row("list, admin", request{Method: "GET", Path: "/users?q=" + ada.Email[:24] + "&fields=email", As: admin.Token}, 200, []string{`"count":1`, ada.Email}, []string{"name"}),
+		row("list, filter", request{Method: "GET", Path: "/users?role=admin", As: admin.Token}, 200, []string{`"count":1`, admin.Email}, []string{ada.Email, "assword"}),
+		row("list, secret field", request{Method: "GET", Path: "/users?fields=password", As: admin.Token}, 400, nil, nil),
+		row("list, user", request{Method: "GET", Path: "/users", As: ada.Token}, 403, nil, nil),
+		row("list, master key", request{Method: "GET", Path: "/users", As: testkit.MasterKey}, 401, nil, nil),
+
+		row("change", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":" Ada L ","picture":"https://example.com/a.png"}`}, 200, []string{`"name":"Ada L"`, `"picture":"https://example.com/a.png"`}, nil),
+		row("change nothing", request{Method: "PUT", Path: "/users/me", As: ada.Token}, 200, []string{`"name":"Ada L"`}, nil),
+		row("change one", request{Method: "PUT", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}, 200, []string{`"name":"Ada"`, `"picture":"https://example.com/a.png"`}, nil),
+		row("clear", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":null,"picture":""}`}, 200, []string{`"name":"` + ada.Email[:24], "gravatar"}, nil),
+		row("change wrong", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":5,"picture":"ftp://x"}`}, 400, []string{`"param":"name","code":"type"`, `"param":"picture","code":"format"`}, nil),
+		row("email and id stay", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"email":"other@example.com","id":"x","password":"another password"}`}, 200, []string{ada.Email, ada.ID}, nil),
+		row("own role", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"role":"admin"}`}, 403, nil, nil),
+		row("another", request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"name":"x"}`}, 403, nil, nil),
+		row("unknown before ownership", request{Method: "PATCH", Path: "/users/" + nobody, As: eve.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
+		row("admin changes name", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"name":"By admin"}`}, 200, []string{"By admin"}, nil),
+		row("admin makes admin", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"admin"}`}, 200, []string{`"role":"admin"`}, nil),
+		row("who is one at once", request{Method: "GET", Path: "/users", As: ada.Token}, 200, nil, nil),
+		row("admin takes it back", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"user"}`}, 200, []string{`"role":"user"`}, nil),
+		row("who is none at once", request{Method: "GET", Path: "/users", As: ada.Token}, 403, nil, nil),
+
+		row("delete another", request{Method: "DELETE", Path: path, As: eve.Token}, 403, nil, nil),
+		row("delete unknown", request{Method: "DELETE", Path: "/users/" + nobody, As: eve.Token}, 404, nil, nil),
+		row("delete me, token in body", request{Method: "DELETE", Path: "/users/me", Form: url.Values{"access_token": {ada.Token}}}, 204, nil, nil),
+		row("gone", request{Method: "GET", Path: path}, 404, nil, nil),
+		row("her token too", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("on public routes too", request{Method: "GET", Path: "/articles", As: ada.Token}, 401, nil, nil),
+		row("an admin deletes", request{Method: "DELETE", Path: "/users/" + eve.ID, As: admin.Token}, 204, nil, nil),
+	})
+}
+
+func TestChangePassword(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
+	second := api.SignIn(ada.Email, testkit.Password)
+	form := url.Values{"password": {newPassword}}
+	put := func(path string, by testkit.Account, password string) request {
+		return request{Method: "PUT", Path: path, Email: by.Email, Password: password, Form: form}
+	}
+	path := "/users/" + ada.ID + "/password"
+	api.Run(t, []testkit.Scenario{
+		row("another's", put(path, eve, testkit.Password), 403, nil, nil),
+		row("an admin's", put(path, admin, testkit.Password), 403, nil, nil),
+		row("unknown user", put("/users/"+store.NewID().Hex()+"/password", eve, testkit.Password), 404, nil, nil),
+		row("wrong", put(path, ada, newPassword), 401, nil, nil),
+		row("a token is not enough", request{Method: "PUT", Path: path, As: ada.Token, Form: form}, 401, nil, nil),
+		row("too short", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, JSON: `{"password":" x "}`}, 400, []string{"min_length"}, nil),
+		row("still signed in", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
+		row("good", put("/users/me/password", ada, testkit.Password), 200, []string{ada.Email}, nil),
+		row("signed out", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("everywhere", request{Method: "GET", Path: "/users/me", As: second}, 401, nil, nil),
+		row("the old one is no more", put(path, ada, testkit.Password), 401, nil, nil),
+	})
+	if token := api.SignIn(ada.Email, newPassword); token == "" {
+		t.Error("the new password does not sign in")
+	}
+}
+
+// TestViewsHaveTheirOwnETag keeps a caller who has seen the public view from being told that the full one is the same.
+func TestViewsHaveTheirOwnETag(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	public := api.Do(request{Method: "GET", Path: "/users/" + ada.ID}).Header.Get("ETag")
+	full := api.Do(request{Method: "GET", Path: "/users/" + ada.ID, As: ada.Token, Header: http.Header{"If-None-Match": {public}}})
+	if full.Status != 200 || public == "" || full.Header.Get("ETag") == public {
+		t.Errorf("%d, ETag %s after %s", full.Status, full.Header.Get("ETag"), public)
+	}
+}
+
+// TestConcurrentSignUp gives one address to many: one gets it.
+func TestConcurrentSignUp(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	const callers = 8
+	statuses := make(chan int, callers)
+	for range callers {
+		go func() {
+			statuses <- api.Do(request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: url.Values{"email": {"one@example.com"}, "password": {testkit.Password}}}).Status
+		}()
+	}
+	seen := map[int]int{}
+	for range callers {
+		seen[<-statuses]++
+	}
+	if seen[http.StatusCreated] != 1 || seen[http.StatusConflict] != callers-1 {
+		t.Errorf("statuses %v", seen)
+	}
+}
+
+// TestLogHoldsNoSecret looks for what a log must not hold after all kinds of calls.
+func TestLogHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	api.Do(request{Method: "GET", Path: "/users/me?access_token=" + ada.Token})
+	api.Do(request{Method: "GET", Path: "/users/me?access_token=wrong-token-value"})
+	api.Do(request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}})
+	lines := strings.Join(api.Log.Lines(), "")
+	if !strings.Contains(lines, "userId="+ada.ID) {
+		t.Fatalf("nothing of hers in the log:\n%s", lines)
+	}
+	for _, secret := range []string{testkit.MasterKey, testkit.Secret, testkit.Password, newPassword, ada.Token, "wrong-token-value", "argon2", ada.Email} {
+		if bytes.Contains([]byte(lines), []byte(secret)) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package user
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/internal/password"
+	"example.com/ginseng/internal/store"
+)
+
+// Service holds the rules of users.
+type Service struct {
+	users      *store.Collection[User]
+	config     Config
+	hasher     *password.Hasher
+	dependents []Dependent
+	now        func() time.Time
+	newID      func() store.ID
+}
+
+func newService(o Options) *Service {
+	return &Service{
+		users:      store.Open[User](o.DB, storeSpec()),
+		config:     o.Config,
+		hasher:     o.Hasher,
+		dependents: o.Dependents,
+		now:        o.Now,
+		newID:      o.NewID,
+	}
+}
+
+// SignupRule is what sign-up and sign-in ask of their caller: the master key, unless the settings lift it.
+func (s *Service) SignupRule() access.Rule {
+	if s.config.PublicSignup {
+		return access.Public
+	}
+	return access.Master
+}
+
+// Create makes an account. Forbidden: a role without the master key. Conflict: the e-mail is taken.
+func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (User, error) {
+	if in.Role != "" && !caller.Master {
+		return User{}, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
+	}
+	hash, err := s.hasher.Hash(ctx, in.Password)
+	if err != nil {
+		return User{}, err
+	}
+	email := normalEmail(in.Email)
+	u := User{
+		Meta:     store.NewMeta(s.newID(), store.At(s.now())),
+		Email:    email,
+		Name:     cmp.Or(in.Name, defaultName(email)),
+		Picture:  cmp.Or(in.Picture, defaultPicture(email)),
+		Role:     access.Role(cmp.Or(in.Role, string(access.RoleUser))),
+		Password: hash,
+	}
+	return u, s.users.Insert(ctx, u)
+}
+
+// Get returns a user, or NotFound.
+func (s *Service) Get(ctx context.Context, id store.ID) (User, error) { return s.users.Get(ctx, id) }
+
+// List returns a page of users.
+func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
+	return listing.Run(ctx, s.users, q, User.View)
+}
+
+// Update changes what was given. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role and
+// is none; PreconditionFailed: the user has none of the versions expected.
+func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in UpdateInput) (User, error) {
+	u, err := s.owned(ctx, caller, id, expected)
+	if err != nil {
+		return User{}, err
+	}
+	if in.Role != nil && !caller.IsAdmin() {
+		return User{}, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
+	}
+	var changes []store.Change
+	if in.Name != nil {
+		changes = append(changes, store.Set("name", cmp.Or(*in.Name, defaultName(u.Email))))
+	}
+	if in.Picture != nil {
+		changes = append(changes, store.Set("picture", cmp.Or(*in.Picture, defaultPicture(u.Email))))
+	}
+	if in.Role != nil {
+		changes = append(changes, store.Set("role", *in.Role))
+	}
+	if changes == nil {
+		return u, nil
+	}
+	return s.change(ctx, id, expected, changes...)
+}
+
+// ChangePassword sets a new password; every session of the user ends with the same write. Forbidden: the caller is
+// another user, be it an admin.
+func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, in PasswordInput) (User, error) {
+	if _, err := s.users.Get(ctx, id); err != nil {
+		return User{}, err
+	}
+	if !caller.Is(id) {
+		return User{}, apperr.New(apperr.Forbidden, "E-mail and password are those of another user.")
+	}
+	hash, err := s.hasher.Hash(ctx, in.Password)
+	if err != nil {
+		return User{}, err
+	}
+	return s.change(ctx, id, nil, store.Set("password", hash), store.Inc("epoch", 1))
+}
+
+// Delete removes a user and what depends on her. NotFound, Forbidden, PreconditionFailed: as Update.
+func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
+	if _, err := s.owned(ctx, caller, id, expected); err != nil {
+		return err
+	}
+	for _, d := range s.dependents { // before the user: if this is cut short, the call can be made again
+		if err := d.DeleteOf(ctx, id); err != nil {
+			return err
+		}
+	}
+	return s.users.Remove(ctx, id, expected)
+}
+
+// Authenticate returns the user with the e-mail and password, or Unauthorized, in the same time whether the address is
+// known or not. Unavailable: too many people sign in. A hash that is not of today's kind is replaced.
+func (s *Service) Authenticate(ctx context.Context, email, pass string) (User, error) {
+	u, err := s.users.First(ctx, store.Eq("email", normalEmail(email)))
+	if err != nil && !apperr.Is(err, apperr.NotFound) {
+		return User{}, err
+	}
+	match, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // of nobody: an empty hash, at the same cost
+	if err != nil {
+		return User{}, err
+	}
+	if !match {
+		return User{}, apperr.New(apperr.Unauthorized, "E-mail or password is wrong.")
+	}
+	if !outdated {
+		return u, nil
+	}
+	hash, err := s.hasher.Hash(ctx, pass)
+	if err != nil {
+		return User{}, err
+	}
+	same := store.And(store.Eq("id", u.ID), store.Eq("password", u.Password))
+	if _, err := s.users.Update(ctx, same, store.Set("password", hash)); err != nil && !apperr.Is(err, apperr.NotFound) {
+		return User{}, err
+	}
+	return u, nil
+}
+
+// VerifyPassword is Authenticate for the guard.
+func (s *Service) VerifyPassword(ctx context.Context, email, pass string) (access.Principal, error) {
+	u, err := s.Authenticate(ctx, email, pass)
+	return access.Principal{UserID: u.ID, Role: u.Role}, err
+}
+
+// owned returns the user that the caller wants to change, in one of the versions expected.
+func (s *Service) owned(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (User, error) {
+	u, err := s.users.Get(ctx, id)
+	if err != nil {
+		return User{}, err
+	}
+	return u, cmp.Or(caller.MayChange(id), expected.Check(u.Version))
+}
+
+func (s *Service) change(ctx context.Context, id store.ID, expected store.Versions, changes ...store.Change) (User, error) {
+	return s.users.Change(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
+}

@@ -1,0 +1,45 @@
+package user
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/password"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testdb"
+)
+
+// TestImportedHash signs in a user of another system, whose hash is bcrypt's, and sees it replaced.
+func TestImportedHash(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	s := newService(Options{DB: db, Hasher: password.NewHasher(), Now: time.Now, NewID: store.NewID})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte("old"), bcrypt.MinCost) // shorter than today's rule
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := User{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Email: "old@example.com", Role: access.RoleUser, Password: string(hash)}
+	if err := s.users.Insert(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Authenticate(t.Context(), u.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("a wrong password: %v", err)
+	}
+	for range 2 {
+		if _, err := s.Authenticate(t.Context(), u.Email, "old"); err != nil {
+			t.Fatal(err)
+		}
+		now, err := s.Get(t.Context(), u.ID)
+		if err != nil || !strings.HasPrefix(now.Password, "$argon2id$") || now.Epoch != u.Epoch {
+			t.Fatalf("the hash is %.10s, epoch %d, %v", now.Password, now.Epoch, err)
+		}
+	}
+}
