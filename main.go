@@ -190,7 +190,7 @@ func newHandler(app config.App, service modules.Service, log *slog.Logger, ready
 	guard := service.Guard
 	guard.QueryTokens, guard.MaxBodyBytes = app.QueryTokens, app.MaxBodyBytes
 	options := middleware.Options{
-		Modules: service.Modules, Guard: guard, Root: app.APIRoot, CORSOrigins: app.CORSOrigins,
+		Modules: service.Modules, Guard: guard, Idempotency: service.Idempotency, Root: app.APIRoot, CORSOrigins: app.CORSOrigins,
 		TrustedProxies: app.TrustedProxies, Ready: ready, Log: log,
 	}
 	if app.Docs {

@@ -22,8 +22,9 @@ type Module interface{ Routes(*Router) }
 
 // Router mounts routes, each with the rule that its caller must meet.
 type Router struct {
-	group gin.IRouter
-	guard Guard
+	group       gin.IRouter
+	guard       Guard
+	idempotency *Idempotency
 }
 
 // GET mounts a route.
@@ -141,9 +142,13 @@ func answer(c *gin.Context, status int, view any) error {
 	if err := enc.Encode(view); err != nil {
 		return apperr.New(apperr.Internal, "The answer could not be written.").Because(err)
 	}
-	write(c, status, "application/json; charset=utf-8", buf.Bytes())
+	if !hold(c, status, buf.Bytes()) {
+		write(c, status, jsonType, buf.Bytes())
+	}
 	return nil
 }
+
+const jsonType = "application/json; charset=utf-8"
 
 func write(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()

@@ -37,6 +37,7 @@ var statuses = map[apperr.Code]int{
 	apperr.RequestTimeout:       http.StatusRequestTimeout,
 	apperr.Conflict:             http.StatusConflict,
 	apperr.PreconditionFailed:   http.StatusPreconditionFailed,
+	apperr.IdempotencyMismatch:  http.StatusUnprocessableEntity,
 	apperr.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	apperr.UnsupportedMediaType: http.StatusUnsupportedMediaType,
 	apperr.Internal:             http.StatusInternalServerError,

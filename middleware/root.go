@@ -41,7 +41,7 @@ func mountDocs(engine *gin.Engine, doc []byte, root string) {
 		case file == "/":
 			redirect(c, "index.html")
 		case file == "/doc.json":
-			write(c, http.StatusOK, "application/json; charset=utf-8", doc)
+			write(c, http.StatusOK, jsonType, doc)
 		case !isDocsFile(c, file):
 			fail(c, apperr.New(apperr.NotFound, "There is nothing at this address."))
 		default:

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Modules        []Module
 	Guard          Guard
+	Idempotency    *Idempotency
 	Root           string                      // prefix of every API path, "" or "/api"
 	CORSOrigins    []string                    // who may call from a browser; "*" is anyone
 	TrustedProxies []string                    // networks whose X-Forwarded-For is believed
@@ -59,7 +60,7 @@ func New(o Options) (*Stack, error) {
 	if o.Docs != nil {
 		mountDocs(engine, o.Docs, o.Root)
 	}
-	router := &Router{group: engine.Group(o.Root), guard: o.Guard}
+	router := &Router{group: engine.Group(o.Root), guard: o.Guard, idempotency: o.Idempotency}
 	for _, m := range o.Modules {
 		m.Routes(router)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -205,7 +206,31 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	case "404":
 		r.Path = strings.NewReplacer(k.owner.ID, strings.Repeat("0", 24), k.article, strings.Repeat("0", 24)).Replace(r.Path)
 	case "409":
-		r.Form.Set("email", k.owner.Email)
+		if r.Form.Has("email") {
+			r.Form.Set("email", k.owner.Email)
+			break
+		}
+		gate := testkit.NewGate()
+		api = testkit.Start(t, func(c *testkit.Config) { c.Host.NewID, c.Wait = gate.NewID, time.Millisecond })
+		r.As = api.SignUp("user").Token
+		r.Header = http.Header{"Idempotency-Key": {"k"}}
+		gate.Arm()
+		first := make(chan int)
+		go func() { first <- api.Do(r).Status }()
+		<-gate.Reached
+		defer func() {
+			gate.Open()
+			if got := <-first; got != 201 {
+				t.Errorf("the request that was held is answered with %d", got)
+			}
+		}()
+	case "422":
+		r.Header = http.Header{"Idempotency-Key": {"used"}}
+		if r.Form.Has("email") {
+			r.Form.Set("email", "first@example.com")
+		}
+		api.Do(r).JSON(201)
+		r.Form.Set("title", "Another")
 	case "413":
 		r.Form.Set("x", strings.Repeat("x", 2<<20))
 	case "415":

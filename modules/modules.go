@@ -33,12 +33,15 @@ type Host struct {
 type Service struct {
 	Modules []middleware.Module
 	Guard   middleware.Guard
-	Sweeps  []func(context.Context) error // each deletes what has expired; to be called now and then
+	// Idempotency keeps answers for clients who repeat a request.
+	Idempotency *middleware.Idempotency
+	Sweeps      []func(context.Context) error // each deletes what has expired; to be called now and then
 }
 
 // New makes every module.
 func New(h Host, s Settings) Service {
 	cursors := listing.NewCursors(h.MasterKeys[0])
+	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys[0], h.Now, h.NewID)
 	sessions := auth.NewSessions(h.DB)
 	users := user.New(user.Options{
 		DB: h.DB, Config: s.User, Hasher: password.NewHasher(), Cursors: cursors,
@@ -52,7 +55,8 @@ func New(h Host, s Settings) Service {
 			auths,
 			articles,
 		},
-		Guard:  middleware.Guard{Keys: access.NewKeys(h.MasterKeys), Tokens: auths, Passwords: users},
-		Sweeps: []func(context.Context) error{auths.Sweep},
+		Guard:       middleware.Guard{Keys: access.NewKeys(h.MasterKeys), Tokens: auths, Passwords: users},
+		Idempotency: idempotency,
+		Sweeps:      []func(context.Context) error{auths.Sweep, idempotency.Sweep},
 	}
 }

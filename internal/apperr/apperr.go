@@ -23,6 +23,7 @@ const (
 	MethodNotAllowed     Code = "method_not_allowed"
 	Conflict             Code = "conflict"
 	PreconditionFailed   Code = "precondition_failed"
+	IdempotencyMismatch  Code = "idempotency_mismatch"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"
 	Internal             Code = "internal"
@@ -32,7 +33,7 @@ const (
 // Codes lists every Code, so that a test can hold other tables against it.
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, Forbidden, NotFound, RequestTimeout,
-	MethodNotAllowed, Conflict, PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, Internal, Unavailable,
+	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, PayloadTooLarge, UnsupportedMediaType, Internal, Unavailable,
 }
 
 // Error is what a service or the store returns. Message is a sentence for the caller: it never holds a value that the

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -82,6 +83,20 @@ func (v Values) Text(name string) string {
 		return text
 	}
 	return ""
+}
+
+// Canonical is a text that two bodies share if and only if they are of one kind, form or JSON, and have the same
+// parameters, but for the one left out.
+func (v Values) Canonical(leaveOut string) []byte {
+	if v.json != nil {
+		object := maps.Clone(v.json)
+		delete(object, leaveOut)
+		text, _ := json.Marshal(object) // raw values that were just parsed; keys are sorted, blanks dropped
+		return text
+	}
+	form := maps.Clone(v.form)
+	form.Del(leaveOut)
+	return []byte(form.Encode())
 }
 
 // Has reports whether the parameter was sent, whatever its value.

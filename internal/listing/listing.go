@@ -54,7 +54,7 @@ const defaultSort = "createdAt"
 func (s Spec) Store(name string, more ...store.Index) store.Spec {
 	out := store.Spec{Name: name, Search: s.Search, Indexes: more}
 	add := func(fields ...string) {
-		if !slices.ContainsFunc(out.Indexes, func(i store.Index) bool { return slices.Equal(i.Fields, fields) }) {
+		if !slices.ContainsFunc(out.Indexes, func(i store.Index) bool { return !i.Unique && slices.Equal(i.Fields, fields) }) {
 			out.Indexes = append(out.Indexes, store.Index{Fields: fields})
 		}
 	}

@@ -210,7 +210,7 @@ func TestSpecStore(t *testing.T) {
 	for _, i := range got.Indexes {
 		names = append(names, strings.Join(i.Fields, "+"))
 	}
-	want := "title createdAt size done price+createdAt open+createdAt userId+createdAt"
+	want := "title createdAt title size done price+createdAt open+createdAt userId+createdAt"
 	if strings.Join(names, " ") != want || got.Name != "docs" || !got.Indexes[0].Unique {
 		t.Errorf("%v, want %s", names, want)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type Config struct {
 	Middleware  middleware.Options
 	QueryTokens bool
 	MaxBody     int64
+	Wait        time.Duration // for a first request with an Idempotency-Key
 }
 
 // API is a service under test.
@@ -49,17 +51,62 @@ type API struct {
 	Log     *Log
 }
 
+// Gate makes IDs. Once it is armed, the second call waits until it is opened: in a request that creates a record under an
+// Idempotency-Key the first ID is the key's, the second the record's, so that such a request can be held half-way.
+type Gate struct {
+	calls   atomic.Int64
+	Reached chan struct{} // closed when the second call waits
+	open    chan struct{}
+}
+
+// NewGate makes a Gate that is not armed.
+func NewGate() *Gate {
+	g := &Gate{Reached: make(chan struct{}), open: make(chan struct{})}
+	g.calls.Store(2)
+	return g
+}
+
+// NewID makes an ID.
+func (g *Gate) NewID() store.ID {
+	if g.calls.Add(1) == 2 {
+		close(g.Reached)
+		<-g.open
+	}
+	return store.NewID()
+}
+
+// Arm makes the call after the next one wait.
+func (g *Gate) Arm() { g.calls.Store(0) }
+
+// Open lets it go on.
+func (g *Gate) Open() { close(g.open) }
+
 // Start starts a service; the test's clean-up stops it.
 func Start(t testing.TB, set ...func(*Config)) *API {
 	t.Helper()
 	api := &API{t: t, DB: testdb.Open(t), Clock: &Clock{now: time.Now()}, Log: &Log{}}
+	api.serve(set...)
+	return api
+}
+
+// Copy starts another copy of the service on the same database, clock and log.
+func (a *API) Copy(set ...func(*Config)) *API {
+	a.t.Helper()
+	b := &API{t: a.t, DB: a.DB, Clock: a.Clock, Log: a.Log}
+	b.serve(set...)
+	return b
+}
+
+func (a *API) serve(set ...func(*Config)) {
+	a.t.Helper()
 	c := Config{
-		Host:        modules.Host{DB: api.DB, MasterKeys: []string{MasterKey}, Now: api.Clock.Now, NewID: store.NewID},
+		Host:        modules.Host{DB: a.DB, MasterKeys: []string{MasterKey}, Now: a.Clock.Now, NewID: store.NewID},
 		QueryTokens: true,
 		MaxBody:     1 << 20,
+		Wait:        time.Minute,
 		Middleware: middleware.Options{
-			Docs: docs.Swagger, Ready: api.DB.Ping,
-			Log: slog.New(slog.NewTextHandler(api.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Docs: docs.Swagger, Ready: a.DB.Ping,
+			Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		},
 	}
 	c.Settings.Auth.Secret, c.Settings.Auth.TTL = Secret, time.Hour
@@ -67,20 +114,21 @@ func Start(t testing.TB, set ...func(*Config)) *API {
 		f(&c)
 	}
 	service := modules.New(c.Host, c.Settings)
-	if err := api.DB.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := a.DB.Prepare(a.t.Context()); err != nil {
+		a.t.Fatal(err)
 	}
 	c.Middleware.Guard = service.Guard
 	c.Middleware.Guard.QueryTokens, c.Middleware.Guard.MaxBodyBytes = c.QueryTokens, c.MaxBody
+	c.Middleware.Idempotency = service.Idempotency
+	c.Middleware.Idempotency.Wait = c.Wait
 	c.Middleware.Modules = append(service.Modules, c.Middleware.Modules...)
 	handler, err := middleware.New(c.Middleware)
 	if err != nil {
-		t.Fatal(err)
+		a.t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	api.URL, api.Handler = server.URL, handler
-	return api
+	a.t.Cleanup(server.Close)
+	a.URL, a.Handler = server.URL, handler
 }
 
 // Account is a user who has signed in.

@@ -19,14 +19,17 @@ type controller struct {
 //	@Tags			articles
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			input	formData	CreateInput	true	"the article"
-//	@Success		201		{object}	View
-//	@Header			201		{string}	Location			"address of the article"
-//	@Failure		400		{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized"
-//	@Failure		413		{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415		{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503		{object}	middleware.Problem	"unavailable"
+//	@Param			input			formData	CreateInput	true	"the article"
+//	@Param			Idempotency-Key	header		string		false	"a key of the client's: the same request with the same key makes one record"
+//	@Success		201				{object}	View
+//	@Header			201				{string}	Location			"address of the article"
+//	@Failure		400				{object}	middleware.Problem	"validation_failed, malformed_body"
+//	@Failure		401				{object}	middleware.Problem	"unauthorized"
+//	@Failure		409				{object}	middleware.Problem	"conflict: the first request with this key still runs"
+//	@Failure		413				{object}	middleware.Problem	"payload_too_large"
+//	@Failure		415				{object}	middleware.Problem	"unsupported_media_type"
+//	@Failure		422				{object}	middleware.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Failure		503				{object}	middleware.Problem	"unavailable"
 //	@Security		UserToken
 //	@Router			/articles [post]
 func (c *controller) create(g *gin.Context) error {

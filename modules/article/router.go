@@ -8,7 +8,7 @@ import (
 // Routes mounts the routes of articles.
 func (m *Module) Routes(r *middleware.Router) {
 	c := m.controller
-	r.POST("/articles", access.User, c.create)
+	r.POST("/articles", access.User, r.Idempotent(c.create))
 	r.GET("/articles", access.Public, c.index)
 	r.GET("/articles/:id", access.Public, c.show)
 	r.PUT("/articles/:id", access.User, c.update)

@@ -20,16 +20,18 @@ type controller struct {
 //	@Tags			users
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			input	formData	CreateInput	true	"the account"
-//	@Success		201		{object}	View
-//	@Header			201		{string}	Location			"address of the user"
-//	@Failure		400		{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized: no or bad master key"
-//	@Failure		403		{object}	middleware.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
-//	@Failure		409		{object}	middleware.Problem	"conflict: the e-mail is taken"
-//	@Failure		413		{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415		{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503		{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
+//	@Param			input			formData	CreateInput	true	"the account"
+//	@Param			Idempotency-Key	header		string		false	"a key of the client's: the same request with the same key makes one record"
+//	@Success		201				{object}	View
+//	@Header			201				{string}	Location			"address of the user"
+//	@Failure		400				{object}	middleware.Problem	"validation_failed, malformed_body"
+//	@Failure		401				{object}	middleware.Problem	"unauthorized: no or bad master key"
+//	@Failure		403				{object}	middleware.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
+//	@Failure		409				{object}	middleware.Problem	"conflict: the e-mail is taken, or the first request with this key still runs"
+//	@Failure		413				{object}	middleware.Problem	"payload_too_large"
+//	@Failure		415				{object}	middleware.Problem	"unsupported_media_type"
+//	@Failure		422				{object}	middleware.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Failure		503				{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
 //	@Security		MasterKey
 //	@Router			/users [post]
 func (c *controller) create(g *gin.Context) error {

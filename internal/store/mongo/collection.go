@@ -36,7 +36,7 @@ func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	return translate(err, c.indexes)
 }
 
-// taken returns the fields of the unique index that holds the values of the document already; none if it no longer does.
+// taken returns the fields of the unique index that holds the document's values already; none if it no longer does.
 func (c *collection) taken(ctx context.Context, stored bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {
@@ -174,14 +174,13 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		return err
 	}
 	opts := options.FindOneAndUpdate().SetReturnDocument(options.After)
-	projected := options.FindOneAndUpdate()
 	if projection := c.projection(nil); projection != nil && !c.keepsWords.Load() {
-		projected.SetProjection(projection)
+		opts.SetProjection(projection)
 	}
-	raw, err := c.c.FindOneAndUpdate(ctx, filter, update, opts, projected).Raw()
+	raw, err := c.c.FindOneAndUpdate(ctx, filter, update, opts).Raw()
 	if hasCode(err, codeNotImplemented) { // FerretDB 1
 		c.keepsWords.Store(true)
-		raw, err = c.c.FindOneAndUpdate(ctx, filter, update, opts).Raw()
+		raw, err = c.c.FindOneAndUpdate(ctx, filter, update, opts.SetProjection(nil)).Raw()
 	}
 	if err != nil {
 		return translate(err, c.indexes)

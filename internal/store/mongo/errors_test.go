@@ -43,7 +43,8 @@ func TestTranslate(t *testing.T) {
 		{"shutting down", command(11600), apperr.Unavailable},
 		{"disk full", write(14031), apperr.Unavailable},
 		{"too slow", command(50), apperr.Unavailable},
-		{"no majority in time", driver.WriteException{WriteConcernError: &driver.WriteConcernError{Code: 64}}, apperr.Unavailable},
+		{"no majority in time", driver.WriteException{WriteConcernError: &driver.WriteConcernError{Code: 64}},
+			apperr.Unavailable},
 		{"bad command", command(codeBadValue), apperr.Internal},
 		{"not allowed", command(13), apperr.Internal},
 		{"immutable field", write(66), apperr.Internal},
@@ -62,20 +63,28 @@ func TestTranslate(t *testing.T) {
 func TestDuplicateFields(t *testing.T) {
 	t.Parallel()
 	indexes := newSchema(store.Spec{Indexes: userIndexes}).indexes
-	const mongodb = "E11000 duplicate key error collection: app.users index: "
+	const (
+		mongodb  = "E11000 duplicate key error collection: app.users index: "
+		ferretdb = "constraint failed: UNIQUE constraint failed: index 'users_e60c2c52_"
+	)
 	for _, test := range []struct {
 		name string
 		err  error
 		want []string
 	}{
 		{"one field", insertError(mongodb + `store:unique:email dup key: { email: "a" }`), []string{"email"}},
-		{"two fields", insertError(mongodb + `store:unique:namespace,name dup key: { namespace: "a", name: "b" }`), []string{"namespace", "name"}},
+		{"two fields", insertError(mongodb + `store:unique:namespace,name dup key: { namespace: "a", name: "b" }`),
+			[]string{"namespace", "name"}},
 		{"the id", insertError(mongodb + `_id_ dup key: { _id: 1 }`), []string{"id"}},
-		{"a value like an index", insertError(mongodb + `store:unique:email dup key: { email: "index: store:unique:namespace,name dup key" }`), []string{"email"}},
-		{"an update", driver.CommandError{Code: 11000, Message: "Plan executor error during findAndModify :: caused by :: " + mongodb + `store:unique:email dup key: { email: "a" }`}, []string{"email"}},
+		{"a value like an index",
+			insertError(mongodb + `store:unique:email dup key: { email: "index: store:unique:namespace,name dup key" }`),
+			[]string{"email"}},
+		{"an update", updateError(11000, "Plan executor error during findAndModify :: caused by :: "+mongodb+
+			`store:unique:email dup key: { email: "a" }`), []string{"email"}},
 		{"an index of somebody else", insertError(mongodb + `mine dup key: { a: 1 }`), nil},
 		{"no index", insertError("E11000 duplicate key error collection: app.users"), nil},
-		{"FerretDB, an update", driver.CommandError{Code: 1, Message: "constraint failed: UNIQUE constraint failed: index 'users_e60c2c52_store:unique:namespace,name' (2067)"}, []string{"namespace", "name"}},
+		{"FerretDB, an update", updateError(1, ferretdb+`store:unique:namespace,name' (2067)`),
+			[]string{"namespace", "name"}},
 	} {
 		err := translate(test.err, indexes)
 		var conflict *apperr.Error
@@ -95,4 +104,8 @@ func TestDuplicateFields(t *testing.T) {
 
 func insertError(message string) error {
 	return driver.WriteException{WriteErrors: driver.WriteErrors{{Code: 11000, Message: message}}}
+}
+
+func updateError(code int32, message string) error {
+	return driver.CommandError{Code: code, Message: message}
 }

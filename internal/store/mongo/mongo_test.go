@@ -73,17 +73,26 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.DB { return openFresh(t, uri, Options{}) })
 }
 
+// monitored are the Options of a handle that tells started of each command.
+func monitored(started func(*event.CommandStartedEvent)) Options {
+	return Options{Monitor: &event.CommandMonitor{
+		Started: func(_ context.Context, e *event.CommandStartedEvent) { started(e) },
+	}}
+}
+
 // TestOneCommandEach counts what goes over the wire.
 func TestOneCommandEach(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var commands []string
-	db := openFresh(t, serverURI(t), Options{Monitor: &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
 		mu.Lock()
 		defer mu.Unlock()
 		commands = append(commands, e.CommandName)
-	}}})
-	c := store.Open[note](db, store.Spec{Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"title"}}}})
+	}))
+	c := store.Open[note](db, store.Spec{
+		Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"title"}}},
+	})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +105,26 @@ func TestOneCommandEach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// What a server lacks shows at the first Update.
+	if _, err := c.Update(t.Context(), store.Eq("id", ids[0])); err != nil {
+		t.Fatal(err)
+	}
+	byTitle := []store.Order{{Field: "title"}}
 	for _, test := range []struct {
 		name string
 		call func(context.Context) error
 		want string
 	}{
-		{"Insert", func(ctx context.Context) error { return c.Insert(ctx, note{Meta: store.NewMeta(store.NewID(), noon)}) }, "insert"},
+		{"Insert", func(ctx context.Context) error {
+			return c.Insert(ctx, note{Meta: store.NewMeta(store.NewID(), noon)})
+		}, "insert"},
 		{"Get", func(ctx context.Context) error { _, err := c.Get(ctx, ids[0]); return err }, "find"},
-		{"First", func(ctx context.Context) error { _, err := c.First(ctx, store.Eq("title", "a title")); return err }, "find"},
+		{"First", func(ctx context.Context) error {
+			_, err := c.First(ctx, store.Eq("title", "a title"))
+			return err
+		}, "find"},
 		{"List", func(ctx context.Context) error {
-			got, err := c.List(ctx, store.Query{Sort: []store.Order{{Field: "title"}}, Limit: many, Fields: []string{"title"}})
+			got, err := c.List(ctx, store.Query{Sort: byTitle, Limit: many, Fields: []string{"title"}})
 			if len(got) != many {
 				t.Errorf("List has %d documents, want %d", len(got), many)
 			}
@@ -116,17 +135,26 @@ func TestOneCommandEach(t *testing.T) {
 			return err
 		}, "find"},
 		{"List after", func(ctx context.Context) error {
-			_, err := c.List(ctx, store.Query{Sort: []store.Order{{Field: "title"}}, After: []any{"a title", ids[9]}, Limit: 30})
+			_, err := c.List(ctx, store.Query{Sort: byTitle, After: []any{"a title", ids[9]}, Limit: 30})
 			return err
 		}, "find"},
 		{"Count of all", func(ctx context.Context) error { _, err := c.Count(ctx, nil); return err }, "count"},
-		{"Count", func(ctx context.Context) error { _, err := c.Count(ctx, store.Eq("size", 0)); return err }, "aggregate"},
+		{"Count", func(ctx context.Context) error {
+			_, err := c.Count(ctx, store.Eq("size", 0))
+			return err
+		}, "aggregate"},
 		{"Update", func(ctx context.Context) error {
 			_, err := c.Update(ctx, store.Eq("id", ids[0]), store.Set("title", "b"), store.Inc("size", 1))
 			return err
 		}, "findAndModify"},
-		{"Delete of one", func(ctx context.Context) error { _, err := c.Delete(ctx, store.Eq("id", ids[0])); return err }, "delete"},
-		{"Delete of many", func(ctx context.Context) error { _, err := c.Delete(ctx, store.Eq("size", 0)); return err }, "delete"},
+		{"Delete of one", func(ctx context.Context) error {
+			_, err := c.Delete(ctx, store.Eq("id", ids[0]))
+			return err
+		}, "delete"},
+		{"Delete of many", func(ctx context.Context) error {
+			_, err := c.Delete(ctx, store.Eq("size", 0))
+			return err
+		}, "delete"},
 		{"Ping", db.Ping, "ping"},
 	} {
 		commands = nil
@@ -143,27 +171,30 @@ func TestOneCommandEach(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	var sent bson.D
-	db := openFresh(t, serverURI(t), Options{Monitor: &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
 		sent = nil
 		for _, key := range []string{"find", "filter", "sort", "projection", "skip", "limit", "batchSize", "hint"} {
 			if v, err := e.Command.LookupErr(key); err == nil {
 				sent = append(sent, bson.E{Key: key, Value: v})
 			}
 		}
-	}}})
-	c := store.Open[note](db, store.Spec{Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"size", "title"}}}})
+	}))
+	c := store.Open[note](db, store.Spec{
+		Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"size", "title"}}},
+	})
 	if _, err := c.Get(t.Context(), someID); !apperr.Is(err, apperr.NotFound) {
 		t.Fatal(err)
 	}
 	wantJSON(t, sent, `{"find":"notes","filter":{"_id":`+jsonID+`},"projection":{"_words":0},"limit":1,"batchSize":2}`)
 
 	if _, err := c.List(t.Context(), store.Query{
-		Filter: store.Eq("size", 5), Sort: []store.Order{{Field: "title", Desc: true}}, Skip: 20, Limit: 10, Fields: []string{"title"},
+		Filter: store.Eq("size", 5), Sort: []store.Order{{Field: "title", Desc: true}},
+		Skip: 20, Limit: 10, Fields: []string{"title"},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	wantJSON(t, sent, `{"find":"notes","filter":{"size":{"$eq":5}},"sort":{"title":-1,"_id":-1},"projection":{"_id":1,"title":1},`+
-		`"skip":20,"limit":10,"batchSize":11,"hint":"store:size,title"}`)
+	wantJSON(t, sent, `{"find":"notes","filter":{"size":{"$eq":5}},"sort":{"title":-1,"_id":-1},`+
+		`"projection":{"_id":1,"title":1},"skip":20,"limit":10,"batchSize":11,"hint":"store:size,title"}`)
 
 	if _, err := c.List(t.Context(), store.Query{}); err != nil {
 		t.Fatal(err)
@@ -220,10 +251,14 @@ func TestHintedIndexGone(t *testing.T) {
 			return nil
 		}
 		refused.Add(1)
-		return bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: codeBadValue},
-			{Key: "errmsg", Value: "planner returned error :: caused by :: hint provided does not correspond to an existing index"}}
+		return bson.D{
+			{Key: "ok", Value: 0}, {Key: "code", Value: codeBadValue},
+			{Key: "errmsg", Value: "hint provided does not correspond to an existing index"},
+		}
 	})
-	c := store.Open[note](openFresh(t, p.uri, Options{}), store.Spec{Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}}})
+	c := store.Open[note](openFresh(t, p.uri, Options{}), store.Spec{
+		Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}},
+	})
 	want := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a"}
 	if err := c.Insert(t.Context(), want); err != nil {
 		t.Fatal(err)
@@ -251,8 +286,10 @@ func TestPrepareKeepsOthersIndexes(t *testing.T) {
 		spec store.Spec
 		want []string
 	}{
-		{store.Spec{Indexes: []store.Index{{Fields: []string{"title"}}, {Fields: []string{"size"}, Unique: true}}, Search: []string{"title"}},
-			[]string{"_id_", "mine", "store:title", "store:unique:size", "store:words:title"}},
+		{store.Spec{
+			Indexes: []store.Index{{Fields: []string{"title"}}, {Fields: []string{"size"}, Unique: true}},
+			Search:  []string{"title"},
+		}, []string{"_id_", "mine", "store:title", "store:unique:size", "store:words:title"}},
 		{store.Spec{Indexes: []store.Index{{Fields: []string{"size"}}, {Fields: []string{"title"}}}},
 			[]string{"_id_", "mine", "store:size", "store:title"}},
 		{store.Spec{}, []string{"_id_", "mine"}},
@@ -294,7 +331,8 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = declare()
-	if _, err := c.Update(t.Context(), store.Eq("id", n.ID), store.Set("title", "second"), store.Set("place.city", "Rome")); err != nil {
+	changes := []store.Change{store.Set("title", "second"), store.Set("place.city", "Rome")}
+	if _, err := c.Update(t.Context(), store.Eq("id", n.ID), changes...); err != nil {
 		t.Fatal(err)
 	}
 	const many = 120 // more than a cursor reads at once
@@ -306,7 +344,9 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = declare("title", "place.city")
-	for word, want := range map[string]int64{"first": 0, "second": 1, "imported": many, "n000": 1, "n042": 1, "n119": 1, "oslo": 0, "rome": 1} {
+	for word, want := range map[string]int64{
+		"first": 0, "second": 1, "imported": many, "n000": 1, "n042": 1, "n119": 1, "oslo": 0, "rome": 1,
+	} {
 		if got, err := c.Count(t.Context(), store.Search(word)); err != nil || got != want {
 			t.Errorf("%d documents have %q (%v), want %d", got, word, err, want)
 		}
@@ -338,18 +378,21 @@ func TestMapKeys(t *testing.T) {
 func TestClientOptions(t *testing.T) {
 	t.Parallel()
 	ours := clientOptions("mongodb://h", Options{})
-	if *ours.AppName != DefaultName || ours.WriteConcern.W != "majority" || !*ours.WriteConcern.Journal || *ours.Timeout != operationTimeout ||
-		ours.ReadConcern.Level != "local" || ours.ReadPreference.Mode() != readpref.PrimaryMode || *ours.MaxPoolSize != 100 {
+	if *ours.AppName != DefaultName || ours.WriteConcern.W != "majority" || !*ours.WriteConcern.Journal ||
+		ours.ReadConcern.Level != "local" || ours.ReadPreference.Mode() != readpref.PrimaryMode ||
+		!*ours.RetryReads || !*ours.RetryWrites || *ours.Timeout != operationTimeout || *ours.MaxPoolSize != 100 {
 		t.Errorf("the defaults are %+v", ours)
 	}
-	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&retryReads=false&"+
-		"retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&maxIdleTimeMS=5", Options{AppName: "ours"})
+	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&"+
+		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&"+
+		"maxIdleTimeMS=5", Options{AppName: "ours"})
 	if err := theirs.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	if *theirs.AppName != "theirs" || theirs.WriteConcern.W != 1 || theirs.ReadConcern.Level != "majority" ||
-		theirs.ReadPreference.Mode() != readpref.NearestMode || *theirs.RetryReads || *theirs.RetryWrites || *theirs.Timeout != 1e6 ||
-		*theirs.ServerSelectionTimeout != 2e6 || *theirs.ConnectTimeout != 3e6 || *theirs.MaxPoolSize != 4 || *theirs.MaxConnIdleTime != 5e6 {
+		theirs.ReadPreference.Mode() != readpref.NearestMode || *theirs.RetryReads || *theirs.RetryWrites ||
+		*theirs.Timeout != 1e6 || *theirs.ServerSelectionTimeout != 2e6 || *theirs.ConnectTimeout != 3e6 ||
+		*theirs.MaxPoolSize != 4 || *theirs.MaxConnIdleTime != 5e6 {
 		t.Errorf("the URI's values became %+v", theirs)
 	}
 }

@@ -202,8 +202,8 @@ func sortDocument(keys []key) bson.D {
 	return doc
 }
 
-// after selects what comes after the row with the given values in the order of the keys: a document that is beyond it in
-// one key and equal in those before. The bound on the first key, which follows from that, is where an index starts.
+// after selects what comes after the row with the given values in the order of the keys: a document that is beyond it
+// in one key and equal in those before. The bound on the first key, which follows from that, is where an index starts.
 func after(keys []key, row []any) (bson.D, error) {
 	if len(row) < len(keys) {
 		return nil, fmt.Errorf("mongo: After has %d values for a sort of %d keys", len(row), len(keys))

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/ginseng/internal/store"
@@ -230,8 +231,8 @@ func (c *collection) common(ctx context.Context, conn *conn, q store.Query) (boo
 	if !ok || match == "" || q.Limit == 0 {
 		return false, nil
 	}
-	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match).write(" LIMIT ")
-	b.bind(int64(manyFound)).write(")")
+	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match)
+	b.write(" LIMIT ", strconv.Itoa(manyFound), ")")
 	var found int64
 	err := conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
 		found = row[0].(int64)

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// moments are times, ascending, with their form on the wire.
+var moments = []struct {
+	time time.Time
+	text string
+}{
+	{time.Time{}, "0001-01-01T00:00:00.000Z"},
+	{time.Date(1969, time.December, 31, 23, 59, 59, 999e6, time.UTC), "1969-12-31T23:59:59.999Z"},
+	{time.Unix(0, 0), "1970-01-01T00:00:00.000Z"},
+	{time.UnixMilli(1), "1970-01-01T00:00:00.001Z"},
+	{time.Date(2024, time.May, 17, 1, 30, 0, 0, time.FixedZone("", 2*3600)), "2024-05-16T23:30:00.000Z"},
+	{time.Date(2024, time.May, 17, 12, 0, 0, 1999999, time.UTC), "2024-05-17T12:00:00.001Z"},
+	{time.Date(2024, time.May, 17, 12, 0, 0, 120e6, time.UTC), "2024-05-17T12:00:00.120Z"},
+	{time.Date(9999, time.December, 31, 23, 59, 59, 999e6, time.UTC), "9999-12-31T23:59:59.999Z"},
+}
+
+func TestTime(t *testing.T) {
+	type holder struct {
+		At  Time  `json:"at" bson:"at"`
+		Due *Time `json:"due" bson:"due"`
+	}
+	var texts []string
+	for _, m := range moments {
+		at := At(m.time)
+		texts = append(texts, at.String())
+		if at.String() != m.text {
+			t.Errorf("%v is written as %s, want %s", m.time, at, m.text)
+		}
+		if d := m.time.Sub(at.Time); d < 0 || d >= time.Millisecond || at.Location() != time.UTC {
+			t.Errorf("At(%v) is %v", m.time, at.Time)
+		}
+
+		text, err := json.Marshal(holder{At: at, Due: &at})
+		if want := `{"at":"` + m.text + `","due":"` + m.text + `"}`; err != nil || string(text) != want {
+			t.Errorf("JSON is %s, %v; want %s", text, err, want)
+		}
+		var back holder
+		if err := json.Unmarshal(text, &back); err != nil || back.At != at || *back.Due != at {
+			t.Errorf("%s is read from JSON as %v, %v", m.text, back, err)
+		}
+
+		data, err := bson.Marshal(holder{At: at, Due: &at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind := bson.Raw(data).Lookup("at").Type; kind != bson.TypeDateTime {
+			t.Errorf("BSON has %v, want a date", kind)
+		}
+		back = holder{}
+		if err := bson.Unmarshal(data, &back); err != nil || back.At != at || *back.Due != at {
+			t.Errorf("%s is read from BSON as %v, %v", m.text, back, err)
+		}
+
+		key, err := json.Marshal(map[Time]int{at: 1})
+		if want := `{"` + m.text + `":1}`; err != nil || string(key) != want {
+			t.Errorf("as a key JSON is %s, %v; want %s", key, err, want)
+		}
+	}
+	if !slices.IsSorted(texts) {
+		t.Errorf("the texts do not sort as the times do: %q", texts)
+	}
+}
+
+func TestTimeAbsent(t *testing.T) {
+	at := At(time.Unix(1, 0))
+	if err := json.Unmarshal([]byte("null"), &at); err != nil || at != At(time.Unix(1, 0)) {
+		t.Errorf("null makes it %v, %v", at, err)
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	want := At(time.Date(2024, time.May, 17, 12, 0, 0, 123e6, time.UTC))
+	for _, text := range []string{
+		"2024-05-17T12:00:00.123Z", "2024-05-17T12:00:00.123456789Z", "2024-05-17T14:00:00.123+02:00", "2024-05-17T01:30:00.1239-10:30",
+	} {
+		if got, err := ParseTime(text); err != nil || got != want {
+			t.Errorf("ParseTime(%q) = %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "now", "2024-05-17", "2024-05-17T12:00:00", "2024-05-17 12:00:00Z", "2024-13-01T00:00:00Z", "2024-02-30T00:00:00Z",
+		"24-05-17T12:00:00Z", "1715947200",
+	} {
+		if got, err := ParseTime(text); err == nil {
+			t.Errorf("ParseTime(%q) = %v, want an error", text, got)
+		}
+	}
+	for _, text := range []string{`"`, `""`, `1715947200`, `{}`, `true`, `"now"`} {
+		var at Time
+		if err := at.UnmarshalJSON([]byte(text)); err == nil {
+			t.Errorf("JSON %s is read as %v, want an error", text, at)
+		}
+	}
+	data, err := bson.Marshal(bson.M{"at": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bson.Unmarshal(data, &struct{ At Time }{}); err == nil {
+		t.Error("a boolean of BSON is read as a time")
+	}
+}
+
+// TestTimeOutOfRange checks that a time whose text would not sort is refused (RFC 3339, section 1: years 0 to 9999).
+func TestTimeOutOfRange(t *testing.T) {
+	for _, year := range []int{-1, 10_000} {
+		at := At(time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC))
+		if text, err := json.Marshal(at); err == nil || !strings.Contains(err.Error(), "year") {
+			t.Errorf("the year %d is written as %s, %v; want an error", year, text, err)
+		}
+		if text, err := at.MarshalText(); err == nil {
+			t.Errorf("the year %d is written as %s", year, text)
+		}
+	}
+}
+
+func TestID(t *testing.T) {
+	a, b := NewID(), NewID()
+	if a == b || a.Hex() >= b.Hex() {
+		t.Errorf("NewID gives %s, then %s; want a greater one", a.Hex(), b.Hex())
+	}
+	for text, want := range map[string]bool{
+		a.Hex(): true, strings.ToUpper(a.Hex()): true, strings.Repeat("0", 24): true,
+		"": false, a.Hex()[1:]: false, a.Hex() + "0": false, strings.Repeat("g", 24): false, "me": false,
+		strings.Repeat("0", 23) + "ä": false, " " + a.Hex()[1:]: false,
+	} {
+		got, ok := ParseID(text)
+		if ok != want {
+			t.Errorf("ParseID(%q) says %t, want %t", text, ok, want)
+		}
+		if ok && got.Hex() != strings.ToLower(text) {
+			t.Errorf("ParseID(%q) = %s", text, got.Hex())
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package middleware
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/store"
+)
+
+// Idempotency keeps the answers to requests that bear an Idempotency-Key, so that a client who does not know whether
+// its request arrived can send it again: the record is made once, and the answer is the first one's.
+type Idempotency struct {
+	Wait time.Duration // how long to wait for a first request that still runs
+
+	answers *store.Collection[savedAnswer]
+	secret  []byte
+	now     func() time.Time
+	newID   func() store.ID
+}
+
+// savedAnswer is the answer to one key of one caller on one route. Status is 0 while the first request runs.
+type savedAnswer struct {
+	store.Meta  `bson:",inline"`
+	Key         string     `json:"key"`         // digest of caller, route and key
+	Fingerprint string     `json:"fingerprint"` // digest of the parameters
+	ExpiresAt   store.Time `json:"expiresAt"`
+	Status      int        `json:"status"`
+	Location    string     `json:"location"`
+	ETag        string     `json:"etag"`
+	Body        string     `json:"body"`
+}
+
+const (
+	answerLife   = 24 * time.Hour        // how long an answer is kept
+	answerWait   = 10 * time.Second      // Idempotency.Wait
+	answerPoll   = 20 * time.Millisecond // how often to look
+	maxKeyLength = 255
+)
+
+// NewIdempotency opens the collection. The secret is shared by all copies of the service. Digests are keyed with it: the
+// parameters may hold a password, and a bare digest of it could be guessed by whoever reads the database.
+func NewIdempotency(db store.DB, secret string, now func() time.Time, newID func() store.ID) *Idempotency {
+	return &Idempotency{
+		Wait: answerWait,
+		answers: store.Open[savedAnswer](db, store.Spec{
+			Name:    "idempotency",
+			Indexes: []store.Index{{Fields: []string{"key"}, Unique: true}, {Fields: []string{"expiresAt"}}},
+		}),
+		secret: []byte(secret), now: now, newID: newID,
+	}
+}
+
+// Sweep deletes the answers that are no longer kept.
+func (i *Idempotency) Sweep(ctx context.Context) error {
+	_, err := i.answers.Delete(ctx, store.Lte("expiresAt", store.At(i.now())))
+	return err
+}
+
+// Idempotent lets a route that creates a record be repeated under an Idempotency-Key. Errors are not kept: a request
+// that failed may be repeated, or mended. Of a request that was cut off with the process it is not known whether it made
+// its record: its key answers Conflict until it expires, and nothing is made twice.
+func (r *Router) Idempotent(h Handler) Handler {
+	i := r.idempotency
+	return func(c *gin.Context) error {
+		key := c.GetHeader("Idempotency-Key")
+		if key == "" {
+			return h(c)
+		}
+		if !validKey(key) {
+			return apperr.Invalid(apperr.Field{
+				In: "header", Param: "Idempotency-Key", Code: "format", Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
+			})
+		}
+		claim, err := i.claim(c, key)
+		if apperr.Is(err, apperr.Conflict) {
+			return i.repeat(c, claim)
+		}
+		if err != nil {
+			return err
+		}
+		return i.first(c, claim, h)
+	}
+}
+
+func validKey(key string) bool {
+	for _, b := range []byte(key) {
+		if b <= ' ' || b > '~' {
+			return false
+		}
+	}
+	return len(key) <= maxKeyLength
+}
+
+// claim takes the key for this request. Conflict: another has it.
+func (i *Idempotency) claim(c *gin.Context, key string) (savedAnswer, error) {
+	now := store.At(i.now())
+	a := savedAnswer{
+		Meta:        store.NewMeta(i.newID(), now),
+		Key:         i.digest([]byte(callerName(Caller(c)) + "\n" + c.Request.Method + " " + c.FullPath() + "\n" + key)),
+		Fingerprint: i.digest(values(c).Canonical(credential)),
+		ExpiresAt:   store.At(now.Add(answerLife)),
+	}
+	expired := store.And(store.Eq("key", a.Key), store.Lte("expiresAt", now))
+	if _, err := i.answers.Delete(c.Request.Context(), expired); err != nil {
+		return a, err
+	}
+	return a, i.answers.Insert(c.Request.Context(), a)
+}
+
+func callerName(p access.Principal) string {
+	if p.Master {
+		return "master"
+	}
+	return p.UserID.Hex()
+}
+
+func (i *Idempotency) digest(text []byte) string {
+	mac := hmac.New(sha256.New, i.secret)
+	mac.Write(text)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// first runs the handler, keeps its answer, and only then sends it; or lets the key go if the handler failed. It goes on
+// when the client goes away, who may come back for the answer.
+func (i *Idempotency) first(c *gin.Context, claim savedAnswer, h Handler) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), requestTime)
+	defer cancel()
+	c.Request = c.Request.WithContext(ctx)
+	var held heldAnswer
+	c.Set(heldKey, &held)
+	defer func() {
+		if held.status == 0 { // an error, or a panic; if this fails, the key stays taken until it expires
+			_, _ = i.answers.Delete(context.WithoutCancel(ctx), store.Eq("id", claim.ID))
+		}
+	}()
+	if err := h(c); err != nil {
+		return err
+	}
+	header := c.Writer.Header()
+	_, err := i.answers.Update(ctx, store.Eq("id", claim.ID), store.Set("status", int64(held.status)), store.Set("body", string(held.body)),
+		store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
+	if err != nil {
+		_ = c.Error(err) // for the log: the record is made, and the client shall know
+	}
+	write(c, held.status, jsonType, held.body)
+	return nil
+}
+
+// repeat answers as the first request with the key was answered, and waits for it a while.
+func (i *Idempotency) repeat(c *gin.Context, claim savedAnswer) error {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
+	defer cancel()
+	for {
+		a, err := i.answers.First(c.Request.Context(), store.Eq("key", claim.Key))
+		switch {
+		case apperr.Is(err, apperr.NotFound):
+			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key has just failed. Send it again.")
+		case err != nil:
+			return err
+		case a.Fingerprint != claim.Fingerprint:
+			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with other parameters. Use a new key for a new request.")
+		case a.Status != 0:
+			c.Header("Location", a.Location)
+			c.Header("ETag", a.ETag)
+			c.Header("Idempotency-Replayed", "true")
+			write(c, a.Status, jsonType, []byte(a.Body))
+			return nil
+		}
+		select {
+		case <-time.After(answerPoll):
+		case <-ctx.Done():
+			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key still runs, or was cut off. Look whether the record is there.")
+		}
+	}
+}
+
+// heldAnswer is an answer that is kept before it is sent.
+type heldAnswer struct {
+	status int
+	body   []byte
+}
+
+const heldKey = "ginseng.held"
+
+// hold keeps an answer for first, if it asked for it, instead of sending it.
+func hold(c *gin.Context, status int, body []byte) bool {
+	v, ok := c.Get(heldKey)
+	if ok {
+		*v.(*heldAnswer) = heldAnswer{status, slices.Clone(body)}
+	}
+	return ok
+}
