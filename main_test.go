@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -342,6 +343,62 @@ func TestKill(t *testing.T) {
 	}
 	if code := p.stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestServerLimits holds headers to their size and their time, while others are served.
+func TestServerLimits(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	server := newServer(handler, slog.New(slog.DiscardHandler))
+	if server.ReadHeaderTimeout != headerTime || server.WriteTimeout == 0 || server.IdleTimeout == 0 {
+		t.Errorf("timeouts: %v %v %v", server.ReadHeaderTimeout, server.WriteTimeout, server.IdleTimeout)
+	}
+	server.ReadHeaderTimeout = 100 * time.Millisecond
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-served
+	})
+	address := listener.Addr().String()
+	// A header that never ends: the connection is closed.
+	slow, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = slow.Close() }()
+	if _, err := io.WriteString(slow, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
+		t.Fatal(err)
+	}
+	get := func(header string) int {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Large", header)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	if status := get("small"); status != http.StatusNoContent {
+		t.Errorf("another client: %d", status)
+	}
+	if status := get(strings.Repeat("x", 2*maxHeaderBytes)); status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a huge header: %d", status)
+	}
+	if _, err := io.ReadAll(slow); err != nil {
+		t.Errorf("the slow client: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"strings"
@@ -21,21 +22,21 @@ type Guard struct {
 	Passwords    access.PasswordVerifier // likewise
 	QueryTokens  bool                    // whether a credential may stand in the query
 	MaxBodyBytes int64
+	BodyTime     time.Duration // how long a body may take to arrive after its header; 0 is 15 s
 }
 
-// bodyTime is how long a body may take to arrive after its header.
-const bodyTime = 15 * time.Second
+const defaultBodyTime = 15 * time.Second
 
 // credential is the name of the parameter that carries the master key or a user token (seed: access_token).
 const credential = listing.Credential
 
-func readBody(c *gin.Context, limit int64) error {
+func (g Guard) readBody(c *gin.Context) error {
 	if c.Request.Method == "GET" || c.Request.ContentLength == 0 {
 		return nil
 	}
 	conn := http.NewResponseController(c.Writer)
-	_ = conn.SetReadDeadline(time.Now().Add(bodyTime)) // a test's recorder has no connection, and needs none
-	v, err := input.Read(c.Request, limit)
+	_ = conn.SetReadDeadline(time.Now().Add(cmp.Or(g.BodyTime, defaultBodyTime))) // a test's recorder has no connection, and needs none
+	v, err := input.Read(c.Request, g.MaxBodyBytes)
 	_ = conn.SetReadDeadline(time.Time{})
 	c.Set(valuesKey, v)
 	return err

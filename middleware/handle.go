@@ -56,7 +56,7 @@ func (r *Router) handle(method, path string, rule access.Rule, h Handler) {
 // The body comes first because the credential may be in it.
 func (r *Router) serve(c *gin.Context, rule access.Rule, h Handler) error {
 	c.Set(ruleKey, rule)
-	if err := readBody(c, r.guard.MaxBodyBytes); err != nil {
+	if err := r.guard.readBody(c); err != nil {
 		return err
 	}
 	caller, err := r.guard.caller(c, rule)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -356,6 +357,45 @@ func TestHead(t *testing.T) {
 	_ = response.Body.Close()
 	if err != nil || response.StatusCode != 200 || len(body) != 0 || response.ContentLength != int64(len("\"anonymous\"\n")) {
 		t.Errorf("HEAD: %d, %d bytes of %d, %v", response.StatusCode, len(body), response.ContentLength, err)
+	}
+}
+
+// TestSlowBody holds a client that never ends its body to the time it has, while others are served.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(newStack(t, io.Discard, func(r *Router) {
+		r.POST("/thing", access.Public, who)
+		r.GET("/thing", access.Public, who)
+	}, func(o *Options) { o.Guard.BodyTime = 100 * time.Millisecond }))
+	t.Cleanup(server.Close)
+	for _, encoding := range []string{"identity", "gzip"} { // the deadline must get through the compressing writer, too
+		body, never := io.Pipe()
+		t.Cleanup(func() { _ = never.Close() })
+		request, err := http.NewRequest("POST", server.URL+"/thing", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", formType)
+		request.Header.Set("Accept-Encoding", encoding)
+		slow := make(chan *http.Response)
+		go func() {
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Error(err)
+			}
+			slow <- response
+		}()
+		other, err := http.Get(server.URL + "/thing")
+		if err != nil || other.StatusCode != 200 {
+			t.Fatalf("another client: %v", err)
+		}
+		_ = other.Body.Close()
+		if response := <-slow; response != nil {
+			_ = response.Body.Close()
+			if response.StatusCode != http.StatusRequestTimeout {
+				t.Errorf("%s: %d", encoding, response.StatusCode)
+			}
+		}
 	}
 }
 

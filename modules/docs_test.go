@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,9 +26,10 @@ import (
 type operation struct {
 	Summary    string
 	Parameters []struct {
-		Name, In string
-		Required bool
-		Example  any
+		Name, In    string
+		Description string
+		Required    bool
+		Example     any
 	}
 	Responses map[string]struct {
 		Schema struct {
@@ -84,6 +86,47 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 		if op.Summary == "" {
 			t.Errorf("%s has no summary", route)
 		}
+	}
+}
+
+// TestListsAreDocumented holds the documented parameters of each list to those that the list takes: it names them when it
+// is asked for another.
+func TestListsAreDocumented(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	admin := api.SignUp("admin")
+	alternatives := regexp.MustCompile(`\w*\[\w+\]`)
+	lists := 0
+	for name, op := range operations(t) {
+		path, isGet := strings.CutPrefix(name, "GET ")
+		ref := op.Responses["200"].Schema.Ref
+		if !isGet || !strings.HasPrefix(ref, "#/definitions/listing.Page") {
+			continue
+		}
+		lists++
+		var documented []string
+		for _, p := range op.Parameters {
+			documented = append(documented, p.Name)
+			if rest, ok := strings.CutPrefix(p.Description, "also "); ok {
+				for _, alternative := range alternatives.FindAllString(rest, -1) {
+					documented = append(documented, p.Name+alternative[strings.IndexByte(alternative, '['):])
+				}
+			}
+		}
+		var problem struct {
+			Errors []struct{ Expected []string }
+		}
+		answer := api.Do(testkit.Request{Method: "GET", Path: path + "?nonsense=1", As: admin.Token})
+		if err := json.Unmarshal(answer.Body, &problem); err != nil || len(problem.Errors) != 1 {
+			t.Fatalf("%s: %s", name, answer.Body)
+		}
+		slices.Sort(documented)
+		if taken := problem.Errors[0].Expected; !slices.Equal(documented, taken) {
+			t.Errorf("%s documents %v\nand takes %v", name, documented, taken)
+		}
+	}
+	if lists < 2 {
+		t.Errorf("only %d lists are documented", lists)
 	}
 }
 

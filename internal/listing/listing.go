@@ -30,12 +30,14 @@ const (
 	Bool
 	Time
 	ID
+	Enum
 )
 
 // Filter is a field that a list can be filtered by.
 type Filter struct {
-	Field string
-	Type  Type
+	Field  string
+	Type   Type
+	Values []string // of an Enum
 }
 
 // Spec declares what callers may ask of a resource's list. Names are those of the view's fields, which are the

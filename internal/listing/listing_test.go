@@ -33,8 +33,11 @@ func testSpec() Spec {
 	return Spec{
 		Search: []string{"title"},
 		Sort:   []string{"title", "size", "done", "createdAt"},
-		Filter: []Filter{{"title", Text}, {"size", Int}, {"price", Float}, {"open", Bool}, {"createdAt", Time}, {"userId", ID}},
-		View:   view{},
+		Filter: []Filter{
+			{Field: "title"}, {Field: "size", Type: Int}, {Field: "price", Type: Float}, {Field: "open", Type: Bool},
+			{Field: "createdAt", Type: Time}, {Field: "userId", Type: ID}, {Field: "role", Type: Enum, Values: []string{"user", "admin"}},
+		},
+		View: view{},
 	}
 }
 
@@ -110,6 +113,9 @@ func TestParseRefuses(t *testing.T) {
 		"price[gt]=x":                          "price[gt] type",
 		"open=1":                               "open type",
 		"createdAt=monday":                     "createdAt type",
+		"role=root":                            "role one_of",
+		"role[in]=user,root":                   "role[in] one_of",
+		"role[gt]=user":                        "role[gt] unknown",
 		"userId=me":                            "userId type",
 		"title[regex]=.":                       "title[regex] unknown",
 		"open[gt]=true":                        "open[gt] unknown",
@@ -210,7 +216,7 @@ func TestSpecStore(t *testing.T) {
 	for _, i := range got.Indexes {
 		names = append(names, strings.Join(i.Fields, "+"))
 	}
-	want := "title createdAt title size done price+createdAt open+createdAt userId+createdAt"
+	want := "title createdAt title size done price+createdAt open+createdAt userId+createdAt role+createdAt"
 	if strings.Join(names, " ") != want || got.Name != "docs" || !got.Indexes[0].Unique {
 		t.Errorf("%v, want %s", names, want)
 	}

@@ -257,7 +257,7 @@ func (t Type) operators() []string {
 	if t == Bool {
 		return []string{"ne"}
 	}
-	if t == ID {
+	if t == ID || t == Enum {
 		return []string{"ne", "in"}
 	}
 	return []string{"gt", "gte", "lt", "lte", "ne", "in"}
@@ -269,6 +269,11 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 	}
 	text = strings.TrimSpace(text)
 	switch f.Type {
+	case Enum:
+		if slices.Contains(f.Values, text) {
+			return text, true
+		}
+		p.bad(name, "one_of", "Must be one of "+strings.Join(f.Values, ", ")+".", f.Values)
 	case Int:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n, true

@@ -74,7 +74,7 @@ func spec() listing.Spec {
 	return listing.Spec{
 		Search: []string{"name", "email"},
 		Sort:   []string{"name", "email", "createdAt"},
-		Filter: []listing.Filter{{Field: "role", Type: listing.Text}, {Field: "createdAt", Type: listing.Time}},
+		Filter: []listing.Filter{{Field: "role", Type: listing.Enum, Values: []string{"user", "admin"}}, {Field: "createdAt", Type: listing.Time}},
 		View:   View{},
 	}
 }

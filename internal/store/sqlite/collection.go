@@ -38,7 +38,7 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	}
 	return c.write(ctx, b.write(" RETURNING n").searched(), func(tx *transaction) error {
 		err := tx.query(b, func(values []driver.Value) error {
-			tx.keep(row{c, values[0].(int64)}, values[1].(string), "INSERT")
+			tx.keep(c, values[0], values[1])
 			return nil
 		})
 		if err == nil {
@@ -63,7 +63,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		err := tx.query(b, func(values []driver.Value) error {
 			doc = values[2].([]byte)
 			if c.searches(changes) {
-				tx.keep(row{c, values[0].(int64)}, values[1].(string), "REPLACE")
+				tx.keep(c, values[0], values[1])
 			}
 			return nil
 		})
@@ -88,8 +88,8 @@ func (c *collection) searches(changes []store.Change) bool {
 }
 
 // index stores the words of row n.
-func (c *collection) index(tx *transaction, verb string, n int64, text string) error {
-	_, err := tx.exec(verb+" INTO "+c.words+"(rowid,words) VALUES(?,?)", n, strings.Join(store.Words(text), " "))
+func (c *collection) index(tx *transaction, n int64, text string) error {
+	_, err := tx.exec("REPLACE INTO "+c.words+"(rowid,words) VALUES(?,?)", n, strings.Join(store.Words(text), " "))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/store"
 )
 
@@ -16,7 +17,10 @@ var errClosed = errors.New("sqlite: the database was closed")
 
 // translate makes an error of the driver what package store promises.
 func translate(err error) error {
+	var translated *apperr.Error
 	switch code := codeOf(err); {
+	case errors.As(err, &translated):
+		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isAway(err):
 		return store.Away(err)
 	case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE:

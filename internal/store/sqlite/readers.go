@@ -24,9 +24,6 @@ func newReaders(n int, dsn string) *readers {
 
 // use lends a connection to read.
 func (r *readers) use(ctx context.Context, read func(*conn) error) error {
-	if err := ctx.Err(); err != nil {
-		return store.Away(err)
-	}
 	var c *conn
 	select {
 	case c = <-r.idle:

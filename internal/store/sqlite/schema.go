@@ -166,5 +166,5 @@ func (c *collection) prepareWords(tx *transaction) error {
 // fillWords keeps the words of all documents.
 func (c *collection) fillWords(tx *transaction) error {
 	b := c.build("SELECT n").searched().write(" FROM ", c.table)
-	return tx.query(b, func(row []driver.Value) error { return c.index(tx, "INSERT", row[0].(int64), row[1].(string)) })
+	return tx.query(b, func(row []driver.Value) error { return c.index(tx, row[0].(int64), row[1].(string)) })
 }

@@ -40,18 +40,13 @@ type transaction struct {
 	ctx       context.Context
 	conn      *conn
 	documents map[*collection]int64 // how many more there are
-	texts     map[row]text          // to be searched, of the rows written
+	texts     map[row]string        // to be searched, of the rows written
 	broken    bool                  // a write is half done: none of the batch may be committed
 }
 
 type row struct {
 	c *collection
 	n int64
-}
-
-type text struct {
-	words string
-	verb  string // INSERT, or REPLACE where the row may have words already
 }
 
 func newWriter(c *conn) *writer {
@@ -111,7 +106,7 @@ func (w *writer) batch(job *write) {
 	var outcomes []outcome
 	tx := &transaction{
 		ctx: context.Background(), conn: w.conn,
-		documents: make(map[*collection]int64), texts: make(map[row]text),
+		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
 	err := tx.begin()
 	for ; job != nil; job = w.next(len(outcomes)) {
@@ -186,14 +181,10 @@ func (tx *transaction) begin() error {
 }
 
 // keep remembers the text to search of a row that was written.
-func (tx *transaction) keep(r row, words, verb string) {
-	if len(r.c.spec.Search) == 0 {
-		return
+func (tx *transaction) keep(c *collection, n, text driver.Value) {
+	if len(c.spec.Search) > 0 {
+		tx.texts[row{c, n.(int64)}] = text.(string)
 	}
-	if tx.texts[r].verb != "" {
-		verb = tx.texts[r].verb
-	}
-	tx.texts[r] = text{words, verb}
 }
 
 // index makes the words of all texts kept so far. It waits until a search or a delete needs them, or the end: FTS5 makes
@@ -203,8 +194,7 @@ func (tx *transaction) index() error {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
 	})
 	for _, row := range rows {
-		t := tx.texts[row]
-		if err := row.c.index(tx, t.verb, row.n, t.words); err != nil {
+		if err := row.c.index(tx, row.n, tx.texts[row]); err != nil {
 			tx.broken = true
 			return err
 		}

@@ -1,10 +1,14 @@
 package sqlite
 
 import (
+	"container/list"
 	"context"
+	"database/sql/driver"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -89,20 +93,17 @@ func TestFaults(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			db, c := openItems(t, Options{})
-			long := make([]byte, 100_000) // needs pages of its own
-			for i := range long {
-				long[i] = 'x'
-			}
+			long := strings.Repeat("x", 100_000) // needs pages of its own
 			before := newItem("item before")
 			must(t, c.Insert(t.Context(), before))
 
 			run(t, db, test.fault)
 			for range 3 {
-				if err := c.Insert(t.Context(), newItem("item "+string(long))); !apperr.Is(err, apperr.Unavailable) {
+				if err := c.Insert(t.Context(), newItem("item "+long)); !apperr.Is(err, apperr.Unavailable) {
 					t.Errorf("Insert returns %v, want Unavailable", err)
 				}
 			}
-			_, err := c.Update(t.Context(), store.Eq("id", before.ID), store.Set("name", "item "+string(long)))
+			_, err := c.Update(t.Context(), store.Eq("id", before.ID), store.Set("name", "item "+long))
 			if !apperr.Is(err, apperr.Unavailable) {
 				t.Errorf("Update returns %v, want Unavailable", err)
 			}
@@ -142,9 +143,7 @@ func TestFailedCommit(t *testing.T) {
 	run(t, db, "CREATE TABLE promise (n INTEGER REFERENCES items(n) DEFERRABLE INITIALLY DEFERRED)")
 	must(t, c.Insert(t.Context(), newItem("item taken")))
 
-	release := hold(t, db)
-	var group sync.WaitGroup
-	writes := []func() error{
+	wantBatch(t, db, apperr.Unavailable,
 		func() error { return c.Insert(t.Context(), newItem("item")) },
 		func() error { return c.Insert(t.Context(), newItem("item taken")) }, // its Conflict may be with what is undone
 		func() error { _, err := c.Delete(t.Context(), nil); return err },
@@ -154,22 +153,84 @@ func TestFailedCommit(t *testing.T) {
 				return err
 			})
 		},
-	}
-	for i, write := range writes {
-		group.Go(func() {
-			if err := write(); !apperr.Is(err, apperr.Unavailable) {
-				t.Errorf("write %d returns %v, want Unavailable", i, err)
-			}
-		})
-	}
-	for len(db.writer.queue) < len(writes) {
-		runtime.Gosched()
-	}
-	release()
-	group.Wait()
+	)
 	wantCount(t, c, 1)
 	must(t, c.Insert(t.Context(), newItem("item")))
 	wantCount(t, c, 2)
+}
+
+// TestBrokenBatch checks that a disk which is full for one write of a batch is full for all of it, as SQLite may have
+// rolled back what came before.
+func TestBrokenBatch(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	must(t, c.Insert(t.Context(), newItem("item")))
+	run(t, db, "PRAGMA max_page_count=30")
+	wantBatch(t, db, apperr.Unavailable,
+		func() error { return c.Insert(t.Context(), newItem("item before")) },
+		func() error { return c.Insert(t.Context(), newItem("item "+strings.Repeat("x", 1e6))) },
+		func() error { return c.Insert(t.Context(), newItem("item after")) },
+	)
+	wantCount(t, c, 1)
+	run(t, db, "PRAGMA max_page_count=1000000")
+	must(t, c.Insert(t.Context(), newItem("item after")))
+	wantCount(t, c, 2)
+}
+
+// TestBatch checks that the writes of one batch see each other, also in the words of what was just written.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	a, b := newItem("item a"), newItem("item b")
+	wantBatch(t, db, "",
+		func() error { return c.Insert(t.Context(), a) },
+		func() error { return c.Insert(t.Context(), b) },
+		func() error {
+			_, err := c.Update(t.Context(), store.Search("item b"), store.Set("name", "item c"))
+			return err
+		},
+		func() error {
+			_, err := c.Update(t.Context(), store.Eq("id", a.ID), store.Set("name", "item d"))
+			return err
+		},
+		func() error {
+			if n, err := c.Delete(t.Context(), store.Eq("id", a.ID)); err != nil || n != 1 {
+				return fmt.Errorf("Delete of a has %d, %w", n, err)
+			}
+			return nil
+		},
+		func() error {
+			if n, err := c.Delete(t.Context(), store.Search("item b")); err != nil || n != 0 {
+				return fmt.Errorf("Delete of b, which is c by now, has %d, %w", n, err)
+			}
+			return nil
+		},
+	)
+	wantCount(t, c, 1)
+	got, err := c.First(t.Context(), store.Search("c"))
+	must(t, err)
+	if got.ID != b.ID || got.Version != 2 {
+		t.Errorf("what is left is %v", got)
+	}
+}
+
+// wantBatch makes the writes in one batch, in this order, and checks how they end.
+func wantBatch(t *testing.T, db *DB, want apperr.Code, writes ...func() error) {
+	t.Helper()
+	release := hold(t, db)
+	var group sync.WaitGroup
+	for i, write := range writes {
+		group.Go(func() {
+			if err := write(); !apperr.Is(err, want) {
+				t.Errorf("write %d returns %v, want %q", i, err, want)
+			}
+		})
+		for len(db.writer.queue) <= i {
+			runtime.Gosched()
+		}
+	}
+	release()
+	group.Wait()
 }
 
 // TestGivenUp checks that a write whose caller has gone before its turn is not made, and that one in its turn is.
@@ -231,21 +292,106 @@ func TestStatements(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{Readers: 1})
 	must(t, c.Insert(t.Context(), newItem("item")))
+	first := func() (kept *list.Element) {
+		_, err := c.First(t.Context(), nil)
+		must(t, err)
+		must(t, db.readers.use(t.Context(), func(conn *conn) error {
+			kept = conn.lastUsed.Front()
+			if n := len(conn.prepared); n > maxStatements || conn.lastUsed.Len() != n {
+				t.Errorf("the connection keeps %d statements, and may %d", n, maxStatements)
+			}
+			return nil
+		}))
+		return kept
+	}
+	inUse := first()
 	var filters []store.Filter
 	for range 2 * maxStatements {
 		filters = append(filters, store.Ne("name", "none"))
 		_, err := c.First(t.Context(), store.And(filters...))
 		must(t, err)
-		_, err = c.First(t.Context(), nil)
-		must(t, err)
+		if first() != inUse {
+			t.Fatal("a statement in use was dropped")
+		}
 	}
-	must(t, db.readers.use(t.Context(), func(conn *conn) error {
-		if n := len(conn.prepared); n != maxStatements || conn.lastUsed.Len() != n {
-			t.Errorf("the connection keeps %d statements, want %d", n, maxStatements)
+}
+
+// TestSnapshot checks that a row which moves while a page is read is in it once: it moves from the part of the page that
+// is being read to the next one.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	items := []item{newItem("item a"), newItem("item b"), newItem("item c")}
+	for _, d := range items {
+		must(t, c.Insert(t.Context(), d))
+	}
+	last := items[2]
+	q := store.Query{Sort: []store.Order{{Field: "name", Desc: true}}, After: []any{last.Name, last.ID}}
+	var got []*item
+	must(t, db.Open(itemSpec).List(t.Context(), q, func() any {
+		if len(got) == 0 {
+			_, err := c.Update(t.Context(), store.Eq("id", items[1].ID), store.Unset("name"))
+			must(t, err)
 		}
-		if conn.prepared[`SELECT CAST(doc AS BLOB) FROM "items" WHERE 1 ORDER BY id LIMIT 1`] == nil {
-			t.Error("a statement in use was dropped")
+		got = append(got, &item{})
+		return got[len(got)-1]
+	}))
+	if len(got) != 2 || got[0].Name != "item b" || got[1].Name != "item a" {
+		t.Errorf("the page has %v", got)
+	}
+}
+
+// TestCommon checks that a search knows whether it finds much or little.
+func TestCommon(t *testing.T) {
+	t.Parallel()
+	db, _ := openItems(t, Options{})
+	c := db.Open(itemSpec).(*collection)
+	must(t, db.writer.do(t.Context(), func(tx *transaction) error {
+		for n := range int64(manyFound) {
+			tx.keep(c, n+1, "often")
 		}
+		tx.keep(c, int64(manyFound), "often rare")
 		return nil
+	}))
+	often, rare := store.Search("often"), store.Search("rare")
+	for _, test := range []struct {
+		q    store.Query
+		want bool
+	}{
+		{store.Query{Limit: 1, Filter: often}, true},
+		{store.Query{Limit: 1, Filter: rare}, false},
+		{store.Query{Limit: 1, Filter: store.And(store.Eq("name", "x"), often)}, true},
+		{store.Query{Limit: 1, Filter: store.Or(store.Eq("name", "x"), often)}, false},
+		{store.Query{Limit: 1, Filter: store.Search("oft rare")}, false},
+		{store.Query{Limit: 1}, false},
+		{store.Query{Filter: often}, false},
+	} {
+		must(t, db.readers.use(t.Context(), func(conn *conn) error {
+			got, err := c.common(t.Context(), conn, test.q)
+			if got != test.want {
+				t.Errorf("%+v is common: %t, want %t", test.q, got, test.want)
+			}
+			return err
+		}))
+	}
+}
+
+// TestSettings checks the settings that no test can feel, short of pulling the plug or waiting for seconds.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	db, _ := openItems(t, Options{})
+	want := func(c *conn, pragma string, value any) error {
+		return c.query(t.Context(), "PRAGMA "+pragma, nil, func(row []driver.Value) error {
+			if row[0] != value {
+				t.Errorf("%s is %v, want %v", pragma, row[0], value)
+			}
+			return nil
+		})
+	}
+	must(t, db.writer.alone(t.Context(), func(tx *transaction) error {
+		return errors.Join(want(tx.conn, "synchronous", int64(2)), want(tx.conn, "busy_timeout", int64(5000)))
+	}))
+	must(t, db.readers.use(t.Context(), func(c *conn) error {
+		return errors.Join(want(c, "query_only", int64(1)), want(c, "busy_timeout", int64(5000)))
 	}))
 }

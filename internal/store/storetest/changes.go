@@ -118,6 +118,17 @@ func testChanges(t *testing.T, open Opener) {
 		wantTitles(t, c, store.And(store.Eq("id", bare.ID), store.Eq("home.deep.value", "v")), "bare")
 	})
 
+	t.Run("set below what a struct left nil", func(t *testing.T) {
+		d := newDoc("nil below")
+		insert(t, c, d)
+		_, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Set("home", profile{City: "Rome"}))
+		must(t, err)
+		got, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Set("home.deep.value", "v"))
+		must(t, err)
+		d.Home, d.Version = &profile{City: "Rome", Deep: &deep{Value: new("v")}}, 3
+		wantDoc(t, got, d)
+	})
+
 	t.Run("unset is absent", func(t *testing.T) {
 		d := newDoc("unset", full)
 		insert(t, c, d)

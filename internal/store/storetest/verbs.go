@@ -234,6 +234,9 @@ func testContext(t *testing.T, open Opener) {
 			}
 		}
 	}
+	for range 100 { // a race that a change of a caller who is gone might win
+		wantCode(t, c.Insert(cancelled, newDoc("late")), apperr.Unavailable)
+	}
 	wantTitles(t, c, store.Eq("count", 0), "a")
 	must(t, db.Ping(t.Context()))
 }
