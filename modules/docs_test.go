@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -248,6 +249,11 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		}
 	case "404":
 		r.Path = strings.NewReplacer(k.owner.ID, strings.Repeat("0", 24), k.article, strings.Repeat("0", 24)).Replace(r.Path)
+	case "408":
+		api = testkit.Start(t, func(c *testkit.Config) { c.BodyTime = time.Millisecond })
+		body, never := io.Pipe()
+		defer func() { _ = never.Close() }()
+		r.Form, r.Stream, r.ContentType = nil, body, "application/json"
 	case "409":
 		if r.Form.Has("email") {
 			r.Form.Set("email", k.owner.Email)

@@ -38,6 +38,7 @@ type Config struct {
 	Middleware  middleware.Options
 	QueryTokens bool
 	MaxBody     int64
+	BodyTime    time.Duration // for a body to arrive
 	Wait        time.Duration // for a first request with an Idempotency-Key
 }
 
@@ -118,7 +119,7 @@ func (a *API) serve(set ...func(*Config)) {
 		a.t.Fatal(err)
 	}
 	c.Middleware.Guard = service.Guard
-	c.Middleware.Guard.QueryTokens, c.Middleware.Guard.MaxBodyBytes = c.QueryTokens, c.MaxBody
+	c.Middleware.Guard.QueryTokens, c.Middleware.Guard.MaxBodyBytes, c.Middleware.Guard.BodyTime = c.QueryTokens, c.MaxBody, c.BodyTime
 	c.Middleware.Idempotency = service.Idempotency
 	c.Middleware.Idempotency.Wait = c.Wait
 	c.Middleware.Modules = append(service.Modules, c.Middleware.Modules...)
@@ -163,8 +164,9 @@ type Request struct {
 	As              string // credential, sent as Authorization: Bearer
 	Email, Password string // sent as Authorization: Basic
 	Form            url.Values
-	JSON            any    // a string is sent as it is
-	Body            string // sent as ContentType
+	JSON            any       // a string is sent as it is
+	Body            string    // sent as ContentType
+	Stream          io.Reader // likewise
 	ContentType     string
 	Header          http.Header
 }
@@ -193,6 +195,8 @@ func (a *API) Do(r Request) Answer {
 			a.t.Fatal(err)
 		}
 		body, contentType = bytes.NewReader(raw), "application/json"
+	case r.Stream != nil:
+		body = r.Stream
 	case r.Body != "":
 		body = strings.NewReader(r.Body)
 	}

@@ -19,6 +19,7 @@ type controller struct{ service *Service }
 //	@Success		201	{object}	Result
 //	@Failure		400	{object}	middleware.Problem	"malformed_body; validation_failed: two different access_token"
 //	@Failure		401	{object}	middleware.Problem	"unauthorized: no or bad master key, e-mail or password is wrong"
+//	@Failure		408	{object}	middleware.Problem	"request_timeout: the body came too slowly"
 //	@Failure		413	{object}	middleware.Problem	"payload_too_large"
 //	@Failure		415	{object}	middleware.Problem	"unsupported_media_type"
 //	@Failure		503	{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
@@ -45,6 +46,7 @@ func (c *controller) signIn(g *gin.Context) error {
 //	@Success	204
 //	@Failure	400	{object}	middleware.Problem	"malformed_body; validation_failed: two different access_token"
 //	@Failure	401	{object}	middleware.Problem	"unauthorized"
+//	@Failure	408	{object}	middleware.Problem	"request_timeout: the body came too slowly"
 //	@Failure	413	{object}	middleware.Problem	"payload_too_large"
 //	@Failure	415	{object}	middleware.Problem	"unsupported_media_type"
 //	@Failure	503	{object}	middleware.Problem	"unavailable"
