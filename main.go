@@ -119,6 +119,7 @@ func newLog(app config.App, loaded config.Loaded, w io.Writer) *slog.Logger {
 		handler = slog.NewTextHandler(w, options)
 	}
 	log := slog.New(handler)
+	log.Info("starting", "version", version, "mode", app.Env)
 	if loaded.Created != "" {
 		log.Info("wrote a file with fresh secrets", "file", loaded.Created)
 	}
