@@ -21,9 +21,9 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison compares a field with a value: string, bool, int, int64, float64 or a type based on one of them, Time, ID, a
-// pointer to one of these, or nil for absent. Gt, Gte, Lt and Lte never select a document that lacks the field, so with
-// nil they select none; Ne does.
+// Comparison compares a field with a value: string, bool, int, int64, float64 or a type based on one of them, Time, ID,
+// a pointer to one of these, or nil for absent. Gt, Gte, Lt and Lte never select a document that lacks the field, so
+// with nil they select none; Ne does.
 type Comparison struct {
 	Op    Op
 	Field string

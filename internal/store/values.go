@@ -28,10 +28,21 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 // At makes a Time of t: UTC, cut to the millisecond.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// ParseTime reads an RFC 3339 time with any zone and precision.
+// ParseTime reads an RFC 3339 time with any zone and precision. In UTC its year must have four digits, as a Time could
+// not be written otherwise.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
-	return At(t), err
+	if err != nil {
+		return Time{}, err
+	}
+	return At(t), checkYear(t)
+}
+
+func checkYear(t time.Time) error {
+	if y := t.UTC().Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("store: year %d is out of 0..9999", y)
+	}
+	return nil
 }
 
 // String is the form on the wire.
@@ -39,8 +50,8 @@ func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
 // MarshalText writes the form on the wire. The year must have four digits (RFC 3339).
 func (t Time) MarshalText() ([]byte, error) {
-	if y := t.UTC().Year(); y < 0 || y > 9999 {
-		return nil, fmt.Errorf("store: year %d is out of 0..9999", y)
+	if err := checkYear(t.Time); err != nil {
+		return nil, err
 	}
 	return t.UTC().AppendFormat(nil, timeLayout), nil
 }

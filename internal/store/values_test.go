@@ -82,15 +82,16 @@ func TestTimeAbsent(t *testing.T) {
 func TestParseTime(t *testing.T) {
 	want := At(time.Date(2024, time.May, 17, 12, 0, 0, 123e6, time.UTC))
 	for _, text := range []string{
-		"2024-05-17T12:00:00.123Z", "2024-05-17T12:00:00.123456789Z", "2024-05-17T14:00:00.123+02:00", "2024-05-17T01:30:00.1239-10:30",
+		"2024-05-17T12:00:00.123Z", "2024-05-17T12:00:00.123456789Z", "2024-05-17T14:00:00.123+02:00",
+		"2024-05-17T01:30:00.1239-10:30",
 	} {
 		if got, err := ParseTime(text); err != nil || got != want {
 			t.Errorf("ParseTime(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
-		"", "now", "2024-05-17", "2024-05-17T12:00:00", "2024-05-17 12:00:00Z", "2024-13-01T00:00:00Z", "2024-02-30T00:00:00Z",
-		"24-05-17T12:00:00Z", "1715947200",
+		"", "now", "2024-05-17", "2024-05-17T12:00:00", "2024-05-17 12:00:00Z", "2024-13-01T00:00:00Z",
+		"2024-02-30T00:00:00Z", "24-05-17T12:00:00Z", "1715947200",
 	} {
 		if got, err := ParseTime(text); err == nil {
 			t.Errorf("ParseTime(%q) = %v, want an error", text, got)

@@ -21,7 +21,7 @@ type builder struct {
 	c        *collection
 	args     []any
 	searches bool // reads the table of words
-	common   bool // what a search finds is many: look for it among the rows, not for the rows among it
+	plan     *searchPlan
 	err      error
 }
 
@@ -106,15 +106,7 @@ func (b *builder) where(f store.Filter) *builder {
 	case store.Connective:
 		return b.connective(f)
 	case store.TextSearch:
-		match := b.c.match(f)
-		if match == "" {
-			return b.write("0")
-		}
-		b.searches = true
-		if b.common {
-			b.write("+") // keeps SQLite from beginning here
-		}
-		return b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match).write(")")
+		return b.search(f)
 	}
 	return b.fail(fmt.Errorf("store: unknown filter %T", f))
 }
@@ -185,18 +177,6 @@ func (b *builder) connective(f store.Connective) *builder {
 		b.where(part)
 	}
 	return b.write(")")
-}
-
-// match is FTS5's query for a search: each of its words, quoted, as a prefix. It is "" if the search finds nothing.
-func (c *collection) match(f store.TextSearch) string {
-	if len(c.spec.Search) == 0 {
-		return ""
-	}
-	var match strings.Builder
-	for _, word := range store.QueryWords(f.Text) {
-		match.WriteString(`"` + word + `"* `)
-	}
-	return match.String()
 }
 
 func (b *builder) orderBy(order []store.Order) *builder {
@@ -312,7 +292,12 @@ func (b *builder) searched() *builder {
 	if len(b.c.spec.Search) == 0 {
 		return b.write(",''")
 	}
-	return b.write(",concat_ws(' ',", expressions(b.c.spec.Search), ")")
+	return b.write(",", b.c.searchedText())
+}
+
+// searchedText is the expression for the text that is searched.
+func (c *collection) searchedText() string {
+	return "concat_ws(' '," + expressions(c.spec.Search) + ")"
 }
 
 // path writes where a field is in the document.

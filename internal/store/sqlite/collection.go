@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"example.com/ginseng/internal/store"
@@ -136,20 +135,29 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return err
 }
 
-// Count implements store.Engine.
+// Count implements store.Engine. What a search finds is counted one by one.
 func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
-	b := c.build("SELECT count(*) FROM ", c.table, " WHERE ").where(f)
-	switch f := f.(type) {
-	case nil:
-		b = c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name)
-	case store.TextSearch:
-		if match := c.match(f); match != "" { // each document has its row of words
-			b = c.build("SELECT count(*) FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match)
-		}
+	if c.err != nil {
+		return 0, c.err
 	}
-	err = c.read(ctx, b, func(row []driver.Value) error {
-		n = row[0].(int64)
-		return nil
+	err = c.db.readers.use(ctx, func(conn *conn) error {
+		if f == nil {
+			n, err = c.documents(ctx, conn)
+			return err
+		}
+		b := c.build("SELECT count(*) FROM ", c.table, " WHERE ")
+		if b.plan, err = c.plan(ctx, conn, f, usualPage); err != nil {
+			return err
+		}
+		if b.plan != nil && b.plan.scan == nil && isAlone(f) { // each document has its row of words
+			b = c.build("SELECT count(*) FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match(b.plan.lookUp))
+		} else if b.where(f); b.err != nil {
+			return b.err
+		}
+		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+			n = row[0].(int64)
+			return nil
+		})
 	})
 	return n, err
 }
@@ -167,94 +175,69 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	if err := cmp.Or(c.err, err); err != nil {
 		return err
 	}
-	return c.db.readers.use(ctx, func(conn *conn) error {
-		common, err := c.common(ctx, conn, q)
-		if err != nil {
-			return err
-		}
-		if len(parts) == 1 {
-			_, err := c.list(ctx, conn, q, parts[0], common, next)
-			return err
-		}
-		return conn.snapshot(ctx, func() error {
-			for _, part := range parts {
-				rows, err := c.list(ctx, conn, q, part, common, next)
-				if err != nil {
-					return err
-				}
-				if q.Limit > 0 {
-					if q.Limit -= rows; q.Limit == 0 {
-						return nil
-					}
-				}
-			}
-			return nil
-		})
-	})
-}
-
-// list decodes the rows of a part and says how many there were.
-func (c *collection) list(ctx context.Context, conn *conn, q store.Query, p part, common bool, next func() any) (rows int, err error) {
-	b := c.page(q, p, common)
-	if b.err != nil {
-		return 0, b.err
-	}
 	wanted := func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
-	err = conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
-		rows++
-		doc := row[0].([]byte)
+	decode := func(doc []byte) error {
 		if len(q.Fields) > 0 {
 			doc = project(doc, wanted)
 		}
 		return c.decode(doc, next())
+	}
+	return c.db.readers.use(ctx, func(conn *conn) error {
+		plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, usualPage))
+		if err != nil {
+			return err
+		}
+		docs, walked, err := c.walked(ctx, conn, q, parts, plan)
+		if err != nil {
+			return err
+		}
+		if !walked {
+			return c.rows(ctx, conn, q, parts, plan, decode)
+		}
+		for _, doc := range docs {
+			if err := decode(doc); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return rows, err
+}
+
+// rows reads the documents of a list, one part after the other.
+func (c *collection) rows(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error) error {
+	read := func() error {
+		for _, part := range parts {
+			b := c.page(q, part, plan)
+			if b.err != nil {
+				return b.err
+			}
+			n := 0
+			err := conn.query(ctx, b.String(), b.args, func(values []driver.Value) error {
+				n++
+				return row(values[0].([]byte))
+			})
+			if err != nil {
+				return err
+			}
+			if q.Limit > 0 {
+				if q.Limit -= n; q.Limit == 0 {
+					return nil
+				}
+			}
+		}
+		return nil
+	}
+	if len(parts) == 1 {
+		return read()
+	}
+	return conn.snapshot(ctx, read)
 }
 
 // page is the statement that reads a part of a list.
-func (c *collection) page(q store.Query, p part, common bool) *builder {
+func (c *collection) page(q store.Query, p part, plan *searchPlan) *builder {
 	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ")
-	b.common = common
+	b.plan = plan
 	b.where(p.filter).orderBy(p.order)
 	// A sum, as SQLite would plan the statement anew for the value of a parameter that stands alone here.
 	return b.write(" LIMIT ").bind(int64(cmp.Or(q.Limit, -1))).write("+0 OFFSET ").bind(int64(q.Skip)).write("+0")
-}
-
-// manyFound is how many documents a search finds at least for common to be true.
-const manyFound = 2000
-
-// common reports whether a search finds so many documents that a page of them is sooner read off the index of its order
-// than sorted out of all of them.
-func (c *collection) common(ctx context.Context, conn *conn, q store.Query) (bool, error) {
-	search, ok := required(q.Filter)
-	match := c.match(search)
-	if !ok || match == "" || q.Limit == 0 {
-		return false, nil
-	}
-	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match)
-	b.write(" LIMIT ", strconv.Itoa(manyFound), ")")
-	var found int64
-	err := conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
-		found = row[0].(int64)
-		return nil
-	})
-	return found == manyFound, err
-}
-
-// required is a search that every document of the filter meets, if there is one.
-func required(f store.Filter) (store.TextSearch, bool) {
-	switch f := f.(type) {
-	case store.TextSearch:
-		return f, true
-	case store.Connective:
-		if f.Op != store.OpAnd {
-			break
-		}
-		for _, part := range f.Filters {
-			if search, ok := required(part); ok {
-				return search, true
-			}
-		}
-	}
-	return store.TextSearch{}, false
 }

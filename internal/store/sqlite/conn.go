@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+	"math"
 
 	"modernc.org/sqlite"
 )
@@ -22,6 +23,7 @@ type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element
 	lastUsed *list.List // of statement, the one used last in front
+	scans    int64      // how many rows finds may look at
 }
 
 type statement struct {
@@ -31,15 +33,18 @@ type statement struct {
 
 // connect opens a connection whose cache has a size in KiB.
 func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
-	connector, err := sqlite.NewConnector(dsn)
+	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New(), scans: math.MaxInt64}
+	var own sqlite.Driver // lest the function be every connection's in this process
+	err := own.RegisterDeterministicScalarFunction("finds", 2,
+		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+			return c.finds(args[0].(string), args[1].(string))
+		})
 	if err != nil {
 		return nil, err
 	}
-	opened, err := connector.Connect(ctx)
-	if err != nil {
+	if c.driver, err = own.Open(dsn); err != nil {
 		return nil, err
 	}
-	c := &conn{driver: opened, prepared: make(map[string]*list.Element), lastUsed: list.New()}
 	err = c.run(ctx, fmt.Sprintf(`
 		PRAGMA busy_timeout=5000;  -- ms to wait for another program, such as the sqlite3 shell
 		PRAGMA temp_store=MEMORY;  -- what is sorted needs no folder for temporary files

@@ -33,8 +33,8 @@ func translate(err error) error {
 // read-only disk, a failed read or write, a lock that another program does not let go, and the like.
 func isAway(err error) bool {
 	switch codeOf(err) & 0xff {
-	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH,
-		sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE:
+	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
+		sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE:
 		return false
 	}
 	return true

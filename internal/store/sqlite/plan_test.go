@@ -83,17 +83,18 @@ func TestPlans(t *testing.T) {
 			}
 			for _, part := range parts {
 				looksUp := test.q.Filter != nil || test.q.After != nil
-				wantPlan(t, db, c.page(test.q, part, false), test.index, looksUp)
+				wantPlan(t, db, c.page(test.q, part, nil), test.index, looksUp)
 			}
 		})
 	}
 
 	t.Run("a common word", func(t *testing.T) {
 		q := store.Query{Filter: store.Search("a"), Sort: by("-createdAt"), Limit: 30}
-		wantPlan(t, db, c.page(q, part{q.Filter, total(q.Sort)}, true), "articles:createdAt", false)
+		walk := &searchPlan{search: store.TextSearch{Text: "a"}, scan: []string{"a"}}
+		wantPlan(t, db, c.page(q, part{q.Filter, total(q.Sort)}, walk), "articles:createdAt", false)
 	})
 	t.Run("a rare word", func(t *testing.T) {
-		plan := explain(t, db, c.page(store.Query{}, part{filter: store.Search("a")}, false))
+		plan := explain(t, db, c.page(store.Query{}, part{filter: store.Search("a")}, nil))
 		if !strings.Contains(plan, "SEARCH articles USING INTEGER PRIMARY KEY") {
 			t.Errorf("the plan does not begin with the words:\n%s", plan)
 		}

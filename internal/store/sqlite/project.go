@@ -2,8 +2,8 @@ package sqlite
 
 import "bytes"
 
-// project returns the members of a JSON object whose names are wanted, as an object. The others are stepped over and not
-// decoded, which takes a hundredth of the time where they are long. What is no JSON comes out as no JSON.
+// project returns the members of a JSON object whose names are wanted, as an object. The others are stepped over and
+// not decoded, which takes a hundredth of the time where they are long. What is no JSON comes out as no JSON.
 func project(object []byte, wanted func(name []byte) bool) []byte {
 	picked := append(make([]byte, 0, min(len(object), 512)), '{')
 	for rest := object[1:]; ; {

@@ -95,8 +95,9 @@ func (c *collection) prepare(tx *transaction) error {
 func (c *collection) prepareIndexes(tx *transaction) error {
 	wanted := c.indexes()
 	var stale []string
-	present := c.build("SELECT name,sql FROM sqlite_schema WHERE type='index' AND tbl_name=").bind(c.spec.Name).write(" AND sql IS NOT NULL")
-	err := tx.query(present, func(row []driver.Value) error {
+	b := c.build("SELECT name,sql FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL AND tbl_name=")
+	b.bind(c.spec.Name)
+	err := tx.query(b, func(row []driver.Value) error {
 		name, text := row[0].(string), row[1].(string)
 		switch {
 		case wanted[name] == text:
@@ -118,7 +119,8 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 		if err := tx.conn.run(tx.ctx, text); codeOf(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
 			fields := fieldsOf(name)
 			return fmt.Errorf("store: several documents of the collection %q have the same %s, which is declared unique; "+
-				"change or remove all but one of them and start again. They are found by: SELECT %s,count(*) FROM %s GROUP BY %[3]s HAVING count(*)>1",
+				"change or remove all but one of them and start again. "+
+				"They are found by: SELECT %s,count(*) FROM %s GROUP BY %[3]s HAVING count(*)>1",
 				c.spec.Name, strings.Join(fields, " and "), expressions(fields), c.table)
 		} else if err != nil {
 			return err
@@ -133,8 +135,15 @@ func (c *collection) prepareWords(tx *transaction) error {
 	if len(c.spec.Search) == 0 {
 		wanted = ""
 	}
+	if wanted != "" { // which keeps nothing itself
+		create := "CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"
+		if err := tx.conn.run(tx.ctx, create); err != nil {
+			return err
+		}
+	}
 	var present string
-	err := tx.query(c.build("SELECT searched FROM _collections WHERE name=").bind(c.spec.Name), func(row []driver.Value) error {
+	b := c.build("SELECT searched FROM _collections WHERE name=").bind(c.spec.Name)
+	err := tx.query(b, func(row []driver.Value) error {
 		present = row[0].(string)
 		return nil
 	})
@@ -145,9 +154,12 @@ func (c *collection) prepareWords(tx *transaction) error {
 	if wanted != "" {
 		statements = append(statements,
 			// Only rowids are kept for a word, and the tokenizer changes none: all beyond ASCII is a letter to it.
-			"CREATE VIRTUAL TABLE "+c.words+" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
+			"CREATE VIRTUAL TABLE "+c.words+
+				" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
 			"CREATE TRIGGER "+quote(c.spec.Name+":delete")+" AFTER DELETE ON "+c.table+
 				" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
+	} else {
+		statements = append(statements, "DROP TABLE IF EXISTS "+c.postings())
 	}
 	for _, text := range statements {
 		if err := tx.conn.run(tx.ctx, text); err != nil {
@@ -162,6 +174,9 @@ func (c *collection) prepareWords(tx *transaction) error {
 	_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
 	return err
 }
+
+// postings is the table that shows each word of each document in the table of words, in the order of the words.
+func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
 // fillWords keeps the words of all documents.
 func (c *collection) fillWords(tx *transaction) error {

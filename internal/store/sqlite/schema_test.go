@@ -74,7 +74,8 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	queries := []store.Query{
-		{After: []any{}}, {After: []any{store.NewID()}, Skip: 1}, {Sort: []store.Order{{Field: "name"}}, After: []any{store.NewID()}},
+		{After: []any{}}, {After: []any{store.NewID()}, Skip: 1},
+		{Sort: []store.Order{{Field: "name"}}, After: []any{store.NewID()}},
 	}
 	for _, q := range queries {
 		if _, err := c.List(t.Context(), q); !apperr.Is(err, apperr.Internal) {
@@ -90,7 +91,8 @@ func TestPrepareChanges(t *testing.T) {
 	db, _ := openItems(t, Options{})
 	indexes := func() (names []string) {
 		must(t, db.readers.use(t.Context(), func(c *conn) error {
-			return c.query(t.Context(), "SELECT name FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL", nil, func(row []driver.Value) error {
+			const text = "SELECT name FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL"
+			return c.query(t.Context(), text, nil, func(row []driver.Value) error {
 				names = append(names, row[0].(string))
 				return nil
 			})

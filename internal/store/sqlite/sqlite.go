@@ -46,8 +46,8 @@ const (
 	schemaVersion = 1
 )
 
-// schema is what a new file has: for each collection the number of its documents, and the fields that its table of words
-// was made for.
+// schema is what a new file has: for each collection the number of its documents, and the fields that its table of
+// words was made for.
 const schema = `
 	BEGIN IMMEDIATE;
 	CREATE TABLE _collections (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, searched TEXT NOT NULL) WITHOUT ROWID;
@@ -74,8 +74,8 @@ type DB struct {
 	collections []*collection // in the order of Open
 }
 
-// Open opens the file at path, and makes it, and its folder, if they are missing: for their owner alone, as what is in it
-// is private. One process has a file open at a time, which the lock of the file path.lock ensures.
+// Open opens the file at path, and makes it, and its folder, if they are missing: for their owner alone, as what is in
+// it is private. One process has a file open at a time, which the lock of the file path.lock ensures.
 func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db, err := open(ctx, path, opts)
 	if err != nil {
@@ -137,11 +137,12 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 // claim makes a new file ours, checks that an old one is, and sets up the connection that writes.
 func (c *conn) claim(ctx context.Context) error {
 	var application, version, tables int64
-	err := c.query(ctx, "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema) FROM pragma_application_id,pragma_user_version", nil,
-		func(row []driver.Value) error {
-			application, version, tables = row[0].(int64), row[1].(int64), row[2].(int64)
-			return nil
-		})
+	const text = "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema)" +
+		" FROM pragma_application_id,pragma_user_version"
+	err := c.query(ctx, text, nil, func(row []driver.Value) error {
+		application, version, tables = row[0].(int64), row[1].(int64), row[2].(int64)
+		return nil
+	})
 	switch {
 	case err != nil:
 		return err

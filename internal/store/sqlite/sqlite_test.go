@@ -61,7 +61,9 @@ type note struct {
 }
 
 func openNotes(ctx context.Context, db store.DB) (*store.Collection[note], error) {
-	c := store.Open[note](db, store.Spec{Name: "notes", Search: []string{"text"}, Indexes: []store.Index{{Fields: []string{"text"}}}})
+	c := store.Open[note](db, store.Spec{
+		Name: "notes", Search: []string{"text"}, Indexes: []store.Index{{Fields: []string{"text"}}},
+	})
 	return c, db.Prepare(ctx)
 }
 
@@ -255,7 +257,9 @@ func TestFiles(t *testing.T) {
 		return info.Mode().Perm()
 	}
 	if runtime.GOOS != "windows" {
-		for path, want := range map[string]fs.FileMode{folder: 0o700, path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600} {
+		for path, want := range map[string]fs.FileMode{
+			folder: 0o700, path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600,
+		} {
 			if got := mode(path); got != want {
 				t.Errorf("%s has the mode %o, want %o", path, got, want)
 			}
@@ -299,7 +303,8 @@ func TestText(t *testing.T) {
 	defer shell.Close()
 	var text string
 	must(t, shell.QueryRow("SELECT doc FROM notes WHERE id=?", id.Hex()).Scan(&text))
-	want := `{"id":"` + id.Hex() + `","version":2,"createdAt":"1970-01-01T00:00:00.000Z","updatedAt":"1970-01-01T00:00:00.000Z","text":"3 > 2 & ü"}`
+	want := `{"id":"` + id.Hex() + `","version":2,"createdAt":"1970-01-01T00:00:00.000Z",` +
+		`"updatedAt":"1970-01-01T00:00:00.000Z","text":"3 > 2 & ü"}`
 	if text != want {
 		t.Errorf("the document is stored as %s, want %s", text, want)
 	}

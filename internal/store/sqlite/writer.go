@@ -17,8 +17,9 @@ import (
 // the first does not wait for long.
 const maxBatch = 256
 
-// writer makes all changes, in one goroutine. It takes what has queued up, runs it in one transaction, commits, and only
-// then answers: the fsync that makes a write durable is shared by all that came while the one before was under way.
+// writer makes all changes, in one goroutine. It takes what has queued up, runs it in one transaction, commits, and
+// only then answers: the fsync that makes a write durable is shared by all that came while the one before was under
+// way.
 type writer struct {
 	conn    *conn
 	using   sync.Mutex // held by whoever uses conn: a batch, or Prepare
@@ -60,8 +61,8 @@ func newWriter(c *conn) *writer {
 	return w
 }
 
-// do has a change made and waits until it is on disk. A change that was not begun when ctx ends is not made; one that was
-// is waited for.
+// do has a change made and waits until it is on disk. A change that was not begun when ctx ends is not made; one that
+// was is waited for.
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, answer: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
@@ -131,8 +132,8 @@ func (w *writer) batch(job *write) {
 	}
 }
 
-// next is a job that waits already, or nil. Where none waits it lets others run first: the callers of the last batch, just
-// answered, are about to come again, and an fsync for the first of them alone would keep all the others waiting.
+// next is a job that waits already, or nil. Where none waits it lets others run first: the callers of the last batch,
+// just answered, are about to come again, and an fsync for the first of them alone would keep all the others waiting.
 func (w *writer) next(taken int) *write {
 	if taken == maxBatch {
 		return nil
@@ -187,8 +188,9 @@ func (tx *transaction) keep(c *collection, n, text driver.Value) {
 	}
 }
 
-// index makes the words of all texts kept so far. It waits until a search or a delete needs them, or the end: FTS5 makes
-// one segment of rows that come one after the other, upwards, and one for each row if other statements lie between.
+// index makes the words of all texts kept so far. It waits until a search or a delete needs them, or the end: FTS5
+// makes one segment of rows that come one after the other, upwards, and one for each row if other statements lie
+// between.
 func (tx *transaction) index() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))

@@ -341,41 +341,6 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestCommon checks that a search knows whether it finds much or little.
-func TestCommon(t *testing.T) {
-	t.Parallel()
-	db, _ := openItems(t, Options{})
-	c := db.Open(itemSpec).(*collection)
-	must(t, db.writer.do(t.Context(), func(tx *transaction) error {
-		for n := range int64(manyFound) {
-			tx.keep(c, n+1, "often")
-		}
-		tx.keep(c, int64(manyFound), "often rare")
-		return nil
-	}))
-	often, rare := store.Search("often"), store.Search("rare")
-	for _, test := range []struct {
-		q    store.Query
-		want bool
-	}{
-		{store.Query{Limit: 1, Filter: often}, true},
-		{store.Query{Limit: 1, Filter: rare}, false},
-		{store.Query{Limit: 1, Filter: store.And(store.Eq("name", "x"), often)}, true},
-		{store.Query{Limit: 1, Filter: store.Or(store.Eq("name", "x"), often)}, false},
-		{store.Query{Limit: 1, Filter: store.Search("oft rare")}, false},
-		{store.Query{Limit: 1}, false},
-		{store.Query{Filter: often}, false},
-	} {
-		must(t, db.readers.use(t.Context(), func(conn *conn) error {
-			got, err := c.common(t.Context(), conn, test.q)
-			if got != test.want {
-				t.Errorf("%+v is common: %t, want %t", test.q, got, test.want)
-			}
-			return err
-		}))
-	}
-}
-
 // TestSettings checks the settings that no test can feel, short of pulling the plug or waiting for seconds.
 func TestSettings(t *testing.T) {
 	t.Parallel()

@@ -32,8 +32,8 @@ var articleIndexes = []store.Index{
 	{Fields: []string{"userId", "createdAt"}},
 }
 
-// Bench measures the verbs on a database that open returns. Inserts and updates come from 32 goroutines at once; each is
-// durable when it returns. The lists read 30 of 10,000 documents, newest first.
+// Bench measures the verbs on a database that open returns. Inserts and updates come from 32 goroutines at once; each
+// is durable when it returns. The lists read 30 of 10,000 documents, newest first.
 func Bench(b *testing.B, open func(b *testing.B) store.DB) {
 	db := open(b)
 	collection := func(spec store.Spec) *store.Collection[article] {
@@ -104,7 +104,8 @@ func Bench(b *testing.B, open func(b *testing.B) store.DB) {
 	b.Run("update", func(b *testing.B) {
 		parallel(b, func() error {
 			d := articles[rand.IntN(stock)]
-			_, err := full.Update(b.Context(), store.Eq("id", d.ID), store.Set("title", text(5)), store.Set("updatedAt", store.At(time.Now())))
+			_, err := full.Update(b.Context(), store.Eq("id", d.ID),
+				store.Set("title", text(5)), store.Set("updatedAt", store.At(time.Now())))
 			return err
 		})
 	})
@@ -133,7 +134,10 @@ func parallel(b *testing.B, f func() error) {
 }
 
 func newArticle(now store.Time) article {
-	return article{Meta: store.NewMeta(store.NewID(), now), Title: text(5), Content: text(25), UserID: store.ID{11: byte(rand.IntN(100))}}
+	return article{
+		Meta: store.NewMeta(store.NewID(), now), Title: text(5), Content: text(25),
+		UserID: store.ID{11: byte(rand.IntN(100))},
+	}
 }
 
 // text is n words, some of which are far more frequent than others, as in any language.
@@ -149,6 +153,6 @@ func text(n int) string {
 
 // word is the i-th of 4,096 words.
 func word(i int) string {
-	syllables := [...]string{"ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va"}
+	syllables := strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va")
 	return syllables[i%16] + syllables[i/16%16] + syllables[i/256%16]
 }

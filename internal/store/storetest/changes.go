@@ -54,7 +54,9 @@ func testChanges(t *testing.T, open Opener) {
 		{"set struct", set("profile", profile{City: "Bonn", Deep: &deep{}}), func(d *doc) {
 			d.Profile = profile{City: "Bonn", Deep: &deep{}}
 		}},
-		{"set struct, by pointer", set("home", &profile{Email: new("e")}), func(d *doc) { d.Home = &profile{Email: new("e")} }},
+		{"set struct, by pointer", set("home", &profile{Email: new("e")}), func(d *doc) {
+			d.Home = &profile{Email: new("e")}
+		}},
 		{"set nested", set("profile.city", "Bonn"), func(d *doc) { d.Profile.City = "Bonn" }},
 		{"set nested, two levels", set("profile.deep.value", "v"), func(d *doc) { d.Profile.Deep = &deep{Value: new("v")} }},
 		{"set nil", set("name", nil), func(d *doc) { d.Name = nil }},
@@ -110,7 +112,8 @@ func testChanges(t *testing.T, open Opener) {
 	t.Run("set nested under an absent parent", func(t *testing.T) {
 		bare := newDoc("bare")
 		insert(t, c, bare)
-		got, err := c.Update(t.Context(), store.Eq("id", bare.ID), store.Set("home.deep.value", "v"), store.Inc("home.visits", 1))
+		got, err := c.Update(t.Context(), store.Eq("id", bare.ID),
+			store.Set("home.deep.value", "v"), store.Inc("home.visits", 1))
 		must(t, err)
 		if got.Home == nil || got.Home.Visits != 1 || got.Home.Deep == nil || *got.Home.Deep.Value != "v" {
 			t.Errorf("home is %+v", got.Home)
@@ -223,7 +226,8 @@ func testTexts(t *testing.T, open Opener) {
 			wantTitles(t, c, store.In("name", text, "another"), name)
 			wantTitles(t, c, store.And(store.Gte("name", text), store.Lte("name", text)), name)
 
-			got, err = c.Update(t.Context(), store.Eq("name", text), store.Set("title", text), store.Set("labels", map[string]string{"k": text}))
+			got, err = c.Update(t.Context(), store.Eq("name", text),
+				store.Set("title", text), store.Set("labels", map[string]string{"k": text}))
 			must(t, err)
 			d.Title, d.Labels, d.Version = text, map[string]string{"k": text}, 2
 			wantDoc(t, got, d)
@@ -266,7 +270,9 @@ func testTimes(t *testing.T, open Opener) {
 
 func testNumbers(t *testing.T, open Opener) {
 	c := openDocs(t, open)
-	for i, n := range []int64{-maxExact, -maxExact + 1, -1 << 31, -1, 0, 1, 1<<31 - 1, 1 << 31, 1 << 32, maxExact - 1, maxExact} {
+	for i, n := range []int64{
+		-maxExact, -maxExact + 1, -1 << 31, -1, 0, 1, 1<<31 - 1, 1 << 31, 1 << 32, maxExact - 1, maxExact,
+	} {
 		insert(t, c, newDoc("int", func(d *doc) { d.Count = n }))
 		got, err := c.First(t.Context(), store.And(store.Eq("title", "int"), store.Eq("count", n)))
 		must(t, err)

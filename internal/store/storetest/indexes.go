@@ -12,7 +12,8 @@ import (
 func unique(fields ...string) store.Index { return store.Index{Fields: fields, Unique: true} }
 
 func testUnique(t *testing.T, open Opener) {
-	c := openDocs(t, open, unique("name"), unique("profile.email"), unique("count", "rank"), store.Index{Fields: []string{"kind"}})
+	c := openDocs(t, open,
+		unique("name"), unique("profile.email"), unique("count", "rank"), store.Index{Fields: []string{"kind"}})
 	n := int64(0)
 	named := func(edit func(*doc)) doc {
 		n++
@@ -95,7 +96,8 @@ func testUniqueUpdate(t *testing.T, open Opener) {
 
 // testPrepare prepares one collection again and again, from two handles at once.
 func testPrepare(t *testing.T, open Opener) {
-	spec := docSpec(unique("name"), unique("count", "rank"), store.Index{Fields: []string{"title"}}, store.Index{Fields: []string{"profile.city", "at"}})
+	spec := docSpec(unique("name"), unique("count", "rank"),
+		store.Index{Fields: []string{"title"}}, store.Index{Fields: []string{"profile.city", "at"}})
 	handles := []store.DB{open(t), open(t)}
 	var group sync.WaitGroup
 	for _, db := range handles {

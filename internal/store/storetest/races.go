@@ -119,14 +119,15 @@ func testMixedWrites(t *testing.T, open Opener) {
 			return err
 		}
 		wantDoc(t, got, d)
-		if _, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Set("name", "taken")); !apperr.Is(err, apperr.Conflict) {
-			return fmt.Errorf("Update into a duplicate: %w", err)
+		_, err = c.Update(t.Context(), store.Eq("id", d.ID), store.Set("name", "taken"))
+		if !apperr.Is(err, apperr.Conflict) {
+			return fmt.Errorf("an Update into a duplicate returns %w", err)
 		}
 		if _, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Set("title", "changed")); err != nil {
 			return err
 		}
 		if i%4 == 1 {
-			_, err = c.Delete(t.Context(), store.Search(fmt.Sprint("changed nothing")))
+			_, err = c.Delete(t.Context(), store.Search("changed nothing"))
 			return err
 		}
 		n, err := c.Delete(t.Context(), store.Eq("id", d.ID))
@@ -138,7 +139,9 @@ func testMixedWrites(t *testing.T, open Opener) {
 	if won != crowd/2 {
 		t.Errorf("%d callers succeeded, want %d", won, crowd/2)
 	}
-	for f, want := range map[store.Filter]int64{nil: 1 + 13, store.Eq("title", "changed"): 13, store.Eq("title", "refused"): 0} {
+	for f, want := range map[store.Filter]int64{
+		nil: 1 + 13, store.Eq("title", "changed"): 13, store.Eq("title", "refused"): 0,
+	} {
 		n, err := c.Count(t.Context(), f)
 		must(t, err)
 		if n != want {

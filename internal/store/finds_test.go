@@ -1,0 +1,57 @@
+package store
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestFindsIsTheIndex holds Finds against the plain way, with texts and queries put together at random from pieces that
+// meet in every manner: scripts with and without blanks, accents, marks, cases, and words longer than the longest.
+func TestFindsIsTheIndex(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"root", "Root", "ro", "o", "é", "e\u0301", "ß", "SS", "1", "２", " ", "-", "\xff", "東", "京都", "の", "ば", "は\u3099", "ー",
+		"ไทย", "กา", "한", "하", "ﬁ", "Σ", "ς", "ا", "ـ", "मि", strings.Repeat("long", 9), strings.Repeat("長", 8),
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	text := func(most int) string {
+		var b strings.Builder
+		for range 1 + random.IntN(most) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	found := 0
+	const tries = 50_000
+	for range tries {
+		stored, query := text(12), text(3)
+		want := finds(stored, query)
+		if got := Finds(stored, QueryWords(query)); got != want {
+			t.Fatalf("%q finds %q: %t, want %t", query, stored, got, want)
+		}
+		if want {
+			found++
+		}
+	}
+	if found < tries/20 || found > tries*19/20 {
+		t.Errorf("%d of %d tries found something: they show little", found, tries)
+	}
+}
+
+func FuzzFinds(f *testing.F) {
+	f.Add("Straße 東京 \xff\x00 é", "京 str")
+	f.Fuzz(func(t *testing.T, text, query string) {
+		if got, want := Finds(text, QueryWords(query)), finds(text, query); got != want {
+			t.Errorf("%q finds %q: %t, want %t", query, text, got, want)
+		}
+	})
+}
+
+func BenchmarkFinds(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9)
+	b.ReportAllocs()
+	for b.Loop() {
+		Finds(text, []string{"lazier"})
+	}
+}
