@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -47,6 +48,7 @@ import (
 //	@description				Write "Bearer " and the token that POST /auth answered. Clients may also send it as access_token in the body or query.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -60,7 +62,7 @@ const (
 	exitBadConf = 78
 )
 
-const usage = `Usage: ginseng [healthcheck | version]
+const usage = `Usage: ginseng [healthcheck | version | help]
 
 Without a word it serves, with the settings of the environment and of .env (see .env.example).
   healthcheck   ask the service on this machine whether it is ready; exit 0 if it is
@@ -72,31 +74,26 @@ var version = "unknown"
 
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	command := ""
-	if len(args) > 0 {
-		command = args[0]
-	}
-	switch {
-	case len(args) > 1 || (command != "" && command != "healthcheck" && command != "version"):
+	var err error
+	switch command := strings.Join(args, " "); command {
+	case "":
+		err = serve(ctx, stdout, stderr)
+	case "healthcheck":
+		err = healthcheck(ctx)
+	case "version":
+		_, err = fmt.Fprintln(stdout, "ginseng", version)
+	case "help", "-h", "--help":
+		_, err = fmt.Fprint(stdout, usage)
+	default:
 		_, _ = fmt.Fprint(stderr, usage)
 		return exitUsage
-	case command == "version":
-		_, _ = fmt.Fprintln(stdout, "ginseng", version)
-		return exitOK
 	}
-	var s settings
-	loaded, err := config.Load(".", &s)
 	var invalid *config.Invalid
-	if errors.As(err, &invalid) {
+	switch {
+	case errors.As(err, &invalid):
 		_, _ = fmt.Fprintln(stderr, invalid)
 		return exitBadConf
-	}
-	if err == nil && command == "healthcheck" {
-		err = healthcheck(ctx, s.App)
-	} else if err == nil {
-		err = serve(ctx, s, newLog(s.App, loaded, stderr), stdout)
-	}
-	if err != nil {
+	case err != nil:
 		_, _ = fmt.Fprintln(stderr, "ginseng:", err)
 		return exitFailed
 	}
@@ -118,15 +115,15 @@ func newLog(app config.App, loaded config.Loaded, w io.Writer) *slog.Logger {
 	if app.Env == config.Development {
 		handler = slog.NewTextHandler(w, options)
 	}
-	log := slog.New(handler)
-	log.Info("starting", "version", version, "mode", app.Env)
+	logger := slog.New(handler)
+	logger.Info("starting", "version", version, "mode", app.Env)
 	if loaded.Created != "" {
-		log.Info("wrote a file with fresh secrets", "file", loaded.Created)
+		logger.Info("wrote a file with fresh secrets", "file", loaded.Created)
 	}
 	for _, name := range loaded.Unknown {
-		log.Warn("the file .env has a name that is no setting; is it misspelt?", "name", name)
+		logger.Warn("the file .env has a name that is no setting; is it misspelt?", "name", name)
 	}
-	return log
+	return logger
 }
 
 // The service's patience.
@@ -134,26 +131,38 @@ const (
 	databaseWait   = 30 * time.Second // for a database that is away at start
 	databaseRetry  = 2 * time.Second
 	headerTime     = 5 * time.Second
+	readTime       = 60 * time.Second // for header and body; middleware gives the body less
 	writeTime      = 60 * time.Second // from the end of the header: body, request and answer
 	idleTime       = 60 * time.Second
-	drainTime      = 35 * time.Second // a little more than the longest request
+	drainTime      = 50 * time.Second // a little more than the longest request: its body, and what is done with it
 	maxHeaderBytes = 64 << 10
 	sweepInterval  = 10 * time.Minute
 )
 
 // serve runs the service until ctx ends, then answers the requests under way and closes the database.
-func serve(ctx context.Context, s settings, log *slog.Logger, stdout io.Writer) (err error) {
+func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	var s settings
+	loaded, err := config.Load(".", &s)
+	if err != nil {
+		return err
+	}
+	logger := newLog(s.App, loaded, stderr)
 	db, err := engines.Open(ctx, s.App.DatabaseURL)
+	if errors.Is(err, engines.ErrAddress) {
+		return &config.Invalid{Problems: []config.Problem{{Name: "DATABASE_URL", Wrong: err.Error()}}}
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	service := modules.New(modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID}, s.Modules)
-	if err := prepare(ctx, db, log, databaseWait, databaseRetry); err != nil {
+	if err := prepare(ctx, db, logger, databaseWait, databaseRetry); ctx.Err() != nil {
+		return nil // told to stop before it began
+	} else if err != nil {
 		return err
 	}
 	var draining atomic.Bool
-	handler, err := newHandler(s.App, service, log, func(ctx context.Context) error {
+	handler, err := newHandler(s.App, service, logger, func(ctx context.Context) error {
 		if draining.Load() {
 			return apperr.New(apperr.Unavailable, "The service is about to stop.")
 		}
@@ -168,12 +177,12 @@ func serve(ctx context.Context, s settings, log *slog.Logger, stdout io.Writer) 
 	}
 	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", shown(s.App.Host, listener.Addr()), s.App.Env)
 
-	server := newServer(handler, log)
+	server := newServer(handler, logger)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	sweepCtx, stopSweeping := context.WithCancel(ctx)
 	defer stopSweeping()
-	go sweep(sweepCtx, service.Sweeps, log)
+	go sweep(sweepCtx, service.Sweeps, logger)
 
 	select {
 	case err := <-failed:
@@ -181,18 +190,19 @@ func serve(ctx context.Context, s settings, log *slog.Logger, stdout io.Writer) 
 	case <-ctx.Done():
 	}
 	draining.Store(true)
-	log.Info("stopping: answering the requests under way")
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	logger.Info("stopping: answering the requests under way")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.App.DrainDelay+drainTime)
 	defer cancel()
+	time.Sleep(s.App.DrainDelay)
 	return server.Shutdown(drain)
 }
 
-func newHandler(app config.App, service modules.Service, log *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
+func newHandler(app config.App, service modules.Service, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
 	guard := service.Guard
 	guard.QueryTokens, guard.MaxBodyBytes = app.QueryTokens, app.MaxBodyBytes
 	options := middleware.Options{
 		Modules: service.Modules, Guard: guard, Idempotency: service.Idempotency, Root: app.APIRoot, CORSOrigins: app.CORSOrigins,
-		TrustedProxies: app.TrustedProxies, Ready: ready, Log: log,
+		TrustedProxies: app.TrustedProxies, Ready: ready, Log: logger,
 	}
 	if app.Docs {
 		options.Docs = docs.Swagger
@@ -202,7 +212,7 @@ func newHandler(app config.App, service modules.Service, log *slog.Logger, ready
 
 func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes,
+		Handler: handler, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: log.New(writer(func(line []byte) { logger.Warn("http", "error", string(line)) }), "", 0),
 	}
 }
@@ -215,7 +225,7 @@ func (w writer) Write(p []byte) (int, error) {
 }
 
 // prepare makes what is missing in the database. If that is away, it tries again for a while.
-func prepare(ctx context.Context, db store.DB, log *slog.Logger, wait, retry time.Duration) error {
+func prepare(ctx context.Context, db store.DB, logger *slog.Logger, wait, retry time.Duration) error {
 	deadline := time.Now().Add(wait)
 	for {
 		err := db.Prepare(ctx)
@@ -225,7 +235,7 @@ func prepare(ctx context.Context, db store.DB, log *slog.Logger, wait, retry tim
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the database did not answer within %s; check DATABASE_URL, and that it runs: %w", wait, err)
 		}
-		log.Warn("the database does not answer; trying again", "in", retry, "error", err)
+		logger.Warn("the database does not answer; trying again", "in", retry, "error", err)
 		select {
 		case <-time.After(retry):
 		case <-ctx.Done():
@@ -243,7 +253,7 @@ func shown(host string, addr net.Addr) string {
 }
 
 // sweep deletes what has expired, now and then, until ctx ends.
-func sweep(ctx context.Context, sweeps []func(context.Context) error, log *slog.Logger) {
+func sweep(ctx context.Context, sweeps []func(context.Context) error, logger *slog.Logger) {
 	ticker := time.NewTicker(sweepInterval)
 	defer ticker.Stop()
 	for {
@@ -254,21 +264,25 @@ func sweep(ctx context.Context, sweeps []func(context.Context) error, log *slog.
 		}
 		for _, sweep := range sweeps {
 			if err := sweep(ctx); err != nil && ctx.Err() == nil {
-				log.Warn("could not delete what has expired", "error", err)
+				logger.Warn("could not delete what has expired", "error", err)
 			}
 		}
 	}
 }
 
 // healthcheck asks the service that runs with the same settings.
-func healthcheck(ctx context.Context, app config.App) error {
-	host := app.Host
+func healthcheck(ctx context.Context) error {
+	var address config.Address
+	if _, err := config.Load(".", &address); err != nil {
+		return err
+	}
+	host := address.Host
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
 	ctx, cancel := context.WithTimeout(ctx, headerTime)
 	defer cancel()
-	url := "http://" + net.JoinHostPort(host, strconv.Itoa(app.Port)) + "/readyz"
+	url := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + "/readyz"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

@@ -187,9 +187,45 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
+// TestBadAddress names DATABASE_URL for addresses that only the driver finds wrong.
+func TestBadAddress(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"mongodb://", "mongodb://localhost:99999999/x", "mongodb://localhost/x?authMechanism=BOGUS"} {
+		cmd, stderr := command(t, t.TempDir(), "DATABASE_URL="+address)
+		_ = cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != exitBadConf || !strings.Contains(stderr.String(), "DATABASE_URL: ") {
+			t.Errorf("%s: exit code %d: %s", address, code, stderr)
+		}
+	}
+}
+
+// TestStopWhileWaiting ends a service that waits for its database.
+func TestStopWhileWaiting(t *testing.T) {
+	t.Parallel()
+	cmd, _ := command(t, t.TempDir(), "DATABASE_URL=mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=50")
+	cmd.Stderr = nil
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() && !strings.Contains(lines.Text(), "the database does not answer; trying again") {
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, stderr)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("told to stop: %v", err)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"serve"}, {"healthcheck", "now"}, {"--help"}} {
+	for _, args := range [][]string{{"serve"}, {"healthcheck", "now"}, {"--verbose"}} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), args, &stdout, &stderr); code != exitUsage || !strings.HasPrefix(stderr.String(), "Usage:") {
 			t.Errorf("%v: %d %s", args, code, &stderr)
@@ -234,6 +270,13 @@ func TestHealthcheck(t *testing.T) {
 	}
 	if code := check(); code != exitFailed {
 		t.Errorf("stopped: exit code %d", code)
+	}
+	empty := t.TempDir()
+	cmd, _ := command(t, empty)
+	cmd.Args = append(cmd.Args, "healthcheck")
+	_ = cmd.Run()
+	if entries, _ := os.ReadDir(empty); len(entries) != 0 || cmd.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("a probe left %v behind, exit code %d", entries, cmd.ProcessState.ExitCode())
 	}
 }
 

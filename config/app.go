@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Mode is what APP_ENV says.
@@ -16,11 +17,16 @@ const (
 	Test        Mode = "test"
 )
 
+// Address is where the service listens.
+type Address struct {
+	Host string `env:"HOST" default:"0.0.0.0"`
+	Port int    `env:"PORT" default:"9000" min:"0" max:"65535"` // 0 takes a free one
+}
+
 // App is the application's own section.
 type App struct {
+	Address
 	Env            Mode     `env:"APP_ENV" default:"development" oneof:"development production test"`
-	Host           string   `env:"HOST" default:"0.0.0.0"`
-	Port           int      `env:"PORT" default:"9000" min:"0" max:"65535"` // 0 takes a free one
 	APIRoot        string   `env:"API_ROOT" example:"/api/v1"`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" oneof:"debug info warn error"`
 	DatabaseURL    string   `env:"DATABASE_URL" example:"mongodb://localhost:27017/ginseng"`
@@ -30,6 +36,9 @@ type App struct {
 	TrustedProxies []string `env:"TRUSTED_PROXIES" example:"10.0.0.0/8"`
 	QueryTokens    bool     `env:"QUERY_TOKENS" default:"true"`
 	Docs           bool     `env:"DOCS" default:"true"`
+	// DrainDelay is how long to go on taking requests after SIGTERM, with /readyz answering 503, so that a balancer
+	// looks elsewhere first.
+	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" min:"0s" max:"1m"`
 }
 
 // EmbeddedURL is where development mode keeps its database when DATABASE_URL is not set.
@@ -55,6 +64,11 @@ func (a *App) Check(production bool, bad func(name, wrong string)) {
 	}
 	if a.APIRoot = strings.TrimRight(a.APIRoot, "/"); a.APIRoot != "" && !validRoot(a.APIRoot) {
 		bad("API_ROOT", "must begin with / and hold only letters, digits and -._~ between slashes, for example API_ROOT=/api/v1")
+	}
+	for _, own := range []string{"/docs", "/livez", "/readyz"} {
+		if a.APIRoot == own || strings.HasPrefix(a.APIRoot, own+"/") {
+			bad("API_ROOT", "must not be or begin with "+own+", which is the service's own, for example API_ROOT=/api/v1")
+		}
 	}
 	for _, origin := range a.CORSOrigins {
 		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host) {

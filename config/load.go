@@ -15,6 +15,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -93,9 +94,9 @@ func Load(dir string, settings any) (Loaded, error) {
 		}
 	})
 
-	l.production = l.v.GetString("APP_ENV") == string(Production)
+	l.production = l.mode() == Production
 	var out Loaded
-	if !haveFile && l.development() && l.noSecretSet() {
+	if !haveFile && l.mode() == Development && l.noSecretSet() {
 		if err := l.writeSecrets(path); err != nil {
 			return Loaded{}, err
 		}
@@ -123,9 +124,9 @@ type loader struct {
 	problems   []Problem
 }
 
-func (l *loader) development() bool {
-	mode := l.v.GetString("APP_ENV")
-	return mode == "" || mode == string(Development)
+// mode is what APP_ENV says, read as fill reads it.
+func (l *loader) mode() Mode {
+	return cmp.Or(Mode(strings.TrimSpace(l.v.GetString("APP_ENV"))), Development)
 }
 
 func (l *loader) noSecretSet() bool {

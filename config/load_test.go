@@ -24,7 +24,7 @@ const long = "0123456789abcdefghijklmnopqrstuvwxyz"
 func isolate(t *testing.T, set map[string]string) {
 	t.Helper()
 	for _, name := range []string{"APP_ENV", "HOST", "PORT", "API_ROOT", "LOG_LEVEL", "DATABASE_URL", "MASTER_KEY", "MAX_BODY_BYTES",
-		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "JWT_SECRET", "JWT_TTL"} {
+		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "JWT_SECRET", "JWT_TTL", "DRAIN_DELAY"} {
 		t.Setenv(name, set[name]) // an empty variable counts as unset
 	}
 }
@@ -147,6 +147,10 @@ func TestProductionRefuses(t *testing.T) {
 		{"unknown database", map[string]string{"DATABASE_URL": "postgres://x"}, "DATABASE_URL"},
 		{"no path", map[string]string{"DATABASE_URL": "sqlite:"}, "DATABASE_URL"},
 		{"unknown mode", map[string]string{"APP_ENV": "prod"}, "APP_ENV"},
+		{"a blank behind the mode", map[string]string{"APP_ENV": "production ", "JWT_SECRET": "short"}, "JWT_SECRET"},
+		{"a carriage return behind the mode", map[string]string{"APP_ENV": "production\r", "DATABASE_URL": ""}, "DATABASE_URL"},
+		{"the root of the docs", map[string]string{"API_ROOT": "/docs"}, "API_ROOT"},
+		{"below a probe", map[string]string{"API_ROOT": "/livez/x"}, "API_ROOT"},
 		{"port", map[string]string{"PORT": "70000"}, "PORT"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

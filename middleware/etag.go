@@ -3,6 +3,7 @@ package middleware
 import (
 	"net/http"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,9 @@ import (
 
 	"example.com/ginseng/internal/store"
 )
+
+// ourTag is what etag makes, plain or compressed.
+var ourTag = regexp.MustCompile(`^"(\d{1,18})-\w*View(?:` + gzipSuffix + `)?"$`)
 
 // gzipSuffix is what the compressed form of an answer bears in its ETag, as it is another representation (RFC 9110
 // section 8.8.3.3).
@@ -24,7 +28,7 @@ func etag(version int64, view any) string {
 func Record(c *gin.Context, version int64, view any) error {
 	tag := etag(version, view)
 	c.Header("ETag", tag)
-	if c.Request.Method == http.MethodGet && lists(c.GetHeader("If-None-Match"), tag) {
+	if c.Request.Method == http.MethodGet && lists(joined(c, "If-None-Match"), tag) {
 		c.Status(http.StatusNotModified)
 		c.Writer.WriteHeaderNow()
 		return nil
@@ -43,18 +47,22 @@ func lists(header, tag string) bool {
 	return false
 }
 
+// joined is the value of a header that may come in several lines (RFC 9110 section 5.3).
+func joined(c *gin.Context, name string) string {
+	return strings.Join(c.Request.Header.Values(name), ",")
+}
+
 // IfMatch is the versions for which the caller wants the change (RFC 9110 section 13.1.1): nil if the header is absent
-// or *. A weak or foreign tag is no version.
+// or *. A weak tag, or one that is not ours, is no version.
 func IfMatch(c *gin.Context) store.Versions {
-	header := strings.TrimSpace(c.GetHeader("If-Match"))
+	header := strings.TrimSpace(joined(c, "If-Match"))
 	if header == "" || header == "*" {
 		return nil
 	}
 	versions := store.Versions{}
 	for item := range strings.SplitSeq(header, ",") {
-		item, strong := strings.CutPrefix(strings.TrimSpace(item), `"`)
-		number, _, _ := strings.Cut(strings.TrimSuffix(item, `"`), "-")
-		if version, err := strconv.ParseInt(number, 10, 64); strong && err == nil {
+		if m := ourTag.FindStringSubmatch(strings.TrimSpace(item)); m != nil {
+			version, _ := strconv.ParseInt(m[1], 10, 64) // up to 18 digits
 			versions = append(versions, version)
 		}
 	}

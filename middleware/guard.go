@@ -1,9 +1,9 @@
 package middleware
 
 import (
-	"cmp"
 	"encoding/base64"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -22,10 +22,7 @@ type Guard struct {
 	Passwords    access.PasswordVerifier // likewise
 	QueryTokens  bool                    // whether a credential may stand in the query
 	MaxBodyBytes int64
-	BodyTime     time.Duration // how long a body may take to arrive after its header; 0 is 15 s
 }
-
-const defaultBodyTime = 15 * time.Second
 
 // credential is the name of the parameter that carries the master key or a user token (seed: access_token).
 const credential = listing.Credential
@@ -34,12 +31,43 @@ func (g Guard) readBody(c *gin.Context) error {
 	if c.Request.Method == "GET" || c.Request.ContentLength == 0 {
 		return nil
 	}
-	conn := http.NewResponseController(c.Writer)
-	_ = conn.SetReadDeadline(time.Now().Add(cmp.Or(g.BodyTime, defaultBodyTime))) // a test's recorder has no connection, and needs none
 	v, err := input.Read(c.Request, g.MaxBodyBytes)
-	_ = conn.SetReadDeadline(time.Time{})
+	if err != nil {
+		return err
+	}
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{}) // limitBody has set one
 	c.Set(valuesKey, v)
-	return err
+	return nil
+}
+
+// limitBody gives the body of a request its time. The deadline stays where nobody reads the body to its end: net/http
+// reads what is left of it, and must not wait for ever.
+func limitBody(limit time.Duration) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if c.Request.ContentLength != 0 {
+			_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(limit)) // a test's recorder has none
+		}
+	}
+}
+
+// readQuery parses the query string, once. A malformed one is refused: what is left out of it could be a filter.
+func readQuery(c *gin.Context) error {
+	if c.Request.URL.RawQuery == "" {
+		return nil
+	}
+	q, err := url.ParseQuery(c.Request.URL.RawQuery)
+	if err != nil {
+		return apperr.Invalid(apperr.Field{In: "query", Code: "format", Message: "Must be pairs of name=value, percent-encoded, with & between them."}).Because(err)
+	}
+	c.Set(queryKey, q)
+	return nil
+}
+
+// Query is the request's query string.
+func Query(c *gin.Context) url.Values {
+	q, _ := c.Get(queryKey)
+	out, _ := q.(url.Values) // nil where there is none
+	return out
 }
 
 func values(c *gin.Context) input.Values {
@@ -102,43 +130,43 @@ func (g Guard) prove(c *gin.Context, text string) (access.Principal, error) {
 // credential is the text in the places that may carry one: body, header, query. Different values are a mistake
 // (RFC 6750 section 2); the same one twice is fine.
 func (g Guard) credential(c *gin.Context) (text string, given bool, err error) {
-	v := values(c)
-	places := []struct {
+	type place struct {
 		in    string
-		text  string
-		given bool
-	}{
-		{"body", v.Text(credential), v.Has(credential)},
-		{"query", "", false},
-		{"header", "", false},
+		texts []string
 	}
-	if g.QueryTokens && c.Request.URL.RawQuery != "" {
-		query := c.Request.URL.Query()
-		places[1].given = query.Has(credential)
-		if texts := query[credential]; len(texts) == 1 {
-			places[1].text = texts[0]
+	places := []place{{in: "body"}, {in: "query"}, {in: "header", texts: bearer(c)}}
+	if v := values(c); v.Has(credential) {
+		places[0].texts = v.Texts(credential)
+		if len(places[0].texts) != 1 {
+			return "", false, wrongCredential("body", "type", "Must be text, and given once.")
 		}
 	}
-	places[2].text, places[2].given = bearer(c)
-	for _, place := range places {
-		if !place.given {
-			continue
+	if g.QueryTokens {
+		places[1].texts = Query(c)[credential]
+	}
+	for _, p := range places {
+		for _, candidate := range p.texts {
+			if given && candidate != text {
+				return "", false, wrongCredential(p.in, "conflict", "Is given twice with different values. Send it once.")
+			}
+			text, given = candidate, true
 		}
-		if given && place.text != text {
-			return "", false, apperr.Invalid(apperr.Field{In: place.in, Param: credential, Code: "conflict",
-				Message: "Is given in two places with different values. Send it once."})
-		}
-		text, given = place.text, true
 	}
 	return text, given, nil
 }
 
-func bearer(c *gin.Context) (string, bool) {
-	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", false
+func wrongCredential(in, code, message string) error {
+	return apperr.Invalid(apperr.Field{In: in, Param: credential, Code: code, Message: message})
+}
+
+// bearer is the tokens of the Authorization headers: one, or a mistake.
+func bearer(c *gin.Context) (tokens []string) {
+	for _, header := range c.Request.Header["Authorization"] {
+		if scheme, text, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
+			tokens = append(tokens, strings.TrimSpace(text))
+		}
 	}
-	return strings.TrimSpace(text), true
+	return tokens
 }
 
 // basic proves an e-mail and a password.

@@ -56,6 +56,10 @@ func (r *Router) handle(method, path string, rule access.Rule, h Handler) {
 // The body comes first because the credential may be in it.
 func (r *Router) serve(c *gin.Context, rule access.Rule, h Handler) error {
 	c.Set(ruleKey, rule)
+	c.Writer.Header().Add("Vary", "Authorization")
+	if err := readQuery(c); err != nil {
+		return err
+	}
 	if err := r.guard.readBody(c); err != nil {
 		return err
 	}
@@ -64,6 +68,9 @@ func (r *Router) serve(c *gin.Context, rule access.Rule, h Handler) error {
 		return err
 	}
 	c.Set(callerKey, caller)
+	if caller.Master || caller.IsUser() {
+		c.Header("Cache-Control", "private, no-cache") // a cache cannot see a credential in the query (RFC 6750 section 2.3)
+	}
 	return h(c)
 }
 
@@ -74,6 +81,7 @@ const (
 	basicKey     = "ginseng.basic"
 	callerKey    = "ginseng.caller"
 	valuesKey    = "ginseng.values"
+	queryKey     = "ginseng.query"
 )
 
 // Caller is who made the request, as its route's rule found.

@@ -1,16 +1,18 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"net/http"
 	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/store"
 )
@@ -21,7 +23,6 @@ type Idempotency struct {
 	Wait time.Duration // how long to wait for a first request that still runs
 
 	answers *store.Collection[savedAnswer]
-	secret  []byte
 	now     func() time.Time
 	newID   func() store.ID
 }
@@ -39,22 +40,23 @@ type savedAnswer struct {
 }
 
 const (
-	answerLife   = 24 * time.Hour        // how long an answer is kept
-	answerWait   = 10 * time.Second      // Idempotency.Wait
-	answerPoll   = 20 * time.Millisecond // how often to look
-	maxKeyLength = 255
+	answerLife    = 24 * time.Hour         // how long an answer is kept
+	answerWait    = 10 * time.Second       // Idempotency.Wait
+	answerPoll    = 10 * time.Millisecond  // how soon to look for an answer; twice as long each time
+	maxAnswerPoll = 250 * time.Millisecond // at most
+	releaseTime   = 5 * time.Second        // how long to try to let a key go
+	maxKeyLength  = 255
 )
 
-// NewIdempotency opens the collection. The secret is shared by all copies of the service. Digests are keyed with it: the
-// parameters may hold a password, and a bare digest of it could be guessed by whoever reads the database.
-func NewIdempotency(db store.DB, secret string, now func() time.Time, newID func() store.ID) *Idempotency {
+// NewIdempotency opens the collection.
+func NewIdempotency(db store.DB, now func() time.Time, newID func() store.ID) *Idempotency {
 	return &Idempotency{
 		Wait: answerWait,
 		answers: store.Open[savedAnswer](db, store.Spec{
 			Name:    "idempotency",
 			Indexes: []store.Index{{Fields: []string{"key"}, Unique: true}, {Fields: []string{"expiresAt"}}},
 		}),
-		secret: []byte(secret), now: now, newID: newID,
+		now: now, newID: newID,
 	}
 }
 
@@ -64,9 +66,9 @@ func (i *Idempotency) Sweep(ctx context.Context) error {
 	return err
 }
 
-// Idempotent lets a route that creates a record be repeated under an Idempotency-Key. Errors are not kept: a request
-// that failed may be repeated, or mended. Of a request that was cut off with the process it is not known whether it made
-// its record: its key answers Conflict until it expires, and nothing is made twice.
+// Idempotent lets a route that creates a record be repeated under an Idempotency-Key. A request that was refused may be
+// repeated, or mended. Of one that was cut off, with the process or by a database that went away, it is not known whether
+// it made its record: its key answers Conflict until it expires, and nothing is made twice.
 func (r *Router) Idempotent(h Handler) Handler {
 	i := r.idempotency
 	return func(c *gin.Context) error {
@@ -104,44 +106,55 @@ func (i *Idempotency) claim(c *gin.Context, key string) (savedAnswer, error) {
 	now := store.At(i.now())
 	a := savedAnswer{
 		Meta:        store.NewMeta(i.newID(), now),
-		Key:         i.digest([]byte(callerName(Caller(c)) + "\n" + c.Request.Method + " " + c.FullPath() + "\n" + key)),
-		Fingerprint: i.digest(values(c).Canonical(credential)),
+		Key:         digest("", callerName(c)+"\n"+c.Request.Method+" "+c.FullPath()+"\n"+key),
+		Fingerprint: digest(key, string(values(c).Canonical(credential))),
 		ExpiresAt:   store.At(now.Add(answerLife)),
 	}
-	expired := store.And(store.Eq("key", a.Key), store.Lte("expiresAt", now))
-	if _, err := i.answers.Delete(c.Request.Context(), expired); err != nil {
+	ctx := c.Request.Context()
+	err := i.answers.Insert(ctx, a)
+	if !apperr.Is(err, apperr.Conflict) {
 		return a, err
 	}
-	return a, i.answers.Insert(c.Request.Context(), a)
-}
-
-func callerName(p access.Principal) string {
-	if p.Master {
-		return "master"
+	expired := store.And(store.Eq("key", a.Key), store.Lte("expiresAt", now))
+	if n, err := i.answers.Delete(ctx, expired); err != nil || n == 0 {
+		return a, cmp.Or(err, error(store.Duplicate("key")))
 	}
-	return p.UserID.Hex()
+	return a, i.answers.Insert(ctx, a)
 }
 
-func (i *Idempotency) digest(text []byte) string {
-	mac := hmac.New(sha256.New, i.secret)
-	mac.Write(text)
+// callerName tells callers apart, who may choose the same key: nobody by the address.
+func callerName(c *gin.Context) string {
+	switch p := Caller(c); {
+	case p.Master:
+		return "master"
+	case p.IsUser():
+		return p.UserID.Hex()
+	}
+	return c.ClientIP()
+}
+
+// digest is what is stored of a key and of parameters. The latter may hold a password: their digest is keyed with the
+// client's key, which is not stored, so that whoever reads the database has to guess both.
+func digest(key, text string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// first runs the handler, keeps its answer, and only then sends it; or lets the key go if the handler failed. It goes on
-// when the client goes away, who may come back for the answer.
+// first runs the handler, keeps its answer, and only then sends it. It goes on when the client goes away, who may come
+// back for the answer.
 func (i *Idempotency) first(c *gin.Context, claim savedAnswer, h Handler) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), requestTime)
 	defer cancel()
 	c.Request = c.Request.WithContext(ctx)
 	var held heldAnswer
 	c.Set(heldKey, &held)
-	defer func() {
-		if held.status == 0 { // an error, or a panic; if this fails, the key stays taken until it expires
-			_, _ = i.answers.Delete(context.WithoutCancel(ctx), store.Eq("id", claim.ID))
-		}
-	}()
 	if err := h(c); err != nil {
+		if refused(err) {
+			release, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+			defer cancel()
+			_, _ = i.answers.Delete(release, store.Eq("id", claim.ID)) // if this fails, the key stays taken until it expires
+		}
 		return err
 	}
 	header := c.Writer.Header()
@@ -154,11 +167,17 @@ func (i *Idempotency) first(c *gin.Context, claim savedAnswer, h Handler) error 
 	return nil
 }
 
+// refused reports whether an error proves that nothing was made.
+func refused(err error) bool {
+	var e *apperr.Error
+	return errors.As(err, &e) && (e.Refused || statuses[e.Code] < http.StatusInternalServerError)
+}
+
 // repeat answers as the first request with the key was answered, and waits for it a while.
 func (i *Idempotency) repeat(c *gin.Context, claim savedAnswer) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
 	defer cancel()
-	for {
+	for poll := answerPoll; ; poll = min(2*poll, maxAnswerPoll) {
 		a, err := i.answers.First(c.Request.Context(), store.Eq("key", claim.Key))
 		switch {
 		case apperr.Is(err, apperr.NotFound):
@@ -175,7 +194,7 @@ func (i *Idempotency) repeat(c *gin.Context, claim savedAnswer) error {
 			return nil
 		}
 		select {
-		case <-time.After(answerPoll):
+		case <-time.After(poll):
 		case <-ctx.Done():
 			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key still runs, or was cut off. Look whether the record is there.")
 		}

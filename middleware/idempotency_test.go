@@ -1,9 +1,16 @@
 package middleware
 
 import (
+	"errors"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testdb"
 )
@@ -12,7 +19,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
 	now := time.Now()
-	i := NewIdempotency(db, "secret", func() time.Time { return now }, store.NewID)
+	i := NewIdempotency(db, func() time.Time { return now }, store.NewID)
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -28,5 +35,47 @@ func TestSweep(t *testing.T) {
 	left, err := i.answers.List(t.Context(), store.Query{})
 	if err != nil || len(left) != 1 || left[0].Key != "new" {
 		t.Errorf("%+v, %v", left, err)
+	}
+}
+
+// TestUnknownOutcome repeats requests that failed: one that was refused runs again, one of which nobody knows whether it
+// made its record does not.
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	runs := 0
+	var failure error
+	s := newStack(t, io.Discard, func(r *Router) {
+		r.POST("/things", access.Public, r.Idempotent(func(c *gin.Context) error {
+			if runs++; failure != nil {
+				return failure
+			}
+			return Created(c, store.NewMeta(store.NewID(), store.At(time.Now())), "made")
+		}))
+	}, func(o *Options) {
+		o.Idempotency = NewIdempotency(db, time.Now, store.NewID)
+		o.Idempotency.Wait = time.Millisecond
+	})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		failure error
+		again   int // status of the second call
+		runs    int
+	}{
+		"refused":   {apperr.New(apperr.Unavailable, "Too much.").Refuse(), 201, 2},
+		"invalid":   {apperr.Invalid(), 201, 2},
+		"away":      {store.Away(errors.New("cut off")), 409, 1},
+		"a mistake": {errors.New("ours"), 409, 1},
+	} {
+		key := strings.ReplaceAll(name, " ", "-")
+		runs, failure = 0, test.failure
+		first := do(s, "POST", "/things", formType, "a=1", "Idempotency-Key", key)
+		failure = nil
+		again := do(s, "POST", "/things", formType, "a=1", "Idempotency-Key", key)
+		if first.Code < 400 || again.Code != test.again || runs != test.runs {
+			t.Errorf("%s: %d, then %d after %d runs, want %d after %d", name, first.Code, again.Code, runs, test.again, test.runs)
+		}
 	}
 }

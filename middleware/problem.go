@@ -3,6 +3,7 @@ package middleware
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -18,7 +19,7 @@ type Problem struct {
 	Type      string         `json:"type" example:"about:blank"`
 	Title     string         `json:"title" example:"Bad Request"`
 	Status    int            `json:"status" example:"400"`
-	Code      apperr.Code    `json:"code" swaggertype:"string" example:"validation_failed"` // stable; what programs switch on
+	Code      apperr.Code    `json:"code" swaggertype:"string" enums:"validation_failed,malformed_body,unauthorized,forbidden,not_found,request_timeout,method_not_allowed,conflict,precondition_failed,idempotency_mismatch,payload_too_large,unsupported_media_type,internal,unavailable" example:"validation_failed"` // stable; what programs switch on
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
 	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"` // the one in the log and in X-Request-Id
 	Errors    []apperr.Field `json:"errors,omitempty"`                         // the parameters at fault, all of them
@@ -68,7 +69,7 @@ func fail(c *gin.Context, err error) {
 		if retry == 0 {
 			retry = defaultRetry
 		}
-		header.Set("Retry-After", strconv.Itoa(int(retry.Seconds())))
+		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(retry.Seconds()))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not read
 	}

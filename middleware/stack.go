@@ -3,8 +3,10 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,6 +27,7 @@ type Options struct {
 	Modules        []Module
 	Guard          Guard
 	Idempotency    *Idempotency
+	BodyTime       time.Duration               // for a body to arrive after its header; 0 is 15 s
 	Root           string                      // prefix of every API path, "" or "/api"
 	CORSOrigins    []string                    // who may call from a browser; "*" is anyone
 	TrustedProxies []string                    // networks whose X-Forwarded-For is believed
@@ -33,8 +36,12 @@ type Options struct {
 	Log            *slog.Logger
 }
 
-// requestTime is how long a request may take after its body is read; the database calls it makes end with it.
-const requestTime = 30 * time.Second
+// bodyTime is Options.BodyTime. requestTime is how long a request may take in all; the database calls it makes end with
+// it.
+const (
+	bodyTime    = 15 * time.Second
+	requestTime = 30 * time.Second
+)
 
 // Stack is the service's HTTP handler.
 type Stack struct {
@@ -53,7 +60,7 @@ func New(o Options) (*Stack, error) {
 	if err := engine.SetTrustedProxies(o.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("middleware: trusted proxies: %w", err)
 	}
-	engine.Use(observe(o.Log), secure)
+	engine.Use(observe(o.Log), secure, limitBody(cmp.Or(o.BodyTime, bodyTime)))
 	engine.NoRoute(func(c *gin.Context) { fail(c, apperr.New(apperr.NotFound, "There is nothing at this address.")) })
 	engine.NoMethod(noMethod)
 	mountHealth(engine, o.Ready)
@@ -92,7 +99,7 @@ func allowOrigins(origins []string) *cors.Cors {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"},
-		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link"},
+		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "Idempotency-Replayed"},
 		MaxAge:         600, // seconds
 	})
 }
@@ -109,10 +116,15 @@ func headAsGet(next http.Handler) http.Handler {
 	})
 }
 
-// noMethod answers OPTIONS with what is allowed, and 405 to the rest. Gin has set Allow.
+// noMethod answers OPTIONS with what is allowed, and 405 to the rest. Gin has set Allow to the methods that are mounted.
 func noMethod(c *gin.Context) {
-	if allow := c.Writer.Header(); c.Request.Method == http.MethodOptions {
-		allow.Set("Allow", "OPTIONS, "+allow.Get("Allow"))
+	header := c.Writer.Header()
+	allow := header.Get("Allow") + ", OPTIONS"
+	if strings.Contains(allow, http.MethodGet) {
+		allow += ", HEAD"
+	}
+	header.Set("Allow", allow)
+	if c.Request.Method == http.MethodOptions {
 		_ = NoContent(c)
 		return
 	}
@@ -144,15 +156,27 @@ func observe(log *slog.Logger) gin.HandlerFunc {
 			attrs = append(attrs, slog.String("userId", caller.UserID.Hex()))
 		}
 		level := slog.LevelInfo
-		if err := c.Errors.Last(); err != nil {
-			level = slog.LevelError
-			attrs = append(attrs, slog.String("error", err.Error()))
+		if failed := c.Errors.Last(); failed != nil {
+			level = severity(failed.Err)
+			attrs = append(attrs, slog.String("error", failed.Error()))
 		}
 		log.LogAttrs(ctx, level, "request", attrs...)
 		if cut {
 			panic(http.ErrAbortHandler)
 		}
 	}
+}
+
+// severity is Info for a client that has gone away, Warn for work that was refused, and Error for the rest.
+func severity(err error) slog.Level {
+	var e *apperr.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return slog.LevelInfo
+	case errors.As(err, &e) && e.Refused:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
 }
 
 // next runs the rest of the stack. A panic in it is a 500; if the answer has begun, the connection is to be cut

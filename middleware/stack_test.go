@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -146,7 +149,7 @@ func TestGuard(t *testing.T) {
 		{"same thrice", "/master?access_token=" + masterKey, "access_token=" + masterKey, "Bearer " + masterKey, 200, "master"},
 		{"two values", "/master?access_token=" + userToken, "access_token=" + masterKey, "", 400, "conflict"},
 		{"two values, header", "/user?access_token=" + userToken, "", "Bearer " + masterKey, 400, "conflict"},
-		{"twice in body", "/master", "access_token=" + masterKey + "&access_token=" + masterKey, "", 401, ""},
+		{"twice in body", "/master", "access_token=" + masterKey + "&access_token=" + masterKey, "", 400, "type"},
 		{"empty", "/master", "access_token=", "", 401, ""},
 		{"user for master", "/master", "", "Bearer " + userToken, 401, "takes the master key"},
 		{"master for user", "/user", "", "Bearer " + masterKey, 401, "takes a user token"},
@@ -156,6 +159,10 @@ func TestGuard(t *testing.T) {
 		{"admin", "/admin", "", "Bearer " + adminToken, 200, "admin"},
 		{"master beside Basic", "/master", "access_token=" + masterKey, basic("a", "b"), 200, "master"},
 		{"Basic alone is no token", "/user", "", basic("a", "b"), 401, "missing"},
+		{"null is not given", "/user", `{"access_token":null}`, "Bearer " + userToken, 200, "user"},
+		{"a number", "/user", `{"access_token":5}`, "", 400, "type"},
+		{"malformed query", "/user?a=%zz", "", "Bearer " + userToken, 400, "query"},
+		{"semicolon in query", "/public?a=1;b=2", "", "", 400, "query"},
 		{"Basic", "/password", "", basic("ada@example.com", "a:b"), 200, "user"},
 		{"wrong Basic", "/password", "", basic("ada@example.com", "a"), 401, ""},
 		{"no Basic", "/password", "", "", 401, "missing"},
@@ -166,6 +173,9 @@ func TestGuard(t *testing.T) {
 		contentType := ""
 		if test.body != "" {
 			contentType = formType
+		}
+		if strings.HasPrefix(test.body, "{") {
+			contentType = "application/json"
 		}
 		w := do(s, "POST", test.path, contentType, test.body, "Authorization", test.authorization)
 		if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) {
@@ -182,6 +192,13 @@ func TestGuard(t *testing.T) {
 		if got := w.Header().Get("WWW-Authenticate"); !strings.HasPrefix(got, want+` realm="ginseng"`) {
 			t.Errorf("%s: WWW-Authenticate %q", test.name, got)
 		}
+	}
+	two := httptest.NewRequest("POST", "/user", nil)
+	two.Header["Authorization"] = []string{"Bearer " + userToken, "Bearer " + adminToken}
+	recorder := httptest.NewRecorder()
+	s.ServeHTTP(recorder, two)
+	if recorder.Code != 400 {
+		t.Errorf("two headers: %d", recorder.Code)
 	}
 	off := newStack(t, io.Discard, func(r *Router) { r.GET("/user", access.User, who) }, func(o *Options) { o.Guard.QueryTokens = false })
 	if w := do(off, "GET", "/user?access_token="+userToken, "", ""); w.Code != 401 {
@@ -227,7 +244,7 @@ func TestErrors(t *testing.T) {
 		if strings.Contains(w.Body.String(), "secret inside") {
 			t.Errorf("%s: the answer holds the cause: %s", test.name, w.Body)
 		}
-		if w.Code == 405 && !strings.Contains(w.Header().Get("Allow"), "GET") {
+		if w.Code == 405 && w.Header().Get("Allow") != "GET, OPTIONS, HEAD" {
 			t.Errorf("Allow: %q", w.Header().Get("Allow"))
 		}
 		if w.Code == 503 && w.Header().Get("Retry-After") != "5" {
@@ -246,8 +263,30 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 			t.Errorf("%s has no status", code)
 		}
 	}
+	var listed []string
+	for _, code := range apperr.Codes {
+		listed = append(listed, string(code))
+	}
+	field, _ := reflect.TypeFor[Problem]().FieldByName("Code")
+	if documented := field.Tag.Get("enums"); documented != strings.Join(listed, ",") {
+		t.Errorf("the documentation lists %s", documented)
+	}
 	if len(statuses) != len(apperr.Codes) {
 		t.Errorf("%d statuses for %d codes", len(statuses), len(apperr.Codes))
+	}
+}
+
+// TestSeverity keeps clients from filling the log with errors.
+func TestSeverity(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[slog.Level]error{
+		slog.LevelInfo:  store.Away(context.Canceled),
+		slog.LevelWarn:  apperr.New(apperr.Unavailable, "Too much.").Refuse(),
+		slog.LevelError: store.Away(errors.New("gone")),
+	} {
+		if got := severity(fmt.Errorf("wrapped: %w", err)); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
 	}
 }
 
@@ -263,12 +302,15 @@ func TestManners(t *testing.T) {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 	for name, want := range map[string]string{
-		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cache-Control": "private, no-cache", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
 		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+	if vary := w.Header().Values("Vary"); !slices.Contains(vary, "Authorization") {
+		t.Errorf("Vary: %q", vary)
 	}
 	line := log.String()
 	for _, want := range []string{"requestId=mine-1", "route=/things/:id", "status=200", "userId=" + userID.Hex(), "duration="} {
@@ -289,6 +331,9 @@ func TestManners(t *testing.T) {
 	}
 	for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example.com": ""} {
 		w := do(s, "GET", "/things/1", "", "", "Origin", origin)
+		if exposed := w.Header().Get("Access-Control-Expose-Headers"); want != "" && !strings.Contains(strings.ToLower(exposed), "etag") {
+			t.Errorf("exposed: %q", exposed)
+		}
 		if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || w.Code != 200 {
 			t.Errorf("origin %s: %q, %d", origin, got, w.Code)
 		}
@@ -334,7 +379,7 @@ func TestGzip(t *testing.T) {
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]store.Versions{
-		"": nil, "*": nil, " * ": nil, `"7-View"`: {7}, `"7-View-gzip", "8"`: {7, 8}, `W/"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
+		"": nil, "*": nil, " * ": nil, `"7-View"`: {7}, `"7-View-gzip", "8-PublicView"`: {7, 8}, `"7-foreign"`: {}, `"8"`: {}, `W/"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
 	} {
 		c, _ := gin.CreateTestContext(httptest.NewRecorder())
 		c.Request = httptest.NewRequest("PUT", "/", nil)
@@ -360,42 +405,48 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestSlowBody holds a client that never ends its body to the time it has, while others are served.
+// TestSlowBody holds clients that never end a body to the time they have, whoever reads it, and has their connections
+// closed, while others are served.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(newStack(t, io.Discard, func(r *Router) {
 		r.POST("/thing", access.Public, who)
 		r.GET("/thing", access.Public, who)
-	}, func(o *Options) { o.Guard.BodyTime = 100 * time.Millisecond }))
+	}, func(o *Options) { o.BodyTime = 100 * time.Millisecond }))
 	t.Cleanup(server.Close)
-	for _, encoding := range []string{"identity", "gzip"} { // the deadline must get through the compressing writer, too
-		body, never := io.Pipe()
-		t.Cleanup(func() { _ = never.Close() })
-		request, err := http.NewRequest("POST", server.URL+"/thing", body)
+	for request, status := range map[string]int{
+		"POST /thing":                          408,
+		"POST /thing\r\nAccept-Encoding: gzip": 408, // the deadline gets through the writer that compresses
+		"GET /thing":                           200,
+		"POST /nowhere":                        404,
+		"DELETE /thing":                        405,
+		"POST /thing\r\nTransfer-Encoding: chunked\r\nX: y": 408,
+	} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Content-Type", formType)
-		request.Header.Set("Accept-Encoding", encoding)
-		slow := make(chan *http.Response)
-		go func() {
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Error(err)
-			}
-			slow <- response
-		}()
+		line, headers, _ := strings.Cut(request, "\r\n")
+		length := "Content-Length: 1000\r\n"
+		if strings.Contains(headers, "chunked") {
+			length = ""
+		}
+		if headers != "" {
+			headers += "\r\n"
+		}
+		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n%s%s\r\n", line, formType, length, headers); err != nil {
+			t.Fatal(err)
+		}
 		other, err := http.Get(server.URL + "/thing")
 		if err != nil || other.StatusCode != 200 {
 			t.Fatalf("another client: %v", err)
 		}
 		_ = other.Body.Close()
-		if response := <-slow; response != nil {
-			_ = response.Body.Close()
-			if response.StatusCode != http.StatusRequestTimeout {
-				t.Errorf("%s: %d", encoding, response.StatusCode)
-			}
+		answer, err := io.ReadAll(conn) // until the server closes the connection
+		if want := fmt.Sprintf("HTTP/1.1 %d ", status); err != nil || !strings.HasPrefix(string(answer), want) {
+			t.Errorf("%s: %.80s, %v", request, answer, err)
 		}
+		_ = conn.Close()
 	}
 }
 

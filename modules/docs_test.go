@@ -250,7 +250,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	case "404":
 		r.Path = strings.NewReplacer(k.owner.ID, strings.Repeat("0", 24), k.article, strings.Repeat("0", 24)).Replace(r.Path)
 	case "408":
-		api = testkit.Start(t, func(c *testkit.Config) { c.BodyTime = time.Millisecond })
+		api = testkit.Start(t, func(c *testkit.Config) { c.Middleware.BodyTime = time.Millisecond })
 		body, never := io.Pipe()
 		defer func() { _ = never.Close() }()
 		r.Form, r.Stream, r.ContentType = nil, body, "application/json"

@@ -89,7 +89,7 @@ func TestIdempotencyScope(t *testing.T) {
 func TestIdempotencyAcrossCopies(t *testing.T) {
 	t.Parallel()
 	one := testkit.Start(t)
-	two := one.Copy()
+	two := one.Copy(func(c *testkit.Config) { c.Host.MasterKeys = []string{"a new key, on its way in", testkit.MasterKey} })
 	ada := one.SignUp("user")
 	const pairs = 10
 	answers := make(chan testkit.Answer, 2*pairs)

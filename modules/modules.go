@@ -40,8 +40,8 @@ type Service struct {
 
 // New makes every module.
 func New(h Host, s Settings) Service {
-	cursors := listing.NewCursors(h.MasterKeys[0])
-	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys[0], h.Now, h.NewID)
+	cursors := listing.NewCursors(h.MasterKeys...)
+	idempotency := middleware.NewIdempotency(h.DB, h.Now, h.NewID)
 	sessions := auth.NewSessions(h.DB)
 	users := user.New(user.Options{
 		DB: h.DB, Config: s.User, Hasher: password.NewHasher(), Cursors: cursors,

@@ -37,6 +37,7 @@ type Principal struct {
 	Master    bool     // proved the master key
 	UserID    store.ID // of the user who proved a token or a password; zero for others
 	SessionID store.ID // of the token's session
+	Epoch     int64    // of the user's sessions, when a password was proved; see user.User
 	Role      Role
 }
 

@@ -43,6 +43,7 @@ type Error struct {
 	Message    string
 	Fields     []Field       // the parameters at fault, all of them
 	RetryAfter time.Duration // when it is worth trying again; zero says nothing
+	Refused    bool          // an Unavailable from before anything was done, because of too much work: not a fault
 	cause      error
 }
 
@@ -50,7 +51,7 @@ type Error struct {
 type Field struct {
 	In       string `json:"in"`                 // body, query, path or header
 	Param    string `json:"param"`              // name of the parameter as the caller writes it
-	Code     string `json:"code"`               // required, type, format, min, max, …
+	Code     string `json:"code"`               // required, type, format, min, max, min_length, max_length, one_of, unknown, conflict, too_common, wildcard
 	Message  string `json:"message"`            // what is wrong, as a sentence
 	Expected any    `json:"expected,omitempty"` // the bound or the allowed values
 } // @name ErrorField
@@ -83,6 +84,13 @@ func (e *Error) With(fields ...Field) *Error {
 func (e *Error) After(d time.Duration) *Error {
 	out := *e
 	out.RetryAfter = d
+	return &out
+}
+
+// Refuse returns a copy of e that says that nothing was done.
+func (e *Error) Refuse() *Error {
+	out := *e
+	out.Refused = true
 	return &out
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-playground/validator/v10"
 
@@ -21,21 +23,21 @@ import (
 // parameter at fault, in the order of the fields.
 //
 // Fields are string, bool, int64, float64, store.Time, []string (a JSON array, a repeated form parameter, or one
-// comma-separated text), or pointers to these, which stay nil if the parameter was not given. Tags:
+// comma-separated text), what implements Parser, or pointers to these, which stay nil if the parameter was not given.
+// Tags:
 //
 //   - json: the name.
-//   - validate: the rules of github.com/go-playground/validator, and maxbytes=N, uncommon (no common password).
-//     min=1 on text means required: text that is empty after trimming.
+//   - validate: the rules of github.com/go-playground/validator, and maxbytes=N, uncommon (no common password),
+//     dnslabel (a label of RFC 1123, less its length). min=1 on text means required: text that is empty after trimming.
 //   - trim:"no" keeps the blanks around text; all other text is trimmed.
 //   - null:"clear" on a pointer lets JSON null mean "make it empty" instead of "not given".
 func (v Values) Decode(dst any) error {
 	value := reflect.ValueOf(dst).Elem()
 	plan := planOf(value.Type())
-	wrong := make(map[string]apperr.Field)
+	wrong := make(map[string][]apperr.Field)
 	for _, f := range plan {
-		if fault := v.decodeField(f, value.Field(f.index)); fault != nil {
-			fault.In, fault.Param = "body", f.name
-			wrong[f.name] = *fault
+		if faults := v.decodeField(f, value.Field(f.index)); len(faults) > 0 {
+			wrong[f.name] = faults
 		}
 	}
 	checkRules(dst, wrong)
@@ -44,22 +46,30 @@ func (v Values) Decode(dst any) error {
 	}
 	fields := make([]apperr.Field, 0, len(wrong))
 	for _, f := range plan {
-		if fault, ok := wrong[f.name]; ok {
-			fields = append(fields, fault)
-		}
+		fields = append(fields, wrong[f.name]...)
 	}
 	return apperr.Invalid(fields...)
+}
+
+// Parser is a parameter that is more than a scalar or a list, and reads itself. ParseInput is given its JSON, which in a
+// form is its text, and the name under which it stands. It returns all that is wrong, each with Param, a path that
+// begins with the name; In is filled in by the caller. JSON null does not come to it: see Decode.
+type Parser interface {
+	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
 
 // maxInt is the largest integer that every JSON reader keeps exact (RFC 8259 section 6).
 const maxInt = 1<<53 - 1
 
 type field struct {
-	index int
-	name  string
-	trim  bool
-	clear bool
+	index  int
+	name   string
+	trim   bool
+	clear  bool
+	parser bool // a Parser, or a pointer to one
 }
+
+var parserType = reflect.TypeFor[Parser]()
 
 var plans sync.Map // reflect.Type → []field
 
@@ -69,29 +79,51 @@ func planOf(t reflect.Type) []field {
 	}
 	plan := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+		tag, fieldType := t.Field(i).Tag, t.Field(i).Type
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
-		plan = append(plan, field{index: i, name: name, trim: tag.Get("trim") != "no", clear: tag.Get("null") == "clear"})
+		plan = append(plan, field{
+			index: i, name: name, trim: tag.Get("trim") != "no", clear: tag.Get("null") == "clear",
+			parser: fieldType.Implements(parserType) || reflect.PointerTo(fieldType).Implements(parserType),
+		})
 	}
 	plans.Store(t, plan)
 	return plan
 }
 
-func (v Values) decodeField(f field, dst reflect.Value) *apperr.Field {
-	if texts, ok := v.form[f.name]; ok {
-		return f.fromForm(texts, target(dst))
-	}
-	raw, ok := v.json[f.name]
+func (v Values) decodeField(f field, dst reflect.Value) []apperr.Field {
+	raw, inJSON := v.json[f.name]
+	texts, inForm := v.form[f.name]
 	switch {
-	case !ok:
+	case !inJSON && !inForm:
 		return nil
-	case string(raw) == "null":
+	case inForm && len(texts) == 1 && f.parser:
+		raw = json.RawMessage(strings.TrimSpace(texts[0]))
+	case inForm:
+		return f.fault(f.fromForm(texts, target(dst)))
+	}
+	if string(raw) == "null" {
 		if f.clear {
 			target(dst)
 		}
 		return nil
 	}
-	return f.fromJSON(raw, target(dst))
+	if !f.parser {
+		return f.fault(f.fromJSON(raw, target(dst)))
+	}
+	faults := target(dst).Addr().Interface().(Parser).ParseInput(f.name, raw)
+	for i := range faults {
+		faults[i].In = "body"
+	}
+	return faults
+}
+
+// fault is the one thing that is wrong with the field, if there is one.
+func (f field) fault(fault *apperr.Field) []apperr.Field {
+	if fault == nil {
+		return nil
+	}
+	fault.In, fault.Param = "body", f.name
+	return []apperr.Field{*fault}
 }
 
 // target is where a given value goes: what a pointer points to, made now.
@@ -160,8 +192,8 @@ func (f field) setText(text string, dst *string) *apperr.Field {
 	if f.trim {
 		text = strings.TrimSpace(text)
 	}
-	if strings.ContainsRune(text, 0) {
-		return &apperr.Field{Code: "format", Message: "Must not hold the character U+0000."}
+	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+		return &apperr.Field{Code: "format", Message: "Must be valid UTF-8 without the character U+0000."}
 	}
 	*dst = text
 	return nil
@@ -223,8 +255,12 @@ var rules = sync.OnceValue(func() *validator.Validate {
 		n, err := strconv.Atoi(fl.Param())
 		return err == nil && len(fl.Field().String()) <= n
 	})
+	register(v, "dnslabel", func(fl validator.FieldLevel) bool { return dnsLabel.MatchString(fl.Field().String()) })
 	return v
 })
+
+// dnsLabel is a label as hosts bear it: RFC 1123 section 2.1, in lower case.
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 func register(v *validator.Validate, tag string, rule validator.Func) {
 	if err := v.RegisterValidation(tag, rule); err != nil {
@@ -233,7 +269,7 @@ func register(v *validator.Validate, tag string, rule validator.Func) {
 }
 
 // checkRules adds to wrong the parameters that break a rule and are not there yet.
-func checkRules(dst any, wrong map[string]apperr.Field) {
+func checkRules(dst any, wrong map[string][]apperr.Field) {
 	err := rules().Struct(dst)
 	broken, ok := err.(validator.ValidationErrors)
 	if err != nil && !ok {
@@ -243,7 +279,7 @@ func checkRules(dst any, wrong map[string]apperr.Field) {
 		if _, known := wrong[b.Field()]; !known {
 			fault := ruleFault(b)
 			fault.In, fault.Param = "body", b.Field()
-			wrong[b.Field()] = fault
+			wrong[b.Field()] = []apperr.Field{fault}
 		}
 	}
 }
@@ -253,8 +289,10 @@ func ruleFault(b validator.FieldError) apperr.Field {
 	switch tag, param := b.Tag(), b.Param(); {
 	case tag == "required", tag == "min" && text && param == "1":
 		return apperr.Field{Code: "required", Message: "Must be given."}
-	case tag == "max" && text, tag == "maxbytes":
+	case tag == "max" && text:
 		return bound("max_length", "Must have at most %v characters.", param)
+	case tag == "maxbytes":
+		return bound("max_length", "Must have at most %v bytes.", param)
 	case tag == "min" && text:
 		return bound("min_length", "Must have at least %v characters.", param)
 	case tag == "max":
@@ -264,10 +302,12 @@ func ruleFault(b validator.FieldError) apperr.Field {
 	case tag == "oneof":
 		allowed := strings.Fields(param)
 		return apperr.Field{Code: "one_of", Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
-	case tag == "email":
+	case tag == "email", tag == "excludes":
 		return apperr.Field{Code: "format", Message: "Must be an e-mail address."}
 	case strings.HasSuffix(tag, "http_url"): // alone, or as len=0|http_url
 		return apperr.Field{Code: "format", Message: "Must be an address that begins with http:// or https://."}
+	case tag == "dnslabel":
+		return apperr.Field{Code: "format", Message: "Must be lower-case letters, digits and hyphens, and begin and end with a letter or digit."}
 	case tag == "uncommon":
 		return apperr.Field{Code: "too_common", Message: "Is one of the most common passwords. Choose another."}
 	}

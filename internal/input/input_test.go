@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +66,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestReadManyParameters(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]apperr.Code{maxParams: "", maxParams + 1: apperr.MalformedBody} {
+		object := make(map[string]int)
+		for i := range n {
+			object[fmt.Sprint(i)] = i
+		}
+		body, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("POST", "/", bytes.NewReader(body))
+		r.Header.Set("Content-Type", jsonType)
+		if _, err := Read(r, 1<<20); apperr.CodeOf(err) != want {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
 // TestReadUnannounced sends a large body without a length, which must be counted while it is read.
 func TestReadUnannounced(t *testing.T) {
 	t.Parallel()
@@ -101,7 +121,7 @@ func TestMultipart(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := read(w.FormDataContentType(), b.String())
-	if err != nil || v.Text("text") != " plain " {
+	if err != nil || v.Texts("text")[0] != " plain " {
 		t.Fatalf("%v %v", v, err)
 	}
 	b.Reset()
@@ -171,9 +191,10 @@ func TestDecodeNull(t *testing.T) {
 func TestDecodeTypes(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string][2]string{
-		"form": {form, "text=a&text=b&raw=%00&bool=1&int=1.5&float=NaN&time=yesterday&list=%00&some=a&some=b"},
-		"JSON": {jsonType, `{"text":1,"raw":{"$gt":""},"bool":"true","int":"5","float":"1","time":5,"list":[null],"some":["a"]}`},
-		"more": {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
+		"bytes": {form, "text=%ff&raw=%c3%28&bool=1&int=x&float=Inf&time=x&list=%ff&some=%ff"},
+		"form":  {form, "text=a&text=b&raw=%00&bool=1&int=1.5&float=NaN&time=yesterday&list=%00&some=a&some=b"},
+		"JSON":  {jsonType, `{"text":1,"raw":{"$gt":""},"bool":"true","int":"5","float":"1","time":5,"list":[null],"some":["a"]}`},
+		"more":  {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
 	} {
 		v, err := read(body[0], body[1])
 		if err != nil {
@@ -205,6 +226,7 @@ type ruled struct {
 	URL    string  `json:"url" validate:"len=0|http_url"`
 	Role   string  `json:"role" validate:"omitempty,oneof=user admin"`
 	Age    int64   `json:"age" validate:"omitempty,min=18,max=99"`
+	Host   string  `json:"host" validate:"omitempty,max=5,dnslabel"`
 }
 
 func TestRules(t *testing.T) {
@@ -229,6 +251,14 @@ func TestRules(t *testing.T) {
 		"name=a&role=root":                   "role one_of [user admin]",
 		"name=a&age=17":                      "age min 18",
 		"name=a&age=100":                     "age max 99",
+		"name=a&host=0-a":                    "",
+		"name=a&host=a-":                     "host format",
+		"name=a&host=-a":                     "host format",
+		"name=a&host=A":                      "host format",
+		"name=a&host=a.b":                    "host format",
+		"name=a&host=a%0a":                   "",
+		"name=a&host=a%0ab":                  "host format",
+		"name=a&host=aaaaaa":                 "host max_length 5",
 		"role=root&age=1":                    "name required; role one_of [user admin]; age min 18",
 	} {
 		v, err := read(form, body)
@@ -253,14 +283,75 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{`{"a":"x"}`: "x", `{"a":1}`: "", `{"a":["x"]}`: "", `{}`: ""} {
-		if v, err := read(jsonType, body); err != nil || v.Text("a") != want {
-			t.Errorf("%s: %q, %v", body, v.Text("a"), err)
+// pair is a Parser: a JSON list of two texts.
+type pair [2]string
+
+func (p *pair) ParseInput(name string, value json.RawMessage) (faults []apperr.Field) {
+	var texts []any
+	if json.Unmarshal(value, &texts) != nil || len(texts) != len(p) {
+		return []apperr.Field{{Param: name, Code: "type"}}
+	}
+	for i := range p {
+		var ok bool
+		if p[i], ok = texts[i].(string); !ok {
+			faults = append(faults, apperr.Field{Param: fmt.Sprintf("%s[%d]", name, i), Code: "format"})
 		}
 	}
-	if v, err := read(form, "a=x&a=y"); err != nil || v.Text("a") != "" || !v.Has("a") || v.Has("b") {
+	return faults
+}
+
+func TestParser(t *testing.T) {
+	t.Parallel()
+	type paired struct {
+		Name  string `json:"name" validate:"required"`
+		Plain pair   `json:"plain"`
+		Maybe *pair  `json:"maybe"`
+		Clear *pair  `json:"clear" null:"clear"`
+		Last  string `json:"last" validate:"required"`
+	}
+	for _, test := range []struct {
+		contentType, body string
+		want              paired
+		faults            string
+	}{
+		{jsonType, `{"name":"n","last":"l"}`, paired{Name: "n", Last: "l"}, ""},
+		{jsonType, `{"name":"n","last":"l","plain":["a","b"],"maybe":["c","d"]}`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Maybe: &pair{"c", "d"}}, ""},
+		{form, `name=n&last=l&plain=["a","b"]&clear=+["c","d"]+`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Clear: &pair{"c", "d"}}, ""},
+		{jsonType, `{"name":"n","last":"l","plain":null,"maybe":null,"clear":null}`, paired{Name: "n", Last: "l", Clear: &pair{}}, ""},
+		{form, `name=n&last=l&plain=null&maybe=+null&clear=null`, paired{Name: "n", Last: "l", Clear: &pair{}}, ""},
+		{jsonType, `{"plain":[1,2],"maybe":"x"}`, paired{}, "name required; plain[0] format; plain[1] format; maybe type; last required"},
+		{form, `plain=&maybe=["a","b"]&maybe=["a","b"]`, paired{}, "name required; plain type; maybe type; last required"},
+	} {
+		v, err := read(test.contentType, test.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in paired
+		var e *apperr.Error
+		var got []string
+		if err := v.Decode(&in); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				got = append(got, f.Param+" "+f.Code)
+				if f.In != "body" {
+					t.Errorf("%s: %+v", test.body, f)
+				}
+			}
+		}
+		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {
+			t.Errorf("%s: %+v, %q", test.body, in, got)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{`{"a":"x"}`: 1, `{"a":1}`: 0, `{"a":["x"]}`: 0, `{}`: 0, `{"a":null}`: 0} {
+		v, err := read(jsonType, body)
+		if err != nil || len(v.Texts("a")) != want && body != `{"a":null}` || v.Has("a") != (body != `{}` && body != `{"a":null}`) {
+			t.Errorf("%s: %q, %v", body, v.Texts("a"), err)
+		}
+	}
+	if v, err := read(form, "a=x&a=y"); err != nil || len(v.Texts("a")) != 2 || !v.Has("a") || v.Has("b") {
 		t.Errorf("twice: %v", err)
 	}
 }

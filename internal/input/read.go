@@ -73,16 +73,13 @@ func Read(r *http.Request, limit int64) (Values, error) {
 		"The body must be application/x-www-form-urlencoded, multipart/form-data or application/json, and Content-Type must say which.")
 }
 
-// Text returns the text of one parameter, for credentials in a body; "" if it is absent or not one text.
-func (v Values) Text(name string) string {
-	if values := v.form[name]; len(values) == 1 {
-		return values[0]
-	}
+// Texts returns the texts of one parameter, for credentials in a body; none if it is absent or no text.
+func (v Values) Texts(name string) []string {
 	var text string
 	if raw, ok := v.json[name]; ok && json.Unmarshal(raw, &text) == nil {
-		return text
+		return []string{text}
 	}
-	return ""
+	return v.form[name]
 }
 
 // Canonical is a text that two bodies share if and only if they are of one kind, form or JSON, and have the same
@@ -99,17 +96,21 @@ func (v Values) Canonical(leaveOut string) []byte {
 	return []byte(form.Encode())
 }
 
-// Has reports whether the parameter was sent, whatever its value.
+// Has reports whether the parameter was sent, whatever its value; JSON null is not sent.
 func (v Values) Has(name string) bool {
-	_, inJSON := v.json[name]
-	return inJSON || v.form.Has(name)
+	raw, inJSON := v.json[name]
+	return inJSON && string(raw) != "null" || v.form.Has(name)
 }
+
+// maxParams is how many parameters a JSON body may have; forms are bounded by the libraries that read them.
+const maxParams = 1000
+
+// trusted is how much memory an announced length gets before the bytes are there.
+const trusted = 64 << 10
 
 func readAll(body io.Reader, length, limit int64) ([]byte, error) {
 	var buf bytes.Buffer
-	if length > 0 {
-		buf.Grow(int(length) + bytes.MinRead)
-	}
+	buf.Grow(int(min(max(length, 0), trusted)) + bytes.MinRead)
 	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -136,6 +137,9 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 			return nil, malformed("The body is not well-formed JSON.").Because(err)
 		}
 		key := tok.(string) // a decoder gives nothing else between { and a value
+		if len(object) == maxParams {
+			return nil, malformed("The body has more than 1000 parameters.")
+		}
 		if _, twice := object[key]; twice {
 			return nil, malformed("The body names a parameter twice.")
 		}

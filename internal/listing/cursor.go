@@ -6,26 +6,31 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"reflect"
+	"slices"
 
 	"example.com/ginseng/internal/store"
 )
 
 // Cursors seals and opens positions in lists. A cursor is opaque, cannot be altered, and is bound to the sort and
 // filters it came from.
-type Cursors struct{ key []byte }
+type Cursors struct{ keys [][]byte }
 
-// NewCursors takes a secret that all copies of the service share. Cursors of another secret are refused: their lists
-// are begun again.
-func NewCursors(secret string) Cursors {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte("ginseng listing cursors"))
-	return Cursors{mac.Sum(nil)}
+// NewCursors takes the secrets that all copies of the service share: the first seals, and any opens, so that a secret
+// can be replaced while lists are being read.
+func NewCursors(secrets ...string) Cursors {
+	var c Cursors
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte("ginseng listing cursors"))
+		c.keys = append(c.keys, mac.Sum(nil))
+	}
+	return c
 }
 
 const tagBytes = 16
 
-func (c Cursors) tag(scope string, position []byte) []byte {
-	mac := hmac.New(sha256.New, c.key)
+func tag(key []byte, scope string, position []byte) []byte {
+	mac := hmac.New(sha256.New, key)
 	var length [8]byte
 	binary.BigEndian.PutUint64(length[:], uint64(len(scope)))
 	mac.Write(length[:])
@@ -40,12 +45,18 @@ func (c Cursors) seal(scope string, values []any) string {
 	if err != nil {
 		panic(err) // values come from a document: the store wrote them before
 	}
-	return base64.RawURLEncoding.EncodeToString(append(c.tag(scope, position), position...))
+	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
 func (c Cursors) open(scope, cursor string, sorts int) ([]any, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) < tagBytes || !hmac.Equal(raw[:tagBytes], c.tag(scope, raw[tagBytes:])) {
+	if err != nil || len(raw) < tagBytes {
+		return nil, false
+	}
+	ours := slices.ContainsFunc(c.keys, func(key []byte) bool {
+		return hmac.Equal(raw[:tagBytes], tag(key, scope, raw[tagBytes:]))
+	})
+	if !ours {
 		return nil, false
 	}
 	values, err := store.UnmarshalValues(raw[tagBytes:])

@@ -43,6 +43,7 @@ type Filter struct {
 // Spec declares what callers may ask of a resource's list. Names are those of the view's fields, which are the
 // document's too.
 type Spec struct {
+	Name   string   // of the collection, in the plural
 	Search []string // fields whose words q finds
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
@@ -53,8 +54,8 @@ const defaultSort = "createdAt"
 
 // Store is the declaration of the collection behind the list: an index for each sort, one for each filter in the
 // default order, and those of more.
-func (s Spec) Store(name string, more ...store.Index) store.Spec {
-	out := store.Spec{Name: name, Search: s.Search, Indexes: more}
+func (s Spec) Store(more ...store.Index) store.Spec {
+	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more}
 	add := func(fields ...string) {
 		if !slices.ContainsFunc(out.Indexes, func(i store.Index) bool { return !i.Unique && slices.Equal(i.Fields, fields) }) {
 			out.Indexes = append(out.Indexes, store.Index{Fields: fields})

@@ -31,6 +31,7 @@ type view struct {
 
 func testSpec() Spec {
 	return Spec{
+		Name:   "docs",
 		Search: []string{"title"},
 		Sort:   []string{"title", "size", "done", "createdAt"},
 		Filter: []Filter{
@@ -116,11 +117,14 @@ func TestParseRefuses(t *testing.T) {
 		"role=root":                            "role one_of",
 		"role[in]=user,root":                   "role[in] one_of",
 		"role[gt]=user":                        "role[gt] unknown",
-		"userId=me":                            "userId type",
-		"title[regex]=.":                       "title[regex] unknown",
-		"open[gt]=true":                        "open[gt] unknown",
-		"$where=1":                             "$where unknown",
-		"b=1&a=2&limit=200":                    "a unknown; b unknown; limit max",
+		"createdAt=9999-12-31T23:59:59-12:00":  "createdAt type",
+		"createdAt[in]=0000-01-01T00:00:00%2B12:00": "createdAt[in] type",
+		"price=NaN":         "price type",
+		"userId=me":         "userId type",
+		"title[regex]=.":    "title[regex] unknown",
+		"open[gt]=true":     "open[gt] unknown",
+		"$where=1":          "$where unknown",
+		"b=1&a=2&limit=200": "a unknown; b unknown; limit max",
 	} {
 		_, err := parse(t, query)
 		var e *apperr.Error
@@ -138,6 +142,13 @@ func TestParseRefuses(t *testing.T) {
 		if strings.Join(got, "; ") != want {
 			t.Errorf("%s: %v, want %s", query, got, want)
 		}
+	}
+	many := url.Values{}
+	for i := range 1000 {
+		many.Set(fmt.Sprint("x", i), "")
+	}
+	if _, err := lister.Parse(many); err == nil || len(err.(*apperr.Error).Fields) > maxUnknown {
+		t.Errorf("1000 unknown parameters: %.200v", err)
 	}
 	_, err := parse(t, "author=1")
 	var e *apperr.Error
@@ -183,10 +194,20 @@ func TestCursor(t *testing.T) {
 				t.Fatalf("byte %d altered: %v", i, err)
 			}
 		}
-		elsewhere := NewLister(testSpec(), NewCursors("other"))
 		values, _ := url.ParseQuery(query + "&after=" + cursor)
-		if _, err := elsewhere.Parse(values); !apperr.Is(err, apperr.ValidationFailed) {
-			t.Errorf("another secret: %v", err)
+		otherList := testSpec()
+		otherList.Name = "others"
+		for name, test := range map[string]struct {
+			lister *Lister
+			good   bool
+		}{
+			"another secret": {NewLister(testSpec(), NewCursors("other")), false},
+			"another list":   {NewLister(otherList, NewCursors("secret")), false},
+			"a newer secret": {NewLister(testSpec(), NewCursors("new", "secret")), true},
+		} {
+			if _, err := test.lister.Parse(values); (err == nil) != test.good {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }
@@ -211,7 +232,7 @@ func TestPageJSON(t *testing.T) {
 
 func TestSpecStore(t *testing.T) {
 	t.Parallel()
-	got := testSpec().Store("docs", store.Index{Fields: []string{"title"}, Unique: true})
+	got := testSpec().Store(store.Index{Fields: []string{"title"}, Unique: true})
 	var names []string
 	for _, i := range got.Indexes {
 		names = append(names, strings.Join(i.Fields, "+"))
@@ -231,8 +252,15 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if q, err := lister.Parse(values); err == nil && q.After != nil {
+		q, err := lister.Parse(values)
+		if err != nil {
+			return
+		}
+		if q.After != nil {
 			t.Errorf("%s: a forged cursor was taken", query)
+		}
+		if _, err := json.Marshal(q.Filter); err != nil { // a filter must be writable by an engine
+			t.Errorf("%s: %v", query, err)
 		}
 	})
 }

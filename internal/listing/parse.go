@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -115,12 +116,24 @@ func (p *parser) unknown() {
 		switch {
 		case name == Credential:
 		case !slices.Contains(p.params, name):
-			p.bad(name, "unknown", "Is not a parameter of this list. Allowed are "+strings.Join(p.params, ", ")+".", p.params)
+			p.unknownParam(name)
 		case len(p.values[name]) > 1:
 			p.bad(name, "type", "Must be given once.", nil)
 		case !utf8.ValidString(p.values.Get(name)) || strings.ContainsRune(p.values.Get(name), 0):
 			p.bad(name, "format", "Must be valid UTF-8 without the character U+0000.", nil)
 		}
+	}
+}
+
+// maxUnknown is how many unknown parameters are told, the first with all that are allowed.
+const maxUnknown = 20
+
+func (p *parser) unknownParam(name string) {
+	switch n := len(p.faults); {
+	case n == 0:
+		p.bad(name, "unknown", "Is not a parameter of this list. Allowed are "+strings.Join(p.params, ", ")+".", p.params)
+	case n < maxUnknown:
+		p.bad(name, "unknown", "Is not a parameter of this list.", nil)
 	}
 }
 
@@ -280,7 +293,7 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 		}
 		p.bad(name, "type", "Must be a whole number.", nil)
 	case Float:
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
+		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
 			return x, true
 		}
 		p.bad(name, "type", "Must be a number.", nil)
@@ -303,7 +316,7 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 	return nil, false
 }
 
-// scope is what a cursor is bound to: every parameter that decides which rows there are and in which order.
+// scope is what a cursor is bound to: the list, and every parameter that decides which rows there are and in which order.
 func (p *parser) scope() string {
 	scope := url.Values{}
 	for name, values := range p.values {
@@ -311,5 +324,5 @@ func (p *parser) scope() string {
 			scope[name] = values
 		}
 	}
-	return scope.Encode()
+	return p.spec.Name + "?" + scope.Encode()
 }

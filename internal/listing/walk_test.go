@@ -32,8 +32,8 @@ func (d thing) view() thingView { return thingView{d.ID, d.Stays} }
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	spec := Spec{Search: []string{"title"}, Sort: []string{"title", "size", "createdAt"}, View: thingView{}}
-	things := store.Open[thing](db, spec.Store("things"))
+	spec := Spec{Name: "things", Search: []string{"title"}, Sort: []string{"title", "size", "createdAt"}, View: thingView{}}
+	things := store.Open[thing](db, spec.Store())
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

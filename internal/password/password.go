@@ -76,7 +76,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 		return false, false, err
 	}
 	defer release()
-	if strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") {
+	if strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") || strings.HasPrefix(hash, "$2y$") {
 		return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil, true, nil
 	}
 	known := hash != ""
@@ -96,14 +96,14 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
-		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").After(2 * time.Second)
+		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").After(2 * time.Second).Refuse()
 	}
 	select {
 	case h.slots <- struct{}{}:
 		return func() { <-h.slots; h.waiting.Add(-1) }, nil
 	case <-ctx.Done():
 		h.waiting.Add(-1)
-		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err())
+		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err()).Refuse()
 	}
 }
 

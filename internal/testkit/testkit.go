@@ -38,7 +38,6 @@ type Config struct {
 	Middleware  middleware.Options
 	QueryTokens bool
 	MaxBody     int64
-	BodyTime    time.Duration // for a body to arrive
 	Wait        time.Duration // for a first request with an Idempotency-Key
 }
 
@@ -119,7 +118,7 @@ func (a *API) serve(set ...func(*Config)) {
 		a.t.Fatal(err)
 	}
 	c.Middleware.Guard = service.Guard
-	c.Middleware.Guard.QueryTokens, c.Middleware.Guard.MaxBodyBytes, c.Middleware.Guard.BodyTime = c.QueryTokens, c.MaxBody, c.BodyTime
+	c.Middleware.Guard.QueryTokens, c.Middleware.Guard.MaxBodyBytes = c.QueryTokens, c.MaxBody
 	c.Middleware.Idempotency = service.Idempotency
 	c.Middleware.Idempotency.Wait = c.Wait
 	c.Middleware.Modules = append(service.Modules, c.Middleware.Modules...)

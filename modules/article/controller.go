@@ -61,7 +61,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure	503			{object}	middleware.Problem	"unavailable"
 //	@Router		/articles [get]
 func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(g.Request.URL.Query())
+	q, err := c.list.Parse(middleware.Query(g))
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ func (a Article) View() View {
 
 func spec() listing.Spec {
 	return listing.Spec{
+		Name:   "articles",
 		Search: []string{"title", "content"},
 		Sort:   []string{"title", "createdAt", "updatedAt"},
 		Filter: []listing.Filter{{Field: "userId", Type: listing.ID}, {Field: "createdAt", Type: listing.Time}},
@@ -52,4 +53,4 @@ func spec() listing.Spec {
 	}
 }
 
-func storeSpec() store.Spec { return spec().Store("articles") }
+func storeSpec() store.Spec { return spec().Store() }

@@ -65,7 +65,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Security	UserToken
 //	@Router		/users [get]
 func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(g.Request.URL.Query())
+	q, err := c.list.Parse(middleware.Query(g))
 	if err != nil {
 		return err
 	}
@@ -176,17 +176,19 @@ func (c *controller) update(g *gin.Context) error {
 //	@Tags			users
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			id		path		string			true	"id, or me"
-//	@Param			input	formData	PasswordInput	true	"the new password"
-//	@Success		200		{object}	View
-//	@Failure		400		{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized: e-mail or password is wrong"
-//	@Failure		403		{object}	middleware.Problem	"forbidden: another user"
-//	@Failure		404		{object}	middleware.Problem	"not_found"
-//	@Failure		408		{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		413		{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415		{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503		{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
+//	@Param			id			path		string			true	"id, or me"
+//	@Param			If-Match	header		string			false	"the ETag for which the change is meant"
+//	@Param			input		formData	PasswordInput	true	"the new password"
+//	@Success		200			{object}	View
+//	@Failure		400			{object}	middleware.Problem	"validation_failed, malformed_body"
+//	@Failure		401			{object}	middleware.Problem	"unauthorized: e-mail or password is wrong"
+//	@Failure		403			{object}	middleware.Problem	"forbidden: another user"
+//	@Failure		404			{object}	middleware.Problem	"not_found"
+//	@Failure		408			{object}	middleware.Problem	"request_timeout: the body came too slowly"
+//	@Failure		412			{object}	middleware.Problem	"precondition_failed: the record has changed since"
+//	@Failure		413			{object}	middleware.Problem	"payload_too_large"
+//	@Failure		415			{object}	middleware.Problem	"unsupported_media_type"
+//	@Failure		503			{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
 //	@Security		BasicAuth
 //	@Router			/users/{id}/password [put]
 func (c *controller) changePassword(g *gin.Context) error {
@@ -198,7 +200,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.ChangePassword(g.Request.Context(), middleware.Caller(g), id, in)
+	u, err := c.service.ChangePassword(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g), in)
 	if err != nil {
 		return err
 	}

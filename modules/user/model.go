@@ -23,9 +23,9 @@ type User struct {
 	Epoch int64 `json:"epoch"`
 }
 
-// CreateInput is what sign-up takes.
+// CreateInput is what sign-up takes. An address with a colon could not be sent as HTTP Basic (RFC 7617 section 2).
 type CreateInput struct {
-	Email    string `json:"email" validate:"required,maxbytes=254,email" example:"ada@example.com" format:"email" maxLength:"254"`
+	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100" example:"Ada"`
 	Picture  string `json:"picture" validate:"omitempty,max=2048,http_url" example:"https://example.com/ada.png"`
@@ -72,6 +72,7 @@ func (u User) View() View {
 
 func spec() listing.Spec {
 	return listing.Spec{
+		Name:   "users",
 		Search: []string{"name", "email"},
 		Sort:   []string{"name", "email", "createdAt"},
 		Filter: []listing.Filter{{Field: "role", Type: listing.Enum, Values: []string{"user", "admin"}}, {Field: "createdAt", Type: listing.Time}},
@@ -80,7 +81,7 @@ func spec() listing.Spec {
 }
 
 func storeSpec() store.Spec {
-	return spec().Store("users", store.Index{Fields: []string{"email"}, Unique: true})
+	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
 // normalEmail is the form in which an e-mail address is stored and looked up.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/middleware"
 )
@@ -15,11 +14,17 @@ import (
 type Options struct {
 	DB         store.DB
 	Config     Config
-	Hasher     *password.Hasher
+	Hasher     Hasher
 	Cursors    listing.Cursors
 	Dependents []Dependent // what goes with a user who is deleted
 	Now        func() time.Time
 	NewID      func() store.ID
+}
+
+// Hasher is package password's.
+type Hasher interface {
+	Hash(ctx context.Context, password string) (string, error)
+	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
 // Dependent is something of a user's that another module keeps.

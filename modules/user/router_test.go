@@ -2,6 +2,7 @@ package user_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,6 +49,10 @@ func TestSignUp(t *testing.T) {
 		row("mass assignment", asJSON(`{"id":"000000000000000000000000","createdAt":"2000-01-01T00:00:00.000Z","epoch":5,"email":"mass@example.com","password":"`+testkit.Password+`"}`),
 			201, nil, []string{"000000000000000000000000", "2000-01-01"}),
 		row("operator for text", asJSON(`{"email":{"$gt":""},"password":["x"]}`), 400, []string{`"param":"email","code":"type"`, `"param":"password","code":"type"`}, nil),
+		row("address that Basic cannot carry", asJSON(`{"email":"\"a:b\"@example.com","password":"`+testkit.Password+`"}`), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("blanks count", post("email=blank@example.com&password=+eight++"), 201, nil, nil),
+		row("and are needed", request{Method: "POST", Path: "/auth", Email: "blank@example.com", Password: "eight", Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
+		row("to sign in", request{Method: "POST", Path: "/auth", Email: "blank@example.com", Password: " eight  ", Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
 		row("no key", request{Method: "POST", Path: "/users", JSON: `{}`}, 401, nil, nil),
 	})
 }
@@ -133,6 +138,7 @@ func TestChangePassword(t *testing.T) {
 		row("wrong", put(path, ada, newPassword), 401, nil, nil),
 		row("a token is not enough", request{Method: "PUT", Path: path, As: ada.Token, Form: form}, 401, nil, nil),
 		row("too short", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, JSON: `{"password":" x "}`}, 400, []string{"min_length"}, nil),
+		row("an older state", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, Form: form, Header: http.Header{"If-Match": {`"99-View"`}}}, 412, nil, nil),
 		row("still signed in", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
 		row("good", put("/users/me/password", ada, testkit.Password), 200, []string{ada.Email}, nil),
 		row("signed out", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
@@ -141,6 +147,30 @@ func TestChangePassword(t *testing.T) {
 	})
 	if token := api.SignIn(ada.Email, newPassword); token == "" {
 		t.Error("the new password does not sign in")
+	}
+}
+
+// TestConcurrentPasswordChange has many change a password that they all know: one does.
+func TestConcurrentPasswordChange(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	const callers = 6
+	statuses := make(chan int, callers)
+	for i := range callers {
+		go func() {
+			statuses <- api.Do(request{
+				Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password,
+				Form: url.Values{"password": {fmt.Sprint("another password ", i)}},
+			}).Status
+		}()
+	}
+	seen := map[int]int{}
+	for range callers {
+		seen[<-statuses]++
+	}
+	if seen[200] != 1 || seen[401] != callers-1 {
+		t.Errorf("statuses %v", seen)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 )
 
@@ -16,7 +15,7 @@ import (
 type Service struct {
 	users      *store.Collection[User]
 	config     Config
-	hasher     *password.Hasher
+	hasher     Hasher
 	dependents []Dependent
 	now        func() time.Time
 	newID      func() store.ID
@@ -97,19 +96,29 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 }
 
 // ChangePassword sets a new password; every session of the user ends with the same write. Forbidden: the caller is
-// another user, be it an admin.
-func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, in PasswordInput) (User, error) {
-	if _, err := s.users.Get(ctx, id); err != nil {
+// another user, be it an admin. Unauthorized: the password that the caller proved has been changed since.
+// PreconditionFailed: the user has none of the versions expected.
+func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in PasswordInput) (User, error) {
+	u, err := s.users.Get(ctx, id)
+	if err != nil {
 		return User{}, err
 	}
 	if !caller.Is(id) {
 		return User{}, apperr.New(apperr.Forbidden, "E-mail and password are those of another user.")
 	}
+	if err := expected.Check(u.Version); err != nil {
+		return User{}, err
+	}
 	hash, err := s.hasher.Hash(ctx, in.Password)
 	if err != nil {
 		return User{}, err
 	}
-	return s.change(ctx, id, nil, store.Set("password", hash), store.Inc("epoch", 1))
+	proved := store.And(store.Eq("id", id), store.Eq("epoch", caller.Epoch))
+	u, err = s.users.Update(ctx, proved, store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now())))
+	if apperr.Is(err, apperr.NotFound) {
+		err = wrongPassword()
+	}
+	return u, err
 }
 
 // Delete removes a user and what depends on her. NotFound, Forbidden, PreconditionFailed: as Update.
@@ -117,12 +126,15 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.owned(ctx, caller, id, expected); err != nil {
 		return err
 	}
-	for _, d := range s.dependents { // before the user: if this is cut short, the call can be made again
+	if _, err := s.users.Change(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // signs out, if it is still the version
+		return err
+	}
+	for _, d := range s.dependents { // before the user: if this is cut short, an admin can make the call again
 		if err := d.DeleteOf(ctx, id); err != nil {
 			return err
 		}
 	}
-	return s.users.Remove(ctx, id, expected)
+	return s.users.Remove(ctx, id, nil)
 }
 
 // Authenticate returns the user with the e-mail and password, or Unauthorized, in the same time whether the address is
@@ -137,26 +149,27 @@ func (s *Service) Authenticate(ctx context.Context, email, pass string) (User, e
 		return User{}, err
 	}
 	if !match {
-		return User{}, apperr.New(apperr.Unauthorized, "E-mail or password is wrong.")
+		return User{}, wrongPassword()
 	}
-	if !outdated {
-		return u, nil
-	}
-	hash, err := s.hasher.Hash(ctx, pass)
-	if err != nil {
-		return User{}, err
-	}
-	same := store.And(store.Eq("id", u.ID), store.Eq("password", u.Password))
-	if _, err := s.users.Update(ctx, same, store.Set("password", hash)); err != nil && !apperr.Is(err, apperr.NotFound) {
-		return User{}, err
+	if outdated {
+		s.rehash(ctx, u, pass)
 	}
 	return u, nil
 }
 
+// rehash replaces a hash that is not of today's kind. Where that fails, the next sign-in does it.
+func (s *Service) rehash(ctx context.Context, u User, pass string) {
+	if hash, err := s.hasher.Hash(ctx, pass); err == nil {
+		_, _ = s.users.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("password", u.Password)), store.Set("password", hash))
+	}
+}
+
+func wrongPassword() error { return apperr.New(apperr.Unauthorized, "E-mail or password is wrong.") }
+
 // VerifyPassword is Authenticate for the guard.
 func (s *Service) VerifyPassword(ctx context.Context, email, pass string) (access.Principal, error) {
 	u, err := s.Authenticate(ctx, email, pass)
-	return access.Principal{UserID: u.ID, Role: u.Role}, err
+	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, err
 }
 
 // owned returns the user that the caller wants to change, in one of the versions expected.

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,32 @@ import (
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testdb"
 )
+
+// counting counts the hashes that are verified.
+type counting struct {
+	*password.Hasher
+	verified int
+}
+
+func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdated bool, err error) {
+	c.verified++
+	return c.Hasher.Verify(ctx, pass, hash)
+}
+
+// TestUnknownAddressCostsTheSame counts hashes instead of measuring time.
+func TestUnknownAddressCostsTheSame(t *testing.T) {
+	t.Parallel()
+	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
+	s := newService(Options{DB: db, Hasher: hasher, Now: time.Now, NewID: store.NewID})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, email := range []string{"nobody@example.com", "", "not an address"} {
+		if _, err := s.Authenticate(t.Context(), email, "x"); !apperr.Is(err, apperr.Unauthorized) || hasher.verified != i+1 {
+			t.Errorf("%q: %v after %d hashes", email, err, hasher.verified)
+		}
+	}
+}
 
 // TestImportedHash signs in a user of another system, whose hash is bcrypt's, and sees it replaced.
 func TestImportedHash(t *testing.T) {
