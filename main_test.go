@@ -50,7 +50,7 @@ type process struct {
 func command(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Dir = dir
-	cmd.Env = append([]string{serveAsMain + "=1", "HOST=127.0.0.1", "PORT=0"}, set...)
+	cmd.Env = append([]string{serveAsMain + "=1", "HOST=127.0.0.1", "PORT=0", "GOCOVERDIR=" + t.TempDir()}, set...)
 	stderr := new(bytes.Buffer)
 	cmd.Stderr = stderr
 	return cmd, stderr

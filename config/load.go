@@ -228,11 +228,11 @@ func (l *loader) checkSecret(name string, items []string, example string) {
 	for _, item := range items {
 		switch {
 		case item == "":
-			l.bad(name, "is missing; make one with: openssl rand -base64 32", "")
+			l.bad(name, "is missing; make one with: openssl rand -hex 32", "")
 		case l.production && item == example:
-			l.bad(name, "is the value of .env.example, which everybody knows; make one with: openssl rand -base64 32", "")
+			l.bad(name, "is the value of .env.example, which everybody knows; make one with: openssl rand -hex 32", "")
 		case l.production && len(item) < minSecret:
-			l.bad(name, fmt.Sprintf("is shorter than %d characters; make one with: openssl rand -base64 32", minSecret), "")
+			l.bad(name, fmt.Sprintf("is shorter than %d characters; make one with: openssl rand -hex 32", minSecret), "")
 		}
 	}
 }

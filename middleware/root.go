@@ -2,13 +2,15 @@ package middleware
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
-	swaggerfiles "github.com/swaggo/files"
 	ginswagger "github.com/swaggo/gin-swagger"
+	"golang.org/x/net/webdav"
 
 	"example.com/ginseng/internal/apperr"
 )
@@ -30,36 +32,33 @@ func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
 // docsPolicy lets the page of Swagger UI run its own files and call this service, and nothing else.
 const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
+//go:embed swaggerui/*.js swaggerui/*.css swaggerui/*.png
+var swaggerUI embed.FS
+
 // mountDocs mounts Swagger UI, from the binary, and the document it shows, whose basePath becomes the API's root.
 func mountDocs(engine *gin.Engine, doc []byte, root string) {
-	ui := ginswagger.WrapHandler(swaggerfiles.Handler,
+	page := ginswagger.WrapHandler(new(webdav.Handler), // for the distribution's files, which are served here
 		ginswagger.URL("doc.json"), ginswagger.PersistAuthorization(true), ginswagger.DefaultModelsExpandDepth(-1), ginswagger.DeepLinking(true))
 	doc = withBasePath(doc, root)
 	engine.GET("/docs", func(c *gin.Context) { redirect(c, "docs/") })
 	engine.GET("/docs/*file", func(c *gin.Context) {
-		switch file := c.Param("file"); {
-		case file == "/":
+		c.Header("Content-Security-Policy", docsPolicy)
+		switch file := c.Param("file"); file {
+		case "/":
 			redirect(c, "index.html")
-		case file == "/doc.json":
+		case "/doc.json":
 			write(c, http.StatusOK, jsonType, doc)
-		case !isDocsFile(c, file):
-			fail(c, apperr.New(apperr.NotFound, "There is nothing at this address."))
+		case "/index.html", "/index.css", "/swagger-initializer.js":
+			c.Request.RequestURI = file // gin-swagger looks for the name anywhere in it, be it in the query
+			page(c)
 		default:
-			// gin-swagger reads the raw request line, and takes the folder of the first one it sees for that of all.
-			c.Request.RequestURI = c.Request.URL.Path
-			c.Header("Content-Security-Policy", docsPolicy)
-			ui(c)
+			if info, err := fs.Stat(swaggerUI, "swaggerui"+file); err != nil || info.IsDir() {
+				fail(c, apperr.New(apperr.NotFound, "There is nothing at this address."))
+				return
+			}
+			http.ServeFileFS(c.Writer, c.Request, swaggerUI, "swaggerui"+file)
 		}
 	})
-}
-
-// isDocsFile reports whether Swagger UI has the file: three that gin-swagger makes, and those of the distribution.
-func isDocsFile(c *gin.Context, file string) bool {
-	if file == "/index.html" || file == "/index.css" || file == "/swagger-initializer.js" {
-		return true
-	}
-	info, err := swaggerfiles.FS.Stat(c.Request.Context(), file)
-	return err == nil && !info.IsDir()
 }
 
 // redirect names the new address relative to the old one, so that it holds behind a proxy that adds a prefix.

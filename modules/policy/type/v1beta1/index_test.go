@@ -303,7 +303,7 @@ func TestSelectTakesNoLock(t *testing.T) {
 
 func TestDeleteFreesMemory(t *testing.T) {
 	t.Parallel()
-	type policy struct{ body [100]byte }
+	type policy struct{ _ [100]byte }
 	const n = 5000
 	var x Index[*policy]
 	var all []weak.Pointer[policy]

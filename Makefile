@@ -1,0 +1,54 @@
+# What one does with this project. Every command also runs without make: copy it from here or from README.md.
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
+SWAG := $(TOOL) swag init --generalInfo main.go --dir . --outputTypes json --parseInternal --quiet
+# The modules that stand beside the service's own; tools has no code.
+MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
+
+.PHONY: help dev build prod test test-unit test-integration coverage bench lint docs docs-check
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
+
+dev: ## serve in development mode, and restart when the source changes
+	$(TOOL) air
+
+build: ## build the static binary ./ginseng
+	CGO_ENABLED=0 go build -trimpath -tags nomsgpack -ldflags "-s -w -X main.version=$(VERSION)" -o ginseng .
+
+prod: build ## build, and serve in production mode
+	APP_ENV=production ./ginseng
+
+test: ## run every test that needs nothing but Go
+	go test ./...
+
+test-unit: ## run the quick tests alone
+	go test -short ./...
+
+test-integration: ## run every test on MongoDB (a compatible server that this starts)
+	go -C scripts/mongod run . -- go test ./...
+
+coverage: ## measure what the tests reach; the report is coverage.html
+	go test -coverpkg=.,./config/...,./internal/...,./middleware/...,./modules/... -coverprofile=coverage.out ./...
+	go tool cover -html=coverage.out -o coverage.html
+	go tool cover -func=coverage.out | tail -n 1
+
+bench: ## load the built service with 1,000,000 articles, and draw docs/performance.svg
+	go -C scripts/bench run . --chart docs/performance.svg
+
+lint: ## check the format, go vet, staticcheck; in every module
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:" $$files; exit 1; }
+	@for dir in . $(MODULES); do \
+		echo "lint $$dir"; (cd $$dir && go vet ./... && $(TOOL) staticcheck ./...) || exit 1; done
+
+docs: ## generate docs/ from the annotations, and .env.example from its fragments
+	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,modules/policy/type
+	$(SWAG) --output docs
+	go run ./scripts/envexample
+
+docs-check: ## fail if what docs generates differs from what is there
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(SWAG) --output "$$dir" && \
+		{ diff -u docs/swagger.json "$$dir/swagger.json" || \
+			{ echo "docs/ is not what the annotations give; run: make docs"; exit 1; }; }
+	@go run ./scripts/envexample -check
