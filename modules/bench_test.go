@@ -1,16 +1,23 @@
 package modules_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/modules/policy"
 )
 
 // nowhere is a ResponseWriter that keeps nothing, so that a benchmark counts the service and not the recorder.
@@ -23,44 +30,110 @@ func (n *nowhere) Header() http.Header         { return n.header }
 func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (n *nowhere) WriteHeader(status int)      { n.status = status }
 
+// load makes requests as a user, 32 at a time on two cores, each of which must be answered with the status. They have the
+// bodies in turn.
+func load(b *testing.B, api *testkit.API, token, name, method, path string, status int, bodies ...string) {
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		var made, failed atomic.Int64
+		b.SetParallelism(16)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				body := bodies[int(made.Add(1))%len(bodies)]
+				r := httptest.NewRequest(method, path, strings.NewReader(body))
+				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("Content-Type", "application/json")
+				w := &nowhere{header: http.Header{}}
+				api.Handler.ServeHTTP(w, r)
+				if w.status != status {
+					failed.Add(1)
+				}
+			}
+		})
+		if n := failed.Load(); n > 0 {
+			b.Errorf("%d of %d were not answered with %d", n, b.N, status)
+		}
+	})
+}
+
+// quiet leaves the log out.
+func quiet(c *testkit.Config) { c.Middleware.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
 // BenchmarkService is the whole service on the embedded engine (or TEST_MONGODB_URI), less the network.
 func BenchmarkService(b *testing.B) {
-	api := testkit.Start(b, func(c *testkit.Config) {
-		c.Middleware.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	})
+	api := testkit.Start(b, quiet)
 	ada := api.SignUp("user")
 	body := fmt.Sprintf(`{"title":"An article of middling length","content":%q}`, strings.Repeat("lorem ipsum dolor ", 18))
 	var id string
 	for range 1000 {
 		id = api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: body}).JSON(201)["id"].(string)
 	}
-	run := func(name, method, path, body string, status int) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var failed atomic.Int64
-			b.SetParallelism(16) // 32 callers on two cores
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					r := httptest.NewRequest(method, path, strings.NewReader(body))
-					r.Header.Set("Authorization", "Bearer "+ada.Token)
-					r.Header.Set("Content-Type", "application/json")
-					w := &nowhere{header: http.Header{}}
-					api.Handler.ServeHTTP(w, r)
-					if w.status != status {
-						failed.Add(1)
-					}
-				}
-			})
-			if n := failed.Load(); n > 0 {
-				b.Errorf("%d of %d were not answered with %d", n, b.N, status)
-			}
-		})
+	load(b, api, ada.Token, "one", "GET", "/articles/"+id, 200, "")
+	load(b, api, ada.Token, "list", "GET", "/articles?count=false", 200, "")
+	load(b, api, ada.Token, "list+count", "GET", "/articles", 200, "")
+	load(b, api, ada.Token, "search", "GET", "/articles?q=lorem+dol", 200, "")
+	load(b, api, ada.Token, "me", "GET", "/users/me", 200, "")
+	load(b, api, ada.Token, "create", "POST", "/articles", 201, body)
+	load(b, api, ada.Token, "update", "PATCH", "/articles/"+id, 200, `{"title":"New"}`)
+}
+
+// BenchmarkPolicies evaluates beside the reading of one policy: in a namespace of 10,000 policies, also while one of
+// them is written all the time, and in 1,000 namespaces of 10.
+func BenchmarkPolicies(b *testing.B) {
+	api := testkit.Start(b, quiet)
+	admin := api.SignUp("admin")
+	path := "/policies/" + seedPolicies(b, api, "large", 10_000)
+	small := make([]string, 1000)
+	for i := range small {
+		namespace := fmt.Sprint("small-", i)
+		seedPolicies(b, api, namespace, 10)
+		small[i] = proxy(namespace)
 	}
-	run("one", "GET", "/articles/"+id, "", 200)
-	run("list", "GET", "/articles?count=false", "", 200)
-	run("list+count", "GET", "/articles", "", 200)
-	run("search", "GET", "/articles?q=lorem+dol", "", 200)
-	run("me", "GET", "/users/me", "", 200)
-	run("create", "POST", "/articles", body, 201)
-	run("update", "PATCH", "/articles/"+id, `{"title":"New"}`, 200)
+	update := `{"selector":{"matchLabels":{"app":"app-7"}}}`
+	load(b, api, admin.Token, "one", "GET", path, 200, "")
+	load(b, api, admin.Token, "evaluate/10000", "POST", "/policies/evaluate", 200, proxy("large"))
+	load(b, api, admin.Token, "evaluate/1000x10", "POST", "/policies/evaluate", 200, small...)
+	load(b, api, admin.Token, "update", "PATCH", path, 200, update)
+	ctx, stop := context.WithCancel(b.Context())
+	var writer sync.WaitGroup
+	var writes int
+	writer.Go(func() {
+		for ; ctx.Err() == nil; writes++ {
+			api.Do(testkit.Request{Method: "PATCH", Path: path, As: admin.Token, JSON: update}).JSON(200)
+		}
+	})
+	began := time.Now()
+	load(b, api, admin.Token, "one+writes", "GET", path, 200, "")
+	load(b, api, admin.Token, "evaluate/10000+writes", "POST", "/policies/evaluate", 200, proxy("large"))
+	stop()
+	writer.Wait()
+	b.Logf("%.0f writes/s meanwhile", float64(writes)/time.Since(began).Seconds())
+}
+
+// proxy is the body of an evaluation for a workload of 10 labels.
+func proxy(namespace string) string {
+	return `{"namespace":"` + namespace + `","metadata":{"labels":{"app":"app-7","version":"v1","zone":"zone-2","a":"1","b":"2"}},` +
+		`"instance":{"labels":{"c":"3","d":"4","e":"5","f":"6","g":"7"}}}`
+}
+
+// seedPolicies stores policies of three labels, a few of which apply to the proxy, and returns the id of the last.
+func seedPolicies(b *testing.B, api *testkit.API, namespace string, n int) string {
+	policies := store.Open[policy.Policy](api.DB, store.Spec{Name: "policies"}) // Prepare has made its indexes
+	var group errgroup.Group
+	group.SetLimit(64)
+	var last store.ID
+	for i := range n {
+		last = store.NewID()
+		p := policy.Policy{
+			Meta: store.NewMeta(last, store.At(time.Now())), Namespace: namespace, Name: fmt.Sprint("policy-", i),
+			Selector: &policy.Selector{MatchLabels: map[string]string{
+				"app": fmt.Sprint("app-", i%1000), "version": fmt.Sprint("v", i%3), "zone": fmt.Sprint("zone-", i%5),
+			}},
+		}
+		group.Go(func() error { return policies.Insert(b.Context(), p) })
+	}
+	if err := group.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	return last.Hex()
 }

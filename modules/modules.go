@@ -12,6 +12,7 @@ import (
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
+	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/user"
 )
 
@@ -49,11 +50,13 @@ func New(h Host, s Settings) Service {
 	})
 	auths := auth.New(auth.Options{Users: users.Service, Sessions: sessions, Config: s.Auth, Now: h.Now, NewID: h.NewID})
 	articles := article.New(article.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})
+	policies := policy.New(policy.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})
 	return Service{
 		Modules: []middleware.Module{
 			users,
 			auths,
 			articles,
+			policies,
 		},
 		Guard:       middleware.Guard{Keys: access.NewKeys(h.MasterKeys), Tokens: auths, Passwords: users},
 		Idempotency: idempotency,

@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+)
+
+// FuzzParameters looks for JSON that makes reading a source of labels or a selector panic, that they refuse without a
+// reason, or that the quick way of reading labels takes for other labels than encoding/json.
+func FuzzParameters(f *testing.F) {
+	for _, seed := range []string{
+		`{"labels":{"app":"x"}}`, ` { "labels" : { "a" : "x" , "b" : "" } } `, `{"labels":{"a":1,"a":null}}`, `{"labels":{"a":"x","a":"x"}}`,
+		`{"labels":{"a":"\u0078"}}`, `{"labels":{"a":"x",}}`, `{"labels":{"a":"x"}}}`, "{\"labels\":{\"a\":\"\n\"}}", `{"labels":[]}`, `null`,
+		`{"matchLabels":{"a b":"*"}}`, "\xff", `{"labels":`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		source, selector := new(Source), new(Selector)
+		faults := source.ParseInput("p", data)
+		for _, fault := range append(faults, selector.ParseInput("p", data)...) {
+			if !strings.HasPrefix(fault.Param, "p") || fault.Code == "" || fault.Message == "" {
+				t.Errorf("%q: %+v", data, fault)
+			}
+		}
+		var want struct{ Labels map[string]string }
+		object, _ := members(data)
+		if err := json.Unmarshal(object["labels"], &want.Labels); faults == nil && (err != nil && object["labels"] != nil || !maps.Equal(source.Labels, want.Labels)) {
+			t.Errorf("%q is read as %q, want %q, %v", data, source.Labels, want.Labels, err)
+		}
+	})
+}
+
+func BenchmarkSource(b *testing.B) {
+	data := []byte(`{"labels":{"app":"app-7","version":"v1","zone":"zone-2","a":"1","b":"2","c":"3","d":"4","e":"5","f":"6","g":"7"}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if source := new(Source); source.ParseInput("metadata", data) != nil || len(source.Labels) != 10 {
+			b.Fatal(source)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package policy
+
+import (
+	"cmp"
+	"strings"
+
+	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/modules/policy/type/v1beta1"
+)
+
+// Policy is a policy as it is stored.
+type Policy struct {
+	store.Meta `bson:",inline"`
+	Namespace  string    `json:"namespace"`
+	Name       string    `json:"name"`     // unique in the namespace
+	Selector   *Selector `json:"selector"` // nil: every workload of the namespace
+	Revision   int64     `json:"revision"` // of the claim under which it was last written; see journal
+}
+
+// Selector states which workloads a policy applies to: those that bear all of the labels. It is the JSON form of
+// v1beta1.WorkloadSelector.
+type Selector struct {
+	MatchLabels map[string]string `json:"matchLabels" example:"app:reviews,version:v2"`
+} //	@name	WorkloadSelector
+
+// CreateInput is what a new policy takes.
+type CreateInput struct {
+	Namespace string    `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
+	Name      string    `json:"name" validate:"required,max=63,dnslabel" example:"reviews-v2" maxLength:"63"`
+	Selector  *Selector `json:"selector" swaggertype:"string" example:"{\"matchLabels\": {\"app\": \"reviews\", \"version\": \"v2\"}}"`
+} //	@name	PolicyCreate
+
+// UpdateInput is what a change of a policy takes; nil leaves a field as it is, and a Selector without labels takes the
+// policy's away.
+type UpdateInput struct {
+	Namespace *string   `json:"namespace" validate:"omitnil,min=1,max=63,dnslabel" example:"shop" maxLength:"63"`
+	Name      *string   `json:"name" validate:"omitnil,min=1,max=63,dnslabel" example:"reviews" maxLength:"63"`
+	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
+} //	@name	PolicyUpdate
+
+// EvaluateInput is what is known of a proxy; see v1beta1.Proxy.
+type EvaluateInput struct {
+	Namespace string `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
+	Metadata  Source `json:"metadata" swaggertype:"string" example:"{\"labels\": {\"app\": \"reviews\", \"version\": \"v1\"}}"`
+	Instance  Source `json:"instance" swaggertype:"string" example:"{\"labels\": {\"version\": \"v2\"}}"`
+	Handshake Source `json:"handshake" swaggertype:"string" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
+	Explain   bool   `json:"explain" example:"true"` // also say of each policy of the namespace why it applies or not
+} //	@name	PolicyEvaluate
+
+// Source is one place that labels of a workload come from.
+type Source struct{ Labels map[string]string }
+
+// View is a policy as users see it.
+type View struct {
+	ID        store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
+	Namespace string     `json:"namespace" example:"shop"`
+	Name      string     `json:"name" example:"reviews-v2"`
+	Selector  *Selector  `json:"selector,omitempty"` // absent: every workload of the namespace
+	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+} //	@name	Policy
+
+// Evaluation is the answer for a proxy.
+type Evaluation struct {
+	Count   int           `json:"count" example:"1"`
+	Rows    []View        `json:"rows"`             // the policies that apply, oldest first, then by name
+	Explain []Explanation `json:"explain,omitzero"` // if asked for: every policy of the namespace, in the same order
+} //	@name	PolicyEvaluation
+
+// Explanation says why a policy applies to a proxy or not.
+type Explanation struct {
+	Policy  Reference         `json:"policy"`
+	Applies bool              `json:"applies" example:"true"`
+	Labels  map[string]string `json:"labels" example:"app:ok,version:different"` // of its selector: ok, missing or different
+} //	@name	PolicyExplanation
+
+// Reference names a policy.
+type Reference struct {
+	ID        store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
+	Namespace string   `json:"namespace" example:"shop"`
+	Name      string   `json:"name" example:"reviews-v2"`
+} //	@name	PolicyReference
+
+// View is the policy as users see it.
+func (p Policy) View() View {
+	return View{
+		ID: p.ID, Namespace: p.Namespace, Name: p.Name, Selector: p.Selector,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+}
+
+// message is the selector as package v1beta1 takes it.
+func (s *Selector) message() *v1beta1.WorkloadSelector {
+	if s == nil {
+		return nil
+	}
+	return &v1beta1.WorkloadSelector{MatchLabels: s.MatchLabels}
+}
+
+// older orders policies as evaluation answers them.
+func older(a, b *Policy) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), strings.Compare(a.Name, b.Name))
+}
+
+// explain holds the policy's selector against the labels of a workload.
+func (p Policy) explain(labels map[string]string) (Explanation, error) {
+	e := Explanation{Policy: Reference{p.ID, p.Namespace, p.Name}, Applies: true, Labels: map[string]string{}}
+	if p.Selector == nil {
+		return e, nil
+	}
+	matcher, err := v1beta1.Compile(p.Selector.message())
+	if err != nil {
+		return e, err
+	}
+	for _, condition := range matcher.Explain(labels) {
+		e.Labels[condition.Key] = condition.Verdict
+		e.Applies = e.Applies && condition.Verdict == v1beta1.OK
+	}
+	return e, nil
+}
+
+// proxy is what package v1beta1 selects policies for.
+func (in EvaluateInput) proxy() v1beta1.Proxy {
+	return v1beta1.Proxy{
+		Namespace: in.Namespace, Metadata: in.Metadata.Labels, Handshake: in.Handshake.Labels, Instance: in.Instance.Labels,
+	}
+}
+
+func spec() listing.Spec {
+	return listing.Spec{
+		Name:   "policies",
+		Sort:   []string{"name", "createdAt"},
+		Filter: []listing.Filter{{Field: "namespace", Type: listing.Text}, {Field: "name", Type: listing.Text}},
+		View:   View{},
+	}
+}
+
+func storeSpec() store.Spec {
+	return spec().Store(
+		store.Index{Fields: []string{"namespace", "name"}, Unique: true},
+		store.Index{Fields: []string{"namespace", "name"}}) // a namespace's policies by name
+}
