@@ -1,0 +1,93 @@
+package modules_test
+
+import (
+	"context"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testkit"
+)
+
+// counting counts the calls of a database. Each is one command of the MongoDB engine, as its own tests show.
+type counting struct {
+	store.DB
+	calls atomic.Int64
+}
+
+func (c *counting) Open(spec store.Spec) store.Engine {
+	return &countingEngine{c.DB.Open(spec), &c.calls}
+}
+
+type countingEngine struct {
+	store.Engine
+	calls *atomic.Int64
+}
+
+func (e *countingEngine) Insert(ctx context.Context, id store.ID, doc any) error {
+	e.calls.Add(1)
+	return e.Engine.Insert(ctx, id, doc)
+}
+
+func (e *countingEngine) First(ctx context.Context, f store.Filter, into any) error {
+	e.calls.Add(1)
+	return e.Engine.First(ctx, f, into)
+}
+
+func (e *countingEngine) List(ctx context.Context, q store.Query, next func() any) error {
+	e.calls.Add(1)
+	return e.Engine.List(ctx, q, next)
+}
+
+func (e *countingEngine) Count(ctx context.Context, f store.Filter) (int64, error) {
+	e.calls.Add(1)
+	return e.Engine.Count(ctx, f)
+}
+
+func (e *countingEngine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	e.calls.Add(1)
+	return e.Engine.Update(ctx, f, changes, into)
+}
+
+func (e *countingEngine) Delete(ctx context.Context, f store.Filter) (int64, error) {
+	e.calls.Add(1)
+	return e.Engine.Delete(ctx, f)
+}
+
+// TestRoundTrips holds each request to the calls of the database that it needs. Two of those with a token find out whose
+// it is: the session, and the user as she is now.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	var db *counting
+	api := testkit.Start(t, func(c *testkit.Config) {
+		db = &counting{DB: c.Host.DB}
+		c.Host.DB = db
+	})
+	ada := api.SignUp("user")
+	article := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")
+	for _, test := range []struct {
+		name string
+		testkit.Request
+		want int64
+	}{
+		{"one", testkit.Request{Method: "GET", Path: article}, 1},
+		{"list", testkit.Request{Method: "GET", Path: "/articles?count=false&q=t&sort=title"}, 1},
+		{"list with count", testkit.Request{Method: "GET", Path: "/articles"}, 2},
+		{"sign-in", testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 2},
+		{"me", testkit.Request{Method: "GET", Path: "/users/me", As: ada.Token}, 2 + 1},
+		{"create", testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}, 2 + 1},
+		{"update", testkit.Request{Method: "PATCH", Path: article, As: ada.Token, JSON: `{"title":"U"}`}, 2 + 2},
+		{"delete", testkit.Request{Method: "DELETE", Path: article, As: ada.Token}, 2 + 2},
+		{"a bad token", testkit.Request{Method: "GET", Path: "/users/me", As: "x"}, 0},
+		{"a malformed id", testkit.Request{Method: "GET", Path: "/articles/x"}, 0},
+	} {
+		before := db.calls.Load()
+		if answer := api.Do(test.Request); answer.Status >= 500 {
+			t.Errorf("%s: %d %s", test.name, answer.Status, answer.Body)
+		}
+		if got := db.calls.Load() - before; got != test.want {
+			t.Errorf("%s: %d calls, want %d", test.name, got, test.want)
+		}
+	}
+}
