@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"strconv"
@@ -40,7 +41,7 @@ import (
 //	@securityDefinitions.apikey	MasterKey
 //	@in							query
 //	@name						access_token
-//	@description				The master key (MASTER_KEY). Clients may also send it as access_token in the body, or as Authorization: Bearer.
+//	@description				The master key (MASTER_KEY). Clients may also send it as access_token in the body; here it needs QUERY_TOKENS=true.
 //
 //	@securityDefinitions.apikey	UserToken
 //	@in							header
@@ -147,6 +148,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	logger := newLog(s.App, loaded, stderr)
+	logger.Info("opening the database", "address", withoutCredentials(s.App.DatabaseURL))
 	db, err := engines.Open(ctx, s.App.DatabaseURL)
 	if errors.Is(err, engines.ErrAddress) {
 		return &config.Invalid{Problems: []config.Problem{{Name: "DATABASE_URL", Wrong: err.Error()}}}
@@ -243,6 +245,18 @@ func prepare(ctx context.Context, db store.DB, logger *slog.Logger, wait, retry 
 	}
 }
 
+// withoutCredentials is a database's address as it may stand in a log: without user, password and options.
+func withoutCredentials(address string) string {
+	if strings.HasPrefix(address, "sqlite:") {
+		return address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "mongodb:…" // a list of hosts, which the package does not read
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
 // shown is the address as configured, with the port that was really taken.
 func shown(host string, addr net.Addr) string {
 	_, port, err := net.SplitHostPort(addr.String())
@@ -282,8 +296,8 @@ func healthcheck(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, headerTime)
 	defer cancel()
-	url := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + "/readyz"
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	ready := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + "/readyz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
 	if err != nil {
 		return err
 	}
@@ -293,7 +307,7 @@ func healthcheck(ctx context.Context) error {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", url, answer.Status)
+		return fmt.Errorf("%s answered %s", ready, answer.Status)
 	}
 	return nil
 }

@@ -111,6 +111,9 @@ func Load(dir string, settings any) (Loaded, error) {
 	}
 	sort.Strings(out.Unknown)
 	if len(l.problems) > 0 {
+		for _, name := range out.Unknown {
+			l.problems = append(l.problems, Problem{Name: name, Wrong: "is in .env and no setting; is it misspelt?"})
+		}
 		return out, &Invalid{l.problems}
 	}
 	return out, nil

@@ -128,6 +128,17 @@ func TestLoadNamesEveryMistake(t *testing.T) {
 	}
 }
 
+func TestLoadNamesTheMisspelt(t *testing.T) {
+	isolate(t, nil)
+	dir := t.TempDir()
+	write(t, dir, "MASTER_KEYS=one\nJWT_SECRET=x\n")
+	var s section
+	_, err := Load(dir, &s)
+	if err == nil || !strings.Contains(err.Error(), "MASTER_KEY: is missing") || !strings.Contains(err.Error(), "MASTER_KEYS: is in .env and no setting") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestProductionRefuses(t *testing.T) {
 	good := map[string]string{"APP_ENV": "production", "DATABASE_URL": "sqlite:/data/x.db", "MASTER_KEY": long, "JWT_SECRET": long}
 	for _, test := range []struct {

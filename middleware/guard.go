@@ -92,6 +92,9 @@ func (g Guard) caller(c *gin.Context, rule access.Rule) (access.Principal, error
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "%s", missing[rule])
 	}
 	p, err := g.prove(c, text)
+	if rule == access.Master && apperr.Is(err, apperr.Unauthorized) {
+		err = apperr.New(apperr.Unauthorized, "The master key is wrong.")
+	}
 	if err != nil {
 		return p, err
 	}
@@ -99,9 +102,9 @@ func (g Guard) caller(c *gin.Context, rule access.Rule) (access.Principal, error
 }
 
 var missing = map[access.Rule]string{
-	access.Master: "The master key is missing. Send it as access_token, or as Authorization: Bearer.",
-	access.User:   "A user token is missing. Sign in, and send the token as access_token, or as Authorization: Bearer.",
-	access.Admin:  "The user token of an admin is missing. Sign in, and send the token as access_token, or as Authorization: Bearer.",
+	access.Master: "The master key is missing. Send it as access_token in the body.",
+	access.User:   `A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`,
+	access.Admin:  `The user token of an admin is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`,
 }
 
 // meets holds a proven caller against the rule: a credential of the wrong kind is 401, a user without the role 403.
@@ -146,6 +149,7 @@ func (g Guard) credential(c *gin.Context) (text string, given bool, err error) {
 	}
 	for _, p := range places {
 		for _, candidate := range p.texts {
+			candidate = strings.TrimSpace(candidate)
 			if given && candidate != text {
 				return "", false, wrongCredential(p.in, "conflict", "Is given twice with different values. Send it once.")
 			}
@@ -163,7 +167,7 @@ func wrongCredential(in, code, message string) error {
 func bearer(c *gin.Context) (tokens []string) {
 	for _, header := range c.Request.Header["Authorization"] {
 		if scheme, text, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
-			tokens = append(tokens, strings.TrimSpace(text))
+			tokens = append(tokens, text)
 		}
 	}
 	return tokens

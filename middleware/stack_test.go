@@ -150,6 +150,8 @@ func TestGuard(t *testing.T) {
 		{"two values", "/master?access_token=" + userToken, "access_token=" + masterKey, "", 400, "conflict"},
 		{"two values, header", "/user?access_token=" + userToken, "", "Bearer " + masterKey, 400, "conflict"},
 		{"twice in body", "/master", "access_token=" + masterKey + "&access_token=" + masterKey, "", 400, "type"},
+		{"blanks around", "/user", "access_token=+" + userToken + "+", "", 200, "user"},
+		{"wrong key", "/master", "access_token=x", "", 401, "The master key is wrong."},
 		{"empty", "/master", "access_token=", "", 401, ""},
 		{"user for master", "/master", "", "Bearer " + userToken, 401, "takes the master key"},
 		{"master for user", "/user", "", "Bearer " + masterKey, 401, "takes a user token"},
