@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Finds reports whether each of the prefixes, which are of QueryWords, begins some word of a text: what an index of Words
-// would say, for a text at hand.
+// Finds reports whether each of the prefixes, which are of QueryWords, begins some word of a text: what an index of
+// Words would say, for a text at hand.
 func Finds(text string, prefixes []string) bool {
 	folded := fold(text)
 	for _, prefix := range prefixes {

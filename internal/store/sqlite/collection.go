@@ -204,7 +204,9 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 }
 
 // rows reads the documents of a list, one part after the other.
-func (c *collection) rows(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error) error {
+func (c *collection) rows(
+	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
+) error {
 	read := func() error {
 		for _, part := range parts {
 			b := c.page(q, part, plan)

@@ -13,8 +13,9 @@ import (
 )
 
 // searchPlan says how the documents of a search are found. FTS5 collects all documents of a prefix before it gives the
-// first, so that a common word is slow to look up. Then it is sooner looked for in the rows: in those that the rarer words
-// of the search find, or in those of the list's own index, from which a page of documents with a common word fills soon.
+// first, so that a common word is slow to look up. Then it is sooner looked for in the rows: in those that the rarer
+// words of the search find, or in those of the list's own index, from which a page of documents with a common word
+// fills soon.
 type searchPlan struct {
 	search store.TextSearch // that every document of the list meets
 	lookUp []string         // words to look up in the table of words
@@ -67,7 +68,8 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	return p, nil
 }
 
-// frequency is how many documents have words that begin with the prefix, each as often as it has such words; at most most.
+// frequency is how many documents have words that begin with the prefix, each as often as it has such words; or most,
+// if there are more.
 func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, most int64) (n int64, err error) {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.postings(), " WHERE term>=").bind(prefix)
 	b.write(" AND term<").bind(prefix + "\xff").write(" LIMIT ").bind(most).write("+0)")
@@ -88,9 +90,11 @@ func (c *collection) documents(ctx context.Context, conn *conn) (n int64, err er
 	return n, err
 }
 
-// walked reads a list of common words off the index of its order. It reports false if the words are not common, or are so
-// seldom in the same document, or so far down the list, that too many rows had to be looked at.
-func (c *collection) walked(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan) (docs [][]byte, ok bool, err error) {
+// walked reads a list of common words off the index of its order. It reports false if the words are not common, or are
+// so seldom in the same document, or so far down the list, that too many rows had to be looked at.
+func (c *collection) walked(
+	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan,
+) (docs [][]byte, ok bool, err error) {
 	if plan == nil || plan.common == 0 || q.Limit == 0 {
 		return nil, false, nil
 	}
@@ -114,7 +118,8 @@ func (c *conn) allow(scans int64) (before int64) {
 
 var errTooManyScans = errors.New("words were looked for in too many rows")
 
-// finds is the SQL function finds(text, words): whether each of the words, with blanks between, begins a word of the text.
+// finds is the SQL function finds(text, words): whether each of the words, with blanks between, begins a word of the
+// text.
 func (c *conn) finds(text, words string) (bool, error) {
 	if c.scans--; c.scans < 0 {
 		return false, errTooManyScans

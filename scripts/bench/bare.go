@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// bareCommand is the argument by which this program becomes a bare server, which must be a process of its own to be
+// measured.
+const bareCommand = "serve-bare"
+
+// canned is an answer to give again.
+type canned struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// serveBare reads one line of JSON, an answer, and gives it to every request, as the machine's limit for such an answer
+// in Go. It prints its address, and ends with its input.
+func serveBare(in io.Reader, out io.Writer) error {
+	lines := bufio.NewReader(in)
+	line, err := lines.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	var answer canned
+	if err := json.Unmarshal(line, &answer); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, listener.Addr())
+	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		for name, values := range answer.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(answer.Status)
+		_, _ = w.Write(answer.Body)
+	})}
+	go func() {
+		_, _ = io.Copy(io.Discard, lines)
+		server.Close()
+	}()
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// loadBare measures a bare server that answers as the service does.
+func loadBare(ctx context.Context, o options, s *service, requests [][]byte, status int) (f figures, err error) {
+	response, body, err := ask(s.addr, requests[0])
+	if err != nil {
+		return f, err
+	}
+	response.Header.Del("Date") // net/http writes its own
+	answer, err := json.Marshal(canned{response.StatusCode, response.Header, body})
+	if err != nil {
+		return f, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return f, err
+	}
+	bare := exec.CommandContext(ctx, self, bareCommand)
+	bare.Stderr = os.Stderr
+	in, err := bare.StdinPipe()
+	if err != nil {
+		return f, err
+	}
+	out, err := bare.StdoutPipe()
+	if err != nil {
+		return f, err
+	}
+	if err := bare.Start(); err != nil {
+		return f, err
+	}
+	defer func() {
+		in.Close()
+		_ = bare.Wait()
+	}()
+	if _, err := in.Write(append(answer, '\n')); err != nil {
+		return f, err
+	}
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return f, err
+	}
+	return load(ctx, strings.TrimSpace(addr), bare.Process.Pid, requests, status, o.seconds)
+}

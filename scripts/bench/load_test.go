@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSkipAnswer reads answers with a length, in chunks and without a body, one after the other from one connection.
+func TestSkipAnswer(t *testing.T) {
+	t.Parallel()
+	in := bufio.NewReader(strings.NewReader(
+		"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nX: y\r\n\r\n12345" +
+			"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nDate: now\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n" +
+			"HTTP/1.1 304 Not Modified\r\n\r\n" +
+			"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))
+	for _, want := range []int{200, 201, 304, 503} {
+		if got, err := skipAnswer(in); got != want || err != nil {
+			t.Fatalf("%d (%v), want %d", got, err, want)
+		}
+	}
+	if _, err := skipAnswer(in); err == nil {
+		t.Error("the end is an answer")
+	}
+	if _, err := skipAnswer(bufio.NewReader(strings.NewReader("SSH-2.0-OpenSSH\r\n\r\n"))); err == nil {
+		t.Error("another protocol is an answer")
+	}
+}
+
+// TestLoad counts the answers of a server, the wrong ones among them, and takes the requests in turn.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer server.Close()
+	requests := [][]byte{request("GET", "/", "", ""), request("POST", "/missing", "Bearer x", "{}")}
+	f, err := load(t.Context(), server.Listener.Addr().String(), 0, requests, http.StatusOK, 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.PerSecond <= 0 || f.P50 <= 0 || f.P99 < f.P50 || f.Failed == 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestArticle checks what the searches of the rows rely on.
+func TestArticle(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	found := map[string]int{}
+	for i := range many {
+		text := article(i, many)
+		if n := len(text); n < 380 || n > 460 {
+			t.Fatalf("an article of %d bytes: %s", n, text)
+		}
+		if text != article(i, many) {
+			t.Fatal("an article is another the second time")
+		}
+		for _, word := range []string{commonWord, secondWord, rareWord} {
+			if strings.Contains(text, word) {
+				found[word]++
+			}
+		}
+	}
+	if found[commonWord] != many/2 || found[secondWord] != many/3+1 || found[rareWord] != rareHits {
+		t.Errorf("the words are in %v", found)
+	}
+}

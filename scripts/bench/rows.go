@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// row is one line of the table.
+type row struct {
+	name   string
+	status int
+	ours   func(*service) [][]byte // the requests, to be sent one after the other and over again
+	theirs func(*peer) [][]byte    // nil where the peer has no such work
+}
+
+// rows are all lines, those that write after those that read.
+var rows = []row{
+	{"one record", http.StatusOK,
+		func(s *service) [][]byte {
+			return each(s.data.IDs, func(id string) []byte { return request("GET", "/articles/"+id, "", "") })
+		},
+		func(p *peer) [][]byte {
+			return each(p.ids, func(id string) []byte { return p.get("articles/records/" + id) })
+		}},
+	{"first page", http.StatusOK, list("count=false"), theirList("skipTotal=1")},
+	{"first page, with count", http.StatusOK, list(""), theirList("")},
+	{"page=300", http.StatusOK, list("count=false&page=300"), theirList("skipTotal=1&page=300")},
+	{"by cursor, page 10", http.StatusOK, after(10), theirAfter(10)},
+	{"by cursor, page 1,000", http.StatusOK, after(1000), theirAfter(1000)},
+	{"by cursor, page 30,000", http.StatusOK, after(30_000), theirAfter(30_000)},
+	{"q, a rare word", http.StatusOK, list("count=false&q=" + rareWord), theirSearch("99997")},
+	{"q, a common word", http.StatusOK, list("count=false&q=" + commonWord), theirSearch("Lorem")},
+	{"q, a common word, with count", http.StatusOK, list("q=" + commonWord), theirSearchCount("Lorem")},
+	{"q, two words", http.StatusOK, list("count=false&q=" + commonWord + "+" + secondWord), theirSearch("mongo", "Lorem")},
+	{"filter and sort", http.StatusOK,
+		func(s *service) [][]byte { return list("count=false&sort=createdAt&userId=" + s.data.Author)(s) },
+		func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=created", `author="`+p.user+`"`)} }},
+	{"me", http.StatusOK,
+		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.token, "")} },
+		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
+	{"create", http.StatusCreated,
+		func(s *service) [][]byte {
+			return [][]byte{request("POST", "/articles", "Bearer "+s.token, article(1, s.data.Articles))}
+		},
+		func(p *peer) [][]byte { return [][]byte{p.create()} }},
+	{"update", http.StatusOK,
+		func(s *service) [][]byte {
+			return each(s.data.IDs, func(id string) []byte {
+				return request("PATCH", "/articles/"+id, "Bearer "+s.token, `{"title":"A new title"}`)
+			})
+		},
+		func(p *peer) [][]byte {
+			return each(p.ids, func(id string) []byte {
+				return request("PATCH", "/api/collections/articles/records/"+id, p.token, `{"title":"A new title"}`)
+			})
+		}},
+	{"sign-in", http.StatusCreated,
+		func(s *service) [][]byte {
+			basic := base64.StdEncoding.EncodeToString([]byte("author0@example.com:" + password))
+			return [][]byte{request("POST", "/auth", "Basic "+basic, `{"access_token":"`+masterKey+`"}`)}
+		},
+		func(p *peer) [][]byte {
+			return [][]byte{request("POST", "/api/collections/users/auth-with-password", "",
+				fmt.Sprintf(`{"identity":%q,"password":%q}`, p.email, p.password))}
+		}},
+}
+
+func each(ids []string, make func(id string) []byte) (requests [][]byte) {
+	for _, id := range ids {
+		requests = append(requests, make(id))
+	}
+	return requests
+}
+
+func list(query string) func(*service) [][]byte {
+	return func(*service) [][]byte { return [][]byte{request("GET", "/articles?"+query, "", "")} }
+}
+
+func after(page int) func(*service) [][]byte {
+	return func(s *service) [][]byte { return list("count=false&after=" + s.data.Cursors[page])(s) }
+}
+
+func theirList(query string) func(*peer) [][]byte {
+	return func(p *peer) [][]byte { return [][]byte{p.list(query+"&sort=-created", "")} }
+}
+
+// theirSearch looks for texts in title and content.
+func theirSearch(texts ...string) func(*peer) [][]byte {
+	return func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=-created", containing(texts))} }
+}
+
+func theirSearchCount(texts ...string) func(*peer) [][]byte {
+	return func(p *peer) [][]byte { return [][]byte{p.list("sort=-created", containing(texts))} }
+}
+
+func containing(texts []string) (filter string) {
+	for i, text := range texts {
+		if i > 0 {
+			filter += " && "
+		}
+		filter += fmt.Sprintf("(title ~ %q || content ~ %[1]q)", text)
+	}
+	return filter
+}
+
+func theirAfter(page int) func(*peer) [][]byte {
+	return func(p *peer) [][]byte {
+		last := p.last[page]
+		return [][]byte{p.list("skipTotal=1&sort=-created,-id",
+			fmt.Sprintf("created < %q || (created = %[1]q && id < %q)", last.Created, last.ID))}
+	}
+}
+
+// measure loads every server with the row's requests, the bare handler right after the service, so that what else the
+// machine does is the same for both.
+func (r row) measure(ctx context.Context, o options, s subjects, stderr io.Writer) (line line, err error) {
+	line.Name = r.name
+	ours := func(s *service) (*figures, error) {
+		if s == nil {
+			return nil, nil
+		}
+		f, err := load(ctx, s.addr, s.pid(), r.ours(s), r.status, o.seconds)
+		return &f, err
+	}
+	if isTerminal(stderr) {
+		fmt.Fprintf(stderr, "%s%s ", clearLine, r.name)
+	}
+	if line.Main, err = ours(s.main); err != nil {
+		return line, err
+	}
+	bare, err := loadBare(ctx, o, s.main, r.ours(s.main), r.status)
+	if err != nil {
+		return line, err
+	}
+	line.Bare = &bare
+	if line.Small, err = ours(s.small); err != nil || s.peer == nil {
+		return line, err
+	}
+	if line.Equal, err = ours(s.equal); err != nil {
+		return line, err
+	}
+	theirs, err := load(ctx, s.peer.addr, s.peer.pid, r.theirs(s.peer), http.StatusOK, o.seconds)
+	line.Peer = &theirs
+	return line, err
+}
