@@ -474,6 +474,32 @@ func TestPanicInAnAnswer(t *testing.T) {
 	}
 }
 
+// TestClientAddress believes X-Forwarded-For from trusted proxies alone, and of it the right-most hop that is none.
+func TestClientAddress(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		trusted   []string
+		forwarded string
+		want      string
+	}{
+		"nobody is trusted":  {nil, "203.0.113.7", "192.0.2.1"},
+		"one proxy":          {[]string{"192.0.2.0/24"}, "203.0.113.7", "203.0.113.7"},
+		"a forged hop":       {[]string{"192.0.2.0/24"}, "198.51.100.1, 203.0.113.7", "203.0.113.7"},
+		"two proxies":        {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "203.0.113.7, 10.1.2.3", "203.0.113.7"},
+		"another is trusted": {[]string{"10.0.0.0/8"}, "203.0.113.7", "192.0.2.1"},
+		"nonsense":           {[]string{"192.0.2.0/24"}, "me", "192.0.2.1"},
+	} {
+		s := newStack(t, io.Discard, func(r *Router) {
+			r.GET("/address", access.Public, func(c *gin.Context) error { return OK(c, c.ClientIP()) })
+		}, func(o *Options) { o.TrustedProxies = test.trusted })
+		// httptest's requests come from 192.0.2.1.
+		w := do(s, "GET", "/address", "", "", "X-Forwarded-For", test.forwarded, "X-Real-Ip", "198.51.100.2")
+		if got := strings.TrimSpace(w.Body.String()); got != `"`+test.want+`"` {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	var down error
