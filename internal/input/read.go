@@ -134,7 +134,7 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 	for dec.More() {
 		tok, err := dec.Token()
 		if err != nil {
-			return nil, malformed("The body is not well-formed JSON.").Because(err)
+			return nil, notJSON(dec, err)
 		}
 		key := tok.(string) // a decoder gives nothing else between { and a value
 		if len(object) == maxParams {
@@ -145,17 +145,22 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return nil, malformed("The body is not well-formed JSON.").Because(err)
+			return nil, notJSON(dec, err)
 		}
 		object[key] = raw
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, malformed("The body is not well-formed JSON.").Because(err)
+		return nil, notJSON(dec, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, malformed("The body has something after the JSON object.")
 	}
 	return object, nil
+}
+
+// notJSON says where the mistake is, as far as it was understood.
+func notJSON(dec *json.Decoder, err error) *apperr.Error {
+	return apperr.New(apperr.MalformedBody, "The body is not well-formed JSON; the mistake is after byte %d.", dec.InputOffset()).Because(err)
 }
 
 // parseMultipart reads the text parts of a form; files are none of this service's parameters and are refused.
