@@ -30,11 +30,10 @@ import (
 
 // General information of the API's documentation.
 //
-//	@title			Ginseng
-//	@version		1.0
-//	@description	Users, sign-in and an example resource. Parameters travel form-encoded or as JSON with the same names. Every error is a Problem (RFC 9457).
-//	@license.name	See the project's README
-//	@BasePath		/
+//	@title						Ginseng
+//	@version					1.0
+//	@description				Users, sign-in and an example resource. Parameters travel form-encoded or as JSON with the same names. Every error is a Problem (RFC 9457).
+//	@BasePath					/
 //
 //	@securityDefinitions.basic	BasicAuth
 //

@@ -23,7 +23,7 @@ type Problem struct {
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
 	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"` // the one in the log and in X-Request-Id
 	Errors    []apperr.Field `json:"errors,omitempty"`                         // the parameters at fault, all of them
-} // @name Problem
+} //	@name	Problem
 
 const problemType = "application/problem+json"
 

@@ -54,7 +54,7 @@ type Field struct {
 	Code     string `json:"code"`               // required, type, format, min, max, min_length, max_length, one_of, unknown, conflict, too_common, wildcard
 	Message  string `json:"message"`            // what is wrong, as a sentence
 	Expected any    `json:"expected,omitempty"` // the bound or the allowed values
-} // @name ErrorField
+} //	@name	ErrorField
 
 // New makes an Error; the arguments go into the message as fmt.Sprintf does it.
 func New(code Code, format string, args ...any) *Error {
