@@ -183,7 +183,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	go func() { failed <- server.Serve(listener) }()
 	sweepCtx, stopSweeping := context.WithCancel(ctx)
 	defer stopSweeping()
-	go sweep(sweepCtx, service.Sweeps, logger)
+	go sweep(sweepCtx, sweepInterval, service.Sweeps, logger)
 
 	select {
 	case err := <-failed:
@@ -265,9 +265,9 @@ func shown(host string, addr net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// sweep deletes what has expired, now and then, until ctx ends.
-func sweep(ctx context.Context, sweeps []func(context.Context) error, logger *slog.Logger) {
-	ticker := time.NewTicker(sweepInterval)
+// sweep deletes what has expired, at intervals, until ctx ends.
+func sweep(ctx context.Context, interval time.Duration, sweeps []func(context.Context) error, logger *slog.Logger) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {

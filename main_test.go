@@ -463,6 +463,26 @@ func TestServerLimits(t *testing.T) {
 	}
 }
 
+// TestSweep sweeps again and again, also after a failure, until it is told to stop.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	rounds := 0
+	failing := func(context.Context) error { return errors.New("away") }
+	last := func(context.Context) error {
+		if rounds++; rounds == 3 {
+			cancel()
+		}
+		return nil
+	}
+	sweep(ctx, time.Millisecond, []func(context.Context) error{failing, last}, slog.New(slog.NewTextHandler(&log, nil)))
+	if n := strings.Count(log.String(), "could not delete"); rounds != 3 || n != 3 {
+		t.Errorf("%d rounds, %d failures:\n%s", rounds, n, &log)
+	}
+}
+
 // away is a database that answers after some tries.
 type away struct {
 	store.DB

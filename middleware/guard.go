@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
@@ -191,7 +192,7 @@ func Basic(c *gin.Context) (email, password string, given bool) {
 		return "", "", false
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-	if err != nil {
+	if err != nil || !utf8.Valid(raw) { // the challenge asks for UTF-8
 		return "", "", true
 	}
 	email, password, ok := strings.Cut(string(raw), ":")

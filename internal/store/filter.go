@@ -1,5 +1,10 @@
 package store
 
+import (
+	"fmt"
+	"reflect"
+)
+
 // Filter selects documents. The constructors below make one; the types are for the engines, which translate them.
 type Filter interface{ filter() }
 
@@ -50,6 +55,30 @@ func (Comparison) filter() {}
 func (Membership) filter() {}
 func (Connective) filter() {}
 func (TextSearch) filter() {}
+
+// Scalar is a value of a Comparison as its basic type, which engines translate: nil, string, bool, int64, float64, ID or
+// Time. Anything else is an error: a document, an array or an expression would be more than data to MongoDB.
+func Scalar(v any) (any, error) {
+	if IsNil(v) {
+		return nil, nil
+	}
+	r := reflect.Indirect(reflect.ValueOf(v))
+	switch v := r.Interface().(type) {
+	case ID, Time:
+		return v, nil
+	}
+	switch {
+	case r.Kind() == reflect.String:
+		return r.String(), nil
+	case r.Kind() == reflect.Bool:
+		return r.Bool(), nil
+	case r.CanInt():
+		return r.Int(), nil
+	case r.CanFloat():
+		return r.Float(), nil
+	}
+	return nil, fmt.Errorf("store: a filter cannot compare with %T", v)
+}
 
 // Eq selects documents whose field equals v.
 func Eq(field string, v any) Filter { return Comparison{OpEq, field, v} }

@@ -37,6 +37,7 @@ func TestSignIn(t *testing.T) {
 		row("wrong password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "x", Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
 		row("unknown address", request{Method: "POST", Path: "/auth", Email: "x@example.com", Password: testkit.Password, Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
 		row("not base64", request{Method: "POST", Path: "/auth", Header: header("Basic !"), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
+		row("not UTF-8", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("\xff@example.com:x"))), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
 		row("no colon", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("x"))), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
 	})
 	if cache := api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}).Header.Get("Cache-Control"); cache != "no-store" {

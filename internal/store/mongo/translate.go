@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
 
@@ -36,32 +35,6 @@ func path(field string) string {
 
 // wordsPath is where the words of a searched field are; a dotted field has one key there.
 func wordsPath(field string) string { return wordsKey + "." + escape(field) }
-
-// value is a value of a filter as BSON has it: nil for absent, and never a document, an array or an expression, which
-// MongoDB would take for more than data.
-func value(v any) (any, error) {
-	if store.IsNil(v) {
-		return nil, nil
-	}
-	switch v := v.(type) {
-	case store.ID, store.Time:
-		return v, nil
-	}
-	r := reflect.ValueOf(v)
-	switch {
-	case r.Kind() == reflect.Pointer:
-		return value(r.Elem().Interface())
-	case r.Kind() == reflect.String:
-		return r.String(), nil
-	case r.Kind() == reflect.Bool:
-		return r.Bool(), nil
-	case r.CanInt():
-		return r.Int(), nil
-	case r.CanFloat():
-		return r.Float(), nil
-	}
-	return nil, fmt.Errorf("mongo: a filter cannot compare with %T", v)
-}
 
 // nothing selects no document, and every server sees that without reading one.
 func nothing() bson.D { return where(idKey, "$in", bson.A{}) }
@@ -109,7 +82,7 @@ func (s *schema) filter(f store.Filter) (bson.D, error) {
 		values := make(bson.A, len(f.Values))
 		for i, v := range f.Values {
 			var err error
-			if values[i], err = value(v); err != nil {
+			if values[i], err = store.Scalar(v); err != nil {
 				return nil, err
 			}
 		}
@@ -133,7 +106,7 @@ func (s *schema) filter(f store.Filter) (bson.D, error) {
 }
 
 func comparison(c store.Comparison) (bson.D, error) {
-	v, err := value(c.Value)
+	v, err := store.Scalar(c.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +184,7 @@ func after(keys []key, row []any) (bson.D, error) {
 	var bound bson.D
 	var steps, ties []bson.D
 	for i, k := range keys {
-		v, err := value(row[i])
+		v, err := store.Scalar(row[i])
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -310,28 +309,15 @@ func (b *builder) path(field string) *builder {
 
 // scalar is a filter's value as SQLite compares it: nil, a string, bool, int64 or float64.
 func scalar(v any) (any, error) {
-	if store.IsNil(v) {
-		return nil, nil
-	}
-	r := reflect.Indirect(reflect.ValueOf(v))
-	switch v := r.Interface().(type) {
+	v, err := store.Scalar(v)
+	switch v := v.(type) {
 	case store.ID:
 		return v.Hex(), nil
 	case store.Time:
 		text, err := v.MarshalText()
 		return string(text), err
 	}
-	switch {
-	case r.Kind() == reflect.String:
-		return r.String(), nil
-	case r.Kind() == reflect.Bool:
-		return r.Bool(), nil
-	case r.CanInt():
-		return r.Int(), nil
-	case r.CanFloat():
-		return r.Float(), nil
-	}
-	return nil, fmt.Errorf("a value of type %T cannot be compared", v)
+	return v, err
 }
 
 // encode is JSON as a person reads it: no < where < was written.
