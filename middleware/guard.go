@@ -82,12 +82,12 @@ func (g Guard) caller(c *gin.Context, rule access.Rule) (access.Principal, error
 	if rule == access.Password {
 		return g.basic(c)
 	}
-	text, given, err := g.credential(c)
+	text, given, err := g.credential(c, rule != access.Foreign)
 	if err != nil {
 		return access.Principal{}, err
 	}
 	if !given {
-		if rule == access.Public {
+		if rule == access.Public || rule == access.Foreign {
 			return access.Principal{}, nil
 		}
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "%s", missing[rule])
@@ -133,13 +133,13 @@ func (g Guard) prove(c *gin.Context, text string) (access.Principal, error) {
 
 // credential is the text in the places that may carry one: body, header, query. Different values are a mistake
 // (RFC 6750 section 2); the same one twice is fine.
-func (g Guard) credential(c *gin.Context) (text string, given bool, err error) {
+func (g Guard) credential(c *gin.Context, inBody bool) (text string, given bool, err error) {
 	type place struct {
 		in    string
 		texts []string
 	}
 	places := []place{{in: "body"}, {in: "query"}, {in: "header", texts: bearer(c)}}
-	if v := values(c); v.Has(credential) {
+	if v := values(c); inBody && v.Has(credential) {
 		places[0].texts = v.Texts(credential)
 		if len(places[0].texts) != 1 {
 			return "", false, wrongCredential("body", "type", "Must be text, and given once.")
@@ -180,7 +180,8 @@ func (g Guard) basic(c *gin.Context) (access.Principal, error) {
 	if !given {
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "E-mail and password are missing. Send them as Authorization: Basic.")
 	}
-	return g.Passwords.VerifyPassword(c.Request.Context(), email, password)
+	observeLimits(c)
+	return g.Passwords.VerifyPassword(c.Request.Context(), Client(c), email, password)
 }
 
 // Basic is the e-mail and password of an Authorization header (RFC 7617). A malformed one counts as given, and is

@@ -91,6 +91,11 @@ func Caller(c *gin.Context) access.Principal {
 	return p
 }
 
+// Client is where the request comes from.
+func Client(c *gin.Context) access.Client {
+	return access.Client{Address: c.ClientIP(), UserAgent: c.Request.UserAgent(), Trusted: Caller(c).Master}
+}
+
 // ID is the path's id. A malformed one is NotFound, as an unknown one is.
 func ID(c *gin.Context) (store.ID, error) {
 	id, ok := store.ParseID(c.Param("id"))

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -19,7 +20,7 @@ type Problem struct {
 	Type      string         `json:"type" example:"about:blank"`
 	Title     string         `json:"title" example:"Bad Request"`
 	Status    int            `json:"status" example:"400"`
-	Code      apperr.Code    `json:"code" swaggertype:"string" enums:"validation_failed,malformed_body,unauthorized,forbidden,not_found,request_timeout,method_not_allowed,conflict,precondition_failed,idempotency_mismatch,payload_too_large,unsupported_media_type,internal,unavailable" example:"validation_failed"` // stable; what programs switch on
+	Code      apperr.Code    `json:"code" swaggertype:"string" enums:"validation_failed,malformed_body,unauthorized,forbidden,not_found,request_timeout,method_not_allowed,conflict,precondition_failed,idempotency_mismatch,too_many_requests,payload_too_large,unsupported_media_type,internal,unavailable" example:"validation_failed"` // stable; what programs switch on
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
 	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"` // the one in the log and in X-Request-Id
 	Errors    []apperr.Field `json:"errors,omitempty"`                         // the parameters at fault, all of them
@@ -39,13 +40,14 @@ var statuses = map[apperr.Code]int{
 	apperr.Conflict:             http.StatusConflict,
 	apperr.PreconditionFailed:   http.StatusPreconditionFailed,
 	apperr.IdempotencyMismatch:  http.StatusUnprocessableEntity,
+	apperr.TooManyRequests:      http.StatusTooManyRequests,
 	apperr.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	apperr.UnsupportedMediaType: http.StatusUnsupportedMediaType,
 	apperr.Internal:             http.StatusInternalServerError,
 	apperr.Unavailable:          http.StatusServiceUnavailable,
 }
 
-// defaultRetry is the Retry-After of an Unavailable that names none.
+// defaultRetry is the Retry-After of an error that names none.
 const defaultRetry = 5 * time.Second
 
 // fail answers with an error. An error that is no *apperr.Error is a 500 with a fixed text; its cause goes to the log
@@ -64,12 +66,8 @@ func fail(c *gin.Context, err error) {
 	switch e.Code {
 	case apperr.Unauthorized:
 		header.Set("WWW-Authenticate", challenge(c))
-	case apperr.Unavailable:
-		retry := e.RetryAfter
-		if retry == 0 {
-			retry = defaultRetry
-		}
-		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(retry.Seconds()))))
+	case apperr.Unavailable, apperr.TooManyRequests:
+		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetry))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not read
 	}
@@ -83,6 +81,9 @@ func fail(c *gin.Context, err error) {
 	c.Abort()
 	write(c, status, problemType, body)
 }
+
+// seconds is how many whole seconds are enough.
+func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 // challenge tells a client how to prove itself on this route (RFC 9110 section 11.6.1).
 func challenge(c *gin.Context) string {

@@ -99,7 +99,7 @@ func allowOrigins(origins []string) *cors.Cors {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"},
-		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "Idempotency-Replayed"},
+		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy"},
 		MaxAge:         600, // seconds
 	})
 }

@@ -47,7 +47,7 @@ func (fakeTokens) VerifyToken(_ context.Context, token string) (access.Principal
 
 type fakePasswords struct{}
 
-func (fakePasswords) VerifyPassword(_ context.Context, email, password string) (access.Principal, error) {
+func (fakePasswords) VerifyPassword(_ context.Context, _ access.Client, email, password string) (access.Principal, error) {
 	if email == "ada@example.com" && password == "a:b" {
 		return access.Principal{UserID: userID, Role: access.RoleUser}, nil
 	}

@@ -162,6 +162,7 @@ type kitchen struct {
 	other, admin  func() testkit.Account // made when asked for: a sign-up takes its time, on purpose
 	article       string
 	policy        func() string // likewise
+	session       func() string // likewise; another of the owner's
 	security      string        // BasicAuth, MasterKey, UserToken, both or none
 	adminRequired bool
 }
@@ -181,6 +182,11 @@ func newKitchen(t *testing.T, name string, op operation) *kitchen {
 		r := testkit.Request{Method: "POST", Path: "/policies", As: k.admin().Token, JSON: `{"namespace":"n","name":"first"}`}
 		return k.api.Do(r).JSON(201)["id"].(string)
 	})
+	k.session = sync.OnceValue(func() string {
+		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
+		rows := k.api.Do(testkit.Request{Method: "GET", Path: "/auth/sessions", As: token}).JSON(200)["rows"].([]any)
+		return rows[0].(map[string]any)["id"].(string)
+	})
 	k.adminRequired = name == "GET /users" || name == "POST /policies" || path == "/policies/{id}" && method != "GET"
 	return k
 }
@@ -188,10 +194,14 @@ func newKitchen(t *testing.T, name string, op operation) *kitchen {
 // good is a call that succeeds.
 func (k *kitchen) good() testkit.Request {
 	id := k.owner.ID
-	if strings.HasPrefix(k.path, "/articles") {
+	switch {
+	case !strings.Contains(k.path, "{id}"):
+	case strings.HasPrefix(k.path, "/articles/"):
 		id = k.article
-	} else if k.path == "/policies/{id}" {
+	case strings.HasPrefix(k.path, "/policies/"):
 		id = k.policy()
+	case strings.HasPrefix(k.path, "/auth/sessions/"):
+		id = k.session()
 	}
 	r := testkit.Request{Method: k.method, Path: strings.ReplaceAll(k.path, "{id}", id)}
 	form := url.Values{}
@@ -199,6 +209,9 @@ func (k *kitchen) good() testkit.Request {
 		if p.In == "formData" && p.Required {
 			form.Set(p.Name, fmt.Sprint(p.Example)) // so the documentation's own examples must be good
 		}
+	}
+	if form.Has("refresh_token") {
+		form.Set("refresh_token", k.owner.RefreshToken)
 	}
 	if strings.Contains(k.security, "MasterKey") {
 		form.Set("access_token", testkit.MasterKey)
@@ -300,6 +313,24 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		api.Do(r).JSON(201)
 		r.Form.Set("title", "Another")
 		r.Form.Set("name", "another")
+	case "429": // uses the limit up: in a kitchen of its own
+		k = newKitchen(t, k.method+" "+k.path, k.op)
+		api, r = k.api, k.good()
+		bad := r
+		switch k.path {
+		case "/users": // where a client without the master key may sign up
+			api = testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+			r.Form.Del("access_token")
+		case "/auth/refresh":
+			bad.Form = url.Values{"refresh_token": {"x"}}
+		default:
+			bad.Password = "wrong"
+		}
+		for range 100 {
+			if api.Do(bad).Status == 429 {
+				break
+			}
+		}
 	case "413":
 		r.Form.Set("x", strings.Repeat("x", 2<<20))
 	case "415":

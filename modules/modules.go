@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/listing"
 	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
@@ -43,12 +44,13 @@ type Service struct {
 func New(h Host, s Settings) Service {
 	cursors := listing.NewCursors(h.MasterKeys...)
 	idempotency := middleware.NewIdempotency(h.DB, h.Now, h.NewID)
+	limits := limit.New(h.DB, h.Now)
 	sessions := auth.NewSessions(h.DB)
 	users := user.New(user.Options{
-		DB: h.DB, Config: s.User, Hasher: password.NewHasher(), Cursors: cursors,
+		DB: h.DB, Config: s.User, Hasher: password.NewHasher(), Cursors: cursors, Limits: limits,
 		Dependents: []user.Dependent{sessions}, Now: h.Now, NewID: h.NewID,
 	})
-	auths := auth.New(auth.Options{Users: users.Service, Sessions: sessions, Config: s.Auth, Now: h.Now, NewID: h.NewID})
+	auths := auth.New(auth.Options{Users: users.Service, Sessions: sessions, Limits: limits, Config: s.Auth, Now: h.Now, NewID: h.NewID})
 	articles := article.New(article.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})
 	policies := policy.New(policy.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})
 	return Service{
@@ -60,6 +62,6 @@ func New(h Host, s Settings) Service {
 		},
 		Guard:       middleware.Guard{Keys: access.NewKeys(h.MasterKeys), Tokens: auths, Passwords: users},
 		Idempotency: idempotency,
-		Sweeps:      []func(context.Context) error{auths.Sweep, idempotency.Sweep},
+		Sweeps:      []func(context.Context) error{auths.Sweep, idempotency.Sweep, limits.Sweep},
 	}
 }

@@ -21,6 +21,7 @@ const (
 	User          // a user token
 	Admin         // a user token of an admin
 	Password      // HTTP Basic: e-mail and password of a user
+	Foreign       // as Public, but the body's access_token is not ours: it is an identity provider's
 )
 
 // Role of a user.
@@ -37,8 +38,15 @@ type Principal struct {
 	Master    bool     // proved the master key
 	UserID    store.ID // of the user who proved a token or a password; zero for others
 	SessionID store.ID // of the token's session
-	Epoch     int64    // of the user's sessions, when a password was proved; see user.User
+	Epoch     int64    // of the user's sessions; see user.User
 	Role      Role
+}
+
+// Client is where a request comes from.
+type Client struct {
+	Address   string // IP address: the socket's, or what a trusted proxy says
+	UserAgent string
+	Trusted   bool // it proved the master key: a server that speaks for many clients
 }
 
 // IsUser reports whether a user acts.
@@ -65,9 +73,9 @@ type TokenVerifier interface {
 }
 
 // PasswordVerifier tells whose e-mail and password these are: Unauthorized unless they are some user's. It takes the
-// same time for an unknown e-mail as for a wrong password.
+// same time for an unknown e-mail as for a wrong password. TooManyRequests: the client, or all, guessed too often.
 type PasswordVerifier interface {
-	VerifyPassword(ctx context.Context, email, password string) (Principal, error)
+	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, error)
 }
 
 // Keys are the master keys: several, so that one can be replaced while the service runs.

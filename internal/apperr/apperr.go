@@ -24,6 +24,7 @@ const (
 	Conflict             Code = "conflict"
 	PreconditionFailed   Code = "precondition_failed"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
+	TooManyRequests      Code = "too_many_requests"
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"
 	Internal             Code = "internal"
@@ -33,7 +34,8 @@ const (
 // Codes lists every Code, so that a test can hold other tables against it.
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, Forbidden, NotFound, RequestTimeout,
-	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, PayloadTooLarge, UnsupportedMediaType, Internal, Unavailable,
+	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
+	Unavailable,
 }
 
 // Error is what a service or the store returns. Message is a sentence for the caller: it never holds a value that the

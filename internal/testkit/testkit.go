@@ -22,6 +22,7 @@ import (
 	"example.com/ginseng/internal/testdb"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules"
+	"example.com/ginseng/modules/auth"
 )
 
 // The credentials of the service under test, and what no answer and no line of the log may ever hold.
@@ -109,7 +110,7 @@ func (a *API) serve(set ...func(*Config)) {
 			Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		},
 	}
-	c.Settings.Auth.Secret, c.Settings.Auth.TTL = Secret, time.Hour
+	c.Settings.Auth = auth.Config{Secret: Secret, TTL: time.Hour, RefreshTTL: 30 * 24 * time.Hour}
 	for _, f := range set {
 		f(&c)
 	}
@@ -131,8 +132,14 @@ func (a *API) serve(set ...func(*Config)) {
 	a.URL, a.Handler = server.URL, handler
 }
 
+// Session is what signing in answers.
+type Session struct{ Token, RefreshToken string }
+
 // Account is a user who has signed in.
-type Account struct{ ID, Email, Token string }
+type Account struct {
+	ID, Email string
+	Session
+}
 
 // SignUp makes a user with a role ("user" or "admin") and signs her in.
 func (a *API) SignUp(role string) Account {
@@ -143,18 +150,17 @@ func (a *API) SignUp(role string) Account {
 		Method: "POST", Path: "/users", As: MasterKey,
 		Form: url.Values{"email": {acc.Email}, "password": {Password}, "role": {role}},
 	}).decode(201, &u)
-	acc.ID, acc.Token = u.ID, a.SignIn(acc.Email, Password)
+	acc.ID, acc.Session = u.ID, a.SignIn(acc.Email, Password)
 	return acc
 }
 
-// SignIn returns a user token.
-func (a *API) SignIn(email, password string) string {
+// SignIn opens a session.
+func (a *API) SignIn(email, password string) (s Session) {
 	a.t.Helper()
-	var result struct{ Token string }
 	a.Do(Request{
 		Method: "POST", Path: "/auth", Email: email, Password: password, Form: url.Values{"access_token": {MasterKey}},
-	}).decode(201, &result)
-	return result.Token
+	}).decode(201, &s)
+	return s
 }
 
 // Request is one call. At most one of Form, JSON and Body is its body.
@@ -265,8 +271,8 @@ func (a Answer) check(r *http.Request) {
 	if a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "" {
 		a.t.Errorf("%s %s: 401 without WWW-Authenticate", r.Method, r.URL.Path)
 	}
-	if a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") == "" {
-		a.t.Errorf("%s %s: 503 without Retry-After", r.Method, r.URL.Path)
+	if (a.Status == http.StatusServiceUnavailable || a.Status == http.StatusTooManyRequests) && a.Header.Get("Retry-After") == "" {
+		a.t.Errorf("%s %s: %d without Retry-After", r.Method, r.URL.Path, a.Status)
 	}
 }
 

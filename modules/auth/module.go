@@ -1,10 +1,11 @@
-// Package auth signs users in: it trades an e-mail and a password for a token, and keeps the session behind it.
+// Package auth signs users in: it trades an e-mail and a password for tokens, and keeps the session behind them.
 package auth
 
 import (
 	"time"
 
 	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/user"
@@ -14,12 +15,13 @@ import (
 type Options struct {
 	Users    *user.Service
 	Sessions *Sessions
+	Limits   *limit.Limiter
 	Config   Config
 	Now      func() time.Time
 	NewID    func() store.ID
 }
 
-// Module mounts the routes of signing in and out, and verifies tokens for the guard.
+// Module mounts the routes of signing in and out and of sessions, and verifies tokens for the guard.
 type Module struct {
 	*Service
 	controller *controller
@@ -28,11 +30,13 @@ type Module struct {
 // New makes the module.
 func New(o Options) *Module {
 	service := &Service{
-		users:    o.Users,
-		sessions: o.Sessions,
-		tokens:   access.NewTokens(o.Config.Secret, o.Config.TTL, o.Now),
-		now:      o.Now,
-		newID:    o.NewID,
+		users:      o.Users,
+		sessions:   o.Sessions,
+		limits:     o.Limits,
+		tokens:     access.NewTokens(o.Config.Secret, o.Config.TTL, o.Now),
+		refreshTTL: o.Config.RefreshTTL,
+		now:        o.Now,
+		newID:      o.NewID,
 	}
 	return &Module{Service: service, controller: &controller{service}}
 }

@@ -49,7 +49,7 @@ func TestSignOut(t *testing.T) {
 	t.Parallel()
 	api := testkit.Start(t)
 	ada := api.SignUp("user")
-	second := api.SignIn(ada.Email, testkit.Password)
+	second := api.SignIn(ada.Email, testkit.Password).Token
 	api.Run(t, []testkit.Scenario{
 		row("nobody", request{Method: "DELETE", Path: "/auth"}, 401, nil, nil),
 		row("master key", request{Method: "DELETE", Path: "/auth", As: testkit.MasterKey}, 401, nil, nil),
@@ -64,7 +64,7 @@ func TestTokenExpires(t *testing.T) {
 	api := testkit.Start(t)
 	ada := api.SignUp("user")
 	api.Clock.Advance(59 * time.Minute)
-	fresh := api.SignIn(ada.Email, testkit.Password)
+	fresh := api.SignIn(ada.Email, testkit.Password).Token
 	me := func(token string) int { return api.Do(request{Method: "GET", Path: "/users/me", As: token}).Status }
 	if me(ada.Token) != 200 {
 		t.Error("expired too early")

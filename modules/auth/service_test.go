@@ -8,26 +8,36 @@ import (
 	"example.com/ginseng/internal/testdb"
 )
 
-func TestSweep(t *testing.T) {
-	t.Parallel()
+// openSessions makes a session for each user, which expires after a time.
+func openSessions(t *testing.T, now time.Time, expire map[store.ID][]time.Duration) *Sessions {
+	t.Helper()
 	db := testdb.Open(t)
 	sessions := NewSessions(db)
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	now := store.At(time.Now())
-	s := &Service{sessions: sessions, now: func() time.Time { return now.Time }}
-	for _, expires := range []time.Duration{-time.Hour, 0, time.Millisecond} {
-		session := Session{Meta: store.NewMeta(store.NewID(), now), UserID: store.NewID(), ExpiresAt: store.At(now.Add(expires))}
-		if err := sessions.all.Insert(t.Context(), session); err != nil {
-			t.Fatal(err)
+	for user, times := range expire {
+		for _, d := range times {
+			id := store.NewID()
+			session := Session{Meta: store.NewMeta(id, store.At(now)), UserID: user, ExpiresAt: store.At(now.Add(d)), Family: id.Hex()}
+			if err := sessions.all.Insert(t.Context(), session); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	return sessions
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	sessions := openSessions(t, now, map[store.ID][]time.Duration{store.NewID(): {-time.Hour, 0, time.Millisecond}})
+	s := &Service{sessions: sessions, now: func() time.Time { return now }}
 	if err := s.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := sessions.all.List(t.Context(), store.Query{})
-	if err != nil || len(left) != 1 || !left[0].ExpiresAt.After(now.Time) {
+	if err != nil || len(left) != 1 || !left[0].ExpiresAt.After(store.At(now).Time) {
 		t.Errorf("%+v, %v", left, err)
 	}
 }
@@ -35,23 +45,59 @@ func TestSweep(t *testing.T) {
 // TestDeletedUser leaves none of a deleted user's sessions behind, and all of the others'.
 func TestDeletedUser(t *testing.T) {
 	t.Parallel()
-	db := testdb.Open(t)
-	sessions := NewSessions(db)
-	if err := db.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	ada, eve := store.NewID(), store.NewID()
-	for _, user := range []store.ID{ada, eve, ada} {
-		session := Session{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), UserID: user}
-		if err := sessions.all.Insert(t.Context(), session); err != nil {
-			t.Fatal(err)
-		}
-	}
+	sessions := openSessions(t, time.Now(), map[store.ID][]time.Duration{ada: {time.Hour, time.Hour}, eve: {time.Hour}})
 	if err := sessions.DeleteOf(t.Context(), ada); err != nil {
 		t.Fatal(err)
 	}
 	left, err := sessions.all.List(t.Context(), store.Query{})
 	if err != nil || len(left) != 1 || left[0].UserID != eve {
 		t.Errorf("%+v, %v", left, err)
+	}
+}
+
+func TestRefreshToken(t *testing.T) {
+	t.Parallel()
+	token := newRefreshToken()
+	if again, ok := parseRefreshToken(token.String()); !ok || again != token {
+		t.Errorf("%v was read as %v, %v", token, again, ok)
+	}
+	for _, bad := range []string{"", "x", token.String() + "A", token.String()[1:], token.String()[:63] + "=", token.String()[:63] + "+"} {
+		if _, ok := parseRefreshToken(bad); ok {
+			t.Errorf("%q is a token", bad)
+		}
+	}
+	if other := newRefreshToken(); other.family == token.family || other.secret == token.secret {
+		t.Error("two tokens have something in common")
+	}
+	next := token.next("salt")
+	if next != token.next("salt") || next.family != token.family || next.secret == token.secret || next == token.next("pepper") {
+		t.Error("the next token is not made of the last one and the salt alone")
+	}
+}
+
+// TestFollow finds the current token from any that was traded in the grace, however many trades ago.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	tokens := []refreshToken{newRefreshToken()}
+	var s Session
+	for i, salt := range []string{"a", "b", "c"} {
+		last := tokens[i]
+		s.Rotated = append(s.Rotated, rotation{Digest: digest(last.secret[:]), Salt: salt, At: store.At(begin.Add(time.Duration(i) * time.Second))})
+		tokens = append(tokens, last.next(salt))
+	}
+	newest := tokens[3]
+	s.Current = digest(newest.secret[:])
+	for i, token := range tokens[:3] {
+		if got, ok := s.follow(token, store.At(begin)); !ok || got != newest {
+			t.Errorf("token %d leads to %v, %v", i, got, ok)
+		}
+	}
+	if _, ok := s.follow(tokens[0], store.At(begin.Add(time.Millisecond))); ok {
+		t.Error("a token leads on after the grace")
+	}
+	if _, ok := s.follow(newRefreshToken(), store.At(begin)); ok {
+		t.Error("a token that never was leads on")
 	}
 }

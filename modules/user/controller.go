@@ -32,6 +32,7 @@ type controller struct {
 //	@Failure		413				{object}	middleware.Problem	"payload_too_large"
 //	@Failure		415				{object}	middleware.Problem	"unsupported_media_type"
 //	@Failure		422				{object}	middleware.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Failure		429				{object}	middleware.Problem	"too_many_requests: more than 20 sign-ups of a client address in an hour, under PUBLIC_SIGNUP"
 //	@Failure		503				{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
 //	@Security		MasterKey
 //	@Router			/users [post]
@@ -40,7 +41,7 @@ func (c *controller) create(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.Create(g.Request.Context(), middleware.Caller(g), in)
+	u, err := c.service.Create(g.Request.Context(), middleware.Client(g), in)
 	if err != nil {
 		return err
 	}
@@ -188,6 +189,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Failure		412			{object}	middleware.Problem	"precondition_failed: the record has changed since"
 //	@Failure		413			{object}	middleware.Problem	"payload_too_large"
 //	@Failure		415			{object}	middleware.Problem	"unsupported_media_type"
+//	@Failure		429			{object}	middleware.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
 //	@Failure		503			{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
 //	@Security		BasicAuth
 //	@Router			/users/{id}/password [put]

@@ -21,7 +21,18 @@ type User struct {
 	// Epoch is raised when all sessions end at once: a session is good only in the epoch it began in. So a password
 	// change ends them in the same atomic write, and no sign-in with the old password can slip past it.
 	Epoch int64 `json:"epoch"`
+	// EmailVerified tells that the owner of the address is known to hold the account: a provider said so when it was made,
+	// or she completed a password reset.
+	EmailVerified bool `json:"emailVerified"`
+	// LinksFrom is the first epoch whose linked identities are good.
+	LinksFrom int64 `json:"linksFrom"`
 }
+
+// HasPassword reports whether the user can sign in with a password.
+func (u User) HasPassword() bool { return u.Password != "" }
+
+// Profile is what is known of somebody who is to have an account. Email is needed.
+type Profile struct{ Email, Name, Picture string }
 
 // CreateInput is what sign-up takes. An address with a colon could not be sent as HTTP Basic (RFC 7617 section 2).
 type CreateInput struct {
@@ -61,6 +72,14 @@ type View struct {
 	Role      access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	User
+
+// SignedIn is the answer to every way of signing in (seed: token, user).
+type SignedIn struct {
+	Token        string     `json:"token" example:"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"` // send it as access_token
+	User         View       `json:"user"`
+	RefreshToken string     `json:"refreshToken" example:"Zk3n0cXGk2…"`                                                   // trade it for the next pair, once
+	ExpiresAt    store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-02T16:04:05.000Z"` // of token
+} //	@name	AuthResult
 
 // Public is the user as everyone sees it.
 func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Picture: u.Picture} }

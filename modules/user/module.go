@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/listing"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/middleware"
@@ -16,6 +17,7 @@ type Options struct {
 	Config     Config
 	Hasher     Hasher
 	Cursors    listing.Cursors
+	Limits     *limit.Limiter
 	Dependents []Dependent // what goes with a user who is deleted
 	Now        func() time.Time
 	NewID      func() store.ID

@@ -8,7 +8,7 @@ import (
 // Routes mounts the routes of users.
 func (m *Module) Routes(r *middleware.Router) {
 	c := m.controller
-	r.POST("/users", m.SignupRule(), r.Idempotent(c.create))
+	r.POST("/users", m.SignupRule(), r.Limited(r.Idempotent(c.create)))
 	r.GET("/users", access.Admin, c.index)
 	r.GET("/users/me", access.User, c.me)
 	r.GET("/users/:id", access.Public, c.show)

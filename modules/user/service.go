@@ -7,6 +7,7 @@ import (
 
 	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/listing"
 	"example.com/ginseng/internal/store"
 )
@@ -17,6 +18,8 @@ type Service struct {
 	config     Config
 	hasher     Hasher
 	dependents []Dependent
+	limits     *limit.Limiter
+	guesses    *limit.Guesses
 	now        func() time.Time
 	newID      func() store.ID
 }
@@ -27,6 +30,8 @@ func newService(o Options) *Service {
 		config:     o.Config,
 		hasher:     o.Hasher,
 		dependents: o.Dependents,
+		limits:     o.Limits,
+		guesses:    limit.NewGuesses(o.Limits),
 		now:        o.Now,
 		newID:      o.NewID,
 	}
@@ -40,29 +45,68 @@ func (s *Service) SignupRule() access.Rule {
 	return access.Master
 }
 
-// Create makes an account. Forbidden: a role without the master key. Conflict: the e-mail is taken.
-func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (User, error) {
-	if in.Role != "" && !caller.Master {
+// The limits of guessing and signing up. The guesses that count are the wrong ones.
+var (
+	guessesOfClient  = limit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // at one account
+	guessesAtAccount = limit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
+	guessesOfAddress = limit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute}
+	signups          = limit.Rule{Name: "sign-up", Max: 20, Window: time.Hour} // of one address
+)
+
+// Create makes an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups of the client's
+// address. Conflict: the e-mail is taken.
+func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, error) {
+	if in.Role != "" && !client.Trusted {
 		return User{}, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
+	}
+	if err := s.countSignup(ctx, client); err != nil {
+		return User{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, in.Password)
 	if err != nil {
 		return User{}, err
 	}
-	email := normalEmail(in.Email)
-	u := User{
-		Meta:     store.NewMeta(s.newID(), store.At(s.now())),
-		Email:    email,
-		Name:     cmp.Or(in.Name, defaultName(email)),
-		Picture:  cmp.Or(in.Picture, defaultPicture(email)),
-		Role:     access.Role(cmp.Or(in.Role, string(access.RoleUser))),
-		Password: hash,
-	}
+	u := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
+	u.Role, u.Password = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash
 	return u, s.users.Insert(ctx, u)
+}
+
+// CreateVerified makes an account without a password, for somebody whose e-mail an identity provider has verified.
+// TooManyRequests, Conflict: as Create.
+func (s *Service) CreateVerified(ctx context.Context, client access.Client, in Profile) (User, error) {
+	if err := s.countSignup(ctx, client); err != nil {
+		return User{}, err
+	}
+	u := s.newUser(in)
+	u.EmailVerified = true
+	return u, s.users.Insert(ctx, u)
+}
+
+func (s *Service) countSignup(ctx context.Context, client access.Client) error {
+	if client.Trusted {
+		return nil
+	}
+	return s.limits.Take(ctx, signups.Of(limit.Network(client.Address)))
+}
+
+func (s *Service) newUser(p Profile) User {
+	email := normalEmail(p.Email)
+	return User{
+		Meta:    store.NewMeta(s.newID(), store.At(s.now())),
+		Email:   email,
+		Name:    cmp.Or(p.Name, defaultName(email)),
+		Picture: cmp.Or(p.Picture, defaultPicture(email)),
+		Role:    access.RoleUser,
+	}
 }
 
 // Get returns a user, or NotFound.
 func (s *Service) Get(ctx context.Context, id store.ID) (User, error) { return s.users.Get(ctx, id) }
+
+// ByEmail returns the user with the e-mail, or NotFound.
+func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
+	return s.users.First(ctx, store.Eq("email", normalEmail(email)))
+}
 
 // List returns a page of users.
 func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
@@ -121,6 +165,26 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	return u, err
 }
 
+// ResetPassword sets the password of a user who forgot it and proved that she reads her mail: with the same write all of
+// her sessions and resets end, and the e-mail counts as verified. If it was not, whoever made the account may not have
+// been its owner: identities linked so far are good for nothing any more. NotFound: she is gone, or in another epoch.
+func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
+	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
+	u, err := s.users.First(ctx, current)
+	if err != nil {
+		return User{}, err
+	}
+	hash, err := s.hasher.Hash(ctx, password)
+	if err != nil {
+		return User{}, err
+	}
+	changes := []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now()))}
+	if !u.EmailVerified {
+		changes = append(changes, store.Set("linksFrom", epoch+1))
+	}
+	return s.users.Update(ctx, current, changes...)
+}
+
 // Delete removes a user and what depends on her. NotFound, Forbidden, PreconditionFailed: as Update.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if _, err := s.owned(ctx, caller, id, expected); err != nil {
@@ -138,23 +202,39 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 }
 
 // Authenticate returns the user with the e-mail and password, or Unauthorized, in the same time whether the address is
-// known or not. Unavailable: too many people sign in. A hash that is not of today's kind is replaced.
-func (s *Service) Authenticate(ctx context.Context, email, pass string) (User, error) {
-	u, err := s.users.First(ctx, store.Eq("email", normalEmail(email)))
-	if err != nil && !apperr.Is(err, apperr.NotFound) {
-		return User{}, err
+// known or not. TooManyRequests: too many wrong guesses, at this address or by this client. Unavailable: too many people
+// sign in. A hash that is not of today's kind is replaced.
+func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, error) {
+	email = normalEmail(email)
+	var others []limit.Key
+	network := limit.Network(client.Address)
+	if !client.Trusted {
+		others = []limit.Key{guessesOfAddress.Of(network)}
 	}
-	match, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // of nobody: an empty hash, at the same cost
+	var u User
+	right, err := s.guesses.Guess(ctx, guessesAtAccount.Of(email), guessesOfClient.Of(email, network), others, func() (right bool, err error) {
+		u, right, err = s.verify(ctx, email, pass)
+		return right, err
+	})
 	if err != nil {
 		return User{}, err
 	}
-	if !match {
+	if !right {
 		return User{}, wrongPassword()
 	}
-	if outdated {
+	return u, nil
+}
+
+func (s *Service) verify(ctx context.Context, email, pass string) (u User, right bool, err error) {
+	u, err = s.ByEmail(ctx, email)
+	if err != nil && !apperr.Is(err, apperr.NotFound) {
+		return u, false, err
+	}
+	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // of nobody: an empty hash, at the same cost
+	if right && outdated {
 		s.rehash(ctx, u, pass)
 	}
-	return u, nil
+	return u, right, err
 }
 
 // rehash replaces a hash that is not of today's kind. Where that fails, the next sign-in does it.
@@ -167,8 +247,8 @@ func (s *Service) rehash(ctx context.Context, u User, pass string) {
 func wrongPassword() error { return apperr.New(apperr.Unauthorized, "E-mail or password is wrong.") }
 
 // VerifyPassword is Authenticate for the guard.
-func (s *Service) VerifyPassword(ctx context.Context, email, pass string) (access.Principal, error) {
-	u, err := s.Authenticate(ctx, email, pass)
+func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, error) {
+	u, err := s.Authenticate(ctx, client, email, pass)
 	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, err
 }
 

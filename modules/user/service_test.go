@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testdb"
@@ -30,12 +31,12 @@ func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdat
 func TestUnknownAddressCostsTheSame(t *testing.T) {
 	t.Parallel()
 	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
-	s := newService(Options{DB: db, Hasher: hasher, Now: time.Now, NewID: store.NewID})
+	s := newService(Options{DB: db, Hasher: hasher, Limits: limit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i, email := range []string{"nobody@example.com", "", "not an address"} {
-		if _, err := s.Authenticate(t.Context(), email, "x"); !apperr.Is(err, apperr.Unauthorized) || hasher.verified != i+1 {
+		if _, err := s.Authenticate(t.Context(), access.Client{}, email, "x"); !apperr.Is(err, apperr.Unauthorized) || hasher.verified != i+1 {
 			t.Errorf("%q: %v after %d hashes", email, err, hasher.verified)
 		}
 	}
@@ -45,7 +46,7 @@ func TestUnknownAddressCostsTheSame(t *testing.T) {
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	s := newService(Options{DB: db, Hasher: password.NewHasher(), Now: time.Now, NewID: store.NewID})
+	s := newService(Options{DB: db, Hasher: password.NewHasher(), Limits: limit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +58,11 @@ func TestImportedHash(t *testing.T) {
 	if err := s.users.Insert(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Authenticate(t.Context(), u.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
+	if _, err := s.Authenticate(t.Context(), access.Client{}, u.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	for range 2 {
-		if _, err := s.Authenticate(t.Context(), u.Email, "old"); err != nil {
+		if _, err := s.Authenticate(t.Context(), access.Client{}, u.Email, "old"); err != nil {
 			t.Fatal(err)
 		}
 		now, err := s.Get(t.Context(), u.ID)

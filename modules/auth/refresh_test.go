@@ -1,0 +1,218 @@
+package auth_test
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/testkit"
+)
+
+func signIn(api *testkit.API, email string) testkit.Session {
+	return api.SignIn(email, testkit.Password)
+}
+
+func refresh(api *testkit.API, token string) testkit.Answer {
+	return api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {token}}})
+}
+
+func read(a testkit.Answer) testkit.Session {
+	body := a.JSON(201)
+	return testkit.Session{Token: body["token"].(string), RefreshToken: body["refreshToken"].(string)}
+}
+
+func me(api *testkit.API, token string) int {
+	return api.Do(request{Method: "GET", Path: "/users/me", As: token}).Status
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	first := signIn(api, ada.Email)
+	api.Clock.Advance(59 * time.Minute)
+	answer := refresh(api, first.RefreshToken)
+	second := read(answer)
+	if answer.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("Cache-Control: %q", answer.Header.Get("Cache-Control"))
+	}
+	if second.Token == first.Token || second.RefreshToken == first.RefreshToken {
+		t.Error("a refresh answers what was there already")
+	}
+	api.Clock.Advance(time.Minute)
+	if me(api, first.Token) != 401 || me(api, second.Token) != 200 {
+		t.Error("the old user token has not expired, or the new one has")
+	}
+	api.Clock.Advance(30*24*time.Hour - 2*time.Minute)
+	third := read(refresh(api, second.RefreshToken))
+	api.Clock.Advance(30 * 24 * time.Hour)
+	if status := refresh(api, third.RefreshToken).Status; status != 401 {
+		t.Errorf("an expired session is refreshed: %d", status)
+	}
+	api.Run(t, []testkit.Scenario{
+		row("no token", request{Method: "POST", Path: "/auth/refresh"}, 400, []string{`"param":"refresh_token"`, `"required"`}, nil),
+		row("too short", request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {" x "}}}, 401, nil, nil),
+		row("never was", request{Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": first.RefreshToken[:60] + "AAAA"}}, 401, nil, nil),
+		row("a user token", request{Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": second.RefreshToken + second.Token}}, 400, []string{`"max_length"`}, nil),
+		row("not text", request{Method: "POST", Path: "/auth/refresh", JSON: `{"refresh_token":1}`}, 400, []string{`"type"`}, nil),
+	})
+}
+
+// TestRefreshGrace trades old tokens again: within the grace each leads to the current one, also from two trades ago.
+func TestRefreshGrace(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	first := signIn(api, api.SignUp("user").Email)
+	second := read(refresh(api, first.RefreshToken))
+	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != second.RefreshToken || me(api, again.Token) != 200 {
+		t.Error("in the grace the old token gives another next one")
+	}
+	api.Clock.Advance(20 * time.Second)
+	third := read(refresh(api, second.RefreshToken))
+	api.Clock.Advance(10 * time.Second)
+	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != third.RefreshToken {
+		t.Error("the token of two trades ago does not lead to the current one")
+	}
+	api.Clock.Advance(time.Millisecond)
+	if status := refresh(api, first.RefreshToken).Status; status != 401 {
+		t.Errorf("after the grace: %d", status)
+	}
+	for name, token := range map[string]string{"second": second.RefreshToken, "third": third.RefreshToken} {
+		if status := refresh(api, token).Status; status != 401 {
+			t.Errorf("the session goes on after a replay, by the %s: %d", name, status)
+		}
+	}
+	if me(api, third.Token) != 401 {
+		t.Error("the user token of a session that ended is good")
+	}
+}
+
+// TestRefreshAtOnce trades one token 50 times at once, through two copies of the service.
+func TestRefreshAtOnce(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	copies := []*testkit.API{api, api.Copy()}
+	ada := api.SignUp("user")
+	first := signIn(api, ada.Email)
+	var wg sync.WaitGroup
+	got := make([]testkit.Session, 50)
+	for i := range got {
+		wg.Go(func() { got[i] = read(refresh(copies[i%2], first.RefreshToken)) })
+	}
+	wg.Wait()
+	for _, p := range got {
+		if p.RefreshToken != got[0].RefreshToken || me(api, p.Token) != 200 {
+			t.Fatal("there are two live successors")
+		}
+	}
+	if count := api.Do(request{Method: "GET", Path: "/auth/sessions", As: got[0].Token}).JSON(200)["count"]; count != 2.0 { // SignUp's, and this
+		t.Errorf("%v sessions", count)
+	}
+	if status := refresh(api, got[0].RefreshToken).Status; status != 201 {
+		t.Errorf("the successor is not live: %d", status)
+	}
+}
+
+// TestRefreshEnds ends the session by what ends sessions: nothing of it is good then.
+func TestRefreshEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]request{
+		"sign-out":        {Method: "DELETE", Path: "/auth"},
+		"password change": {Method: "PUT", Path: "/users/me/password", Password: testkit.Password, Form: url.Values{"password": {"an even better horse"}}},
+		"deletion":        {Method: "DELETE", Path: "/users/me"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := testkit.Start(t)
+			ada := api.SignUp("user")
+			session := signIn(api, ada.Email)
+			if end.Password != "" {
+				end.Email = ada.Email
+			} else {
+				end.As = session.Token
+			}
+			if status := api.Do(end).Status; status >= 300 {
+				t.Fatal(status)
+			}
+			if a, b := me(api, session.Token), refresh(api, session.RefreshToken).Status; a != 401 || b != 401 {
+				t.Errorf("the user token is answered with %d, the refresh token with %d", a, b)
+			}
+		})
+	}
+}
+
+func TestRefreshLimit(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	session := signIn(api, api.SignUp("user").Email)
+	for range 100 {
+		if status := refresh(api, "nobody's").Status; status != 401 {
+			t.Fatal(status)
+		}
+	}
+	answer := refresh(api, session.RefreshToken)
+	if answer.Status != 429 || answer.Header.Get("Retry-After") != "900" || answer.Header.Get("RateLimit") != `"refresh";r=0;t=900` ||
+		answer.Header.Get("RateLimit-Policy") != `"refresh";q=100;w=900` {
+		t.Errorf("%d %v", answer.Status, answer.Header)
+	}
+	trusted := request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {session.RefreshToken}, "access_token": {testkit.MasterKey}}}
+	if status := api.Do(trusted).Status; status != 201 {
+		t.Errorf("a server with the master key, for another client: %d", status)
+	}
+	api.Clock.Advance(15 * time.Minute)
+	if status := refresh(api, session.RefreshToken).Status; status != 401 { // not 429: it was traded 15 minutes ago
+		t.Errorf("after the window: %d", status)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	api.Clock.Advance(time.Second)
+	phone := api.Do(request{
+		Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}},
+		Header: http.Header{"User-Agent": {"Phone/1.0"}},
+	}).JSON(201)["token"].(string)
+	list := func(token string) []any {
+		t.Helper()
+		body := api.Do(request{Method: "GET", Path: "/auth/sessions", As: token}).JSON(200)
+		rows := body["rows"].([]any)
+		if body["count"] != float64(len(rows)) {
+			t.Errorf("count %v of %d", body["count"], len(rows))
+		}
+		return rows
+	}
+	rows := list(phone)
+	if len(rows) != 2 {
+		t.Fatalf("%v", rows)
+	}
+	newest, oldest := rows[0].(map[string]any), rows[1].(map[string]any)
+	if newest["userAgent"] != "Phone/1.0" || newest["current"] != true || oldest["current"] != false || newest["ip"] != "127.0.0.1" ||
+		newest["createdAt"] != newest["lastUsedAt"] || len(newest) != 6 {
+		t.Errorf("%v", rows)
+	}
+	eves := list(eve.Token)[0].(map[string]any)["id"].(string)
+	api.Run(t, []testkit.Scenario{
+		row("nobody's", request{Method: "GET", Path: "/auth/sessions"}, 401, nil, nil),
+		row("master key's", request{Method: "GET", Path: "/auth/sessions", As: testkit.MasterKey}, 401, nil, nil),
+		row("another's", request{Method: "DELETE", Path: "/auth/sessions/" + eves, As: phone}, 404, nil, nil),
+		row("unknown", request{Method: "DELETE", Path: "/auth/sessions/x", As: phone}, 404, nil, nil),
+		row("not signed in", request{Method: "DELETE", Path: "/auth/sessions/" + eves}, 401, nil, nil),
+		row("one of hers", request{Method: "DELETE", Path: "/auth/sessions/" + oldest["id"].(string), As: phone}, 204, nil, nil),
+		row("it has ended", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("twice", request{Method: "DELETE", Path: "/auth/sessions/" + oldest["id"].(string), As: phone}, 404, nil, nil),
+	})
+	laptop := signIn(api, ada.Email)
+	api.Run(t, []testkit.Scenario{
+		row("all others", request{Method: "DELETE", Path: "/auth/sessions", As: phone}, 204, nil, nil),
+		row("this goes on", request{Method: "GET", Path: "/users/me", As: phone}, 200, nil, nil),
+		row("the other has ended", request{Method: "GET", Path: "/users/me", As: laptop.Token}, 401, nil, nil),
+		row("another user's goes on", request{Method: "GET", Path: "/users/me", As: eve.Token}, 200, nil, nil),
+	})
+	if len(list(phone)) != 1 {
+		t.Error("ended sessions are listed")
+	}
+}

@@ -1,0 +1,197 @@
+package user
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/limit"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testdb"
+)
+
+// plain is a Hasher that costs nothing.
+type plain struct{}
+
+func (plain) Hash(_ context.Context, password string) (string, error) {
+	return "hash of " + password, nil
+}
+
+func (plain) Verify(_ context.Context, password, hash string) (match, outdated bool, err error) {
+	return hash == "hash of "+password, false, nil
+}
+
+// limited starts a service on which hashing costs nothing, with one user, and tells how to set its clock forward.
+func limited(t *testing.T) (s *Service, ada User, advance func(time.Duration)) {
+	t.Helper()
+	db, now := testdb.Open(t), time.Now()
+	clock := func() time.Time { return now }
+	s = newService(Options{DB: db, Hasher: plain{}, Limits: limit.New(db, clock), Now: clock, NewID: store.NewID})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ada, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, ada, func(d time.Duration) { now = now.Add(d) }
+}
+
+func address(i int) access.Client { return access.Client{Address: fmt.Sprintf("192.0.2.%d", i)} }
+
+// TestGuessing holds wrong guesses to the limits of contract section 4, for a user and for nobody alike.
+func TestGuessing(t *testing.T) {
+	t.Parallel()
+	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
+		t.Run(email, func(t *testing.T) {
+			t.Parallel()
+			s, _, advance := limited(t)
+			guess := func(client access.Client, email, password string) apperr.Code {
+				_, err := s.Authenticate(t.Context(), client, email, password)
+				return apperr.CodeOf(err)
+			}
+			for i := range 10 { // clients, of 10 guesses each
+				for range 10 {
+					if code := guess(address(i), email, "wrong"); code != apperr.Unauthorized {
+						t.Fatalf("client %d: %s", i, code)
+					}
+				}
+				if i < 9 {
+					if code := guess(address(i), " "+email, "right"); code != apperr.TooManyRequests {
+						t.Fatalf("client %d goes on: %q", i, code)
+					}
+				}
+			}
+			if code := guess(address(99), email, "right"); code != apperr.TooManyRequests {
+				t.Errorf("after 100 guesses another client goes on: %q", code)
+			}
+			if code := guess(access.Client{Trusted: true}, email, "right"); code != apperr.TooManyRequests {
+				t.Errorf("after 100 guesses a server goes on: %q", code)
+			}
+			advance(15 * time.Minute)
+			if code := guess(address(0), "ada@example.com", "right"); code != "" {
+				t.Errorf("after the window: %s", code)
+			}
+		})
+	}
+}
+
+// TestSpraying holds one client's guesses at many accounts to the limit of its address, and not those that a server with
+// the master key passes on.
+func TestSpraying(t *testing.T) {
+	t.Parallel()
+	s, ada, _ := limited(t)
+	spray := func(client access.Client) {
+		t.Helper()
+		for i := range 100 {
+			_, err := s.Authenticate(t.Context(), client, fmt.Sprintf("user%d@example.com", i), "wrong")
+			if !apperr.Is(err, apperr.Unauthorized) {
+				t.Fatalf("guess %d: %v", i, err)
+			}
+		}
+	}
+	spray(access.Client{Address: "2001:db8::1"})
+	if _, err := s.Authenticate(t.Context(), access.Client{Address: "2001:db8::2"}, ada.Email, "right"); !apperr.Is(err, apperr.TooManyRequests) {
+		t.Errorf("the same network: %v", err)
+	}
+	if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
+		t.Errorf("another: %v", err)
+	}
+	server := access.Client{Address: "192.0.2.9", Trusted: true}
+	spray(server)
+	if _, err := s.Authenticate(t.Context(), server, ada.Email, "right"); err != nil {
+		t.Errorf("a server: %v", err)
+	}
+}
+
+// TestForgiving forgets the wrong guesses of a client that then guesses right.
+func TestForgiving(t *testing.T) {
+	t.Parallel()
+	s, ada, _ := limited(t)
+	for range 3 {
+		for range 9 {
+			if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSignups(t *testing.T) {
+	t.Parallel()
+	s, ada, advance := limited(t)
+	create := func(client access.Client, i int) error {
+		_, err := s.Create(t.Context(), client, CreateInput{Email: fmt.Sprintf("%d@example.com", i), Password: "x"})
+		return err
+	}
+	for i := range 19 {
+		if err := create(address(1), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Create(t.Context(), address(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
+		t.Errorf("a taken address: %v", err) // counts too: it tells who has an account
+	}
+	if err := create(address(1), 20); !apperr.Is(err, apperr.TooManyRequests) {
+		t.Errorf("the 21st: %v", err)
+	}
+	if _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: "g@example.com"}); !apperr.Is(err, apperr.TooManyRequests) {
+		t.Errorf("by a provider: %v", err)
+	}
+	for i, client := range []access.Client{address(2), {Address: address(1).Address, Trusted: true}} {
+		if err := create(client, 100+i); err != nil {
+			t.Errorf("%+v: %v", client, err)
+		}
+	}
+	advance(time.Hour)
+	if err := create(address(1), 200); err != nil {
+		t.Errorf("after the window: %v", err)
+	}
+}
+
+// TestResetPassword verifies the e-mail, ends the epoch, and works once.
+func TestResetPassword(t *testing.T) {
+	t.Parallel()
+	s, ada, _ := limited(t)
+	reset, err := s.ResetPassword(t.Context(), ada.ID, ada.Epoch, "new")
+	if err != nil || !reset.EmailVerified || reset.Epoch != ada.Epoch+1 || reset.LinksFrom != reset.Epoch || reset.Version != ada.Version+1 {
+		t.Fatalf("%+v %v", reset, err)
+	}
+	if _, err := s.ResetPassword(t.Context(), ada.ID, ada.Epoch, "newer"); !apperr.Is(err, apperr.NotFound) {
+		t.Errorf("again: %v", err)
+	}
+	if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "new"); err != nil {
+		t.Error(err)
+	}
+	again, err := s.ResetPassword(t.Context(), ada.ID, reset.Epoch, "newest")
+	if err != nil || again.LinksFrom != reset.LinksFrom {
+		t.Errorf("identities of a verified user are dropped: %+v %v", again, err)
+	}
+	if _, err := s.ResetPassword(t.Context(), store.NewID(), 0, "x"); !apperr.Is(err, apperr.NotFound) {
+		t.Errorf("nobody's: %v", err)
+	}
+}
+
+func TestCreateVerified(t *testing.T) {
+	t.Parallel()
+	s, ada, _ := limited(t)
+	eve, err := s.CreateVerified(t.Context(), address(1), Profile{Email: " Eve@Example.com", Name: "Eve"})
+	if err != nil || eve.Email != "eve@example.com" || eve.Name != "Eve" || eve.Picture == "" || !eve.EmailVerified || eve.Role != access.RoleUser {
+		t.Fatalf("%+v %v", eve, err)
+	}
+	if eve.HasPassword() || !ada.HasPassword() {
+		t.Error("HasPassword is wrong")
+	}
+	if _, err := s.Authenticate(t.Context(), address(1), eve.Email, ""); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("an account without a password: %v", err)
+	}
+	if _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
+		t.Errorf("a taken address: %v", err)
+	}
+}
