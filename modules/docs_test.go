@@ -1,6 +1,7 @@
 package modules_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type operation struct {
 		Example     any
 	}
 	Responses map[string]struct {
-		Schema struct {
+		Description string
+		Schema      struct {
 			Ref string `json:"$ref"`
 		}
 	}
@@ -139,7 +141,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 	for name := range ops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKitchen(t, name, ops[name])
+			k := newKitchen(t, ops, name)
 			statuses := slices.Sorted(maps.Keys(ops[name].Responses))
 			slices.Reverse(statuses) // what succeeds, and changes something, comes last
 			for _, status := range statuses {
@@ -153,95 +155,120 @@ func TestEveryDocumentedStatus(t *testing.T) {
 	}
 }
 
-// kitchen makes calls of one route.
+// kitchen makes calls of one route, by what the documentation says of it: its own examples must be good.
 type kitchen struct {
-	api           *testkit.API
-	method, path  string
-	op            operation
-	owner         testkit.Account
-	other, admin  func() testkit.Account // made when asked for: a sign-up takes its time, on purpose
-	article       string
-	policy        func() string // likewise
-	session       func() string // likewise; another of the owner's
-	security      string        // BasicAuth, MasterKey, UserToken, both or none
-	adminRequired bool
+	t            *testing.T
+	api          *testkit.API
+	ops          map[string]operation
+	method, path string
+	op           operation
+	owner        testkit.Account
+	other, admin func() testkit.Account // made when asked for: a sign-up takes its time, on purpose
+	record       func() string          // likewise; the address of a record of the path's collection
 }
 
-func newKitchen(t *testing.T, name string, op operation) *kitchen {
+func newKitchen(t *testing.T, ops map[string]operation, name string, set ...func(*testkit.Config)) *kitchen {
 	method, path, _ := strings.Cut(name, " ")
-	k := &kitchen{api: testkit.Start(t), method: method, path: path, op: op}
+	k := &kitchen{t: t, api: testkit.Start(t, set...), ops: ops, method: method, path: path, op: ops[name]}
 	k.owner = k.api.SignUp("user")
 	k.other = sync.OnceValue(func() testkit.Account { return k.api.SignUp("user") })
 	k.admin = sync.OnceValue(func() testkit.Account { return k.api.SignUp("admin") })
-	created := k.api.Do(testkit.Request{Method: "POST", Path: "/articles", As: k.owner.Token, JSON: `{"title":"T"}`}).JSON(201)
-	k.article = created["id"].(string)
-	for _, s := range op.Security {
-		k.security = strings.Join(slices.Sorted(maps.Keys(s)), "+")
-	}
-	k.policy = sync.OnceValue(func() string {
-		r := testkit.Request{Method: "POST", Path: "/policies", As: k.admin().Token, JSON: `{"namespace":"n","name":"first"}`}
-		return k.api.Do(r).JSON(201)["id"].(string)
-	})
-	k.session = sync.OnceValue(func() string {
-		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
-		rows := k.api.Do(testkit.Request{Method: "GET", Path: "/auth/sessions", As: token}).JSON(200)["rows"].([]any)
-		return rows[0].(map[string]any)["id"].(string)
-	})
-	k.adminRequired = name == "GET /users" || name == "POST /policies" || path == "/policies/{id}" && method != "GET"
+	k.record = sync.OnceValue(k.newRecord)
 	return k
 }
 
+// again is a kitchen of its own for the same route.
+func (k *kitchen) again(set ...func(*testkit.Config)) *kitchen {
+	return newKitchen(k.t, k.ops, k.method+" "+k.path, set...)
+}
+
+const nobody = "000000000000000000000000" // the id of no record
+
+// newRecord makes a record of the collection that the path begins with, and returns its address, or "" where there is no
+// way to make one.
+func (k *kitchen) newRecord() string {
+	collection, _, _ := strings.Cut(k.path, "/{")
+	switch collection {
+	case "/users":
+		return "/users/" + k.owner.ID
+	case "/auth/sessions": // another of the owner's
+		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
+		rows := k.api.Do(testkit.Request{Method: "GET", Path: collection, As: token}).JSON(200)["rows"].([]any)
+		return collection + "/" + rows[0].(map[string]any)["id"].(string)
+	}
+	return k.api.Do(k.request("POST", collection, false)).Header.Get("Location")
+}
+
 // good is a call that succeeds.
-func (k *kitchen) good() testkit.Request {
-	id := k.owner.ID
-	switch {
-	case !strings.Contains(k.path, "{id}"):
-	case strings.HasPrefix(k.path, "/articles/"):
-		id = k.article
-	case strings.HasPrefix(k.path, "/policies/"):
-		id = k.policy()
-	case strings.HasPrefix(k.path, "/auth/sessions/"):
-		id = k.session()
+func (k *kitchen) good() testkit.Request { return k.request(k.method, k.path, false) }
+
+// request is a good call of a route, with the parameters that it must have, or with all of which there is an example.
+func (k *kitchen) request(method, path string, full bool) testkit.Request {
+	op := k.ops[method+" "+path]
+	r := testkit.Request{Method: method, Path: path}
+	if collection, rest, ok := strings.Cut(path, "/{"); ok {
+		_, below, _ := strings.Cut(rest, "}")
+		r.Path = cmp.Or(k.record(), collection+"/"+nobody) + below
 	}
-	r := testkit.Request{Method: k.method, Path: strings.ReplaceAll(k.path, "{id}", id)}
-	form := url.Values{}
-	for _, p := range k.op.Parameters {
-		if p.In == "formData" && p.Required {
-			form.Set(p.Name, fmt.Sprint(p.Example)) // so the documentation's own examples must be good
-		}
-	}
+	form := op.examples(full)
 	if form.Has("refresh_token") {
 		form.Set("refresh_token", k.owner.RefreshToken)
 	}
-	if strings.Contains(k.security, "MasterKey") {
-		form.Set("access_token", testkit.MasterKey)
-	}
-	if strings.Contains(k.security, "BasicAuth") {
+	switch op.security() {
+	case "BasicAuth":
 		r.Email, r.Password = k.owner.Email, testkit.Password
-	}
-	if k.security == "UserToken" && k.path != "/users/{id}" || k.method != "GET" && k.security == "UserToken" {
+	case "BasicAuth+MasterKey":
+		r.Email, r.Password = k.owner.Email, testkit.Password
+		form.Set("access_token", testkit.MasterKey)
+	case "MasterKey":
+		r.As = testkit.MasterKey
+	case "UserToken":
 		r.As = k.owner.Token
+		if op.forAdmins() {
+			r.As = k.admin().Token
+		}
 	}
-	if k.adminRequired {
-		r.As = k.admin().Token
-	}
-	if k.method != "GET" {
+	if method != "GET" {
 		r.Form = form
 	}
 	return r
 }
 
+// examples are the documentation's own.
+func (op operation) examples(full bool) url.Values {
+	form := url.Values{}
+	for _, p := range op.Parameters {
+		if p.In == "formData" && (p.Required || full && p.Example != nil) {
+			form.Set(p.Name, fmt.Sprint(p.Example))
+		}
+	}
+	return form
+}
+
+func (op operation) security() string {
+	for _, s := range op.Security {
+		return strings.Join(slices.Sorted(maps.Keys(s)), "+")
+	}
+	return ""
+}
+
+func (op operation) forAdmins() bool {
+	return strings.Contains(op.Responses["403"].Description, "not an admin")
+}
+
 // produce makes a call that must be answered with the status.
 func (k *kitchen) produce(t *testing.T, status string) {
+	if strings.Contains(k.path, "{id}") && k.record() == "" && slices.Contains([]string{"200", "204", "304", "403", "409", "412"}, status) {
+		return // of a resource that nobody can create
+	}
 	r := k.good()
-	api := k.api
 	switch status {
 	case "200", "201":
-	case "204": // takes the record or the session away: by a kitchen of its own
-		k = newKitchen(t, k.method+" "+k.path, k.op)
-		api, r = k.api, k.good()
+	case "204": // takes the record or the session away
+		k = k.again()
+		r = k.good()
 	case "304":
-		r.Header = http.Header{"If-None-Match": {api.Do(r).Header.Get("ETag")}}
+		r.Header = http.Header{"If-None-Match": {k.api.Do(r).Header.Get("ETag")}}
 	case "412":
 		r.Header = http.Header{"If-Match": {`"1000000"`}}
 	case "400":
@@ -251,83 +278,52 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		}
 	case "401":
 		r.Email, r.As = "", "not-a-credential"
-		if strings.Contains(k.security, "BasicAuth") {
+		if strings.Contains(k.op.security(), "BasicAuth") {
 			r.As = ""
 		}
-		r.Form.Del("access_token")
 	case "403":
-		if k.path == "/users" && k.method == "POST" {
-			api = testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
-			r.Form.Del("access_token")
+		switch {
+		case k.op.security() == "MasterKey": // a role, where a client without the key may sign up
+			k = k.again(publicSignup)
+			r = k.request(k.method, k.path, true)
+			r.As = ""
 			r.Form.Set("role", "admin")
-			break
-		}
-		if r.Email != "" {
+		case r.Email != "":
 			r.Email = k.other().Email
-		} else {
+		default:
 			r.As = k.other().Token
 		}
 	case "404":
-		r.Path = strings.ReplaceAll(k.path, "{id}", strings.Repeat("0", 24))
+		r.Path = strings.ReplaceAll(k.path, "{id}", nobody)
 	case "408":
-		api = testkit.Start(t, func(c *testkit.Config) { c.Middleware.BodyTime = time.Millisecond })
+		k = k.again(func(c *testkit.Config) { c.Middleware.BodyTime = time.Millisecond })
 		body, never := io.Pipe()
 		defer func() { _ = never.Close() }()
 		r.Form, r.Stream, r.ContentType = nil, body, "application/json"
 	case "409":
-		if r.Form.Has("email") {
-			r.Form.Set("email", k.owner.Email)
-			break
-		}
-		if k.path == "/policies/{id}" { // takes the name of another
-			post := testkit.Request{Method: "POST", Path: "/policies", As: r.As, JSON: `{"namespace":"n","name":"taken"}`}
-			api.Do(post).JSON(201)
-			r.Form.Set("name", "taken")
-			break
-		}
-		gate := testkit.NewGate()
-		api = testkit.Start(t, func(c *testkit.Config) { c.Host.NewID, c.Wait = gate.NewID, time.Millisecond })
-		role := "user"
-		if k.adminRequired {
-			role = "admin"
-		}
-		r.As = api.SignUp(role).Token
-		r.Header = http.Header{"Idempotency-Key": {"k"}}
-		gate.Arm()
-		first := make(chan int)
-		go func() { first <- api.Do(r).Status }()
-		<-gate.Reached
-		defer func() {
-			gate.Open()
-			if got := <-first; got != 201 {
-				t.Errorf("the request that was held is answered with %d", got)
-			}
-		}()
+		k = k.again()
+		defer k.conflict(&r)()
 	case "422":
+		k = k.again()
+		r = k.good()
 		r.Header = http.Header{"Idempotency-Key": {"used"}}
-		if r.Form.Has("email") {
-			r.Form.Set("email", "first@example.com")
-		} else {
-			r.Form.Set("name", "first")
-		}
-		api.Do(r).JSON(201)
-		r.Form.Set("title", "Another")
-		r.Form.Set("name", "another")
-	case "429": // uses the limit up: in a kitchen of its own
-		k = newKitchen(t, k.method+" "+k.path, k.op)
-		api, r = k.api, k.good()
+		k.api.Do(r).JSON(201)
+		r.Form.Set("x", "another parameter")
+	case "429": // uses the limit up
+		k = k.again()
+		r = k.good()
 		bad := r
 		switch k.path {
-		case "/users": // where a client without the master key may sign up
-			api = testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
-			r.Form.Del("access_token")
+		case "/users":
+			k = k.again(publicSignup)
+			r.As, bad.As = "", ""
 		case "/auth/refresh":
 			bad.Form = url.Values{"refresh_token": {"x"}}
 		default:
 			bad.Password = "wrong"
 		}
 		for range 100 {
-			if api.Do(bad).Status == 429 {
+			if k.api.Do(bad).Status == 429 {
 				break
 			}
 		}
@@ -336,27 +332,62 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	case "415":
 		r.Form, r.Body, r.ContentType = nil, "x", "text/plain"
 	case "503":
-		k = newKitchen(t, k.method+" "+k.path, k.op)
-		api, r = k.api, k.good()
-		if err := api.DB.Close(); err != nil {
+		k = k.again()
+		r = k.good()
+		if err := k.api.DB.Close(); err != nil {
 			t.Fatal(err)
 		}
 	default:
 		t.Errorf("there is no recipe for status %s", status)
 		return
 	}
-	if got := fmt.Sprint(api.Do(r).Status); got != status {
-		t.Errorf("status %s was to be %s", got, status)
+	if answer := k.api.Do(r); fmt.Sprint(answer.Status) != status {
+		t.Errorf("status %d was to be %s: %s", answer.Status, status, answer.Body)
+	}
+}
+
+func publicSignup(c *testkit.Config) { c.Settings.User.PublicSignup = true }
+
+// conflict turns r into a call that meets a record that is there: one with the same unique values, or else one that is
+// being made by a request with the same Idempotency-Key, which ends with what conflict returns.
+func (k *kitchen) conflict(r *testkit.Request) (end func()) {
+	if k.method != "POST" { // takes the values of another record
+		collection, _, _ := strings.Cut(k.path, "/{")
+		*r = k.request(k.method, k.path, true)
+		another := k.request("POST", collection, true)
+		maps.Copy(another.Form, r.Form)
+		k.api.Do(another).JSON(201)
+		return func() {}
+	}
+	*r = k.request(k.method, k.path, true)
+	k.api.Do(*r).JSON(201)
+	if strings.Contains(k.op.Responses["409"].Description, ", or the first request") {
+		return func() {}
+	}
+	gate := testkit.NewGate()
+	*k = *k.again(func(c *testkit.Config) { c.Host.NewID, c.Wait = gate.NewID, time.Millisecond })
+	*r = k.request(k.method, k.path, true)
+	r.Header = http.Header{"Idempotency-Key": {"k"}}
+	gate.Arm()
+	first := make(chan int)
+	go func() { first <- k.api.Do(*r).Status }()
+	<-gate.Reached
+	return func() {
+		gate.Open()
+		if got := <-first; got != 201 {
+			k.t.Errorf("the request that was held is answered with %d", got)
+		}
 	}
 }
 
 // TestUndocumentedStatus makes every kind of bad call to every route, and fails on an answer that is not documented.
 func TestUndocumentedStatus(t *testing.T) {
 	t.Parallel()
-	for name, op := range operations(t) {
+	ops := operations(t)
+	for name, op := range ops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKitchen(t, name, op)
+			k := newKitchen(t, ops, name)
 			for _, spoil := range []func(*testkit.Request){
 				func(r *testkit.Request) { r.As, r.Email = "", "" },
 				func(r *testkit.Request) { r.As, r.Email = "x", "" },
@@ -367,7 +398,11 @@ func TestUndocumentedStatus(t *testing.T) {
 				func(r *testkit.Request) { r.Path = strings.ReplaceAll(k.path, "{id}", "x") },
 				func(r *testkit.Request) { r.Form, r.JSON = nil, `[]` },
 				func(r *testkit.Request) {
-					r.Form, r.JSON = nil, `{"title":1,"email":2,"password":3,"role":4,"access_token":5,"name":6,"namespace":7,"selector":8}`
+					numbers := map[string]int{"access_token": 1}
+					for _, p := range op.Parameters {
+						numbers[p.Name] = 2
+					}
+					r.Form, r.JSON = nil, numbers
 				},
 				func(r *testkit.Request) { r.Form, r.Body, r.ContentType = nil, "x", "application/octet-stream" },
 			} {
