@@ -59,7 +59,8 @@ func forbidden(from, to string, own bool, path string) string {
 	case !own:
 	case to == "modules" && from != "" && !testkit:
 		return "only main knows the registry"
-	case !testkit && in(to, "internal/testdb"), in(to, "internal/testkit"), in(to, "internal/store/storetest"):
+	case from == "scripts/providers" && to == "internal/testkit/providers": // the fakes, for people
+	case !testkit && (in(to, "internal/testdb") || in(to, "internal/testkit") || in(to, "internal/mail/mailtest")), in(to, "internal/store/storetest"):
 		return "is for tests"
 	case in(from, "internal") && !testkit && !in(to, "internal"):
 		return "internal knows nothing above it"

@@ -139,7 +139,8 @@ const (
 	sweepInterval  = 10 * time.Minute
 )
 
-// serve runs the service until ctx ends, then answers the requests under way and closes the database.
+// serve runs the service until ctx ends, then answers the requests under way, finishes their mails and closes the
+// database.
 func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	var s settings
 	loaded, err := config.Load(".", &s)
@@ -156,7 +157,14 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	service := modules.New(modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID}, s.Modules)
+	host := modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger}
+	if s.App.Env == config.Development {
+		host.Development, host.Print = true, stderr
+	}
+	service, err := modules.New(host, s.Modules)
+	if err != nil {
+		return err
+	}
 	if err := prepare(ctx, db, logger, databaseWait, databaseRetry); ctx.Err() != nil {
 		return nil // told to stop before it began
 	} else if err != nil {
@@ -195,7 +203,11 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.App.DrainDelay+drainTime)
 	defer cancel()
 	time.Sleep(s.App.DrainDelay)
-	return server.Shutdown(drain)
+	err = server.Shutdown(drain)
+	for _, closing := range service.Closers {
+		closing(drain)
+	}
+	return err
 }
 
 func newHandler(app config.App, service modules.Service, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {

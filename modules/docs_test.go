@@ -21,6 +21,7 @@ import (
 	"example.com/ginseng/docs"
 	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/internal/testkit/providers"
 	"example.com/ginseng/middleware"
 )
 
@@ -165,11 +166,16 @@ type kitchen struct {
 	owner        testkit.Account
 	other, admin func() testkit.Account // made when asked for: a sign-up takes its time, on purpose
 	record       func() string          // likewise; the address of a record of the path's collection
+	providers    testkit.Providers      // where the path asks for one
 }
 
 func newKitchen(t *testing.T, ops map[string]operation, name string, set ...func(*testkit.Config)) *kitchen {
 	method, path, _ := strings.Cut(name, " ")
-	k := &kitchen{t: t, api: testkit.Start(t, set...), ops: ops, method: method, path: path, op: ops[name]}
+	k := &kitchen{t: t, ops: ops, method: method, path: path, op: ops[name]}
+	if strings.Contains(path, "{provider}") {
+		set = append(set, func(c *testkit.Config) { k.providers = c.StartProviders(t) })
+	}
+	k.api = testkit.Start(t, set...)
 	k.owner = k.api.SignUp("user")
 	k.other = sync.OnceValue(func() testkit.Account { return k.api.SignUp("user") })
 	k.admin = sync.OnceValue(func() testkit.Account { return k.api.SignUp("admin") })
@@ -182,6 +188,10 @@ func (k *kitchen) again(set ...func(*testkit.Config)) *kitchen {
 	return newKitchen(k.t, k.ops, k.method+" "+k.path, set...)
 }
 
+var resetToken = regexp.MustCompile(testkit.LinkOrigin + `/\S*?([\w-]{43})`)
+
+var pathParam = regexp.MustCompile(`\{\w+\}`)
+
 const nobody = "000000000000000000000000" // the id of no record
 
 // newRecord makes a record of the collection that the path begins with, and returns its address, or "" where there is no
@@ -191,12 +201,26 @@ func (k *kitchen) newRecord() string {
 	switch collection {
 	case "/users":
 		return "/users/" + k.owner.ID
+	case "/auth":
+		return "/auth/github"
+	case "/auth/identities":
+		k.api.Do(testkit.Request{Method: "POST", Path: "/auth/github", As: k.owner.Token, Form: k.proof(true)}).JSON(201)
+		return collection + "/github"
+	case "/password-resets":
+		k.api.Do(k.request("POST", collection, false)).JSON(202)
+		return collection + "/" + resetToken.FindStringSubmatch(k.api.Mail.Next(k.t).Text)[1]
 	case "/auth/sessions": // another of the owner's
 		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
 		rows := k.api.Do(testkit.Request{Method: "GET", Path: collection, As: token}).JSON(200)["rows"].([]any)
 		return collection + "/" + rows[0].(map[string]any)["id"].(string)
 	}
 	return k.api.Do(k.request("POST", collection, false)).Header.Get("Location")
+}
+
+// proof is a token of an account at GitHub.
+func (k *kitchen) proof(emailVerified bool) url.Values {
+	u := k.providers.GitHub.AddUser(providers.User{EmailVerified: emailVerified})
+	return url.Values{"access_token": {k.providers.GitHub.Token(u.ID)}}
 }
 
 // good is a call that succeeds.
@@ -211,8 +235,15 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 		r.Path = cmp.Or(k.record(), collection+"/"+nobody) + below
 	}
 	form := op.examples(full)
+	if path == "/password-resets" {
+		form.Set("email", k.owner.Email)
+	}
 	if form.Has("refresh_token") {
 		form.Set("refresh_token", k.owner.RefreshToken)
+	}
+	if path == "/auth/{provider}" {
+		r.Form = k.proof(true)
+		return r
 	}
 	switch op.security() {
 	case "BasicAuth":
@@ -263,7 +294,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	}
 	r := k.good()
 	switch status {
-	case "200", "201":
+	case "200", "201", "202":
 	case "204": // takes the record or the session away
 		k = k.again()
 		r = k.good()
@@ -294,7 +325,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 			r.As = k.other().Token
 		}
 	case "404":
-		r.Path = strings.ReplaceAll(k.path, "{id}", nobody)
+		r.Path = pathParam.ReplaceAllString(k.path, nobody)
 	case "408":
 		k = k.again(func(c *testkit.Config) { c.Middleware.BodyTime = time.Millisecond })
 		body, never := io.Pipe()
@@ -314,11 +345,13 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		r = k.good()
 		bad := r
 		switch k.path {
-		case "/users":
+		case "/users", "/password-resets":
 			k = k.again(publicSignup)
 			r.As, bad.As = "", ""
 		case "/auth/refresh":
 			bad.Form = url.Values{"refresh_token": {"x"}}
+		case "/auth/{provider}":
+			bad.Form = url.Values{"access_token": {"x"}}
 		default:
 			bad.Password = "wrong"
 		}
@@ -351,6 +384,16 @@ func publicSignup(c *testkit.Config) { c.Settings.User.PublicSignup = true }
 // conflict turns r into a call that meets a record that is there: one with the same unique values, or else one that is
 // being made by a request with the same Idempotency-Key, which ends with what conflict returns.
 func (k *kitchen) conflict(r *testkit.Request) (end func()) {
+	switch k.path {
+	case "/auth/{provider}": // an address that is not verified
+		*r = k.good()
+		r.Form = k.proof(false)
+		return func() {}
+	case "/auth/identities/{provider}": // the last way in
+		*r = k.good()
+		r.As = k.api.Do(testkit.Request{Method: "POST", Path: "/auth/github", Form: k.proof(true)}).JSON(201)["token"].(string)
+		return func() {}
+	}
 	if k.method != "POST" { // takes the values of another record
 		collection, _, _ := strings.Cut(k.path, "/{")
 		*r = k.request(k.method, k.path, true)
@@ -395,7 +438,7 @@ func TestUndocumentedStatus(t *testing.T) {
 				func(r *testkit.Request) { r.As, r.Email = k.other().Token, "" },
 				func(r *testkit.Request) { r.Path += "?access_token=x" },
 				func(r *testkit.Request) { r.Path += "?limit=x&page=x" },
-				func(r *testkit.Request) { r.Path = strings.ReplaceAll(k.path, "{id}", "x") },
+				func(r *testkit.Request) { r.Path = pathParam.ReplaceAllString(k.path, "x") },
 				func(r *testkit.Request) { r.Form, r.JSON = nil, `[]` },
 				func(r *testkit.Request) {
 					numbers := map[string]int{"access_token": 1}

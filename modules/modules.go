@@ -3,24 +3,32 @@ package modules
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"log/slog"
 	"time"
 
 	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/internal/mail"
 	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
+	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
+	"example.com/ginseng/modules/social"
 	"example.com/ginseng/modules/user"
 )
 
 // Settings are the sections of the modules.
 type Settings struct {
-	Auth auth.Config
-	User user.Config
+	Auth          auth.Config
+	PasswordReset passwordreset.Config
+	Social        social.Config
+	User          user.Config
 }
 
 // Host is what the service lends to its modules.
@@ -29,6 +37,11 @@ type Host struct {
 	MasterKeys []string // at least one
 	Now        func() time.Time
 	NewID      func() store.ID
+	Log        *slog.Logger
+	// Development has mails that are not sent printed to Print, and lets their links lead to this machine.
+	Development bool
+	Print       io.Writer
+	Mail        mail.Sender // nil sends mails as the settings say
 }
 
 // Service is what the modules make together.
@@ -38,30 +51,60 @@ type Service struct {
 	// Idempotency keeps answers for clients who repeat a request.
 	Idempotency *middleware.Idempotency
 	Sweeps      []func(context.Context) error // each deletes what has expired; to be called now and then
+	// Closers finish what goes on after the answers; to be called before the database is closed.
+	Closers []func(context.Context)
 }
 
 // New makes every module.
-func New(h Host, s Settings) Service {
+func New(h Host, s Settings) (Service, error) {
 	cursors := listing.NewCursors(h.MasterKeys...)
 	idempotency := middleware.NewIdempotency(h.DB, h.Now, h.NewID)
 	limits := limit.New(h.DB, h.Now)
-	sessions := auth.NewSessions(h.DB)
+	mails, err := newMails(h, s.PasswordReset.Mail)
+	if err != nil {
+		return Service{}, err
+	}
+	sessions, identities, resets := auth.NewSessions(h.DB), social.NewIdentities(h.DB), passwordreset.NewResets(h.DB)
 	users := user.New(user.Options{
 		DB: h.DB, Config: s.User, Hasher: password.NewHasher(), Cursors: cursors, Limits: limits,
-		Dependents: []user.Dependent{sessions}, Now: h.Now, NewID: h.NewID,
+		Dependents: []user.Dependent{sessions, identities, resets}, Now: h.Now, NewID: h.NewID,
 	})
 	auths := auth.New(auth.Options{Users: users.Service, Sessions: sessions, Limits: limits, Config: s.Auth, Now: h.Now, NewID: h.NewID})
+	socials := social.New(social.Options{
+		Users: users.Service, Sessions: auths.Service, Limits: limits, Identities: identities, Config: s.Social, Now: h.Now, NewID: h.NewID,
+	})
+	passwordResets := passwordreset.New(passwordreset.Options{
+		Users: users.Service, Resets: resets, Limits: limits, Mail: mails, Config: s.PasswordReset, Development: h.Development, Now: h.Now, NewID: h.NewID,
+	})
 	articles := article.New(article.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})
 	policies := policy.New(policy.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})
 	return Service{
 		Modules: []middleware.Module{
 			users,
 			auths,
+			socials,
+			passwordResets,
 			articles,
 			policies,
 		},
 		Guard:       middleware.Guard{Keys: access.NewKeys(h.MasterKeys), Tokens: auths, Passwords: users},
 		Idempotency: idempotency,
-		Sweeps:      []func(context.Context) error{auths.Sweep, idempotency.Sweep, limits.Sweep},
+		Sweeps:      []func(context.Context) error{auths.Sweep, passwordResets.Sweep, idempotency.Sweep, limits.Sweep},
+		Closers:     []func(context.Context){mails.Close},
+	}, nil
+}
+
+// newMails starts the queue of mails.
+func newMails(h Host, c mail.Config) (*mail.Queue, error) {
+	sender := h.Mail
+	if sender == nil {
+		var err error
+		if sender, err = mail.New(c, mail.Options{Print: h.Print, Log: h.Log}); err != nil {
+			return nil, fmt.Errorf("modules: %w", err)
+		}
+		if !c.Sends() && !h.Development {
+			h.Log.Warn("MAIL_URL is not set: no mail is sent, so nobody can reset a password")
+		}
 	}
+	return mail.NewQueue(sender, mail.Backoff[:], h.Log), nil
 }

@@ -4,6 +4,7 @@ package testkit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -18,11 +19,13 @@ import (
 	"time"
 
 	"example.com/ginseng/docs"
+	"example.com/ginseng/internal/mail/mailtest"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testdb"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/modules/auth"
+	passwordreset "example.com/ginseng/modules/password-reset"
 )
 
 // The credentials of the service under test, and what no answer and no line of the log may ever hold.
@@ -31,6 +34,9 @@ const (
 	Secret    = "test-jwt-secret-0123456789abcdefghij"
 	Password  = "patience is a root"
 )
+
+// LinkOrigin is the site to which links in mails may lead.
+const LinkOrigin = "https://app.example.com"
 
 // Config is what a test can set before the service starts.
 type Config struct {
@@ -50,6 +56,9 @@ type API struct {
 	Handler *middleware.Stack
 	Clock   *Clock
 	Log     *Log
+	Mail    *mailtest.Outbox
+
+	finish []func(context.Context)
 }
 
 // Gate makes IDs. Once it is armed, the second call waits until it is opened: in a request that creates a record under an
@@ -85,7 +94,7 @@ func (g *Gate) Open() { close(g.open) }
 // Start starts a service; the test's clean-up stops it.
 func Start(t testing.TB, set ...func(*Config)) *API {
 	t.Helper()
-	api := &API{t: t, DB: testdb.Open(t), Clock: &Clock{now: time.Now()}, Log: &Log{}}
+	api := &API{t: t, DB: testdb.Open(t), Clock: &Clock{now: time.Now()}, Log: &Log{}, Mail: mailtest.NewOutbox()}
 	api.serve(set...)
 	return api
 }
@@ -93,28 +102,34 @@ func Start(t testing.TB, set ...func(*Config)) *API {
 // Copy starts another copy of the service on the same database, clock and log.
 func (a *API) Copy(set ...func(*Config)) *API {
 	a.t.Helper()
-	b := &API{t: a.t, DB: a.DB, Clock: a.Clock, Log: a.Log}
+	b := &API{t: a.t, DB: a.DB, Clock: a.Clock, Log: a.Log, Mail: a.Mail}
 	b.serve(set...)
 	return b
 }
 
 func (a *API) serve(set ...func(*Config)) {
 	a.t.Helper()
+	logger := slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := Config{
-		Host:        modules.Host{DB: a.DB, MasterKeys: []string{MasterKey}, Now: a.Clock.Now, NewID: store.NewID},
+		Host:        modules.Host{DB: a.DB, MasterKeys: []string{MasterKey}, Now: a.Clock.Now, NewID: store.NewID, Log: logger, Mail: a.Mail},
 		QueryTokens: true,
 		MaxBody:     1 << 20,
 		Wait:        time.Minute,
 		Middleware: middleware.Options{
-			Docs: docs.Swagger, Ready: a.DB.Ping,
-			Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Docs: docs.Swagger, Ready: a.DB.Ping, Log: logger,
 		},
 	}
+	c.Settings.PasswordReset = passwordreset.Config{TTL: time.Hour, LinkOrigins: []string{LinkOrigin}}
 	c.Settings.Auth = auth.Config{Secret: Secret, TTL: time.Hour, RefreshTTL: 30 * 24 * time.Hour}
 	for _, f := range set {
 		f(&c)
 	}
-	service := modules.New(c.Host, c.Settings)
+	service, err := modules.New(c.Host, c.Settings)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.finish = service.Closers
+	a.t.Cleanup(func() { a.Finish() })
 	if err := a.DB.Prepare(a.t.Context()); err != nil {
 		a.t.Fatal(err)
 	}
@@ -134,6 +149,13 @@ func (a *API) serve(set ...func(*Config)) {
 
 // Session is what signing in answers.
 type Session struct{ Token, RefreshToken string }
+
+// Finish waits for what goes on after the answers: all mails are in Mail then. The service sends none afterwards.
+func (a *API) Finish() {
+	for _, finish := range a.finish {
+		finish(context.Background())
+	}
+}
 
 // Account is a user who has signed in.
 type Account struct {

@@ -59,6 +59,27 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (
 	return s.signedIn(u, session.ID, token)
 }
 
+// Renew gives the caller's session fresh tokens, as if it had just been opened; its refresh tokens so far are good for
+// nothing. Unauthorized: the session has ended.
+func (s *Service) Renew(ctx context.Context, caller access.Principal) (user.SignedIn, error) {
+	token, now := newRefreshToken(), store.At(s.now())
+	session, err := s.sessions.all.Update(ctx, s.ofCaller(caller, store.Eq("id", caller.SessionID)),
+		append(s.used(now), store.Set("family", digest(token.family[:])), store.Set("current", digest(token.secret[:])), store.Set("rotated", []rotation{}))...)
+	if err != nil {
+		return user.SignedIn{}, unknown(err, access.BadToken())
+	}
+	u, err := s.users.Get(ctx, session.UserID)
+	if err != nil {
+		return user.SignedIn{}, unknown(err, access.BadToken())
+	}
+	return s.signedIn(u, session.ID, token)
+}
+
+// used are the changes of a session that is used now, and lasts longer by that.
+func (s *Service) used(now store.Time) []store.Change {
+	return []store.Change{store.Set("lastUsedAt", now), store.Set("updatedAt", now), store.Set("expiresAt", store.At(now.Add(s.refreshTTL)))}
+}
+
 func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) (user.SignedIn, error) {
 	token, expires, err := s.tokens.Sign(u.ID, session)
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
@@ -129,8 +150,7 @@ func (s *Service) trade(ctx context.Context, session Session, token refreshToken
 	rotated := slices.DeleteFunc(session.Rotated, func(r rotation) bool { return r.At.Before(graceBegan.Time) })
 	rotated = append(rotated, rotation{Digest: old, Salt: salt, At: now})
 	_, err := s.sessions.all.Update(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", old)),
-		store.Set("current", digest(next.secret[:])), store.Set("rotated", rotated[max(0, len(rotated)-maxRotations):]),
-		store.Set("lastUsedAt", now), store.Set("updatedAt", now), store.Set("expiresAt", store.At(now.Add(s.refreshTTL))))
+		append(s.used(now), store.Set("current", digest(next.secret[:])), store.Set("rotated", rotated[max(0, len(rotated)-maxRotations):]))...)
 	return next, err
 }
 

@@ -3,8 +3,8 @@
 //	go run ./scripts/envexample          # write .env.example
 //	go run ./scripts/envexample -check   # write nothing; exit 1 if it differs from its fragments
 //
-// It runs in the root of the module. A fragment is config/.env.example or modules/MODULE/.env.example; the first comes
-// first, the others follow by name.
+// It runs in the root of the module. A fragment is config/.env.example, internal/PACKAGE/.env.example or
+// modules/MODULE/.env.example: in this order, and by name.
 package main
 
 import (
@@ -20,7 +20,7 @@ const (
 	target  = ".env.example"
 	command = "go run ./scripts/envexample"
 	header  = `# Every setting of the service, with its default or an example. A setting comes from the environment, or from a
-# copy of this file named .env. Assembled from the fragments in config and modules; edit those, then:
+# copy of this file named .env. Assembled from the fragments in config, internal and modules; edit those, then:
 # ` + command + "\n"
 )
 
@@ -54,13 +54,13 @@ func run(check bool) error {
 
 // assemble joins the fragments in the module's root, a blank line before each.
 func assemble(root fs.FS) (string, error) {
-	others, err := fs.Glob(root, "modules/*/.env.example") // sorted by name
+	names, err := fragments(root)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	b.WriteString(header)
-	for _, name := range append([]string{"config/.env.example"}, others...) {
+	for _, name := range names {
 		fragment, err := fs.ReadFile(root, name)
 		if err != nil {
 			return "", err
@@ -68,4 +68,17 @@ func assemble(root fs.FS) (string, error) {
 		b.WriteString("\n" + strings.TrimSpace(string(fragment)) + "\n")
 	}
 	return b.String(), nil
+}
+
+// fragments are the names of all fragments, in order.
+func fragments(root fs.FS) ([]string, error) {
+	names := []string{"config/.env.example"}
+	for _, pattern := range []string{"internal/*/.env.example", "modules/*/.env.example"} {
+		found, err := fs.Glob(root, pattern) // sorted by name
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	return names, nil
 }

@@ -34,11 +34,12 @@ func TestCommittedFileIsAssembled(t *testing.T) {
 
 func TestAssembleOrdersAndSeparatesFragments(t *testing.T) {
 	got, err := assemble(fstest.MapFS{
-		"modules/b/.env.example": {Data: []byte("B=\n\n")},
-		"modules/a/.env.example": {Data: []byte("\nA=\n")},
-		"config/.env.example":    {Data: []byte("C=\n")},
+		"modules/b/.env.example":  {Data: []byte("B=\n\n")},
+		"modules/a/.env.example":  {Data: []byte("\nA=\n")},
+		"config/.env.example":     {Data: []byte("C=\n")},
+		"internal/z/.env.example": {Data: []byte("Z=\n")},
 	})
-	if want := header + "\nC=\n\nA=\n\nB=\n"; err != nil || got != want {
+	if want := header + "\nC=\n\nZ=\n\nA=\n\nB=\n"; err != nil || got != want {
 		t.Errorf("assemble = %q, %v; want %q", got, err, want)
 	}
 }
@@ -49,16 +50,16 @@ var setting = regexp.MustCompile(`(?m)^#?([A-Z][A-Z0-9_]*)=(.*)$`)
 // TestFragmentsNameEverySetting compares each fragment with the tags of the structs in its folder: the same names, each
 // with its default or, where it has none, its example.
 func TestFragmentsNameEverySetting(t *testing.T) {
-	files, err := fs.Glob(root, "modules/*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := fs.Glob(root, "config/*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"config/*.go", "internal/*/*.go", "modules/*/*.go"} {
+		found, err := fs.Glob(root, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	declared := map[string]map[string]string{} // folder → name → value
-	for _, file := range append(own, files...) {
+	for _, file := range files {
 		if settings := settingsOf(t, file); len(settings) > 0 {
 			folder := path.Dir(file)
 			if declared[folder] == nil {
@@ -70,11 +71,11 @@ func TestFragmentsNameEverySetting(t *testing.T) {
 	if len(declared["config"]) == 0 {
 		t.Fatal("no setting found in config: the tags have changed, and this test must follow")
 	}
-	fragments, err := fs.Glob(root, "modules/*/.env.example")
+	names, err := fragments(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, fragment := range fragments {
+	for _, fragment := range names {
 		if folder := path.Dir(fragment); declared[folder] == nil {
 			t.Errorf("%s: its folder has no setting", fragment)
 		}

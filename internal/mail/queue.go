@@ -1,0 +1,166 @@
+package mail
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"example.com/ginseng/internal/apperr"
+)
+
+// The bounds of a Queue.
+const (
+	queued      = 1000             // mails that wait or are being sent
+	parallel    = 4                // mails being sent at once: a slow server holds up one of them
+	attemptTime = 45 * time.Second // for a job and one try at sending what it made
+)
+
+// Backoff is how long a Queue waits before each further try at a mail.
+var Backoff = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+
+// Job makes a mail, or nil where there is none to send. It runs in the queue, after the request that enqueued it: what
+// depends on whether an account exists belongs here, so that the request takes the same time either way. It runs once,
+// or again after an error that is Unavailable: the database was away.
+type Job func(ctx context.Context) (*Message, error)
+
+// Queue sends mails in the background, and tries again after a failure. It keeps them in memory: a mail that the
+// process takes with it is lost, and its reader asks for another. Its log holds no address and nothing of a mail.
+type Queue struct {
+	sender  Sender
+	log     *slog.Logger
+	backoff []time.Duration
+	slots   chan struct{} // one for each mail being sent
+	closing chan struct{} // closed by Close: no more, and no more waiting
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	mu      sync.Mutex
+	closed  bool
+	pending int
+	idle    chan struct{} // closed while nothing is pending
+}
+
+// NewQueue makes a Queue, which waits as long as backoff says before each further try (usually Backoff[:]). Close it.
+func NewQueue(sender Sender, backoff []time.Duration, log *slog.Logger) *Queue {
+	q := &Queue{
+		sender: sender, log: log, backoff: backoff,
+		slots: make(chan struct{}, parallel), closing: make(chan struct{}), idle: make(chan struct{}),
+	}
+	close(q.idle)
+	q.ctx, q.cancel = context.WithCancel(context.Background())
+	return q
+}
+
+// Enqueue takes a job and returns at once. Unavailable: too many mails wait, or the service is about to stop.
+func (q *Queue) Enqueue(job Job) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return apperr.New(apperr.Unavailable, "The service is about to stop. Try again in a few seconds.").Refuse()
+	}
+	if q.pending == queued {
+		return apperr.New(apperr.Unavailable, "Too many mails wait to be sent. Try again in a minute.").After(time.Minute).Refuse()
+	}
+	if q.pending == 0 {
+		q.idle = make(chan struct{})
+	}
+	q.pending++
+	go q.run(job)
+	return nil
+}
+
+// Wait waits until nothing is left to send, not even to try again, or ctx ends, whose error it returns.
+func (q *Queue) Wait(ctx context.Context) error {
+	q.mu.Lock()
+	idle := q.idle
+	q.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close takes no more jobs, gives each mail that is left one more try, and waits until that is done or ctx ends. It
+// logs how many mails were lost by that.
+func (q *Queue) Close(ctx context.Context) {
+	q.mu.Lock()
+	if !q.closed {
+		q.closed = true
+		close(q.closing)
+	}
+	q.mu.Unlock()
+	_ = q.Wait(ctx) // what is still there then is lost
+	q.mu.Lock()
+	lost := q.pending
+	q.mu.Unlock()
+	if lost > 0 {
+		q.log.Error("mails are lost: there was no time to send them", "mails", lost)
+	}
+	q.cancel()
+}
+
+// run tries a job until it is done, given up or lost.
+func (q *Queue) run(job Job) {
+	defer q.done()
+	var m *Message // what job made
+	for try := 0; ; try++ {
+		last, err := q.try(job, &m)
+		switch {
+		case err == nil, q.ctx.Err() != nil: // Close counts what it cuts short
+			return
+		case Permanent(err):
+			q.log.Error("a mail is given up: it cannot be sent", "error", err)
+			return
+		case last || try == len(q.backoff):
+			q.log.Error("a mail is given up after the last try", "tries", try+1, "error", err)
+			return
+		}
+		q.log.Warn("a mail could not be sent yet", "tries", try+1, "next", q.backoff[try], "error", err)
+		select {
+		case <-time.After(q.backoff[try]):
+		case <-q.closing:
+		}
+	}
+}
+
+// try waits for its turn and tries once. It is the last try if the queue was closed before it began.
+func (q *Queue) try(job Job, m **Message) (last bool, err error) {
+	select {
+	case q.slots <- struct{}{}:
+		defer func() { <-q.slots }()
+	case <-q.ctx.Done():
+		return true, q.ctx.Err()
+	}
+	select {
+	case <-q.closing:
+		last = true
+	default:
+	}
+	ctx, cancel := context.WithTimeout(q.ctx, attemptTime)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil { // one mail must not take the service down
+			err = failed(true, "panic: %v", p)
+		}
+	}()
+	if *m == nil {
+		if *m, err = job(ctx); err != nil && !apperr.Is(err, apperr.Unavailable) {
+			err = &Error{Permanent: true, Err: err}
+		}
+		if err != nil || *m == nil {
+			return last, err
+		}
+	}
+	return last, q.sender.Send(ctx, **m)
+}
+
+func (q *Queue) done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.pending--; q.pending == 0 {
+		close(q.idle)
+	}
+}

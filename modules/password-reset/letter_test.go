@@ -1,0 +1,114 @@
+package passwordreset
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"example.com/ginseng/modules/user"
+)
+
+// texts takes HTML apart: what is shown, where its links lead, and which elements it has.
+func texts(t *testing.T, page string) (shown string, hrefs []string, elements map[string]bool) {
+	t.Helper()
+	elements = map[string]bool{}
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return shown, hrefs, elements
+		case html.TextToken:
+			shown += z.Token().Data
+		case html.StartTagToken:
+			tag := z.Token()
+			elements[tag.Data] = true
+			for _, a := range tag.Attr {
+				if a.Key == "href" {
+					hrefs = append(hrefs, a.Val)
+				}
+			}
+		}
+	}
+}
+
+func TestLetter(t *testing.T) {
+	t.Parallel()
+	link := "https://app.example.com/reset/" + aToken + "?a=1&b='(x)'#c"
+	decoded := strings.NewReplacer("%27", "'", "%28", "(", "%29", ")") // html/template encodes these in an attribute
+	for name, shown := range map[string]bool{
+		"Ada":                             true,
+		"Ada Lovelace-King":               true,
+		"Søren Ó Conaill":                 true,
+		"Sinéad O'Connor":                 true,
+		"J. R. R. Tolkien Jr.":            true,
+		"नरेन्द्र":                        true,
+		"李小龍":                             true,
+		"":                                false,
+		"ada.lovelace":                    false,
+		"evil.example":                    false,
+		"evil。example":                    false,
+		"https://evil.example/":           false,
+		"Ada, log in at //evil":           false,
+		"ada@evil.example":                false,
+		"<b>Ada</b>":                      false,
+		"<script>alert(1)</script>":       false,
+		`"><a href="https://evil.example`: false,
+		"{{.Link}}":                       false,
+		"Ada\r\nBcc: eve@evil.example":    false,
+		"Ada\n\nYour bill is due":         false,
+		"Call 0900 123456":                false,
+		"Ada\u202e":                       false,
+		"Ada\u2028x":                      false,
+	} {
+		m, err := newLetter().write(user.User{Email: "ada@example.com", Name: name}, link, 90*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		greeting := "Hello,"
+		if shown {
+			greeting = "Hello " + name + ","
+		}
+		page, hrefs, elements := texts(t, m.HTML)
+		if m.To != "ada@example.com" || m.Subject != "Choose a new password for Ginseng" {
+			t.Errorf("%q: to %q, subject %q", name, m.To, m.Subject)
+		}
+		if !strings.HasPrefix(m.Text, greeting+"\n\n") || !strings.Contains(m.Text, "\n\n"+link+"\n\n") || !strings.Contains(m.Text, "within 90 minutes:") {
+			t.Errorf("%q: %s", name, m.Text)
+		}
+		if !strings.Contains(page, greeting) || !strings.Contains(page, link) || !strings.Contains(page, "within 90 minutes:") {
+			t.Errorf("%q: %s", name, m.HTML)
+		}
+		if len(hrefs) != 2 || decoded.Replace(hrefs[0]) != link || hrefs[0] != hrefs[1] || elements["script"] || elements["b"] {
+			t.Errorf("%q: links to %v", name, hrefs)
+		}
+		if strings.Contains(m.Text+m.HTML, "evil") {
+			t.Errorf("%q is in the mail", name)
+		}
+	}
+}
+
+func TestInWords(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		time.Minute: "1 minute", 90 * time.Second: "1 minute", 30 * time.Minute: "30 minutes", time.Hour: "1 hour",
+		90 * time.Minute: "90 minutes", 24 * time.Hour: "24 hours",
+	} {
+		if got := inWords(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestTemplateEscapes: the HTML is safe whatever greeting lets through.
+func TestTemplateEscapes(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := newLetter().html.Execute(&b, words{Name: "<b>Ada</b>", Link: `javascript:alert("1")`, Lifetime: "<i>"}); err != nil {
+		t.Fatal(err)
+	}
+	shown, hrefs, elements := texts(t, b.String())
+	if !strings.Contains(shown, "Hello <b>Ada</b>,") || elements["b"] || elements["i"] || strings.HasPrefix(hrefs[0], "javascript") {
+		t.Errorf("%v %v", elements, hrefs)
+	}
+}

@@ -1,0 +1,149 @@
+package passwordreset
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/internal/apperr"
+)
+
+const aToken = "Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cX"
+
+// TestCheckLink: a code of "" is a link that is fine.
+func TestCheckLink(t *testing.T) {
+	t.Parallel()
+	set := newLinks([]string{"https://app.example.com", "http://Intra.example.com:8080", "https://[2001:db8::1]"}, false)
+	development := newLinks(nil, true)
+	for link, want := range map[string][2]string{ // with origins, and in development without
+		"https://app.example.com/reset":                            {"", "one_of"},
+		"https://app.example.com":                                  {"", "one_of"},
+		"HTTPS://APP.example.COM:443/reset":                        {"", "one_of"},
+		"https://app.example.com:/reset":                           {"", "one_of"},
+		"https://app.example.com/a?b=%20c&d=https://e.example/@#f": {"", "one_of"},
+		"https://app.example.com/{token}?a={token}#/{token}":       {"", "one_of"},
+		"https://app.example.com/%7Btoken%7D":                      {"", "one_of"},
+		"http://intra.example.com:8080/":                           {"", "one_of"},
+		"https://[2001:DB8::1]/":                                   {"", "one_of"},
+		"http://localhost:5173/reset/{token}":                      {"one_of", ""},
+		"https://LOCALHOST/":                                       {"one_of", ""},
+		"http://127.0.0.1:1/":                                      {"one_of", ""},
+		"http://[::1]:8080/":                                       {"one_of", ""},
+
+		// another origin
+		"http://app.example.com/":                       {"one_of", "one_of"},
+		"https://app.example.com:8443/":                 {"one_of", "one_of"},
+		"http://intra.example.com/":                     {"one_of", "one_of"},
+		"https://evil.example/":                         {"one_of", "one_of"},
+		"https://app.example.com.evil.example/":         {"one_of", "one_of"},
+		"https://evil-app.example.com/":                 {"one_of", "one_of"},
+		"https://app.example.com./":                     {"one_of", "one_of"},
+		"https://example.com/":                          {"one_of", "one_of"},
+		"https://xn--pp-6kc.example.com/":               {"one_of", "one_of"},
+		"http://localhost.evil.example/":                {"one_of", "one_of"},
+		"http://127.0.0.1.evil.example/":                {"one_of", "one_of"},
+		"http://127.1/":                                 {"one_of", "one_of"},
+		"http://0x7f000001/":                            {"one_of", "one_of"},
+		"http://[::ffff:127.0.0.1]/":                    {"one_of", "one_of"},
+		"https://{token}app.example.com/":               {"one_of", "one_of"},
+		"http://localhost{token}/":                      {"one_of", "one_of"},
+		"https://evil.example/?{token}@app.example.com": {"one_of", "one_of"},
+		"https://evil.example#@app.example.com/":        {"one_of", "one_of"},
+		"https://evil.example/https://app.example.com/": {"one_of", "one_of"},
+
+		// no address at all, or one that browsers may read in another way
+		"javascript:alert(1)//https://app.example.com/": {"format", "format"},
+		"data:text/html,x":                      {"format", "format"},
+		"//app.example.com/":                    {"format", "format"},
+		"/reset":                                {"format", "format"},
+		"reset":                                 {"format", "format"},
+		"":                                      {"format", "format"},
+		"ftp://app.example.com/":                {"format", "format"},
+		"https:app.example.com/":                {"format", "format"},
+		"https:///app.example.com/":             {"format", "format"},
+		"https://":                              {"one_of", "one_of"},
+		"https://:443/":                         {"format", "format"},
+		"https://ada@app.example.com/":          {"format", "format"},
+		"https://app.example.com@evil.example/": {"format", "format"},
+		"https://app.example.com:x@evil.example/": {"format", "format"},
+		"https://@app.example.com/":               {"format", "format"},
+		"https://{token}@app.example.com/":        {"format", "format"},
+		`https://evil.example\@app.example.com/`:  {"format", "format"},
+		`https:\\evil.example/`:                   {"format", "format"},
+		`https://app.example.com\.evil.example/`:  {"format", "format"},
+		"https://app.example.com\t/":              {"format", "format"},
+		"https://app.example.com/\r\nBcc: x":      {"format", "format"},
+		"https://app.example.com/ x":              {"format", "format"},
+		"https://app.example.com/\x00":            {"format", "format"},
+		"https://app%2eexample.com/":              {"format", "format"},
+		"https://app.example.com/%zz":             {"format", "format"},
+		"https://app.example.com/%{token}":        {"format", "format"},
+		"https://app.example.com:port/":           {"format", "format"},
+		"https://app.example.com:{token}/":        {"format", "format"},
+		"https://аpp.example.com/":                {"format", "format"}, // the first letter is Cyrillic
+		"https://app.example.com／evil.example/":   {"format", "format"}, // a wide slash
+		"https://app.example.com/{other}":         {"format", "format"},
+		`https://app.example.com/"><script>`:      {"format", "format"},
+	} {
+		for i, l := range []links{set, development} {
+			code, fields := "", l.check(link)
+			if fields != nil {
+				e := fields.(*apperr.Error)
+				code = e.Fields[0].Code
+				if e.Code != apperr.ValidationFailed || e.Fields[0].Param != "link" || e.Fields[0].In != "body" || strings.Contains(e.Fields[0].Message, "evil") {
+					t.Errorf("%q: %+v", link, e)
+				}
+				if origins, ok := e.Fields[0].Expected.([]string); code == "one_of" && (!ok || len(origins) != len(l.origins)) {
+					t.Errorf("%q: expected %v", link, e.Fields[0].Expected)
+				}
+			}
+			if code != want[i] {
+				t.Errorf("%q (%d): %q, want %q", link, i, code, want[i])
+			}
+		}
+	}
+}
+
+func TestWithToken(t *testing.T) {
+	t.Parallel()
+	for link, want := range map[string]string{
+		"https://a.example":                         "https://a.example/T",
+		"https://a.example/":                        "https://a.example/T",
+		"https://a.example/reset":                   "https://a.example/reset/T",
+		"https://a.example/reset/":                  "https://a.example/reset/T",
+		"https://a.example/r%2Fs?b=%20c&b=+#d%23/e": "https://a.example/r%2Fs/T?b=%20c&b=+#d%23/e",
+		"https://a.example?b":                       "https://a.example/T?b",
+		"https://a.example#b?c":                     "https://a.example/T#b?c",
+		"https://a.example/{token}/x":               "https://a.example/T/x",
+		"https://a.example/x?t={token}":             "https://a.example/x?t=T",
+		"https://a.example/#/reset?t={token}":       "https://a.example/#/reset?t=T",
+		"https://a.example/%7Btoken%7D?b":           "https://a.example/T?b",
+		"https://a.example/%7btoken%7d":             "https://a.example/T",
+	} {
+		if got := withToken(link, "T"); got != want {
+			t.Errorf("%s gives %s, want %s", link, got, want)
+		}
+	}
+}
+
+// FuzzLink holds what is taken for a link of ours against a stricter reading: the text up to the path is our origin, and
+// nothing in it but the token is new.
+func FuzzLink(f *testing.F) {
+	for _, link := range []string{
+		"https://app.example.com/reset", "https://app.example.com:443#{token}", "https://app.example.com@evil.example", "https:\\\\x",
+		"HTTPS://App.Example.Com?%7Btoken%7D", "https://{token}.example.com", "https://[::1]/", "//x", "javascript:x",
+	} {
+		f.Add(link)
+	}
+	l := newLinks([]string{"https://app.example.com"}, false)
+	ours := regexp.MustCompile(`^(?i:https://app\.example\.com(:|:0*443)?)([/?#][!-~]*)?$`)
+	f.Fuzz(func(t *testing.T, link string) {
+		if l.check(link) != nil {
+			return
+		}
+		out := withToken(link, aToken)
+		if !ours.MatchString(out) || !strings.Contains(out, aToken) || strings.ContainsAny(out, "\\<>\"{}`^|") {
+			t.Errorf("%q gives %q", link, out)
+		}
+	})
+}

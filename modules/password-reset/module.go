@@ -1,0 +1,58 @@
+// Package passwordreset lets users who forgot their password set another: it mails them a link, and takes the password
+// from whoever comes back with what is in it.
+package passwordreset
+
+import (
+	"time"
+
+	"example.com/ginseng/internal/limit"
+	"example.com/ginseng/internal/mail"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/middleware"
+	"example.com/ginseng/modules/user"
+)
+
+// Options are what a Module is made of.
+type Options struct {
+	Users       *user.Service
+	Resets      *Resets
+	Limits      *limit.Limiter
+	Mail        Mailer
+	Config      Config
+	Development bool // links may lead to any localhost
+	Now         func() time.Time
+	NewID       func() store.ID
+}
+
+// Mailer is package mail's Queue.
+type Mailer interface {
+	Enqueue(job mail.Job) error
+}
+
+// Module mounts the routes of password resets.
+type Module struct {
+	*Service
+	controller *controller
+}
+
+// New makes the module.
+func New(o Options) *Module {
+	service := &Service{
+		users:  o.Users,
+		resets: o.Resets,
+		limits: o.Limits,
+		mails:  o.Mail,
+		ttl:    o.Config.TTL,
+		links:  newLinks(o.Config.LinkOrigins, o.Development),
+		letter: newLetter(),
+		now:    o.Now,
+		newID:  o.NewID,
+	}
+	return &Module{Service: service, controller: &controller{service}}
+}
+
+var (
+	_ middleware.Module = (*Module)(nil)
+	_ user.Dependent    = (*Resets)(nil)
+	_ Mailer            = (*mail.Queue)(nil)
+)

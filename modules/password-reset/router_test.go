@@ -1,0 +1,258 @@
+package passwordreset_test
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/http"
+	netmail "net/mail"
+	"net/url"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/mail"
+	"example.com/ginseng/internal/mail/mailtest"
+	"example.com/ginseng/internal/testkit"
+)
+
+type request = testkit.Request
+
+var row = testkit.Row
+
+const (
+	page        = testkit.LinkOrigin + "/reset/{token}"
+	newPassword = "a better horse battery"
+)
+
+// ask asks for a reset.
+func ask(api *testkit.API, email string) testkit.Answer {
+	return api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {email}, "link": {page}}})
+}
+
+// token asks for a reset and takes the token out of the mail.
+func token(t *testing.T, api *testkit.API, email string) string {
+	t.Helper()
+	if answer := ask(api, email); answer.Status != http.StatusAccepted {
+		t.Fatalf("status %d: %s", answer.Status, answer.Body)
+	}
+	return tokenIn(t, api.Mail.Next(t).Text)
+}
+
+// tokenIn is the token in the one address of a mail's text.
+func tokenIn(t *testing.T, text string) string {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, testkit.LinkOrigin) {
+			return path.Base(strings.TrimSpace(line))
+		}
+	}
+	t.Fatalf("no link in %s", text)
+	return ""
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	form := func(email, link string) url.Values { return url.Values{"email": {email}, "link": {link}} }
+	post := func(r request) request {
+		r.Method, r.Path = "POST", "/password-resets"
+		return r
+	}
+	api.Run(t, []testkit.Scenario{
+		row("form", post(request{As: testkit.MasterKey, Form: form(ada.Email, page)}), 202, []string{"{}"}, []string{ada.Email, ada.ID}),
+		row("JSON with the key in it", post(request{JSON: map[string]string{"email": ada.Email, "link": page, "access_token": testkit.MasterKey}}), 202, []string{"{}"}, nil),
+		row("unknown address", post(request{As: testkit.MasterKey, Form: form("nobody@example.com", page)}), 202, []string{"{}"}, nil),
+		row("no key", post(request{Form: form(ada.Email, page)}), 401, []string{"master key is missing"}, nil),
+		row("user token", post(request{As: ada.Token, Form: form(ada.Email, page)}), 401, nil, nil),
+		row("bad key", post(request{As: "x", Form: form(ada.Email, page)}), 401, nil, nil),
+		row("nothing", post(request{As: testkit.MasterKey, Form: url.Values{}}), 400,
+			[]string{`"param":"email","code":"required"`, `"param":"link","code":"required"`}, nil),
+		row("no address", post(request{As: testkit.MasterKey, Form: form("ada", page)}), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("two addresses", post(request{As: testkit.MasterKey, Form: url.Values{"email": {ada.Email, "eve@example.com"}, "link": {page}}}), 400, []string{`"param":"email","code":"type"`}, nil),
+		row("address with a line", post(request{As: testkit.MasterKey, JSON: map[string]string{"email": "ada@example.com\r\nBcc: eve@example.com", "link": page}}), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("list of addresses", post(request{As: testkit.MasterKey, JSON: map[string]any{"email": []string{ada.Email, "eve@example.com"}, "link": page}}), 400, []string{`"param":"email","code":"type"`}, nil),
+		row("operator for an address", post(request{As: testkit.MasterKey, JSON: map[string]any{"email": map[string]string{"$gt": ""}, "link": page}}), 400, []string{`"param":"email","code":"type"`}, nil),
+		row("another site", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://evil.example/{token}")}), 400,
+			[]string{`"param":"link","code":"one_of"`, `"expected":["https://app.example.com"]`}, []string{"evil"}),
+		row("another site after a user name", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com@evil.example/")}), 400, []string{`"param":"link","code":"format"`}, []string{"evil"}),
+		row("backslash", post(request{As: testkit.MasterKey, Form: form(ada.Email, `https://evil.example\@app.example.com/`)}), 400, []string{`"param":"link","code":"format"`}, []string{"evil"}),
+		row("script", post(request{As: testkit.MasterKey, Form: form(ada.Email, "javascript:alert(1)")}), 400, []string{`"param":"link","code":"format"`}, []string{"alert"}),
+		row("other port", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com:8443/")}), 400, []string{`"param":"link","code":"one_of"`}, nil),
+		row("trailing dot", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com./")}), 400, []string{`"param":"link","code":"one_of"`}, nil),
+		row("look-alike", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://аpp.example.com/")}), 400, []string{`"param":"link","code":"format"`}, nil),
+		row("localhost, not in development", post(request{As: testkit.MasterKey, Form: form(ada.Email, "http://localhost:5173/")}), 400, []string{`"param":"link","code":"one_of"`}, nil),
+		row("long link", post(request{As: testkit.MasterKey, Form: form(ada.Email, page+strings.Repeat("x", 2000))}), 400, []string{`"param":"link","code":"max_length"`}, nil),
+		row("upper case", post(request{As: testkit.MasterKey, Form: form(strings.ToUpper(ada.Email), "HTTPS://APP.EXAMPLE.COM/reset")}), 202, []string{"{}"}, nil),
+	})
+	api.Finish()
+	for range 3 {
+		if m := api.Mail.Next(t); m.To != ada.Email {
+			t.Errorf("to %s", m.To)
+		}
+	}
+	api.Mail.None(t)
+	for _, line := range api.Log.Lines() {
+		if strings.Contains(line, ada.Email) || strings.Contains(line, "app.example.com") {
+			t.Errorf("the log holds address or link: %s", line)
+		}
+	}
+}
+
+// TestAlike: known, unknown and limited addresses are answered with the same status, headers and body.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	same := func(email string) string {
+		answer := ask(api, email)
+		answer.Header.Del("X-Request-Id")
+		answer.Header.Del("Date")
+		var b strings.Builder
+		_ = answer.Header.Write(&b) // sorted by name
+		return http.StatusText(answer.Status) + "\n" + b.String() + string(answer.Body)
+	}
+	for i := range 7 {
+		known, unknown := same(ada.Email), same("nobody@example.com")
+		if known != unknown || !strings.HasPrefix(known, "Accepted\n") || !strings.HasSuffix(known, "{}") {
+			t.Errorf("request %d of a known address:\n%s\nunknown:\n%s", i+1, known, unknown)
+		}
+	}
+	api.Finish()
+	for range 5 {
+		api.Mail.Next(t)
+	}
+	api.Mail.None(t)
+}
+
+func TestShowAndComplete(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	first, second := token(t, api, ada.Email), token(t, api, ada.Email)
+	at := func(token string) string { return "/password-resets/" + token }
+	show := api.Do(request{Method: "GET", Path: at(second)})
+	if view := show.JSON(200); view["token"] != second || view["user"].(map[string]any)["id"] != ada.ID || len(view) != 3 || len(view["user"].(map[string]any)) != 3 {
+		t.Errorf("%s", show.Body)
+	}
+	if cache := show.Header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("Cache-Control %q", cache)
+	}
+	expires := api.Clock.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.") // to the millisecond
+	api.Run(t, []testkit.Scenario{
+		row("show again", request{Method: "GET", Path: at(second)}, 200, []string{`"expiresAt":"` + expires}, []string{ada.Email}),
+		row("show with her token", request{Method: "GET", Path: at(second), As: ada.Token}, 200, nil, []string{ada.Email}),
+		row("show with a bad token", request{Method: "GET", Path: at(second), As: "x"}, 401, nil, nil),
+		row("show another", request{Method: "GET", Path: at("x")}, 404, []string{"There is no such reset"}, nil),
+		row("show none", request{Method: "GET", Path: at(strings.Repeat("A", 43))}, 404, nil, nil),
+		row("no password", request{Method: "PUT", Path: at(second), Form: url.Values{}}, 400, []string{`"param":"password","code":"required"`}, nil),
+		row("short", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"x"}}}, 400, []string{`"code":"min_length"`}, nil),
+		row("common", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"password123"}}}, 400, []string{`"code":"too_common"`}, nil),
+		row("huge", request{Method: "PUT", Path: at(second), JSON: map[string]string{"password": strings.Repeat("x", 1e5)}}, 400, []string{`"code":"max_length"`}, nil),
+		row("unknown token", request{Method: "PUT", Path: at("x"), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
+		row("sessions go on until then", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, nil, nil),
+		row("set", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}, "role": {"admin"}, "id": {"x"}}}, 200,
+			[]string{`"id":"` + ada.ID, `"email":"` + ada.Email, `"role":"user"`, `"createdAt":"`}, []string{newPassword}),
+		row("replay", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
+		row("the other one", request{Method: "PUT", Path: at(first), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
+		row("show a used one", request{Method: "GET", Path: at(second)}, 404, []string{"There is no such reset"}, nil),
+		row("her sessions end", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("the old password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
+		row("the new password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: newPassword, Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+	})
+	third := token(t, api, ada.Email)
+	api.Clock.Advance(time.Hour)
+	api.Run(t, []testkit.Scenario{
+		row("show an expired one", request{Method: "GET", Path: at(third)}, 404, []string{"There is no such reset"}, nil),
+		row("set with it", request{Method: "PUT", Path: at(third), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
+	})
+	for _, line := range api.Log.Lines() {
+		for _, secret := range []string{first, second, third, newPassword} {
+			if strings.Contains(line, secret) {
+				t.Errorf("the log holds a secret: %s", line)
+			}
+		}
+	}
+}
+
+// TestConcurrentComplete: of twenty calls with one token one succeeds.
+func TestConcurrentComplete(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	reset := token(t, api, api.SignUp("user").Email)
+	statuses := make(chan int)
+	for range 20 {
+		go func() {
+			statuses <- api.Do(request{Method: "PUT", Path: "/password-resets/" + reset, Form: url.Values{"password": {newPassword}}}).Status
+		}()
+	}
+	count := map[int]int{}
+	for range 20 {
+		count[<-statuses]++
+	}
+	if count[200] != 1 || count[404] != 19 {
+		t.Errorf("statuses %v", count)
+	}
+}
+
+// TestPublicSignup: without the master key the client's address is limited.
+func TestPublicSignup(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	post := request{Method: "POST", Path: "/password-resets", Form: url.Values{"email": {"nobody@example.com"}, "link": {page}}}
+	for range 100 {
+		if answer := api.Do(post); answer.Status != 202 {
+			t.Fatalf("status %d: %s", answer.Status, answer.Body)
+		}
+	}
+	answer := api.Do(post)
+	if answer.Status != 429 || answer.Header.Get("Retry-After") != "3600" || answer.Header.Get("RateLimit") != `"reset-requests";r=0;t=3600` {
+		t.Errorf("status %d, %v", answer.Status, answer.Header)
+	}
+	post.As = testkit.MasterKey
+	if answer := api.Do(post); answer.Status != 202 {
+		t.Errorf("with the master key: status %d", answer.Status)
+	}
+}
+
+// TestBySMTP goes the whole way: the request, a real mail server, the link in what it took, the new password.
+func TestBySMTP(t *testing.T) {
+	t.Parallel()
+	server := mailtest.StartSMTP(t, func(s *mailtest.SMTP) { s.User, s.Password = "ginseng", "hunter2" })
+	sender, err := mail.New(mail.Config{URL: server.URL(), From: "Ginseng <no-reply@example.org>"}, mail.Options{RootCAs: server.RootCAs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := testkit.Start(t, func(c *testkit.Config) { c.Host.Mail = sender })
+	ada := api.SignUp("user")
+	if answer := ask(api, ada.Email); answer.Status != 202 {
+		t.Fatalf("status %d: %s", answer.Status, answer.Body)
+	}
+	got := server.Next(t)
+	m, err := netmail.ReadMessage(bytes.NewReader(got.Data))
+	if err != nil || got.To != ada.Email || !got.TLS {
+		t.Fatalf("to %s, TLS %v, %v", got.To, got.TLS, err)
+	}
+	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := multipart.NewReader(m.Body, params["boundary"]).NextRawPart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(quotedprintable.NewReader(part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := request{Method: "PUT", Path: "/password-resets/" + tokenIn(t, string(text)), Form: url.Values{"password": {newPassword}}}
+	if answer := api.Do(put); answer.Status != 200 {
+		t.Errorf("status %d: %s", answer.Status, answer.Body)
+	}
+	api.Finish()
+	server.None(t)
+}

@@ -1,0 +1,378 @@
+package passwordreset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/limit"
+	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/internal/mail"
+	"example.com/ginseng/internal/mail/mailtest"
+	"example.com/ginseng/internal/password"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/modules/user"
+)
+
+const (
+	oldPassword = "patience is a root"
+	newPassword = "a better horse battery"
+	page        = "https://app.example.com/reset"
+)
+
+var trusted = access.Client{Address: "192.0.2.1", Trusted: true}
+
+// bench is a Service on a database of its own, with what a test needs around it.
+type bench struct {
+	*Service
+	t     *testing.T
+	db    store.DB
+	users *user.Service
+	queue *mail.Queue
+	out   *mailtest.Outbox
+	log   bytes.Buffer // of the queue; to be read after settle
+	mu    sync.Mutex
+	time  time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, db: testdb.Open(t), out: mailtest.NewOutbox(), time: time.Now()}
+	resets, limits := NewResets(b.db), limit.New(b.db, b.clock)
+	users := user.New(user.Options{
+		DB: b.db, Hasher: password.NewHasher(), Cursors: listing.NewCursors("x"), Limits: limits,
+		Dependents: []user.Dependent{resets}, Now: b.clock, NewID: store.NewID,
+	})
+	b.queue = mail.NewQueue(b.out, mail.Backoff[:], slog.New(slog.NewTextHandler(&b.log, nil)))
+	t.Cleanup(func() { b.queue.Close(context.Background()) })
+	b.users = users.Service
+	b.Service = New(Options{
+		Users: users.Service, Resets: resets, Limits: limits, Mail: b.queue, Now: b.clock, NewID: store.NewID,
+		Config: Config{TTL: time.Hour, LinkOrigins: []string{"https://app.example.com"}},
+	}).Service
+	if err := b.db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *bench) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.time
+}
+
+func (b *bench) advance(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.time = b.time.Add(d)
+}
+
+func (b *bench) signUp(email string) user.User {
+	b.t.Helper()
+	u, err := b.users.Create(b.t.Context(), trusted, user.CreateInput{Email: email, Password: oldPassword})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return u
+}
+
+// ask asks for a reset and waits for what follows the answer.
+func (b *bench) ask(email string) {
+	b.t.Helper()
+	if err := b.Create(b.t.Context(), trusted, CreateInput{Email: email, Link: page}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.settle()
+}
+
+func (b *bench) settle() {
+	b.t.Helper()
+	if err := b.queue.Wait(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// token asks for a reset and takes the token out of the mail.
+func (b *bench) token(email string) string {
+	b.t.Helper()
+	b.ask(email)
+	return tokenOf(b.t, b.out.Next(b.t))
+}
+
+// tokenOf is the token of the one address in a mail.
+func tokenOf(t *testing.T, m mail.Message) string {
+	t.Helper()
+	for line := range strings.Lines(m.Text) {
+		if strings.HasPrefix(line, "http") {
+			u, err := url.Parse(strings.TrimSpace(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return path.Base(u.Path)
+		}
+	}
+	t.Fatalf("no link in %s", m.Text)
+	return ""
+}
+
+// gone holds a token to be good for nothing.
+func (b *bench) gone(token, why string) {
+	b.t.Helper()
+	_, get := b.Get(b.t.Context(), token)
+	_, put := b.Complete(b.t.Context(), token, newPassword)
+	if !apperr.Is(get, apperr.NotFound) || !apperr.Is(put, apperr.NotFound) || get.Error() != noReset().Error() || put.Error() != get.Error() {
+		b.t.Errorf("%s: %v, %v", why, get, put)
+	}
+}
+
+func (b *bench) stored() []Reset {
+	b.t.Helper()
+	all, err := b.resets.all.List(b.t.Context(), store.Query{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return all
+}
+
+func TestReset(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ada := b.signUp("ada@example.com")
+	first, token := b.token(ada.Email), b.token(" Ada@Example.COM ")
+	if len(token) != 43 || token == first {
+		t.Errorf("tokens %q, %q", first, token)
+	}
+	for range 2 {
+		view, err := b.Get(t.Context(), token)
+		if err != nil || view.Token != token || view.User != ada.Public() || !view.ExpiresAt.Equal(store.At(b.clock().Add(time.Hour)).Time) {
+			t.Errorf("%+v, %v", view, err)
+		}
+	}
+	u, err := b.Complete(t.Context(), token, newPassword)
+	if err != nil || u.ID != ada.ID || !u.EmailVerified || u.Epoch != ada.Epoch+1 {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, newPassword); err != nil {
+		t.Errorf("the new password: %v", err)
+	}
+	if _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, oldPassword); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("the old password: %v", err)
+	}
+	b.gone(token, "used")
+	b.gone(first, "another was used")
+	if left := b.stored(); len(left) != 0 {
+		t.Errorf("left behind: %+v", left)
+	}
+}
+
+func TestGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ada := b.signUp("ada@example.com")
+
+	token := b.token(ada.Email)
+	for _, wrong := range []string{"", "x", token + "A", token[1:], strings.ToUpper(token), store.NewID().Hex(), strings.Repeat("a", 10000)} {
+		b.gone(wrong, wrong)
+	}
+	b.advance(time.Hour - time.Millisecond)
+	if _, err := b.Get(t.Context(), token); err != nil {
+		t.Errorf("expired too early: %v", err)
+	}
+	b.advance(time.Millisecond)
+	b.gone(token, "expired")
+
+	token = b.token(ada.Email)
+	caller := access.Principal{UserID: ada.ID, Epoch: ada.Epoch}
+	if _, err := b.users.ChangePassword(t.Context(), caller, ada.ID, nil, user.PasswordInput{Password: newPassword}); err != nil {
+		t.Fatal(err)
+	}
+	b.gone(token, "the password was changed")
+
+	token = b.token(ada.Email)
+	if err := b.users.Delete(t.Context(), caller, ada.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.gone(token, "the user is deleted")
+	if left := b.stored(); len(left) != 0 {
+		t.Errorf("left behind: %+v", left)
+	}
+	b.signUp(ada.Email)
+	b.gone(token, "another user has the address")
+}
+
+// TestRace: of many callers at the same moment, with either of two tokens, one sets the password.
+func TestRace(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ada := b.signUp("ada@example.com")
+	tokens := []string{b.token(ada.Email), b.token(ada.Email)}
+	errs := make(chan error)
+	start := make(chan struct{})
+	for i := range 20 {
+		go func() {
+			<-start
+			_, err := b.Complete(t.Context(), tokens[i%2], newPassword)
+			errs <- err
+		}()
+	}
+	close(start)
+	won := 0
+	for range 20 {
+		if err := <-errs; err == nil {
+			won++
+		} else if !apperr.Is(err, apperr.NotFound) {
+			t.Error(err)
+		}
+	}
+	u, err := b.users.Get(t.Context(), ada.ID)
+	if err != nil || won != 1 || u.Epoch != ada.Epoch+1 {
+		t.Errorf("%d won, epoch %d, %v", won, u.Epoch, err)
+	}
+}
+
+// TestUnknownAddress: the request does the same for an address that nobody has, and nothing follows.
+func TestUnknownAddress(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.signUp("ada@example.com")
+	b.ask("eve@example.com")
+	b.out.None(t)
+	if left := b.stored(); len(left) != 0 || b.log.Len() != 0 {
+		t.Errorf("%+v, log %s", left, &b.log)
+	}
+
+	b.mails = full{}
+	for _, email := range []string{"ada@example.com", "eve@example.com"} {
+		if err := b.Create(t.Context(), trusted, CreateInput{Email: email, Link: page}); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", email, err)
+		}
+	}
+}
+
+var errFull = errors.New("full")
+
+// full is a queue that takes nothing.
+type full struct{}
+
+func (full) Enqueue(mail.Job) error { return errFull }
+
+// TestAccountLimit: the sixth in an hour is taken like the others, and no mail follows.
+func TestAccountLimit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ada, eve := b.signUp("ada@example.com"), b.signUp("eve@example.com")
+	for range 5 {
+		b.token(ada.Email)
+	}
+	for range 3 {
+		b.ask(ada.Email)
+	}
+	b.out.None(t)
+	if n := len(b.stored()); n != 5 || b.log.Len() != 0 {
+		t.Errorf("%d resets, log %s", n, &b.log)
+	}
+	b.token(eve.Email)
+	b.advance(time.Hour)
+	b.token(ada.Email)
+	for range 3 {
+		b.token(ada.Email)
+	}
+
+	job := b.job(CreateInput{Email: ada.Email, Link: page}) // the fifth, which runs again because the database was away
+	for range 3 {
+		if m, err := job(t.Context()); err != nil || m == nil {
+			t.Errorf("%v, %v", m, err)
+		}
+	}
+}
+
+func TestAddressLimit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ask := func(c access.Client) error {
+		return b.Create(t.Context(), c, CreateInput{Email: "nobody@example.com", Link: page})
+	}
+	for range 100 {
+		if err := ask(access.Client{Address: "2001:db8::1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Create(t.Context(), access.Client{Address: "2001:db8::2"}, CreateInput{Link: "x"}); !apperr.Is(err, apperr.ValidationFailed) {
+		t.Errorf("a bad link: %v", err)
+	}
+	if err := ask(access.Client{Address: "2001:db8::2"}); !apperr.Is(err, apperr.TooManyRequests) {
+		t.Errorf("the next one of the network: %v", err)
+	}
+	for _, c := range []access.Client{{Address: "2001:db8:0:1::1"}, {Address: "2001:db8::1", Trusted: true}} {
+		if err := ask(c); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	b.advance(time.Hour)
+	if err := ask(access.Client{Address: "2001:db8::2"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStored: whoever reads the database finds nothing to come in with.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	token := b.token(b.signUp("ada@example.com").Email)
+	all := b.stored()
+	raw, err := json.Marshal(all)
+	if err != nil || len(all) != 1 || strings.Contains(string(raw), token) || strings.Contains(string(raw), token[:20]) {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	b.gone(all[0].TokenHash, "the digest")
+	b.gone(all[0].ID.Hex(), "the id")
+}
+
+// TestDatabaseAway: a job that finds the database away says so, and is run again by the queue.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ada := b.signUp("ada@example.com")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	job := b.job(CreateInput{Email: ada.Email, Link: page})
+	if m, err := job(ended); m != nil || !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("%v, %v", m, err)
+	}
+	if m, err := job(t.Context()); err != nil || m.To != ada.Email {
+		t.Errorf("%v, %v", m, err)
+	}
+	if _, err := b.Get(ended, "x"); !apperr.Is(err, apperr.Unavailable) {
+		t.Error(err)
+	}
+	if _, err := b.Complete(ended, "x", newPassword); !apperr.Is(err, apperr.Unavailable) {
+		t.Error(err)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ada := b.signUp("ada@example.com")
+	b.token(ada.Email)
+	b.advance(time.Hour)
+	token := b.token(ada.Email)
+	if err := b.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := b.stored(); len(left) != 1 || left[0].TokenHash != digest(token) {
+		t.Errorf("%+v", left)
+	}
+}

@@ -1,0 +1,126 @@
+package social
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/oauth2"
+)
+
+// FacebookConfig is what the settings say of Facebook. The address may end in a version of the Graph API, such as /v23.0;
+// without one, the app's dashboard chooses.
+type FacebookConfig struct {
+	ID       string `env:"FACEBOOK_CLIENT_ID" example:"1234567890123456"`
+	Secret   string `env:"FACEBOOK_CLIENT_SECRET" example:"0123456789abcdef0123456789abcdef"`
+	GraphURL string `env:"FACEBOOK_GRAPH_URL" default:"https://graph.facebook.com"`
+}
+
+// Check finds what the tags cannot say.
+func (c *FacebookConfig) Check(_ bool, bad func(name, wrong string)) {
+	needSecret("FACEBOOK", c.ID, c.Secret, bad)
+	checkBase("FACEBOOK_GRAPH_URL", &c.GraphURL, bad)
+}
+
+type facebook struct {
+	calls *client
+	app   app
+	graph string
+}
+
+func newFacebook(c FacebookConfig, calls *client) facebook {
+	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token"}, graph: c.GraphURL}
+}
+
+// graphError is the error in an answer of the Graph API ("Handle Errors" in its documentation).
+type graphError struct{ Code int }
+
+// The errors that are the caller's and not ours.
+const (
+	graphBadParameter = 100 // a code that is no good, or a token of another app
+	graphBadRedirect  = 191 // a redirect_uri that the app has not
+	graphSession      = 102 // the session of the token is over
+	graphBadToken     = 190
+)
+
+// profile implements provider. Facebook gives only e-mail addresses that their owner has confirmed.
+func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
+	token, err := f.calls.accessToken(ctx, f.app, proof, f.blamesCode)
+	if err != nil {
+		return Profile{}, err
+	}
+	userID, err := f.inspect(ctx, token)
+	if err != nil {
+		return Profile{}, err
+	}
+	var me struct {
+		ID, Name, Email string
+		Picture         struct{ Data struct{ URL string } }
+		Error           graphError
+	}
+	status, err := f.get(ctx, "/me", url.Values{
+		"fields": {"id,name,email,picture.type(large)"}, "access_token": {token}, "appsecret_proof": {f.proof(token)},
+	}, &me)
+	switch {
+	case err != nil:
+		return Profile{}, err
+	case me.Error.Code == graphBadToken || me.Error.Code == graphSession:
+		return Profile{}, refused()
+	case status != http.StatusOK || me.ID != userID:
+		return Profile{}, away(fmt.Errorf("/me: status %d, code %d, or another user than the token's", status, me.Error.Code))
+	}
+	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
+}
+
+// inspect asks whether the token was given to our app, and by whom ("/debug_token" in the documentation of the Graph
+// API, with an app access token). What is wrong with the token stands in data; error is of the call itself, and blames
+// the token only where it is another app's.
+func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
+	var info struct {
+		Data *struct {
+			AppID   string `json:"app_id"`
+			Type    string
+			IsValid bool   `json:"is_valid"`
+			UserID  string `json:"user_id"`
+		}
+		Error graphError
+	}
+	status, err := f.get(ctx, "/debug_token", url.Values{"input_token": {token}, "access_token": {f.app.id + "|" + f.app.secret}}, &info)
+	switch {
+	case err != nil:
+		return "", err
+	case info.Error.Code == graphBadParameter:
+		return "", refused()
+	case status != http.StatusOK || info.Data == nil:
+		return "", away(fmt.Errorf("/debug_token: status %d, code %d", status, info.Error.Code))
+	case !info.Data.IsValid || info.Data.AppID != f.app.id || info.Data.Type != "USER" || info.Data.UserID == "":
+		return "", refused()
+	}
+	return info.Data.UserID, nil
+}
+
+func (f facebook) get(ctx context.Context, path string, query url.Values, into any) (status int, err error) {
+	return f.calls.get(ctx, f.graph+path+"?"+query.Encode(), "", into)
+}
+
+// proof shows that we have the app's secret ("Securing Graph API Requests" in the documentation).
+func (f facebook) proof(token string) string {
+	mac := hmac.New(sha256.New, []byte(f.app.secret))
+	mac.Write([]byte(token))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// blamesCode reads the error as the Graph API writes it, which is not OAuth's form.
+func (facebook) blamesCode(e *oauth2.RetrieveError) error {
+	var answer struct{ Error graphError }
+	err := json.Unmarshal(e.Body, &answer)
+	if err == nil && (answer.Error.Code == graphBadParameter || answer.Error.Code == graphBadRedirect) {
+		return refused()
+	}
+	return nil
+}

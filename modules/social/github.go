@@ -1,0 +1,140 @@
+package social
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"golang.org/x/oauth2"
+
+	"example.com/ginseng/internal/apperr"
+)
+
+// GitHubConfig is what the settings say of GitHub. For GitHub Enterprise Server the addresses are https://HOST and
+// https://HOST/api/v3.
+type GitHubConfig struct {
+	ID     string `env:"GITHUB_CLIENT_ID" example:"Iv1.0123456789abcdef"`
+	Secret string `env:"GITHUB_CLIENT_SECRET" example:"0123456789abcdef0123456789abcdef01234567"`
+	URL    string `env:"GITHUB_URL" default:"https://github.com"`
+	APIURL string `env:"GITHUB_API_URL" default:"https://api.github.com"`
+}
+
+// Check finds what the tags cannot say.
+func (c *GitHubConfig) Check(_ bool, bad func(name, wrong string)) {
+	needSecret("GITHUB", c.ID, c.Secret, bad)
+	checkBase("GITHUB_URL", &c.URL, bad)
+	checkBase("GITHUB_API_URL", &c.APIURL, bad)
+}
+
+// github is an OAuth app, or a GitHub App with permission to read e-mail addresses.
+type github struct {
+	calls *client
+	app   app
+	api   string
+}
+
+func newGitHub(c GitHubConfig, calls *client) github {
+	return github{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token"}, api: c.APIURL}
+}
+
+// profile implements provider.
+func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
+	token, err := g.calls.accessToken(ctx, g.app, proof, g.blamesCode)
+	if err != nil {
+		return Profile{}, err
+	}
+	if err := g.check(ctx, token); err != nil {
+		return Profile{}, err
+	}
+	var user struct {
+		ID        int64
+		Login     string
+		Name      string
+		AvatarURL string `json:"avatar_url"`
+	}
+	status, err := g.calls.get(ctx, g.api+"/user", token, &user)
+	switch {
+	case err != nil:
+		return Profile{}, err
+	case status != http.StatusOK: // revoked in between, or the account is suspended
+		return Profile{}, refused()
+	case user.ID == 0:
+		return Profile{}, away(errors.New("a user without id"))
+	}
+	email, verified, err := g.email(ctx, token)
+	return Profile{
+		Subject: strconv.FormatInt(user.ID, 10), Email: email, EmailVerified: verified,
+		Name: cmp.Or(user.Name, user.Login), Picture: user.AvatarURL,
+	}, err
+}
+
+// check asks whether the token was given to our app: "Check a token" in GitHub's documentation of its REST API. GitHub
+// answers 404 to another app's token as to one that is no token, and 401 to a wrong id or secret of ours.
+func (g github) check(ctx context.Context, token string) error {
+	body, err := json.Marshal(map[string]string{"access_token": token})
+	if err != nil {
+		return err
+	}
+	address := g.api + "/applications/" + url.PathEscape(g.app.id) + "/token"
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return away(err)
+	}
+	r.SetBasicAuth(g.app.id, g.app.secret)
+	r.Header.Set("Content-Type", "application/json")
+	var grant struct {
+		App struct {
+			ClientID string `json:"client_id"`
+		}
+	}
+	switch status, err := g.calls.do(r, &grant); {
+	case err != nil:
+		return err
+	case status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
+		return refused()
+	case status != http.StatusOK:
+		return awayWith(status)
+	case grant.App.ClientID == "":
+		return away(errors.New("a grant without app"))
+	case grant.App.ClientID != g.app.id:
+		return refused()
+	}
+	return nil
+}
+
+// email is the primary address; none, if the user has not given us the scope user:email.
+func (g github) email(ctx context.Context, token string) (address string, verified bool, err error) {
+	var emails []struct {
+		Email             string
+		Primary, Verified bool
+	}
+	status, err := g.calls.get(ctx, g.api+"/user/emails?per_page=100", token, &emails)
+	if err != nil {
+		return "", false, err
+	}
+	if status == http.StatusUnauthorized {
+		return "", false, refused()
+	}
+	for _, e := range emails {
+		if e.Primary {
+			return e.Email, e.Verified, nil
+		}
+	}
+	return "", false, nil
+}
+
+// blamesCode knows the errors of "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
+func (github) blamesCode(e *oauth2.RetrieveError) error {
+	switch e.ErrorCode {
+	case "bad_verification_code", "redirect_uri_mismatch":
+		return refused()
+	case "unverified_user_email":
+		return apperr.New(apperr.Conflict, "GitHub gives no token for an account whose primary e-mail address is not verified. Have it verified there, and sign in again.")
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+const googleIssuer = "https://accounts.google.com"
+
+// GoogleConfig is what the settings say of Google. The IDs are those of all our clients: web, iOS, Android. Codes are
+// exchanged for the first, and Secret is its secret, which a client of an app has not.
+type GoogleConfig struct {
+	IDs    []string `env:"GOOGLE_CLIENT_ID" example:"1234-web.apps.googleusercontent.com,1234-ios.apps.googleusercontent.com"`
+	Secret string   `env:"GOOGLE_CLIENT_SECRET" example:"GOCSPX-0123456789abcdefghijklmnopqr"`
+	Issuer string   `env:"GOOGLE_ISSUER" default:"https://accounts.google.com"`
+}
+
+// Check finds what the tags cannot say.
+func (c *GoogleConfig) Check(_ bool, bad func(name, wrong string)) {
+	checkBase("GOOGLE_ISSUER", &c.Issuer, bad)
+}
+
+// google follows "OpenID Connect" in Google's documentation of identity. Whatever the issuer is, its addresses are what
+// its discovery says, except that of tokeninfo, which discovery does not know.
+type google struct {
+	calls          *client
+	ids            []string
+	secret, issuer string
+	tokenInfo      string
+	now            func() time.Time
+	discovered     atomic.Pointer[discovery]
+}
+
+// discovery is what an issuer says of itself, and its keys.
+type discovery struct {
+	oidc.ProviderConfig
+	keys oidc.KeySet
+}
+
+func newGoogle(c GoogleConfig, calls *client, now func() time.Time) *google {
+	base := c.Issuer
+	if base == googleIssuer {
+		base = "https://oauth2.googleapis.com"
+	}
+	return &google{calls: calls, ids: c.IDs, secret: c.Secret, issuer: c.Issuer, tokenInfo: base + "/tokeninfo", now: now}
+}
+
+// profile implements provider.
+func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
+	issuer, err := g.discover(ctx)
+	if err != nil {
+		return Profile{}, err
+	}
+	if proof.Code != "" {
+		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, g.blamesCode)
+		if err != nil {
+			return Profile{}, err
+		}
+		proof.AccessToken = token.AccessToken
+		proof.IDToken, _ = token.Extra("id_token").(string) // there with the scope openid
+	}
+	if proof.IDToken != "" {
+		return g.ofIDToken(ctx, issuer, proof.IDToken)
+	}
+	return g.ofAccessToken(ctx, issuer, proof.AccessToken)
+}
+
+// claims are what an ID token and userinfo say (OpenID Connect Core section 5.1).
+type claims struct {
+	Subject       string `json:"sub"`
+	Email         string
+	EmailVerified flag `json:"email_verified"`
+	Name          string
+	Picture       string
+}
+
+func (c claims) profile() Profile {
+	return Profile{Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.EmailVerified), Name: c.Name, Picture: c.Picture}
+}
+
+// flag is a truth value, also one that is written as text.
+type flag bool
+
+// UnmarshalJSON reads true and "true"; all else is false.
+func (f *flag) UnmarshalJSON(b []byte) error {
+	*f = flag(strings.Trim(string(b), `"`) == "true")
+	return nil
+}
+
+// ofIDToken verifies an ID token (OpenID Connect Core section 3.1.3.7): signature, issuer, expiry, and that all of its
+// audience is us. Google signs with RS256 only.
+func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) (Profile, error) {
+	keys := &watched{KeySet: issuer.keys}
+	verifier := oidc.NewVerifier(g.issuer, keys, &oidc.Config{
+		SkipClientIDCheck:    true, // below, against several
+		SupportedSigningAlgs: []string{oidc.RS256}, Now: g.now,
+	})
+	token, err := verifier.Verify(ctx, text)
+	foreign := func(id string) bool { return !slices.Contains(g.ids, id) }
+	var c claims
+	switch {
+	case keys.away != nil:
+		return Profile{}, away(keys.away)
+	case err != nil || len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
+		return Profile{}, refused()
+	case token.Claims(&c) != nil:
+		return Profile{}, refused()
+	}
+	return c.profile(), nil
+}
+
+// watched keeps the error of a KeySet that could not get its keys. The verifier tells it only as text, and it is not the
+// token's fault. Of the errors of a remote KeySet, it is the one that wraps another.
+type watched struct {
+	oidc.KeySet
+	away error
+}
+
+// VerifySignature implements oidc.KeySet.
+func (w *watched) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	payload, err := w.KeySet.VerifySignature(ctx, token)
+	w.away = errors.Unwrap(err)
+	return payload, err
+}
+
+// ofAccessToken asks tokeninfo whether the token was given to one of our clients, and userinfo for the rest.
+func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token string) (Profile, error) {
+	var info struct {
+		Audience string `json:"aud"`
+		Subject  string `json:"sub"`
+	}
+	status, err := g.calls.get(ctx, g.tokenInfo+"?"+url.Values{"access_token": {token}}.Encode(), "", &info)
+	switch {
+	case err != nil:
+		return Profile{}, err
+	case status == http.StatusBadRequest || status == http.StatusUnauthorized:
+		return Profile{}, refused()
+	case status != http.StatusOK || info.Audience == "":
+		return Profile{}, away(fmt.Errorf("tokeninfo: status %d, or no audience", status))
+	case !slices.Contains(g.ids, info.Audience):
+		return Profile{}, refused()
+	}
+	var c claims
+	status, err = g.calls.get(ctx, issuer.UserInfoURL, token, &c)
+	switch {
+	case err != nil:
+		return Profile{}, err
+	case status == http.StatusUnauthorized || status == http.StatusForbidden || info.Subject == "": // revoked, or without the scope openid
+		return Profile{}, refused()
+	case status != http.StatusOK || c.Subject != info.Subject:
+		return Profile{}, away(fmt.Errorf("userinfo: status %d, or another user than the token's", status))
+	}
+	return c.profile(), nil
+}
+
+// discover asks the issuer once; again, if that fails (OpenID Connect Discovery section 4).
+func (g *google) discover(ctx context.Context) (*discovery, error) {
+	if known := g.discovered.Load(); known != nil {
+		return known, nil
+	}
+	var found discovery
+	status, err := g.calls.get(ctx, g.issuer+"/.well-known/openid-configuration", "", &found.ProviderConfig)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK || found.IssuerURL != g.issuer || found.JWKSURL == "" || found.TokenURL == "" || found.UserInfoURL == "" {
+		return nil, away(fmt.Errorf("discovery: status %d, another issuer, or an address is missing", status))
+	}
+	found.keys = oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), g.calls.http), found.JWKSURL)
+	g.discovered.CompareAndSwap(nil, &found)
+	return g.discovered.Load(), nil
+}
+
+// blamesCode knows the errors of RFC 6749 section 5.2 and Google's own. An invalid_request is ours: a secret is missing.
+func (*google) blamesCode(e *oauth2.RetrieveError) error {
+	if slices.Contains([]string{"invalid_grant", "redirect_uri_mismatch"}, e.ErrorCode) {
+		return refused()
+	}
+	return nil
+}

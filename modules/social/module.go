@@ -1,0 +1,60 @@
+// Package social signs people in with their accounts at identity providers, and links such accounts to users. What a
+// provider says of itself is in one file each; a project leaves a provider out by deleting that file and the lines that
+// name it in config.go.
+package social
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-playground/validator/v10"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/limit"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/middleware"
+	"example.com/ginseng/modules/user"
+)
+
+// Options are what a Module is made of.
+type Options struct {
+	Users      *user.Service
+	Sessions   Opener
+	Limits     *limit.Limiter
+	Identities *Identities
+	Config     Config
+	Now        func() time.Time
+	NewID      func() store.ID
+}
+
+// Opener opens a session for a user who has proved who she is, and gives one that is open fresh tokens; Unauthorized: it
+// has ended.
+type Opener interface {
+	Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error)
+	Renew(ctx context.Context, caller access.Principal) (user.SignedIn, error)
+}
+
+// Module mounts the routes of signing in with a provider.
+type Module struct{ controller *controller }
+
+// New makes the module.
+func New(o Options) *Module { return &Module{&controller{newService(o, patience)}} }
+
+func newService(o Options, patience time.Duration) *Service {
+	return &Service{
+		users:      o.Users,
+		sessions:   o.Sessions,
+		limits:     o.Limits,
+		identities: o.Identities.all,
+		providers:  o.Config.providers(newClient(patience), o.Now),
+		patience:   patience,
+		rules:      validator.New(),
+		now:        o.Now,
+		newID:      o.NewID,
+	}
+}
+
+var (
+	_ middleware.Module = (*Module)(nil)
+	_ user.Dependent    = (*Identities)(nil)
+)

@@ -1,0 +1,802 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/limit"
+	"example.com/ginseng/internal/password"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/modules/user"
+)
+
+var (
+	bob    = providers.User{ID: "7", Login: "bob", Email: "bob@example.com", EmailVerified: true}
+	nobody = access.Principal{}
+	home   = access.Client{Address: "192.0.2.1"}
+)
+
+// house is the service with the three providers, a database, and an Opener that keeps whom it lets in.
+type house struct {
+	*Service
+	*internet
+	t       *testing.T
+	db      store.DB
+	members *user.Service
+
+	mu     sync.Mutex
+	opened []user.User
+}
+
+// Open implements Opener.
+func (h *house) Open(_ context.Context, u user.User, _ access.Client) (user.SignedIn, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.opened = append(h.opened, u)
+	return user.SignedIn{Token: "token", User: u.View()}, nil
+}
+
+// Renew implements Opener.
+func (h *house) Renew(ctx context.Context, caller access.Principal) (user.SignedIn, error) {
+	u, err := h.members.Get(ctx, caller.UserID)
+	if err != nil {
+		return user.SignedIn{}, err
+	}
+	return h.Open(ctx, u, home)
+}
+
+func build(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, internet: newInternet(t), db: testdb.Open(t)}
+	limits, identities := limit.New(h.db, h.clock.Now), NewIdentities(h.db)
+	h.members = user.New(user.Options{
+		DB: h.db, Hasher: password.NewHasher(), Limits: limits, Dependents: []user.Dependent{identities}, Now: h.clock.Now, NewID: store.NewID,
+	}).Service
+	h.Service = newService(Options{
+		Users: h.members, Sessions: h, Limits: limits, Identities: identities, Config: h.config, Now: h.clock.Now, NewID: store.NewID,
+	}, patience)
+	if err := h.db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range h.fakes {
+		f.AddUser(bob)
+	}
+	return h
+}
+
+// enter signs an account of a provider in, as a caller.
+func (h *house) enter(caller access.Principal, provider, account string) (user.View, error) {
+	h.t.Helper()
+	result, err := h.SignIn(h.t.Context(), caller, home, provider, Proof{AccessToken: h.fakes[provider].Token(account)})
+	return result.User, err
+}
+
+// welcome is enter where it must succeed.
+func (h *house) welcome(caller access.Principal, provider, account string) user.View {
+	h.t.Helper()
+	u, err := h.enter(caller, provider, account)
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", provider, account, err)
+	}
+	return u
+}
+
+// refuse is enter where it must fail with a code, and opens no session.
+func (h *house) refuse(code apperr.Code, words string, caller access.Principal, provider, account string) {
+	h.t.Helper()
+	before := len(h.opened)
+	if u, err := h.enter(caller, provider, account); apperr.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
+		h.t.Errorf("%s %s: %+v, %v, want %s: …%s…", provider, account, u, err, code, words)
+	}
+	if len(h.opened) != before {
+		h.t.Errorf("%s %s: a session was opened", provider, account)
+	}
+}
+
+// as is the principal of a user in a session that is open now.
+func (h *house) as(id store.ID) access.Principal {
+	h.t.Helper()
+	u := h.user(id)
+	return access.Principal{UserID: u.ID, Epoch: u.Epoch, Role: u.Role}
+}
+
+func (h *house) user(id store.ID) user.User {
+	h.t.Helper()
+	u, err := h.members.Get(h.t.Context(), id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return u
+}
+
+// signUp makes a user with a password, whose e-mail is not verified.
+func (h *house) signUp(email string) access.Principal {
+	h.t.Helper()
+	u, err := h.members.Create(h.t.Context(), home, user.CreateInput{Email: email, Password: "patience is a root"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return h.as(u.ID)
+}
+
+// reset completes a password reset.
+func (h *house) reset(id store.ID) {
+	h.t.Helper()
+	if _, err := h.members.ResetPassword(h.t.Context(), id, h.user(id).Epoch, "patience is another root"); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// links are the providers that the list shows.
+func (h *house) links(caller access.Principal) string {
+	h.t.Helper()
+	list, err := h.List(h.t.Context(), caller)
+	if err != nil || list.Count != len(list.Rows) {
+		h.t.Fatalf("%+v, %v", list, err)
+	}
+	names := make([]string, len(list.Rows))
+	for n, row := range list.Rows {
+		names[n] = row.Provider
+	}
+	return strings.Join(names, " ")
+}
+
+// count is how many identities are stored.
+func (h *house) count() int64 {
+	h.t.Helper()
+	n, err := h.identities.Count(h.t.Context(), nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+func TestNewAndKnown(t *testing.T) {
+	t.Parallel()
+	for _, provider := range []string{"facebook", "github", "google"} {
+		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			first := h.welcome(nobody, provider, ada.ID)
+			if first.Email != "ada@example.com" || first.Name != ada.Name || first.Picture != ada.Picture || first.Role != access.RoleUser {
+				t.Errorf("%+v", first)
+			}
+			if u := h.user(first.ID); !u.EmailVerified || u.HasPassword() {
+				t.Errorf("%+v", u)
+			}
+			h.fakes[provider].AddUser(providers.User{ID: ada.ID, Login: "x", Name: "X", Email: "x@example.com", EmailVerified: true, Picture: "https://example.com/x"})
+			if again := h.welcome(nobody, provider, ada.ID); again != first {
+				t.Errorf("%+v became %+v", first, again)
+			}
+			h.fakes[provider].AddUser(providers.User{ID: ada.ID, NoEmail: true})
+			if again := h.welcome(nobody, provider, ada.ID); again != first {
+				t.Errorf("without e-mail %+v became %+v", first, again)
+			}
+			if h.count() != 1 || h.links(h.as(first.ID)) != provider {
+				t.Errorf("%d identities, %s", h.count(), h.links(h.as(first.ID)))
+			}
+		})
+	}
+}
+
+func TestUnknownProvider(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.config.Google.IDs, h.config.GitHub.ID = nil, ""
+	h.providers = h.config.providers(newClient(patience), h.clock.Now)
+	for _, name := range []string{"google", "github", "twitter", "", "FACEBOOK", "identities"} {
+		if _, err := h.SignIn(t.Context(), nobody, home, name, Proof{}); !apperr.Is(err, apperr.NotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestProofCheck(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		proof Proof
+		want  string
+	}{
+		{Proof{}, "access_token required"},
+		{Proof{RedirectURI: callback, CodeVerifier: verifier}, "access_token required"},
+		{Proof{AccessToken: "x", IDToken: "y"}, "access_token conflict, id_token conflict"},
+		{Proof{AccessToken: "x", Code: "y", RedirectURI: callback}, "access_token conflict, code conflict"},
+		{Proof{IDToken: "x", Code: "y"}, "id_token conflict, code conflict, redirect_uri required"},
+		{Proof{Code: "y"}, "redirect_uri required"},
+		{Proof{AccessToken: "x", RedirectURI: callback}, ""},
+		{Proof{IDToken: "x"}, ""},
+		{Proof{Code: "x", RedirectURI: callback}, ""},
+	} {
+		var got []string
+		var e *apperr.Error
+		if errors.As(test.proof.check(), &e) {
+			for _, f := range e.Fields {
+				got = append(got, f.Param+" "+f.Code)
+			}
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%+v: %v", test.proof, got)
+		}
+	}
+}
+
+// TestFirstSignInsInParallel makes one user of 20 first sign-ins at the same moment, whether she is known or not.
+func TestFirstSignInsInParallel(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{false, true} {
+		t.Run(fmt.Sprint(known), func(t *testing.T) {
+			t.Parallel()
+			h := build(t)
+			if known {
+				h.reset(h.signUp("ada@example.com").UserID)
+			}
+			const n = 20
+			type answer struct {
+				user user.View
+				err  error
+			}
+			answers, begin := make(chan answer, n), make(chan struct{})
+			proof := Proof{AccessToken: h.fakes["github"].Token(ada.ID)}
+			for range n {
+				go func() {
+					<-begin
+					result, err := h.SignIn(t.Context(), nobody, home, "github", proof)
+					answers <- answer{result.User, err}
+				}()
+			}
+			close(begin)
+			ids := make(map[store.ID]bool)
+			for range n {
+				a := <-answers
+				if a.err != nil {
+					t.Errorf("%v", a.err)
+				}
+				ids[a.user.ID] = true
+			}
+			if len(ids) != 1 || h.count() != 1 {
+				t.Errorf("%d users, %d identities", len(ids), h.count())
+			}
+		})
+	}
+}
+
+// TestTwoProviders links the accounts of one verified address to one user, and those of two addresses to two, also where
+// both providers have the same id.
+func TestTwoProviders(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	first := h.welcome(nobody, "google", ada.ID)
+	if second := h.welcome(nobody, "github", ada.ID); second != first {
+		t.Errorf("%+v and %+v", first, second)
+	}
+	h.fakes["facebook"].AddUser(providers.User{ID: ada.ID, Email: "eve@example.com", EmailVerified: true})
+	if eve := h.welcome(nobody, "facebook", ada.ID); eve.ID == first.ID || eve.Email != "eve@example.com" {
+		t.Errorf("the same id at another provider: %+v", eve)
+	}
+	if links := h.links(h.as(first.ID)); links != "github google" {
+		t.Errorf("links %s", links)
+	}
+}
+
+func TestUselessEmail(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for _, test := range []struct {
+		u     providers.User
+		words string
+	}{
+		{providers.User{ID: "20", NoEmail: true}, "gives no e-mail address"},
+		{providers.User{ID: "21", Email: "eve@example.com"}, "has not verified"},
+		{providers.User{ID: "22", Email: "not an address", EmailVerified: true}, "cannot be used"},
+		{providers.User{ID: "23", Email: strings.Repeat("x", 243) + "@example.com", EmailVerified: true}, "cannot be used"},
+		{providers.User{ID: "27", Email: strings.Repeat("Ⱥ", 120) + "@example.com", EmailVerified: true}, "cannot be used"}, // longer in lower case
+		{providers.User{ID: "24", Email: `"a:b"@example.com`, EmailVerified: true}, "cannot be used"},
+		{providers.User{ID: "25", Email: "a@example.com\x00", EmailVerified: true}, "cannot be used"},
+		{providers.User{ID: "26", Email: "a@example.com, b@example.com", EmailVerified: true}, "cannot be used"},
+	} {
+		h.google.AddUser(test.u)
+		h.refuse(apperr.Conflict, test.words, nobody, "google", test.u.ID)
+		h.refuse(apperr.Conflict, "user token in the header, which links", nobody, "google", test.u.ID)
+		eve := h.signUp(test.u.ID + "@example.com")
+		if u := h.welcome(eve, "google", test.u.ID); u.ID != eve.UserID {
+			t.Errorf("linked to %+v", u)
+		}
+		if u := h.welcome(nobody, "google", test.u.ID); u.ID != eve.UserID || u.Email != test.u.ID+"@example.com" {
+			t.Errorf("signed in as %+v", u)
+		}
+	}
+}
+
+// TestHostileProfile makes what a provider says fit for a user.
+func TestHostileProfile(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for n, test := range []struct{ name, picture, wantName, wantPicture string }{
+		{"  Ada \x00\r\nLovelace\x1b[2J ", "javascript:alert(1)", "Ada Lovelace[2J", ""},
+		{strings.Repeat("ä", 99) + " ä", "https://example.com/" + strings.Repeat("x", 2048), strings.Repeat("ä", 99), ""},
+		{"\u0085", "data:image/png;base64,x", "", ""},
+		{"Ada", "//example.com/x.png", "Ada", ""},
+		{"Ada", "http://example.com/x.png", "Ada", "http://example.com/x.png"},
+	} {
+		u := h.google.AddUser(providers.User{ID: fmt.Sprint(30 + n), Name: test.name, Picture: test.picture, EmailVerified: true})
+		got := h.welcome(nobody, "google", u.ID)
+		if test.wantName == "" {
+			test.wantName = "user" + u.ID // as user has it
+		}
+		if got.Name != test.wantName {
+			t.Errorf("%q became %q", test.name, got.Name)
+		}
+		if got.Picture != test.wantPicture && !(test.wantPicture == "" && strings.HasPrefix(got.Picture, "https://www.gravatar.com/")) {
+			t.Errorf("%q became %q", test.picture, got.Picture)
+		}
+	}
+}
+
+// TestTakeover is of somebody who signs up with another's address and waits.
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	eve := h.signUp("ada@example.com")
+	h.fakes["github"].AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
+	h.welcome(eve, "github", "666") // Eve links her own account to the user with Ada's address
+	h.refuse(apperr.Conflict, "Reset that user's password", nobody, "google", ada.ID)
+	if links := h.links(eve); links != "github" {
+		t.Errorf("links %s", links)
+	}
+	h.reset(eve.UserID) // Ada, who reads the mail
+	if links := h.links(h.as(eve.UserID)); links != "" {
+		t.Errorf("Eve's links are still there: %s", links)
+	}
+	if u := h.welcome(nobody, "google", ada.ID); u.ID != eve.UserID {
+		t.Errorf("Ada is %+v", u)
+	}
+	if u := h.welcome(nobody, "github", "666"); u.ID == eve.UserID || u.Email != "eve@example.com" {
+		t.Errorf("Eve's account leads to %+v", u)
+	}
+	if links := h.links(h.as(eve.UserID)); links != "google" {
+		t.Errorf("links %s", links)
+	}
+	h.reset(eve.UserID) // of an address that was verified before: the links stay
+	if u := h.welcome(nobody, "google", ada.ID); u.ID != eve.UserID {
+		t.Errorf("after a second reset Ada is %+v", u)
+	}
+}
+
+// TestUnverifiedAtProvider is of somebody who gives another's address to a provider, which does not verify it.
+func TestUnverifiedAtProvider(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.welcome(nobody, "facebook", ada.ID)
+	for _, provider := range []string{"github", "google"} {
+		h.fakes[provider].AddUser(providers.User{ID: "666", Email: "ada@example.com"})
+		h.refuse(apperr.Conflict, "has not verified", nobody, provider, "666")
+	}
+	h.fakes["github"].AddUser(providers.User{
+		ID: "666", Email: "eve@example.com", EmailVerified: true, OtherEmails: []providers.Email{{Address: "ada@example.com"}},
+	})
+	if u := h.welcome(nobody, "github", "666"); u.Email != "eve@example.com" {
+		t.Errorf("%+v", u)
+	}
+}
+
+// TestEndedSession is of somebody whose session ends, by a password reset, while the provider is asked: she gets no link
+// that lasts and no session of the time after.
+func TestEndedSession(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	eve := h.signUp("ada@example.com")
+	h.welcome(eve, "github", bob.ID)
+	h.reset(eve.UserID)
+	for _, provider := range []string{"github", "google"} {
+		h.refuse(apperr.Unauthorized, "Sign in again", eve, provider, bob.ID)
+	}
+	if _, err := h.List(t.Context(), eve); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("list: %v", err)
+	}
+	if err := h.Unlink(t.Context(), eve, "github"); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("unlink: %v", err)
+	}
+	gone := access.Principal{UserID: store.NewID()}
+	h.refuse(apperr.Unauthorized, "Sign in again", gone, "google", bob.ID)
+}
+
+func TestLinking(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	me := h.signUp("me@example.com")
+	before := h.user(me.UserID)
+	for range 2 { // linked to her already is fine
+		if u := h.welcome(me, "google", ada.ID); u.ID != me.UserID {
+			t.Errorf("%+v", u)
+		}
+	}
+	if after := h.user(me.UserID); after != before {
+		t.Errorf("linking changed %+v to %+v", before, after)
+	}
+	h.refuse(apperr.Conflict, "Another account of this provider", me, "google", bob.ID)
+	other := h.signUp("other@example.com")
+	h.refuse(apperr.Conflict, "linked to another user", other, "google", ada.ID)
+	if u := h.welcome(nobody, "google", ada.ID); u.ID != me.UserID {
+		t.Errorf("%+v", u)
+	}
+	if u := h.welcome(access.Principal{Master: true}, "google", bob.ID); u.Email != bob.Email {
+		t.Errorf("the master key is linked: %+v", u)
+	}
+	if h.links(me) != "google" || h.links(other) != "" || h.count() != 2 {
+		t.Errorf("links %s and %s, %d", h.links(me), h.links(other), h.count())
+	}
+}
+
+// TestSecondAccount refuses another account of a provider with the verified address of a user who has one.
+func TestSecondAccount(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.welcome(nobody, "google", ada.ID)
+	h.google.AddUser(providers.User{ID: "1816", Email: "ada@example.com", EmailVerified: true})
+	h.refuse(apperr.Conflict, "Another account of this provider", nobody, "google", "1816")
+}
+
+// TestIdentitiesAreUnique holds the database to what requests in parallel rely on.
+func TestIdentitiesAreUnique(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	me, other := store.NewID(), store.NewID()
+	for _, test := range []struct {
+		provider, subject string
+		user              store.ID
+		want              apperr.Code
+	}{
+		{"google", "1", me, ""}, {"google", "1", other, apperr.Conflict}, {"google", "2", me, apperr.Conflict}, {"github", "1", me, ""}, {"google", "2", other, ""},
+	} {
+		i := Identity{Meta: store.NewMeta(store.NewID(), store.At(h.clock.Now())), Provider: test.provider, Subject: test.subject, UserID: test.user}
+		if err := h.identities.Insert(t.Context(), i); apperr.CodeOf(err) != test.want {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// TestLinkingInParallel links one account to one user of two who ask at the same moment, and one of two accounts to one.
+func TestLinkingInParallel(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	me, other := h.signUp("me@example.com"), h.signUp("other@example.com")
+	for _, test := range []struct {
+		provider string
+		callers  [2]access.Principal
+		accounts [2]string
+	}{
+		{"google", [2]access.Principal{me, other}, [2]string{ada.ID, ada.ID}},
+		{"github", [2]access.Principal{me, me}, [2]string{ada.ID, bob.ID}},
+	} {
+		codes := make(chan apperr.Code, 2)
+		for n := range 2 {
+			go func() {
+				_, err := h.SignIn(t.Context(), test.callers[n], home, test.provider, Proof{AccessToken: h.fakes[test.provider].Token(test.accounts[n])})
+				codes <- apperr.CodeOf(err)
+			}()
+		}
+		if a, b := <-codes, <-codes; a == b || a+b != apperr.Conflict {
+			t.Errorf("%s: %q and %q", test.provider, a, b)
+		}
+	}
+	if h.count() != 2 {
+		t.Errorf("%d identities", h.count())
+	}
+}
+
+func TestDeletedUser(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	first := h.welcome(nobody, "google", ada.ID)
+	h.welcome(nobody, "github", bob.ID)
+	if err := h.members.Delete(t.Context(), h.as(first.ID), first.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if h.count() != 1 {
+		t.Errorf("%d identities are left", h.count())
+	}
+	leftover := Identity{Meta: store.NewMeta(store.NewID(), store.At(h.clock.Now())), Provider: "google", Subject: ada.ID, UserID: first.ID}
+	if err := h.identities.Insert(t.Context(), leftover); err != nil {
+		t.Fatal(err)
+	}
+	second := h.welcome(nobody, "google", ada.ID)
+	if second.ID == first.ID || second.Email != first.Email || h.count() != 2 {
+		t.Errorf("%+v, %d identities", second, h.count())
+	}
+}
+
+// TestCrash heals a first sign-in that was cut short between user and identity.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	u, err := h.members.CreateVerified(t.Context(), home, user.Profile{Email: "ada@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := h.welcome(nobody, "google", ada.ID); again.ID != u.ID {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestRefusalsAreLimited(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	try := func(client access.Client, token string) apperr.Code {
+		_, err := h.SignIn(t.Context(), nobody, client, "github", Proof{AccessToken: token})
+		return apperr.CodeOf(err)
+	}
+	good := h.fakes["github"].Token(ada.ID)
+	v6 := func(host string) access.Client { return access.Client{Address: "2001:db8:1:2::" + host} }
+	server := access.Client{Address: "2001:db8:1:2::1", Trusted: true}
+	for n := range refusals.Max {
+		if got := try(v6(fmt.Sprint(n)), "bad"); got != apperr.Unauthorized {
+			t.Fatalf("refusal %d: %s", n+1, got)
+		}
+		if got := try(server, "bad"); got != apperr.Unauthorized {
+			t.Fatalf("refusal %d of a trusted server: %s", n+1, got)
+		}
+	}
+	asked := len(h.fakes["github"].Requests())
+	for _, token := range []string{"bad", good} {
+		if got := try(v6("ffff"), token); got != apperr.TooManyRequests {
+			t.Errorf("one more: %s", got)
+		}
+	}
+	if got := len(h.fakes["github"].Requests()); got != asked {
+		t.Errorf("the provider was asked %d times more", got-asked)
+	}
+	if got := try(server, good); got != "" {
+		t.Errorf("a trusted server: %s", got)
+	}
+	if got := try(access.Client{Address: "2001:db8:1:3::1"}, good); got != "" {
+		t.Errorf("another network: %s", got)
+	}
+	h.clock.advance(refusals.Window)
+	if got := try(v6("1"), good); got != "" {
+		t.Errorf("when the time is over: %s", got)
+	}
+}
+
+// TestOtherFaultsAreNotCounted lets a client try as often as it wants while the fault is not its own.
+func TestOtherFaultsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.fakes["github"].Fail(providers.Broken)
+	for n := range refusals.Max + 1 {
+		if _, err := h.enter(nobody, "github", ada.ID); !apperr.Is(err, apperr.Unavailable) {
+			t.Fatalf("%d: %v", n, err)
+		}
+	}
+	h.fakes["github"].Fail(providers.None)
+	h.welcome(nobody, "github", ada.ID)
+}
+
+func TestNewUsersAreLimited(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for n := range 21 {
+		u := h.google.AddUser(providers.User{ID: fmt.Sprint(100 + n), EmailVerified: true})
+		_, err := h.enter(nobody, "google", u.ID)
+		if limited := apperr.Is(err, apperr.TooManyRequests); limited != (n == 20) || !limited && err != nil {
+			t.Errorf("user %d: %v", n+1, err)
+		}
+	}
+	h.welcome(nobody, "google", "100")
+}
+
+// TestSlowProvider gives all calls of a sign-in one time together.
+func TestSlowProvider(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.patience = 50 * time.Millisecond
+	h.fakes["github"].Fail(providers.Slow, "/api/v3/user")
+	h.refuse(apperr.Unavailable, "context deadline exceeded", nobody, "github", ada.ID)
+}
+
+// TestAccountWithoutID refuses an account that has no id, or too long a one.
+func TestAccountWithoutID(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for _, subject := range []string{"", strings.Repeat("1", 256)} {
+		proof := Proof{IDToken: h.google.IDToken(ada.ID, providers.Claim("sub", subject))}
+		if _, err := h.SignIn(t.Context(), nobody, home, "google", proof); !apperr.Is(err, apperr.Unavailable) {
+			t.Errorf("%d bytes: %v", len(subject), err)
+		}
+	}
+}
+
+func TestUnlink(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	unlink := func(caller access.Principal, provider string, want apperr.Code) {
+		t.Helper()
+		if err := h.Unlink(t.Context(), caller, provider); apperr.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %q", provider, err, want)
+		}
+	}
+	caller := h.as(h.welcome(nobody, "google", ada.ID).ID)
+	unlink(caller, "google", apperr.Conflict)
+	unlink(caller, "github", apperr.NotFound)
+	unlink(caller, "twitter", apperr.NotFound)
+	h.welcome(nobody, "github", ada.ID)
+	h.welcome(nobody, "facebook", bob.ID) // another's does not count
+	unlink(caller, "google", "")
+	unlink(caller, "google", apperr.NotFound)
+	unlink(caller, "github", apperr.Conflict)
+	if links := h.links(caller); links != "github" {
+		t.Errorf("links %s", links)
+	}
+	h.welcome(nobody, "github", ada.ID)
+	h.reset(caller.UserID)
+	caller = h.as(caller.UserID)
+	unlink(caller, "github", "")
+	if links := h.links(caller); links != "" || h.count() != 1 {
+		t.Errorf("links %s, %d", links, h.count())
+	}
+}
+
+// TestDeadLinkIsNoWayIn does not count links from before the reset that verified the address.
+func TestDeadLinkIsNoWayIn(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	u := h.user(h.welcome(nobody, "google", ada.ID).ID)
+	u.LinksFrom = 1
+	i, err := h.identities.First(t.Context(), link(u.ID, "google"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.keepOne(t.Context(), u, i, nil); !apperr.Is(err, apperr.Conflict) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLastWayInInParallel takes both of two links away at the same moment: one is left, at least.
+func TestLastWayInInParallel(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	caller := h.as(h.welcome(nobody, "google", ada.ID).ID)
+	for range 20 {
+		h.welcome(nobody, "google", ada.ID)
+		h.welcome(nobody, "github", ada.ID)
+		codes, begin := make(chan apperr.Code, 2), make(chan struct{})
+		for _, provider := range []string{"google", "github"} {
+			go func() {
+				<-begin
+				codes <- apperr.CodeOf(h.Unlink(t.Context(), caller, provider))
+			}()
+		}
+		close(begin)
+		a, b := <-codes, <-codes
+		if a != apperr.Conflict && b != apperr.Conflict || a != "" && a != apperr.Conflict || b != "" && b != apperr.Conflict {
+			t.Errorf("%q and %q", a, b)
+		}
+		if h.links(caller) == "" {
+			t.Fatal("no way in is left")
+		}
+	}
+}
+
+// TestUnlinkInParallel unlinks once of two requests for the same at the same moment.
+func TestUnlinkInParallel(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	caller := h.signUp("me@example.com")
+	for range 20 {
+		h.welcome(caller, "google", ada.ID)
+		codes, begin := make(chan apperr.Code, 2), make(chan struct{})
+		for range 2 {
+			go func() {
+				<-begin
+				codes <- apperr.CodeOf(h.Unlink(t.Context(), caller, "google"))
+			}()
+		}
+		close(begin)
+		if a, b := <-codes, <-codes; a == b || a+b != apperr.NotFound {
+			t.Errorf("%q and %q", a, b)
+		}
+	}
+}
+
+// TestOvertaken tries again where another request has linked the same account in between.
+func TestOvertaken(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	u := h.user(h.welcome(nobody, "google", ada.ID).ID)
+	if settled, err := h.attach(t.Context(), u, "google", ada.ID); settled || err != nil {
+		t.Errorf("%v, %v", settled, err)
+	}
+}
+
+// TestPutBack puts the last link back when it cannot be found out whether there is another, and when it was not taken out
+// at all.
+func TestPutBack(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	u := h.user(h.welcome(nobody, "google", ada.ID).ID)
+	i, err := h.identities.First(t.Context(), link(u.ID, "google"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := apperr.New(apperr.Unavailable, "away")
+	for _, remove := range []bool{true, false} {
+		if remove {
+			if _, err := h.identities.Delete(t.Context(), store.Eq("id", i.ID)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.keepOne(t.Context(), u, i, failed); !errors.Is(err, failed) {
+			t.Errorf("%v", err)
+		}
+		if links := h.links(h.as(u.ID)); links != "google" {
+			t.Errorf("links %q", links)
+		}
+	}
+}
+
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	caller := h.as(h.welcome(nobody, "google", ada.ID).ID)
+	if err := h.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.refuse(apperr.Unavailable, "database", nobody, "google", ada.ID)
+	if _, err := h.List(t.Context(), caller); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("list: %v", err)
+	}
+	if err := h.Unlink(t.Context(), caller, "google"); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("unlink: %v", err)
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	t.Parallel()
+	good := func() Config {
+		return Config{
+			Facebook: FacebookConfig{ID: "1", Secret: "s", GraphURL: "https://graph.example.com/v1.0/"},
+			GitHub:   GitHubConfig{ID: "1", Secret: "s", URL: "https://github.example.com", APIURL: "http://github.example.com/api/v3"},
+			Google:   GoogleConfig{IDs: []string{"1"}, Issuer: "https://accounts.example.com"},
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"good":       {func(*Config) {}, ""},
+		"nothing":    {func(c *Config) { c.Facebook.ID, c.GitHub.ID, c.Google.IDs = "", "", nil }, ""},
+		"no secrets": {func(c *Config) { c.Facebook.Secret, c.GitHub.Secret = "", "" }, "FACEBOOK_CLIENT_SECRET GITHUB_CLIENT_SECRET"},
+		"no ids, nor secrets": {func(c *Config) {
+			c.Facebook, c.GitHub.ID, c.GitHub.Secret = FacebookConfig{GraphURL: "http://x"}, "", ""
+		}, ""},
+		"no address":             {func(c *Config) { c.Facebook.GraphURL = "" }, "FACEBOOK_GRAPH_URL"},
+		"no scheme":              {func(c *Config) { c.GitHub.URL = "github.com" }, "GITHUB_URL"},
+		"another scheme":         {func(c *Config) { c.GitHub.APIURL = "ftp://github.com" }, "GITHUB_API_URL"},
+		"no host":                {func(c *Config) { c.Google.Issuer = "https:///x" }, "GOOGLE_ISSUER"},
+		"user":                   {func(c *Config) { c.Google.Issuer = "https://user@example.com" }, "GOOGLE_ISSUER"},
+		"query":                  {func(c *Config) { c.Google.Issuer = "https://example.com?a=b" }, "GOOGLE_ISSUER"},
+		"empty query and anchor": {func(c *Config) { c.Google.Issuer, c.GitHub.URL = "https://example.com?", "https://example.com#" }, "GITHUB_URL GOOGLE_ISSUER"},
+	} {
+		c := good()
+		test.change(&c)
+		var got []string
+		bad := func(name, _ string) { got = append(got, name) }
+		c.Facebook.Check(true, bad)
+		c.GitHub.Check(true, bad)
+		c.Google.Check(true, bad)
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", name, got, test.want)
+		}
+		if name == "good" && c.Facebook.GraphURL != "https://graph.example.com/v1.0" {
+			t.Errorf("address %s", c.Facebook.GraphURL)
+		}
+	}
+}

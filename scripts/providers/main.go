@@ -1,0 +1,108 @@
+// Command providers starts fakes of GitHub, Google and Facebook on this machine, and a page that signs in with them, so
+// that social sign-in can be tried in a browser without an account anywhere:
+//
+//	go run ./scripts/providers [-port 9100] [-api http://localhost:9000]
+//
+// It prints the settings to start the service with; put them into its environment or its .env, start it, and open the
+// address that is printed last. The page is a client as a frontend has one, to be read as an example: demo/app.js. At the
+// fakes one chooses who one is, or types somebody new in, with a verified e-mail, another, or none, or refuses.
+//
+// The flags:
+//
+//	-port  the port of the fakes and the page, on the loopback interface; 0 takes a free one. The settings name it.
+//	-api   the address of the service as the browser reaches it, with API_ROOT if that is set. The service has to allow
+//	       the page's origin: in development it does, elsewhere CORS_ORIGINS names it.
+//
+// The fakes ask nobody for a password, so they listen on the loopback interface alone. Accounts that are typed in are
+// forgotten when the command ends, with Ctrl-C.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The exit codes.
+const (
+	failed   = 1
+	badUsage = 2
+)
+
+// grace is how long requests may take to end after Ctrl-C.
+const grace = 2 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run serves until the context ends, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("providers", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	port := flags.Uint("port", 9100, "the `port` of the fakes and the page; 0 takes a free one")
+	api := flags.String("api", "http://localhost:9000", "the `address` of the service as the browser reaches it")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return badUsage
+	}
+	address, err := url.Parse(strings.TrimSuffix(*api, "/"))
+	switch {
+	case flags.NArg() > 0:
+		err = fmt.Errorf("unknown argument %q", flags.Arg(0))
+	case *port > 65535:
+		err = errors.New("-port is a number from 0 to 65535")
+	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
+		err = errors.New("-api is the service's address, as in http://localhost:9000")
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "providers:", err)
+		return badUsage
+	}
+	if err := serve(ctx, *port, address, stdout); err != nil {
+		_, _ = fmt.Fprintln(stderr, "providers:", err)
+		return failed
+	}
+	return 0
+}
+
+// serve listens, says where and with which settings, and serves until the context ends.
+func serve(ctx context.Context, port uint, api *url.URL, stdout io.Writer) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.FormatUint(uint64(port), 10)))
+	if err != nil {
+		return fmt.Errorf("the port cannot be had; choose another with -port: %w", err)
+	}
+	s := newSite("http://"+listener.Addr().String(), api, time.Now)
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	_, _ = fmt.Fprintf(stdout, "The fakes are up. Start the service with these settings:\n\n%s\nand open %s/ in a browser. Ctrl-C ends the fakes.\n",
+		s.settings(), s.base)
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil {
+		return server.Close() // a browser keeps connections open
+	}
+	return nil
+}
