@@ -1,26 +1,35 @@
 //go:build unix
 
-// Command readme runs the commands of README.md, word for word, in a fresh copy of the tree, and holds what they print
-// against what README says they print. It runs in the root of a git repository:
+// Command readme runs the commands of README.md and other Markdown files, word for word, each file in a fresh copy of the
+// tree, and holds what they print against what the file says they print. It runs in the root of a git repository:
 //
-//	go run ./scripts/readme [-skip PREFIX]...
+//	go run ./scripts/readme [-skip PREFIX]... [FILE]...
 //
 // # What it reads
 //
 // Blocks fenced as sh, from top to bottom, in one shell, whose variables stay. In a block, a comment with an arrow says
-// what the last call above it answers, "…" standing for any text; the comment may go on over several lines:
+// what the commands above it print, "…" standing for any text; the comment may go on over several lines:
 //
 //	curl localhost:9000/articles/65f0c1d2e3a4b5c6d7e8f901
 //	# → 404 {"type":"about:blank","title":"Not Found",…}
 //
-// The number is the HTTP status: curl tells it through a configuration file of its own, so that the commands stay as
-// they are. Every command must succeed, and a call that README says nothing of must be answered 2xx or 3xx.
+// A number of three digits is the HTTP status of the last call: curl tells it through a configuration file of its own, so
+// that the commands stay as they are. Every command must succeed, and a call whose status the file does not say must be
+// answered 2xx or 3xx.
 //
-// A block with a block fenced as text after it that begins with "Server listening" starts a service: it must print
-// these lines, runs on while the blocks after it are run, and is interrupted as with Ctrl-C when the next service
-// starts or README ends. It must then end by itself.
+// A block with a block fenced as text after it that has an http address in it starts a service there: it must print these
+// lines, runs on while the blocks after it are run, and is interrupted as with Ctrl-C when the next service starts at the
+// address or the file ends. It must then end by itself.
 //
-// A block that begins with a prefix of -skip is not run, which is said.
+// A block fenced as log is what the service that was started last prints by now, "…" standing for any text. What a
+// variable is given in single quotes with "…" in it is taken from there, as a reader copies it from the terminal:
+//
+//	LINK='http://localhost:3000/reset#…'
+//
+// A block fenced as js whose first line is a comment with a name, such as "// session.mjs", is saved under this name. On
+// a machine without Node.js, blocks that begin with "node " are not run.
+//
+// Nor are blocks that begin with a prefix of -skip. Either is said.
 package main
 
 import (
@@ -34,6 +43,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,14 +58,23 @@ func main() {
 		return nil
 	})
 	flag.Parse()
-	if err := run(ctx, skip, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "readme:", err)
-		os.Exit(1)
+	if _, err := exec.LookPath("node"); err != nil {
+		skip = append(skip, "node ")
+	}
+	files := flag.Args()
+	if len(files) == 0 {
+		files = []string{"README.md"}
+	}
+	for _, file := range files {
+		if err := run(ctx, file, skip, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "readme:", err)
+			os.Exit(1)
+		}
 	}
 }
 
-// run does everything in a temporary folder, which it removes.
-func run(ctx context.Context, skip []string, stdout io.Writer) (err error) {
+// run does everything that a file says in a temporary folder, which it removes.
+func run(ctx context.Context, file string, skip []string, stdout io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "readme-")
 	if err != nil {
 		return err
@@ -65,11 +84,11 @@ func run(ctx context.Context, skip []string, stdout io.Writer) (err error) {
 	if err := copyTree(ctx, tree); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(tree, "README.md"))
+	text, err := os.ReadFile(filepath.Join(tree, file))
 	if err != nil {
 		return err
 	}
-	s := session{dir: dir, tree: tree, skip: skip, stdout: stdout}
+	s := session{file: file, dir: dir, tree: tree, skip: skip, stdout: stdout}
 	if s.env, err = s.environment(); err != nil {
 		return err
 	}
@@ -110,14 +129,16 @@ func copyTree(ctx context.Context, to string) error {
 	return nil
 }
 
-// session is one reader at work: a shell and at most one running service.
+// session is one reader at work: a shell and the services that run.
 type session struct {
+	file      string // what is read
 	dir, tree string
 	env       []string
 	skip      []string
 	stdout    io.Writer
 	shell     *shell
-	service   *service
+	services  []*service // in the order of their start
+	printed   string     // what the last block fenced as log showed
 }
 
 // curlrc makes curl tell the status of each answer on standard error. It is read from CURL_HOME.
@@ -152,28 +173,32 @@ func (s *session) runAll(ctx context.Context, blocks []block) (err error) {
 	}
 	ran := 0
 	for i, b := range blocks {
-		if b.language != "sh" {
-			continue
-		}
-		if s.skipped(b) {
-			_, _ = fmt.Fprintf(s.stdout, "README.md:%d: SKIPPED: %s\n", b.line, firstLine(b.text))
+		if b.language == "sh" && s.skipped(b) {
+			_, _ = fmt.Fprintf(s.stdout, "%s:%d: SKIPPED: %s\n", s.file, b.line, firstLine(b.text))
 			continue
 		}
 		begun := time.Now()
-		if next := i + 1; next < len(blocks) && blocks[next].greets() {
-			err = s.serve(ctx, b, blocks[next].text)
-		} else {
+		switch {
+		case b.language == "sh" && i+1 < len(blocks) && blocks[i+1].address() != "":
+			err = s.serve(ctx, b.text, blocks[i+1])
+		case b.language == "sh":
 			err = s.runBlock(b)
+		case b.language == "log":
+			err = s.read(ctx, strings.TrimSpace(b.text))
+		case b.file() != "":
+			err = os.WriteFile(filepath.Join(s.tree, b.file()), []byte(b.text), 0o600)
+		default:
+			continue
 		}
 		if err != nil {
-			return errors.Join(err, s.logOfService())
+			return errors.Join(fmt.Errorf("%s:%d: %w", s.file, b.line, err), s.logs())
 		}
 		ran++
 		took := time.Since(begun).Seconds()
-		_, _ = fmt.Fprintf(s.stdout, "README.md:%d: ok (%.1fs): %s\n", b.line, took, firstLine(b.text))
+		_, _ = fmt.Fprintf(s.stdout, "%s:%d: ok (%.1fs): %s\n", s.file, b.line, took, firstLine(b.text))
 	}
 	if ran == 0 {
-		return errors.New("README.md has no block fenced as sh to run")
+		return fmt.Errorf("%s has no block to run", s.file)
 	}
 	return nil
 }
@@ -187,55 +212,64 @@ func (s *session) skipped(b block) bool {
 	return false
 }
 
-// serve starts the service of a block in place of the one that runs.
-func (s *session) serve(ctx context.Context, b block, printed string) error {
-	if err := s.stopService(); err != nil {
+// serve starts a service in place of the one at the same address.
+func (s *session) serve(ctx context.Context, command string, greeting block) error {
+	at := func(running *service) bool { return running.address == greeting.address() }
+	if i := slices.IndexFunc(s.services, at); i >= 0 {
+		old := s.services[i]
+		s.services = slices.Delete(s.services, i, i+1)
+		if err := old.stop(); err != nil {
+			return err
+		}
+	}
+	started, err := startService(command, greeting.address(), s.tree, s.env)
+	if err != nil {
 		return err
 	}
-	service, err := startService(b.text, s.tree, s.dir, s.env)
-	if err != nil {
-		return fmt.Errorf("README.md:%d: %w", b.line, err)
-	}
-	s.service = service
-	if err := service.waitFor(ctx, strings.Split(strings.TrimSpace(printed), "\n")); err != nil {
-		return fmt.Errorf("README.md:%d: %w", b.line, err)
-	}
-	return nil
+	s.services = append(s.services, started)
+	return started.waitFor(ctx, strings.Split(strings.TrimSpace(greeting.text), "\n"))
 }
 
-// runBlock runs the steps of a block and holds their answers against what README says.
+// runBlock runs the steps of a block and holds what they print against what the file says.
 func (s *session) runBlock(b block) error {
 	for _, step := range b.steps() {
-		result, err := s.shell.run(step.command)
+		command, err := fill(step.command, s.printed)
+		if err != nil {
+			return err
+		}
+		result, err := s.shell.run(command)
 		if err == nil {
 			err = step.check(result)
 		}
 		if err != nil {
-			return fmt.Errorf("README.md:%d: %s\n%w", step.line, strings.TrimSpace(step.command), err)
+			return fmt.Errorf("line %d: %s\n%w", step.line, strings.TrimSpace(command), err)
 		}
 	}
 	return nil
 }
 
-// logOfService quotes what the running service said, to explain a failure.
-func (s *session) logOfService() error {
-	if s.service == nil {
-		return nil
+// read waits for what the service that was started last is to print.
+func (s *session) read(ctx context.Context, pattern string) (err error) {
+	if len(s.services) == 0 {
+		return errors.New("no service runs")
 	}
-	return fmt.Errorf("the service printed:\n%s", s.service.output())
+	s.printed, err = s.services[len(s.services)-1].next(ctx, pattern)
+	return err
 }
 
-func (s *session) stopService() error {
-	if s.service == nil {
-		return nil
+// logs quotes what the running services printed, to explain a failure.
+func (s *session) logs() error {
+	var all []error
+	for _, running := range s.services {
+		all = append(all, fmt.Errorf("the service at %s printed:\n%s", running.address, running.output()))
 	}
-	service := s.service
-	s.service = nil
-	return service.stop()
+	return errors.Join(all...)
 }
 
-func (s *session) close() error {
-	err := s.stopService()
+func (s *session) close() (err error) {
+	for _, running := range slices.Backward(s.services) {
+		err = errors.Join(err, running.stop())
+	}
 	if s.shell != nil {
 		err = errors.Join(err, s.shell.close())
 	}

@@ -16,9 +16,24 @@ type block struct {
 	text     string
 }
 
-// greets reports whether the block is what a service prints when it is up.
-func (b block) greets() bool {
-	return b.language == "text" && strings.HasPrefix(b.text, "Server listening")
+var origin = regexp.MustCompile(`https?://[^\s,/]+`)
+
+// address is where the service listens that prints the block when it is up, or "".
+func (b block) address() string {
+	if b.language != "text" {
+		return ""
+	}
+	return origin.FindString(b.text)
+}
+
+var fileName = regexp.MustCompile(`^// ([\w-]+\.mjs)\n`)
+
+// file is the name under which a block of JavaScript is to be saved, or "".
+func (b block) file() string {
+	if match := fileName.FindStringSubmatch(b.text); b.language == "js" && match != nil {
+		return match[1]
+	}
+	return ""
 }
 
 // parse finds the fenced blocks.
@@ -40,16 +55,17 @@ func parse(markdown string) []block {
 	return blocks
 }
 
-// step is a command, maybe of several lines, and what README says it answers.
+// step is a command, maybe of several lines, and what the text says it answers.
 type step struct {
 	command string
-	line    int    // of the command's first line in README
-	status  string // of HTTP; "" where README says nothing
+	line    int    // of the command's first line in the text
+	says    bool   // whether the text says anything of the answer
+	status  string // of HTTP, where the text names it
 	body    string // pattern, with "…" for any text
 }
 
 var (
-	expectation  = regexp.MustCompile(`^# → (\d{3})(?: (.*))?$`)
+	expectation  = regexp.MustCompile(`^# → (?:(\d{3})(?: |$))?(.*)$`)
 	continuation = regexp.MustCompile(`^# {2,}(.*)$`)
 )
 
@@ -73,7 +89,7 @@ func (b block) steps() []step {
 			flush(b.line + i)
 		}
 		if match := expectation.FindStringSubmatch(line); match != nil {
-			current.status, current.body, answered = match[1], match[2], true
+			current.says, current.status, current.body, answered = true, match[1], match[2], true
 			continue
 		}
 		current.command += line + "\n"
@@ -90,7 +106,7 @@ type result struct {
 
 var httpStatus = regexp.MustCompile(`(?m)^HTTP (\d{3})$`)
 
-// check holds a result against README's word.
+// check holds a result against what the text says.
 func (s step) check(r result) error {
 	var statuses []string
 	for _, match := range httpStatus.FindAllStringSubmatch(r.stderr, -1) {
@@ -99,15 +115,15 @@ func (s step) check(r result) error {
 	if r.code != 0 {
 		return fmt.Errorf("exit code %d, printed:\n%s%s", r.code, r.stdout, r.stderr)
 	}
+	last := ""
 	if s.status != "" {
 		if len(statuses) == 0 {
-			return errors.New("README promises an answer, and no call was made")
+			return errors.New("the text promises an answer, and no call was made")
 		}
-		last := statuses[len(statuses)-1]
-		if last != s.status || !matches(s.body, strings.TrimSpace(r.stdout)) {
-			return fmt.Errorf("README says: %s %s\nit answers:  %s %s", s.status, s.body, last, r.stdout)
-		}
-		statuses = statuses[:len(statuses)-1]
+		last, statuses = statuses[len(statuses)-1], statuses[:len(statuses)-1]
+	}
+	if s.says && (last != s.status || !matches(s.body, strings.TrimSpace(r.stdout))) {
+		return fmt.Errorf("the text says: %s %s\nit answers:    %s %s", s.status, s.body, last, r.stdout)
 	}
 	for _, status := range statuses {
 		if status < "200" || status >= "400" {
@@ -119,6 +135,26 @@ func (s step) check(r result) error {
 
 // matches reports whether the whole text is what the pattern says.
 func matches(pattern, text string) bool {
-	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), "…", ".*")
-	return regexp.MustCompile(`(?s)\A` + expression + `\z`).MatchString(text)
+	return regexp.MustCompile(`(?s)\A` + expression(pattern, ".*") + `\z`).MatchString(text)
+}
+
+// expression is a pattern as a regular expression, with what "…" stands for.
+func expression(pattern, dots string) string {
+	return strings.ReplaceAll(regexp.QuoteMeta(pattern), "…", dots)
+}
+
+var placeholder = regexp.MustCompile(`(?m)^\w+='([^'\n]*…[^'\n]*)'`)
+
+// fill puts in place of a variable's value with "…" what was printed like it, as a reader does who copies it.
+func fill(command, printed string) (string, error) {
+	var missing error
+	filled := placeholder.ReplaceAllStringFunc(command, func(assignment string) string {
+		value := placeholder.FindStringSubmatch(assignment)[1]
+		found := regexp.MustCompile(expression(value, `[^\s']+`)).FindString(printed)
+		if found == "" {
+			missing = fmt.Errorf("nothing was printed like %s", value)
+		}
+		return strings.Replace(assignment, value, found, 1)
+	})
+	return filled, missing
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 // The program's patience.
 const (
 	startTime = 5 * time.Minute // go run builds first
+	printTime = 30 * time.Second
 	stopTime  = 45 * time.Second
 )
 
@@ -77,15 +79,17 @@ func (s *shell) close() error {
 // service is a command that serves until it is interrupted. It has a process group of its own, which gets the
 // interrupt as from a terminal.
 type service struct {
-	cmd   *exec.Cmd
-	ended chan struct{}
-	mu    sync.Mutex
-	out   bytes.Buffer
-	grown chan struct{} // holds a value when out has grown
+	address string
+	cmd     *exec.Cmd
+	ended   chan struct{}
+	mu      sync.Mutex
+	out     bytes.Buffer
+	grown   chan struct{} // holds a value when out has grown
+	read    int           // how much of out next has passed
 }
 
-func startService(command, dir, temporary string, env []string) (*service, error) {
-	s := &service{ended: make(chan struct{}), grown: make(chan struct{}, 1)}
+func startService(command, address, dir string, env []string) (*service, error) {
+	s := &service{address: address, ended: make(chan struct{}), grown: make(chan struct{}, 1)}
 	s.cmd = exec.Command("sh", "-c", command)
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Stdout, s.cmd.Stderr = s, s
@@ -119,10 +123,30 @@ func (s *service) output() string {
 
 // waitFor waits until the service has printed each of the lines.
 func (s *service) waitFor(ctx context.Context, lines []string) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	return s.wait(ctx, startTime, func(output string) string { return firstMissing(lines, output) })
+}
+
+// next waits until the service prints what is like the pattern, in whole lines and after what next found before. It
+// returns what was printed.
+func (s *service) next(ctx context.Context, pattern string) (found string, err error) {
+	like := regexp.MustCompile(`(?ms)^` + expression(pattern, ".*?") + `\n`)
+	err = s.wait(ctx, printTime, func(output string) string {
+		at := like.FindStringIndex(output[s.read:])
+		if at == nil {
+			return pattern
+		}
+		found, s.read = output[s.read+at[0]:s.read+at[1]], s.read+at[1]
+		return ""
+	})
+	return found, err
+}
+
+// wait waits until nothing is missing in what the service has printed.
+func (s *service) wait(ctx context.Context, patience time.Duration, missing func(output string) string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		missing := firstMissing(lines, s.output())
+		missing := missing(s.output())
 		if missing == "" {
 			return nil
 		}
