@@ -135,6 +135,7 @@ const (
 	writeTime      = 60 * time.Second // from the end of the header: body, request and answer
 	idleTime       = 60 * time.Second
 	drainTime      = 50 * time.Second // a little more than the longest request: its body, and what is done with it
+	finishTime     = 20 * time.Second // for the mails that wait then
 	maxHeaderBytes = 64 << 10
 	sweepInterval  = 10 * time.Minute
 )
@@ -204,8 +205,10 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	defer cancel()
 	time.Sleep(s.App.DrainDelay)
 	err = server.Shutdown(drain)
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	defer cancel()
 	for _, closing := range service.Closers {
-		closing(drain)
+		closing(finish)
 	}
 	return err
 }

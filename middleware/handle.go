@@ -114,6 +114,9 @@ func Bind[T any](c *gin.Context) (T, error) {
 // OK answers 200 with a view.
 func OK(c *gin.Context, view any) error { return answer(c, http.StatusOK, view) }
 
+// Accepted answers 202 with a view: what was asked for is done after the answer.
+func Accepted(c *gin.Context, view any) error { return answer(c, http.StatusAccepted, view) }
+
 // Created answers 201 with the view of a new record, whose address is the request's path and the id.
 func Created(c *gin.Context, record store.Meta, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+record.ID.Hex())

@@ -103,7 +103,7 @@ func newMails(h Host, c mail.Config) (*mail.Queue, error) {
 			return nil, fmt.Errorf("modules: %w", err)
 		}
 		if !c.Sends() && !h.Development {
-			h.Log.Warn("MAIL_URL is not set: no mail is sent, so nobody can reset a password")
+			h.Log.Warn("no mail is sent, because MAIL_URL is not set, or log:; so nobody can reset a password")
 		}
 	}
 	return mail.NewQueue(sender, mail.Backoff[:], h.Log), nil

@@ -1,8 +1,6 @@
 package passwordreset
 
 import (
-	"net/http"
-
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/middleware"
@@ -37,8 +35,7 @@ func (c *controller) create(g *gin.Context) error {
 	if err := c.service.Create(g.Request.Context(), middleware.Client(g), in); err != nil {
 		return err
 	}
-	g.JSON(http.StatusAccepted, Accepted{})
-	return nil
+	return middleware.Accepted(g, Accepted{})
 }
 
 // show shows a reset.

@@ -118,7 +118,7 @@ func TestAlike(t *testing.T) {
 	}
 	for i := range 7 {
 		known, unknown := same(ada.Email), same("nobody@example.com")
-		if known != unknown || !strings.HasPrefix(known, "Accepted\n") || !strings.HasSuffix(known, "{}") {
+		if known != unknown || !strings.HasPrefix(known, "Accepted\n") || !strings.HasSuffix(known, "{}\n") {
 			t.Errorf("request %d of a known address:\n%s\nunknown:\n%s", i+1, known, unknown)
 		}
 	}
