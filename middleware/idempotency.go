@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -23,6 +24,7 @@ type Idempotency struct {
 	Wait time.Duration // how long to wait for a first request that still runs
 
 	answers *store.Collection[savedAnswer]
+	secrets []string
 	now     func() time.Time
 	newID   func() store.ID
 }
@@ -31,7 +33,7 @@ type Idempotency struct {
 type savedAnswer struct {
 	store.Meta  `bson:",inline"`
 	Key         string     `json:"key"`         // digest of caller, route and key
-	Fingerprint string     `json:"fingerprint"` // digest of the parameters
+	Fingerprint string     `json:"fingerprint"` // digests of the parameters
 	ExpiresAt   store.Time `json:"expiresAt"`
 	Status      int        `json:"status"`
 	Location    string     `json:"location"`
@@ -48,10 +50,11 @@ const (
 	maxKeyLength  = 255
 )
 
-// NewIdempotency opens the collection.
-func NewIdempotency(db store.DB, now func() time.Time, newID func() store.ID) *Idempotency {
+// NewIdempotency opens the collection. The secrets are the service's, at least one.
+func NewIdempotency(db store.DB, secrets []string, now func() time.Time, newID func() store.ID) *Idempotency {
 	return &Idempotency{
-		Wait: answerWait,
+		Wait:    answerWait,
+		secrets: secrets,
 		answers: store.Open[savedAnswer](db, store.Spec{
 			Name:    "idempotency",
 			Indexes: []store.Index{{Fields: []string{"key"}, Unique: true}, {Fields: []string{"expiresAt"}}},
@@ -107,7 +110,7 @@ func (i *Idempotency) claim(c *gin.Context, key string) (savedAnswer, error) {
 	a := savedAnswer{
 		Meta:        store.NewMeta(i.newID(), now),
 		Key:         digest("", callerName(c)+"\n"+c.Request.Method+" "+c.FullPath()+"\n"+key),
-		Fingerprint: digest(key, string(values(c).Canonical(credential))),
+		Fingerprint: strings.Join(i.fingerprints(c), " "),
 		ExpiresAt:   store.At(now.Add(answerLife)),
 	}
 	ctx := c.Request.Context()
@@ -133,8 +136,17 @@ func callerName(c *gin.Context) string {
 	return c.ClientIP()
 }
 
-// digest is what is stored of a key and of parameters. The latter may hold a password: their digest is keyed with the
-// client's key, which is not stored, so that whoever reads the database has to guess both.
+// fingerprints are what is stored of a request's parameters, one for each secret, so that a secret can be replaced while
+// the service runs. The parameters may hold a password: without a secret, whoever reads the database cannot guess it.
+func (i *Idempotency) fingerprints(c *gin.Context) []string {
+	canonical := string(values(c).Canonical(credential))
+	out := make([]string, len(i.secrets))
+	for n, secret := range i.secrets {
+		out[n] = digest("idempotency "+secret, canonical)
+	}
+	return out
+}
+
 func digest(key, text string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(text))
@@ -184,7 +196,7 @@ func (i *Idempotency) repeat(c *gin.Context, claim savedAnswer) error {
 			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key has just failed. Send it again.")
 		case err != nil:
 			return err
-		case a.Fingerprint != claim.Fingerprint:
+		case !slices.ContainsFunc(i.fingerprints(c), func(known string) bool { return strings.Contains(a.Fingerprint, known) }):
 			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with other parameters. Use a new key for a new request.")
 		case a.Status != 0:
 			c.Header("Location", a.Location)

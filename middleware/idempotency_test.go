@@ -19,7 +19,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
 	now := time.Now()
-	i := NewIdempotency(db, func() time.Time { return now }, store.NewID)
+	i := NewIdempotency(db, []string{"secret"}, func() time.Time { return now }, store.NewID)
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestUnknownOutcome(t *testing.T) {
 			return Created(c, store.NewMeta(store.NewID(), store.At(time.Now())), "made")
 		}))
 	}, func(o *Options) {
-		o.Idempotency = NewIdempotency(db, time.Now, store.NewID)
+		o.Idempotency = NewIdempotency(db, []string{"secret"}, time.Now, store.NewID)
 		o.Idempotency.Wait = time.Millisecond
 	})
 	if err := db.Prepare(t.Context()); err != nil {

@@ -58,7 +58,7 @@ type Service struct {
 // New makes every module.
 func New(h Host, s Settings) (Service, error) {
 	cursors := listing.NewCursors(h.MasterKeys...)
-	idempotency := middleware.NewIdempotency(h.DB, h.Now, h.NewID)
+	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys, h.Now, h.NewID)
 	limits := limit.New(h.DB, h.Now)
 	mails, err := newMails(h, s.PasswordReset.Mail)
 	if err != nil {

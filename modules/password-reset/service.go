@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"strings"
 	"time"
 
 	"example.com/ginseng/internal/access"
@@ -49,7 +48,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 			return err
 		}
 	}
-	if err := s.limits.Take(ctx, resetsOfAccount.Of(strings.ToLower(in.Email))); err != nil {
+	if err := s.limits.Take(ctx, resetsOfAccount.Of(user.NormalEmail(in.Email))); err != nil {
 		return unless(apperr.TooManyRequests, err)
 	}
 	return s.mails.Enqueue(s.job(in))

@@ -156,7 +156,7 @@ func (s *Service) current(ctx context.Context, caller access.Principal) (user.Us
 // address of the account shows only that its owner is here; unless the user's is verified, too, the user may be somebody
 // else's, who signed up with an address that is not hers. It is not settled when another request has just made her.
 func (s *Service) holder(ctx context.Context, client access.Client, p Profile) (u user.User, settled bool, err error) {
-	email := strings.ToLower(strings.TrimSpace(p.Email))
+	email := user.NormalEmail(p.Email)
 	switch {
 	case email == "":
 		return u, false, cannotLink("The provider gives no e-mail address of this account. Allow this app to see it at the provider,")

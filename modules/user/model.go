@@ -103,8 +103,16 @@ func storeSpec() store.Spec {
 	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
-// normalEmail is the form in which an e-mail address is stored and looked up.
-func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// NormalEmail is the form in which an e-mail address is stored and looked up: ASCII in lower case, and nothing else
+// changed. Beyond ASCII other people's letters become these: the Kelvin sign, U+212A, is a k in lower case.
+func NormalEmail(email string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + ('a' - 'A')
+		}
+		return r
+	}, strings.TrimSpace(email))
+}
 
 // defaultName is the part of the address before @, as far as a name may be long.
 func defaultName(email string) string {

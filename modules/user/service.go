@@ -90,7 +90,7 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) error {
 }
 
 func (s *Service) newUser(p Profile) User {
-	email := normalEmail(p.Email)
+	email := NormalEmail(p.Email)
 	return User{
 		Meta:    store.NewMeta(s.newID(), store.At(s.now())),
 		Email:   email,
@@ -105,7 +105,7 @@ func (s *Service) Get(ctx context.Context, id store.ID) (User, error) { return s
 
 // ByEmail returns the user with the e-mail, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
-	return s.users.First(ctx, store.Eq("email", normalEmail(email)))
+	return s.users.First(ctx, store.Eq("email", NormalEmail(email)))
 }
 
 // List returns a page of users.
@@ -205,7 +205,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 // known or not. TooManyRequests: too many wrong guesses, at this address or by this client. Unavailable: too many people
 // sign in. A hash that is not of today's kind is replaced.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, error) {
-	email = normalEmail(email)
+	email = NormalEmail(email)
 	var others []limit.Key
 	network := limit.Network(client.Address)
 	if !client.Trusted {
