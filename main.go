@@ -204,13 +204,16 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.App.DrainDelay+drainTime)
 	defer cancel()
 	time.Sleep(s.App.DrainDelay)
-	err = server.Shutdown(drain)
+	if err := server.Shutdown(drain); err != nil {
+		logger.Warn("requests were cut off: they took too long", "error", err)
+		_ = server.Close()
+	}
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
 	for _, closing := range service.Closers {
 		closing(finish)
 	}
-	return err
+	return nil
 }
 
 func newHandler(app config.App, service modules.Service, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {

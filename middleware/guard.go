@@ -82,6 +82,11 @@ func (g Guard) caller(c *gin.Context, rule access.Rule) (access.Principal, error
 	if rule == access.Password {
 		return g.basic(c)
 	}
+	if rule == access.Foreign {
+		if err := g.keepOurs(c); err != nil {
+			return access.Principal{}, err
+		}
+	}
 	text, given, err := g.credential(c, rule != access.Foreign)
 	if err != nil {
 		return access.Principal{}, err
@@ -100,6 +105,16 @@ func (g Guard) caller(c *gin.Context, rule access.Rule) (access.Principal, error
 		return p, err
 	}
 	return p, meets(p, rule)
+}
+
+// keepOurs refuses a credential of ours where the body's is to be handed to somebody else.
+func (g Guard) keepOurs(c *gin.Context) error {
+	for _, text := range values(c).Texts(credential) {
+		if _, err := g.prove(c, strings.TrimSpace(text)); err == nil {
+			return apperr.New(apperr.Unauthorized, "The body's access_token is to be the provider's here, and is one of this service. Send that in the header.")
+		}
+	}
+	return nil
 }
 
 var missing = map[access.Rule]string{

@@ -60,7 +60,7 @@ func New(h Host, s Settings) (Service, error) {
 	cursors := listing.NewCursors(h.MasterKeys...)
 	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys, h.Now, h.NewID)
 	limits := limit.New(h.DB, h.Now)
-	mails, err := newMails(h, s.PasswordReset.Mail)
+	mails, err := newMails(h, s.PasswordReset)
 	if err != nil {
 		return Service{}, err
 	}
@@ -95,15 +95,18 @@ func New(h Host, s Settings) (Service, error) {
 }
 
 // newMails starts the queue of mails.
-func newMails(h Host, c mail.Config) (*mail.Queue, error) {
+func newMails(h Host, c passwordreset.Config) (*mail.Queue, error) {
 	sender := h.Mail
 	if sender == nil {
 		var err error
-		if sender, err = mail.New(c, mail.Options{Print: h.Print, Log: h.Log}); err != nil {
+		if sender, err = mail.New(c.Mail, mail.Options{Print: h.Print, Log: h.Log}); err != nil {
 			return nil, fmt.Errorf("modules: %w", err)
 		}
-		if !c.Sends() && !h.Development {
+		if !c.Mail.Sends() && !h.Development {
 			h.Log.Warn("no mail is sent, because MAIL_URL is not set, or log:; so nobody can reset a password")
+		}
+		if len(c.LinkOrigins) == 0 && !h.Development {
+			h.Log.Warn("no password reset is taken, because RESET_LINK_ORIGINS is not set: no link is allowed in its mail")
 		}
 	}
 	return mail.NewQueue(sender, mail.Backoff[:], h.Log), nil

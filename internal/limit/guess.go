@@ -30,12 +30,17 @@ func NewGuesses(l *Limiter) *Guesses { return &Guesses{limiter: l, turns: make(m
 // guesses, and others. A wrong guess counts in each; a right one clears the client's. TooManyRequests: a counter is used
 // up. Unavailable: too many guesses at the account wait.
 func (g *Guesses) Guess(ctx context.Context, account, client Key, others []Key, guess func() (right bool, err error)) (right bool, err error) {
+	keys := append([]Key{client, account}, others...)
+	if g.busy(account) { // who may not guess does not wait either, and takes nobody's place
+		if err := g.limiter.Check(ctx, keys...); err != nil {
+			return false, err
+		}
+	}
 	release, err := g.wait(ctx, account)
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	keys := append([]Key{client, account}, others...)
 	counters, err := g.limiter.check(ctx, keys)
 	if err != nil {
 		return false, err
@@ -50,6 +55,12 @@ func (g *Guesses) Guess(ctx context.Context, account, client Key, others []Key, 
 		err = g.limiter.Clear(ctx, client)
 	}
 	return err == nil, err
+}
+
+func (g *Guesses) busy(k Key) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.turns[k] != nil
 }
 
 func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {

@@ -142,14 +142,12 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 	}
 }
 
-// Clear sets counters back to nothing.
-func (l *Limiter) Clear(ctx context.Context, keys ...Key) error {
-	ids := make([]any, len(keys))
-	for i, k := range keys {
-		ids[i] = k.id
+// Clear sets a counter back to nothing.
+func (l *Limiter) Clear(ctx context.Context, k Key) error {
+	if _, err := l.counters.Delete(ctx, store.Eq("id", k.id)); err != nil {
+		return err
 	}
-	_, err := l.counters.Delete(ctx, store.In("id", ids...))
-	return err
+	return judge(ctx, []State{k.state(counter{}, store.Time{})}, func(State) bool { return false })
 }
 
 // Sweep deletes the counters whose window is over.
@@ -162,7 +160,7 @@ func (l *Limiter) Sweep(ctx context.Context) error {
 func (k Key) state(c counter, now store.Time) State {
 	s := State{Rule: k.rule, Left: k.rule.Max - int(c.Count), Reset: k.rule.Window}
 	if c.Count > 0 {
-		s.Reset = c.ExpiresAt.Sub(now.Time)
+		s.Reset = min(k.rule.Window, c.ExpiresAt.Sub(now.Time)) // another copy's clock may be ahead
 	}
 	return s
 }

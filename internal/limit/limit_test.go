@@ -232,3 +232,37 @@ func TestFlood(t *testing.T) {
 		t.Errorf("%d turns are kept", len(g.turns))
 	}
 }
+
+// TestFloodOfTheLimited has a client that has used its guesses up flood an account: it takes no place of those who wait.
+func TestFloodOfTheLimited(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	g := NewGuesses(l)
+	account, thief, owner := Rule{Name: "account", Max: 100, Window: time.Minute}.Of("ada"), rule.Of("ada", "there"), rule.Of("ada", "here")
+	for range rule.Max {
+		_ = l.Take(t.Context(), thief)
+	}
+	hold, running := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, _ = g.Guess(t.Context(), account, owner, nil, func() (bool, error) { close(running); <-hold; return true, nil })
+	})
+	<-running
+	ctx, cancel := context.WithCancel(t.Context())
+	refused := make(chan error, 2*waitingGuesses)
+	for range cap(refused) {
+		wg.Go(func() {
+			_, err := g.Guess(ctx, account, thief, nil, func() (bool, error) { return false, nil })
+			refused <- err
+		})
+	}
+	for range waitingGuesses { // those that wait, if any, are the others
+		if err := <-refused; !tooMany(err) {
+			t.Errorf("the attack succeeded: %v", err)
+			break
+		}
+	}
+	cancel()
+	close(hold)
+	wg.Wait()
+}

@@ -143,6 +143,7 @@ func TestRefreshEnds(t *testing.T) {
 	}
 }
 
+// TestRefreshLimit holds bad tokens of an address to a limit, and lets good ones through.
 func TestRefreshLimit(t *testing.T) {
 	t.Parallel()
 	api := testkit.Start(t)
@@ -152,17 +153,20 @@ func TestRefreshLimit(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	answer := refresh(api, session.RefreshToken)
+	answer := refresh(api, "nobody's")
 	if answer.Status != 429 || answer.Header.Get("Retry-After") != "900" || answer.Header.Get("RateLimit") != `"refresh";r=0;t=900` ||
 		answer.Header.Get("RateLimit-Policy") != `"refresh";q=100;w=900` {
 		t.Errorf("%d %v", answer.Status, answer.Header)
 	}
-	trusted := request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {session.RefreshToken}, "access_token": {testkit.MasterKey}}}
-	if status := api.Do(trusted).Status; status != 201 {
+	if status := refresh(api, session.RefreshToken).Status; status != 201 {
+		t.Errorf("a good one: %d", status)
+	}
+	trusted := request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {"nobody's"}, "access_token": {testkit.MasterKey}}}
+	if status := api.Do(trusted).Status; status != 401 {
 		t.Errorf("a server with the master key, for another client: %d", status)
 	}
 	api.Clock.Advance(15 * time.Minute)
-	if status := refresh(api, session.RefreshToken).Status; status != 401 { // not 429: it was traded 15 minutes ago
+	if status := refresh(api, "nobody's").Status; status != 401 {
 		t.Errorf("after the window: %d", status)
 	}
 }

@@ -28,7 +28,7 @@ type Service struct {
 
 const (
 	grace        = 30 * time.Second // for which a refresh token that was traded gives the same next one
-	maxRotations = 20               // that are remembered of a session
+	maxRotations = 20               // that are remembered of a session: more of them within the grace look like theft
 	maxSessions  = 100              // that are listed
 )
 
@@ -59,27 +59,6 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (
 	return s.signedIn(u, session.ID, token)
 }
 
-// Renew gives the caller's session fresh tokens, as if it had just been opened; its refresh tokens so far are good for
-// nothing. Unauthorized: the session has ended.
-func (s *Service) Renew(ctx context.Context, caller access.Principal) (user.SignedIn, error) {
-	token, now := newRefreshToken(), store.At(s.now())
-	session, err := s.sessions.all.Update(ctx, s.ofCaller(caller, store.Eq("id", caller.SessionID)),
-		append(s.used(now), store.Set("family", digest(token.family[:])), store.Set("current", digest(token.secret[:])), store.Set("rotated", []rotation{}))...)
-	if err != nil {
-		return user.SignedIn{}, unknown(err, access.BadToken())
-	}
-	u, err := s.users.Get(ctx, session.UserID)
-	if err != nil {
-		return user.SignedIn{}, unknown(err, access.BadToken())
-	}
-	return s.signedIn(u, session.ID, token)
-}
-
-// used are the changes of a session that is used now, and lasts longer by that.
-func (s *Service) used(now store.Time) []store.Change {
-	return []store.Change{store.Set("lastUsedAt", now), store.Set("updatedAt", now), store.Set("expiresAt", store.At(now.Add(s.refreshTTL)))}
-}
-
 func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) (user.SignedIn, error) {
 	token, expires, err := s.tokens.Sign(u.ID, session)
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
@@ -87,21 +66,12 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 
 // Refresh trades a refresh token for the next one and a fresh user token. One that was traded already gives the same next
 // one for a grace of 30 s: two tabs may have traded it, or the answer was lost. After that somebody else has it, and the
-// session ends (RFC 9700 section 4.14.2). Unauthorized: it is good for nothing. TooManyRequests: too many of the client
-// address were.
+// session ends (RFC 9700 section 4.14.2). Unauthorized: it is good for nothing. TooManyRequests: so were too many of
+// the client's address. A good one always passes.
 func (s *Service) Refresh(ctx context.Context, client access.Client, text string) (user.SignedIn, error) {
-	address := badRefreshes.Of(limit.Network(client.Address))
-	if client.Trusted {
-		return s.refresh(ctx, text)
-	}
-	if err := s.limits.Check(ctx, address); err != nil {
-		return user.SignedIn{}, err
-	}
 	result, err := s.refresh(ctx, text)
-	if apperr.Is(err, apperr.Unauthorized) {
-		if err := s.limits.Take(ctx, address); err != nil {
-			return user.SignedIn{}, err
-		}
+	if apperr.Is(err, apperr.Unauthorized) && !client.Trusted {
+		err = cmp.Or(s.limits.Take(ctx, badRefreshes.Of(limit.Network(client.Address))), err)
 	}
 	return result, err
 }
@@ -142,7 +112,10 @@ func (s *Service) trade(ctx context.Context, session Session, token refreshToken
 		if current, ok := session.follow(token, graceBegan); ok {
 			return current, nil
 		}
-		_, err := s.sessions.all.Delete(ctx, store.Eq("id", session.ID))
+		ended, err := s.sessions.all.Delete(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", session.Current)))
+		if err == nil && ended == 0 {
+			err = store.ErrNotFound
+		}
 		return token, cmp.Or(err, badRefreshToken())
 	}
 	salt := rand.Text()
@@ -150,7 +123,8 @@ func (s *Service) trade(ctx context.Context, session Session, token refreshToken
 	rotated := slices.DeleteFunc(session.Rotated, func(r rotation) bool { return r.At.Before(graceBegan.Time) })
 	rotated = append(rotated, rotation{Digest: old, Salt: salt, At: now})
 	_, err := s.sessions.all.Update(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", old)),
-		append(s.used(now), store.Set("current", digest(next.secret[:])), store.Set("rotated", rotated[max(0, len(rotated)-maxRotations):]))...)
+		store.Set("current", digest(next.secret[:])), store.Set("rotated", rotated[max(0, len(rotated)-maxRotations):]),
+		store.Set("lastUsedAt", now), store.Set("updatedAt", now), store.Set("expiresAt", store.At(now.Add(s.refreshTTL))))
 	return next, err
 }
 

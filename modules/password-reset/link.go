@@ -36,10 +36,11 @@ func newLinks(origins []string, localhost bool) links {
 // must not get into the hands of another site.
 func (l links) check(link string) error {
 	u, ok := parse(withToken(link, "x"))
-	if !ok {
+	other, _ := parse(withToken(link, "y"))
+	if !ok || other == nil || origin(u) != origin(other) { // a placeholder in the host makes any host of it
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: "format",
-			Message: "Must be an address that begins with http:// or https://, has no user name in it, and is percent-encoded.",
+			Message: "Must be an address that begins with http:// or https://, has no user name and no placeholder before its path, and is percent-encoded.",
 		})
 	}
 	if slices.Contains(l.origins, origin(u)) || l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) {

@@ -45,8 +45,8 @@ func TestCheckLink(t *testing.T) {
 		"http://127.1/":                                 {"one_of", "one_of"},
 		"http://0x7f000001/":                            {"one_of", "one_of"},
 		"http://[::ffff:127.0.0.1]/":                    {"one_of", "one_of"},
-		"https://{token}app.example.com/":               {"one_of", "one_of"},
-		"http://localhost{token}/":                      {"one_of", "one_of"},
+		"https://{token}app.example.com/":               {"format", "format"},
+		"http://localhost{token}/":                      {"format", "format"},
 		"https://evil.example/?{token}@app.example.com": {"one_of", "one_of"},
 		"https://evil.example#@app.example.com/":        {"one_of", "one_of"},
 		"https://evil.example/https://app.example.com/": {"one_of", "one_of"},
@@ -61,7 +61,7 @@ func TestCheckLink(t *testing.T) {
 		"ftp://app.example.com/":                {"format", "format"},
 		"https:app.example.com/":                {"format", "format"},
 		"https:///app.example.com/":             {"format", "format"},
-		"https://":                              {"one_of", "one_of"},
+		"https://":                              {"format", "format"},
 		"https://:443/":                         {"format", "format"},
 		"https://ada@app.example.com/":          {"format", "format"},
 		"https://app.example.com@evil.example/": {"format", "format"},
@@ -82,6 +82,8 @@ func TestCheckLink(t *testing.T) {
 		"https://app.example.com:{token}/":        {"format", "format"},
 		"https://аpp.example.com/":                {"format", "format"}, // the first letter is Cyrillic
 		"https://app.example.com／evil.example/":   {"format", "format"}, // a wide slash
+		"https://app.e{token}ample.com/":          {"format", "format"},
+		"https://app.e%7Btoken%7Dample.com/":      {"format", "format"},
 		"https://app.example.com/{other}":         {"format", "format"},
 		`https://app.example.com/"><script>`:      {"format", "format"},
 	} {

@@ -52,6 +52,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.base.RoundTrip(r)
 	if err == nil {
 		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
+		answer.Header.Del("Location") // it is not followed, and where it cannot be read the error would quote it
 	}
 	return answer, err
 }

@@ -39,6 +39,6 @@ func checkBase(name string, address *string, bad func(name, wrong string)) {
 	*address = strings.TrimRight(*address, "/")
 	u, err := url.Parse(*address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.ContainsAny(*address, "?#") {
-		bad(name, "must be an address that begins with https:// or http://, without user, query and fragment")
+		bad(name, "must be an address that begins with https:// or http://, without user, query and fragment, for example "+name+"=https://login.example.com")
 	}
 }

@@ -11,7 +11,7 @@ type controller struct{ service *Service }
 // signIn trades a provider's token or code for tokens of ours.
 //
 //	@Summary		Sign in with a provider
-//	@Description	Takes what a provider gave the client: access_token, or id_token (google), or code with redirect_uri, and code_verifier if the code was asked for with PKCE. It must have been given to this service's own client at the provider. Somebody who is new gets an account, or is linked to the account with the same e-mail address if both the provider and we have verified it. With a user token in the header it links the provider's account to that user instead; her session goes on with the tokens of the answer, and the refresh token before is used up.
+//	@Description	Takes what a provider gave the client: access_token, or id_token (google), or code with redirect_uri, and code_verifier if the code was asked for with PKCE. It must have been given to this service's own client at the provider. Somebody who is new gets an account, or is linked to the account with the same e-mail address if both the provider and we have verified it. With a user token in the header it links the provider's account to that user instead; the answer opens a session of its own, and the one before goes on.
 //	@Tags			auth
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json

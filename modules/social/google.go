@@ -13,6 +13,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"example.com/ginseng/internal/apperr"
 )
 
 const googleIssuer = "https://accounts.google.com"
@@ -60,6 +62,9 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 	issuer, err := g.discover(ctx)
 	if err != nil {
 		return Profile{}, err
+	}
+	if proof.Code != "" && g.secret == "" {
+		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: "unknown", Message: "This service takes no code of Google's: it has no secret. Send id_token or access_token."})
 	}
 	if proof.Code != "" {
 		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, g.blamesCode)

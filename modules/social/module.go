@@ -27,11 +27,9 @@ type Options struct {
 	NewID      func() store.ID
 }
 
-// Opener opens a session for a user who has proved who she is, and gives one that is open fresh tokens; Unauthorized: it
-// has ended.
+// Opener opens a session for a user who has proved who she is.
 type Opener interface {
 	Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error)
-	Renew(ctx context.Context, caller access.Principal) (user.SignedIn, error)
 }
 
 // Module mounts the routes of signing in with a provider.

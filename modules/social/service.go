@@ -38,11 +38,15 @@ const (
 	restoring  = 5 * time.Second // for taking out what may have to be put back
 )
 
-// refusals counts tokens and codes of a client address that a provider did not accept.
-var refusals = limit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
+// The limits of a client address: tokens and codes that a provider did not accept, and all of them, each of which makes
+// us call.
+var (
+	refusals = limit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
+	calls    = limit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
+)
 
 // SignIn opens a session for the user to whom the account at the provider is linked. An account that is not linked yet is
-// linked: to the caller, if she is a user, whose session goes on; else to the user with its e-mail, who is made if there is none. NotFound: this
+// linked: to the caller, if she is a user; else to the user with its e-mail, who is made if there is none. NotFound: this
 // service has no client at such a provider. ValidationFailed: the proof is not of one kind. Unauthorized: the provider
 // does not accept it, or the caller's session has ended. Conflict: the account cannot be linked; the message says how to
 // go on. TooManyRequests: too many refused proofs or sign-ups of the client's address. Unavailable: the provider does not
@@ -64,21 +68,19 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 		if err != nil {
 			return user.SignedIn{}, err
 		}
-		switch {
-		case settled && caller.IsUser():
-			return s.sessions.Renew(ctx, caller)
-		case settled:
+		if settled {
 			return s.sessions.Open(ctx, u, client)
 		}
 	}
 	return user.SignedIn{}, apperr.New(apperr.Unavailable, "This account is used by too many requests at once. Try again in a few seconds.")
 }
 
-// prove asks the provider, unless too many proofs of the client's address were refused.
+// prove asks the provider, unless the client's address has used its limits up.
 func (s *Service) prove(ctx context.Context, client access.Client, p provider, proof Proof) (Profile, error) {
 	address := refusals.Of(limit.Network(client.Address))
 	if !client.Trusted {
-		if err := s.limits.Check(ctx, address); err != nil {
+		err := cmp.Or(s.limits.Check(ctx, address), s.limits.Take(ctx, calls.Of(limit.Network(client.Address))))
+		if err != nil {
 			return Profile{}, err
 		}
 	}

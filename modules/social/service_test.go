@@ -45,15 +45,6 @@ func (h *house) Open(_ context.Context, u user.User, _ access.Client) (user.Sign
 	return user.SignedIn{Token: "token", User: u.View()}, nil
 }
 
-// Renew implements Opener.
-func (h *house) Renew(ctx context.Context, caller access.Principal) (user.SignedIn, error) {
-	u, err := h.members.Get(ctx, caller.UserID)
-	if err != nil {
-		return user.SignedIn{}, err
-	}
-	return h.Open(ctx, u, home)
-}
-
 func build(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, internet: newInternet(t), db: testdb.Open(t)}
@@ -637,6 +628,8 @@ func TestUnlink(t *testing.T) {
 	h.welcome(nobody, "github", ada.ID)
 	h.reset(caller.UserID)
 	caller = h.as(caller.UserID)
+	unlink(caller, "github", apperr.NotFound)
+	h.welcome(nobody, "github", ada.ID) // linked again, by the verified e-mail
 	unlink(caller, "github", "")
 	if links := h.links(caller); links != "" || h.count() != 1 {
 		t.Errorf("links %s, %d", links, h.count())

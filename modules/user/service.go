@@ -37,7 +37,7 @@ func newService(o Options) *Service {
 	}
 }
 
-// SignupRule is what sign-up and sign-in ask of their caller: the master key, unless the settings lift it.
+// SignupRule is what sign-up, sign-in and asking for a password reset ask of their caller: the master key, unless the settings lift it.
 func (s *Service) SignupRule() access.Rule {
 	if s.config.PublicSignup {
 		return access.Public
@@ -166,23 +166,20 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 }
 
 // ResetPassword sets the password of a user who forgot it and proved that she reads her mail: with the same write all of
-// her sessions and resets end, and the e-mail counts as verified. If it was not, whoever made the account may not have
-// been its owner: identities linked so far are good for nothing any more. NotFound: she is gone, or in another epoch.
+// her sessions and resets end, and the e-mail counts as verified. Identities linked so far are good for nothing any more:
+// whoever made the account, or had a token of hers, may have linked his own. One with the same verified e-mail is linked
+// again by itself. NotFound: she is gone, or in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
-	u, err := s.users.First(ctx, current)
-	if err != nil {
+	if _, err := s.users.First(ctx, current); err != nil { // before the work of hashing
 		return User{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return User{}, err
 	}
-	changes := []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now()))}
-	if !u.EmailVerified {
-		changes = append(changes, store.Set("linksFrom", epoch+1))
-	}
-	return s.users.Update(ctx, current, changes...)
+	return s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
+		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
 }
 
 // Delete removes a user and what depends on her. NotFound, Forbidden, PreconditionFailed: as Update.
@@ -193,12 +190,22 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.users.Change(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // signs out, if it is still the version
 		return err
 	}
-	for _, d := range s.dependents { // before the user: if this is cut short, an admin can make the call again
+	if err := s.deleteDependents(ctx, id); err != nil { // before the user: if this is cut short, an admin can make the call again
+		return err
+	}
+	if err := s.users.Remove(ctx, id, nil); err != nil {
+		return err
+	}
+	return s.deleteDependents(ctx, id) // what came in between is good for nothing, and goes too
+}
+
+func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
+	for _, d := range s.dependents {
 		if err := d.DeleteOf(ctx, id); err != nil {
 			return err
 		}
 	}
-	return s.users.Remove(ctx, id, nil)
+	return nil
 }
 
 // Authenticate returns the user with the e-mail and password, or Unauthorized, in the same time whether the address is

@@ -106,7 +106,9 @@ async function comeBack() {
   const form = { code: params.get('code'), redirect_uri: redirectURI, code_verifier: pending.verifier }
   if (pending.link && new Date(session().expiresAt) <= new Date()) await refresh() // a code can be sent only once
   const token = pending.link ? session().token : undefined
-  store.set('session', await send('POST', `/auth/${pending.provider}`, { form, token }))
+  const opened = await send('POST', `/auth/${pending.provider}`, { form, token })
+  if (pending.link) await send('DELETE', '/auth', { token: opened.token }) // the session that we have goes on
+  else store.set('session', opened)
   say(pending.link ? `${name} is linked.` : `Signed in with ${name}.`)
 }
 
