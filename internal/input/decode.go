@@ -3,6 +3,7 @@ package input
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -22,13 +23,16 @@ import (
 // Decode fills the struct that dst points to and holds it against its rules. The error is ValidationFailed with every
 // parameter at fault, in the order of the fields.
 //
-// Fields are string, bool, int64, float64, store.Time, []string (a JSON array, a repeated form parameter, or one
-// comma-separated text), what implements Parser, or pointers to these, which stay nil if the parameter was not given.
+// Fields are string, bool, int64, float64, store.Time, store.ID, []string (a JSON array, a repeated form parameter, or
+// one comma-separated text), what implements Parser, or pointers to these, which stay nil if the parameter was not given.
+// A pointer to a pointer tells three things apart: nil is not given; a pointer to nil is null, with null:"clear", or in a
+// form, which has no null, an empty text; else it is given.
 // Tags:
 //
 //   - json: the name.
 //   - validate: the rules of github.com/go-playground/validator, and maxbytes=N, uncommon (no common password),
-//     dnslabel (a label of RFC 1123, less its length). min=1 on text means required: text that is empty after trimming.
+//     dnslabel (a label of RFC 1123, less its length). min=1 on text means required: text that is empty after trimming;
+//     so it does on a list.
 //   - trim:"no" keeps the blanks around text; all other text is trimmed.
 //   - null:"clear" on a pointer lets JSON null mean "make it empty" instead of "not given".
 func (v Values) Decode(dst any) error {
@@ -67,6 +71,7 @@ type field struct {
 	trim   bool
 	clear  bool
 	parser bool // a Parser, or a pointer to one
+	triple bool // a pointer to a pointer
 }
 
 var parserType = reflect.TypeFor[Parser]()
@@ -84,6 +89,7 @@ func planOf(t reflect.Type) []field {
 		plan = append(plan, field{
 			index: i, name: name, trim: tag.Get("trim") != "no", clear: tag.Get("null") == "clear",
 			parser: fieldType.Implements(parserType) || reflect.PointerTo(fieldType).Implements(parserType),
+			triple: fieldType.Kind() == reflect.Pointer && fieldType.Elem().Kind() == reflect.Pointer,
 		})
 	}
 	plans.Store(t, plan)
@@ -98,12 +104,14 @@ func (v Values) decodeField(f field, dst reflect.Value) []apperr.Field {
 		return nil
 	case inForm && len(texts) == 1 && f.parser:
 		raw = json.RawMessage(strings.TrimSpace(texts[0]))
+	case inForm && len(texts) == 1 && f.triple && strings.TrimSpace(texts[0]) == "":
+		raw = json.RawMessage("null")
 	case inForm:
 		return f.fault(f.fromForm(texts, target(dst)))
 	}
 	if string(raw) == "null" {
 		if f.clear {
-			target(dst)
+			dst.Set(reflect.New(dst.Type().Elem()))
 		}
 		return nil
 	}
@@ -126,13 +134,13 @@ func (f field) fault(fault *apperr.Field) []apperr.Field {
 	return []apperr.Field{*fault}
 }
 
-// target is where a given value goes: what a pointer points to, made now.
+// target is where a given value goes: what a pointer, or a pointer to a pointer, points to, made now.
 func target(dst reflect.Value) reflect.Value {
-	if dst.Kind() != reflect.Pointer {
-		return dst
+	for dst.Kind() == reflect.Pointer {
+		dst.Set(reflect.New(dst.Type().Elem()))
+		dst = dst.Elem()
 	}
-	dst.Set(reflect.New(dst.Type().Elem()))
-	return dst.Elem()
+	return dst
 }
 
 func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
@@ -152,6 +160,8 @@ func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 			return typeFault("a time such as 2006-01-02T15:04:05.000Z")
 		}
 		*p = t
+	case *store.ID:
+		return setID(strings.TrimSpace(texts[0]), p)
 	case *string:
 		return f.setText(texts[0], p)
 	default:
@@ -176,6 +186,12 @@ func (f field) fromJSON(raw json.RawMessage, dst reflect.Value) *apperr.Field {
 		if json.Unmarshal(raw, p) != nil {
 			return typeFault("a time such as 2006-01-02T15:04:05.000Z")
 		}
+	case *store.ID:
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return typeFault("text")
+		}
+		return setID(text, p)
 	case *string:
 		var text string
 		if json.Unmarshal(raw, &text) != nil {
@@ -196,6 +212,15 @@ func (f field) setText(text string, dst *string) *apperr.Field {
 		return &apperr.Field{Code: "format", Message: "Must be valid UTF-8 without the character U+0000."}
 	}
 	*dst = text
+	return nil
+}
+
+func setID(text string, dst *store.ID) *apperr.Field {
+	id, ok := store.ParseID(text)
+	if !ok {
+		return &apperr.Field{Code: "format", Message: "Must be an id: 24 hexadecimal characters."}
+	}
+	*dst = id
 	return nil
 }
 
@@ -275,20 +300,26 @@ func checkRules(dst any, wrong map[string][]apperr.Field) {
 	if err != nil && !ok {
 		panic(err) // dst is no struct: a mistake of ours
 	}
+	unread := maps.Clone(wrong)
 	for _, b := range broken {
-		if _, known := wrong[b.Field()]; !known {
+		name, _, _ := strings.Cut(b.Field(), "[") // list[0] is a text of the list
+		if _, known := unread[name]; !known {
 			fault := ruleFault(b)
 			fault.In, fault.Param = "body", b.Field()
-			wrong[b.Field()] = []apperr.Field{fault}
+			wrong[name] = append(wrong[name], fault)
 		}
 	}
 }
 
 func ruleFault(b validator.FieldError) apperr.Field {
-	text := b.Kind() == reflect.String
+	text, list := b.Kind() == reflect.String, b.Kind() == reflect.Slice
 	switch tag, param := b.Tag(), b.Param(); {
-	case tag == "required", tag == "min" && text && param == "1":
+	case tag == "required", tag == "min" && (text || list) && param == "1":
 		return apperr.Field{Code: "required", Message: "Must be given."}
+	case tag == "max" && list:
+		return bound("max_length", "Must have at most %v items.", param)
+	case tag == "min" && list:
+		return bound("min_length", "Must have at least %v items.", param)
 	case tag == "max" && text:
 		return bound("max_length", "Must have at most %v characters.", param)
 	case tag == "maxbytes":

@@ -356,19 +356,61 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzRead looks for a body that makes reading or decoding panic.
-func FuzzRead(f *testing.F) {
-	f.Add(form, "text=a&int=1")
-	f.Add(jsonType, `{"text":"a","list":["x",null],"time":"2026-01-02T03:04:05Z"}`)
-	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nx\r\n--b--\r\n")
-	f.Fuzz(func(t *testing.T, contentType, body string) {
-		v, err := read(contentType, body)
+// TestDecodeClear tells not given, cleared and given apart, and holds what is given to its rules.
+func TestDecodeClear(t *testing.T) {
+	t.Parallel()
+	type change struct {
+		Int   **int64      `json:"int" null:"clear" validate:"omitnil,min=1,max=9"`
+		Float **float64    `json:"float" null:"clear"`
+		Bool  **bool       `json:"bool" null:"clear"`
+		Time  **store.Time `json:"time" null:"clear"`
+		Enum  **string     `json:"enum" null:"clear" validate:"omitnil,oneof=a b"`
+		Ref   **store.ID   `json:"ref" null:"clear"`
+		List  *[]string    `json:"list" null:"clear" validate:"omitnil,max=2,dive,max=3"`
+		Must  *[]string    `json:"must" validate:"omitnil,min=1"`
+	}
+	when, err := store.ParseTime("2026-01-02T03:04:05.678Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := store.NewID()
+	all := change{
+		Int: new(new(int64(5))), Float: new(new(0.0)), Bool: new(new(false)), Time: new(new(when)), Enum: new(new("a")), Ref: new(new(id)),
+		List: &[]string{"abc"}, Must: &[]string{"x"},
+	}
+	none := change{
+		Int: new((*int64)(nil)), Float: new((*float64)(nil)), Bool: new((*bool)(nil)), Time: new((*store.Time)(nil)),
+		Enum: new((*string)(nil)), Ref: new((*store.ID)(nil)), List: new([]string(nil)),
+	}
+	for _, test := range []struct {
+		contentType, body string
+		want              change
+		faults            string
+	}{
+		{jsonType, `{}`, change{}, ""},
+		{jsonType, `{"int":5,"float":0,"bool":false,"time":"2026-01-02T03:04:05.678Z","enum":"a","ref":"` + id.Hex() + `","list":["abc"],"must":["x"]}`, all, ""},
+		{form, "int=5&float=0&bool=false&time=2026-01-02T03:04:05.678Z&enum=a&ref=" + id.Hex() + "&list=abc&must=x", all, ""},
+		{jsonType, `{"int":null,"float":null,"bool":null,"time":null,"enum":null,"ref":null,"list":null,"must":null}`, none, ""},
+		{form, "int=&float=+&bool=&time=&enum=&ref=", change{none.Int, none.Float, none.Bool, none.Time, none.Enum, none.Ref, nil, nil}, ""},
+		{jsonType, `{"int":0,"float":"","bool":"","time":"","enum":"","ref":"","list":["abcd","","abcd"],"must":[]}`, change{},
+			"int min; float type; bool type; time type; enum one_of; ref format; list[0] max_length; list[1] max_length; must required"},
+		{jsonType, `{"int":10,"ref":5,"list":["a","b","c"]}`, change{}, "int max; ref type; list max_length"},
+		{form, "int=10&int=&ref=x&enum=c&must=", change{}, "int type; enum one_of; ref format; must required"},
+	} {
+		v, err := read(test.contentType, test.body)
 		if err != nil {
-			return
+			t.Fatal(err)
 		}
-		var in all
-		if err := v.Decode(&in); err != nil && !apperr.Is(err, apperr.ValidationFailed) {
-			t.Errorf("%v", err)
+		var in change
+		var e *apperr.Error
+		var got []string
+		if err := v.Decode(&in); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				got = append(got, f.Param+" "+f.Code)
+			}
 		}
-	})
+		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {
+			t.Errorf("%s: %+v, %q", test.body, in, got)
+		}
+	}
 }

@@ -242,25 +242,3 @@ func TestSpecStore(t *testing.T) {
 		t.Errorf("%v, want %s", names, want)
 	}
 }
-
-// FuzzParse looks for a query string that makes Parse panic, or a cursor that is taken without its secret.
-func FuzzParse(f *testing.F) {
-	f.Add("q=a&page=1&limit=2&sort=-title&fields=title&count=true&size[in]=1,2")
-	f.Add("after=AAAA&createdAt[gt]=2026-01-02T03:04:05Z")
-	f.Fuzz(func(t *testing.T, query string) {
-		values, err := url.ParseQuery(query)
-		if err != nil {
-			return
-		}
-		q, err := lister.Parse(values)
-		if err != nil {
-			return
-		}
-		if q.After != nil {
-			t.Errorf("%s: a forged cursor was taken", query)
-		}
-		if _, err := json.Marshal(q.Filter); err != nil { // a filter must be writable by an engine
-			t.Errorf("%s: %v", query, err)
-		}
-	})
-}

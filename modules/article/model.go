@@ -35,11 +35,36 @@ type View struct {
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Article
 
+// document is the article that the input makes.
+func (in CreateInput) document(meta store.Meta, author store.ID) Article {
+	return Article{
+		Meta:    meta,
+		Title:   in.Title,
+		Content: in.Content,
+		UserID:  author,
+	}
+}
+
+// changes are those that the input asks for.
+func (in UpdateInput) changes() (changes []store.Change) {
+	if in.Title != nil {
+		changes = append(changes, store.Set("title", *in.Title))
+	}
+	if in.Content != nil {
+		changes = append(changes, store.Set("content", *in.Content))
+	}
+	return changes
+}
+
 // View is the article as everyone sees it.
 func (a Article) View() View {
 	return View{
-		ID: a.ID, Title: a.Title, Content: a.Content, UserID: a.UserID,
-		CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		ID:        a.ID,
+		Title:     a.Title,
+		Content:   a.Content,
+		UserID:    a.UserID,
+		CreatedAt: a.CreatedAt,
+		UpdatedAt: a.UpdatedAt,
 	}
 }
 
@@ -48,9 +73,14 @@ func spec() listing.Spec {
 		Name:   "articles",
 		Search: []string{"title", "content"},
 		Sort:   []string{"title", "createdAt", "updatedAt"},
-		Filter: []listing.Filter{{Field: "userId", Type: listing.ID}, {Field: "createdAt", Type: listing.Time}},
-		View:   View{},
+		Filter: []listing.Filter{
+			{Field: "userId", Type: listing.ID},
+			{Field: "createdAt", Type: listing.Time},
+		},
+		View: View{},
 	}
 }
 
-func storeSpec() store.Spec { return spec().Store() }
+func storeSpec() store.Spec {
+	return spec().Store()
+}

@@ -1,5 +1,7 @@
-// Package article is the worked example of a resource: texts that everyone reads and their authors change.
+// Package article keeps articles.
 package article
+
+//go:generate go run example.com/ginseng/scripts/generate article title:string:required:search:sort content:text:search
 
 import (
 	"time"
@@ -23,8 +25,12 @@ type Module struct{ controller *controller }
 // New makes the module.
 func New(o Options) *Module {
 	return &Module{&controller{
-		service: &Service{articles: store.Open[Article](o.DB, storeSpec()), now: o.Now, newID: o.NewID},
-		list:    listing.NewLister(spec(), o.Cursors),
+		service: &Service{
+			articles: store.Open[Article](o.DB, storeSpec()),
+			now:      o.Now,
+			newID:    o.NewID,
+		},
+		list: listing.NewLister(spec(), o.Cursors),
 	}}
 }
 

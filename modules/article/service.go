@@ -19,12 +19,7 @@ type Service struct {
 
 // Create makes an article of the caller's.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Article, error) {
-	a := Article{
-		Meta:    store.NewMeta(s.newID(), store.At(s.now())),
-		Title:   in.Title,
-		Content: in.Content,
-		UserID:  caller.UserID,
-	}
+	a := in.document(store.NewMeta(s.newID(), store.At(s.now())), caller.UserID)
 	return a, s.articles.Insert(ctx, a)
 }
 
@@ -45,20 +40,15 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	if err != nil {
 		return Article{}, err
 	}
-	var changes []store.Change
-	if in.Title != nil {
-		changes = append(changes, store.Set("title", *in.Title))
-	}
-	if in.Content != nil {
-		changes = append(changes, store.Set("content", *in.Content))
-	}
+	changes := in.changes()
 	if changes == nil {
 		return a, nil
 	}
 	return s.articles.Change(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
 }
 
-// Delete removes an article. NotFound, Forbidden, PreconditionFailed: as Update.
+// Delete removes an article. NotFound; Forbidden: the caller is neither the author nor an admin; PreconditionFailed: the
+// article has none of the versions expected.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if _, err := s.owned(ctx, caller, id, expected); err != nil {
 		return err

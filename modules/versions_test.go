@@ -1,0 +1,80 @@
+package modules_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"example.com/ginseng/internal/testkit"
+)
+
+// TestVersions is the life of an ETag: it names a state, spares an answer, and keeps a change from an older state out.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	made := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"One"}`})
+	path := made.Header.Get("Location")
+	first := made.Header.Get("ETag")
+	call := func(method, header, tag, title string) testkit.Answer {
+		r := testkit.Request{Method: method, Path: path, As: ada.Token, Header: http.Header{header: {tag}}}
+		if method == "PATCH" {
+			r.Form = url.Values{"title": {title}}
+		}
+		return api.Do(r)
+	}
+	if got := call("GET", "If-None-Match", `"x", W/`+first, ""); got.Status != 304 || len(got.Body) != 0 || got.Header.Get("ETag") != first {
+		t.Errorf("unchanged: %d %s", got.Status, got.Body)
+	}
+	changed := call("PATCH", "If-Match", first, "Two")
+	second := changed.Header.Get("ETag")
+	if changed.Status != 200 || second == first || second == "" {
+		t.Fatalf("change of the first: %d, ETag %s after %s", changed.Status, second, first)
+	}
+	for tag, status := range map[string]int{first: 412, `"x"`: 412, "W/" + second: 412, "nonsense": 412} {
+		if got := call("PATCH", "If-Match", tag, "Three"); got.Status != status {
+			t.Errorf("If-Match: %s is answered with %d", tag, got.Status)
+		}
+		if got := call("DELETE", "If-Match", tag, ""); got.Status != status {
+			t.Errorf("delete, If-Match: %s is answered with %d", tag, got.Status)
+		}
+	}
+	if got := call("GET", "If-None-Match", first, ""); got.Status != 200 || got.JSON(200)["title"] != "Two" {
+		t.Errorf("changed: %d %s", got.Status, got.Body)
+	}
+	if got := call("PATCH", "If-Match", "*", "Three"); got.Status != 200 {
+		t.Errorf("any: %d", got.Status)
+	}
+	if got := call("DELETE", "If-Match", call("GET", "If-None-Match", first, "").Header.Get("ETag"), ""); got.Status != 204 {
+		t.Errorf("delete of the latest: %d", got.Status)
+	}
+	if got := call("PATCH", "If-Match", "*", "Four"); got.Status != 404 {
+		t.Errorf("after the delete: %d", got.Status)
+	}
+}
+
+// TestTwoWriters has many change one state of an article: one wins.
+func TestTwoWriters(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	made := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"One"}`})
+	const writers = 20
+	statuses := make(chan int, writers)
+	for i := range writers {
+		go func() {
+			statuses <- api.Do(testkit.Request{
+				Method: "PUT", Path: made.Header.Get("Location"), As: ada.Token,
+				Header: http.Header{"If-Match": {made.Header.Get("ETag")}}, Form: url.Values{"title": {fmt.Sprint(i)}},
+			}).Status
+		}()
+	}
+	seen := map[int]int{}
+	for range writers {
+		seen[<-statuses]++
+	}
+	if seen[200] != 1 || seen[412] != writers-1 {
+		t.Errorf("statuses %v", seen)
+	}
+}
