@@ -6,7 +6,7 @@ SWAG := $(TOOL) swag init --generalInfo main.go --dir . --outputTypes json --par
 # The modules that stand beside the service's own; tools has no code.
 MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
 
-.PHONY: help dev build prod test test-unit test-integration coverage bench lint docs docs-check
+.PHONY: help dev build prod test test-unit test-integration coverage attacks fuzz resource bench lint docs docs-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -34,8 +34,20 @@ coverage: ## measure what the tests reach; the report is coverage.html
 	go tool cover -html=coverage.out -o coverage.html
 	go tool cover -func=coverage.out | tail -n 1
 
+resource: ## add a resource: make resource NAME=blog-post FIELDS='title:string:required body:text'
+	go run ./scripts/generate $(foreach word,$(NAME) $(FIELDS),'$(word)')
+
 bench: ## load the built service with 1,000,000 articles, and draw docs/performance.svg
 	go -C scripts/bench run . --chart docs/performance.svg
+
+attacks: ## show that every attack in the tests succeeds once its defence is taken out
+	go run ./scripts/mutants
+
+FUZZTIME := 5s
+fuzz: ## run every fuzz target for FUZZTIME (5s)
+	@grep -rE '^func Fuzz' --include='*_test.go' internal middleware modules | sed -E 's|(.*)/[^/]*:func (Fuzz[A-Za-z]*).*|\1 \2|' | \
+		while read -r dir target; do echo "fuzz $$dir $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
 
 lint: ## check the format, go vet, staticcheck; in every module
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:" $$files; exit 1; }

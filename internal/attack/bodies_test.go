@@ -1,0 +1,164 @@
+package attack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"example.com/ginseng/internal/testkit"
+)
+
+// TestOperators sends operators of a database's query language wherever a text goes.
+func TestOperators(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	article := ok(t, api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`})).Header.Get("Location")
+	for _, operator := range []string{`{"$gt":""}`, `{"$ne":null}`, `{"$regex":".*"}`, `["a"]`, `[]`, `5`, `true`} {
+		post := func(path, as, body string) request {
+			return request{Method: "POST", Path: path, As: as, JSON: strings.ReplaceAll(body, "OPERATOR", operator)}
+		}
+		refused(t, api, []attempt{
+			{"credential " + operator, post("/articles", "", `{"title":"T","access_token":OPERATOR}`), 400, `"type"`},
+			{"sign-in " + operator, request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, JSON: `{"access_token":` + operator + `}`}, 400, `"type"`},
+			{"e-mail " + operator, post("/users", testkit.MasterKey, `{"email":OPERATOR,"password":"a b c d e f"}`), 400, `"param":"email","code":"type"`},
+			{"password " + operator, post("/users", testkit.MasterKey, `{"email":"eve@example.com","password":OPERATOR}`), 400, `"param":"password","code":"type"`},
+			{"title " + operator, post("/articles", ada.Token, `{"title":OPERATOR}`), 400, `"param":"title","code":"type"`},
+			{"change of title " + operator, request{Method: "PATCH", Path: article, As: ada.Token, JSON: `{"title":` + operator + `}`}, 400, `"param":"title","code":"type"`},
+			{"name " + operator, request{Method: "PATCH", Path: "/users/me", As: ada.Token, JSON: `{"name":` + operator + `}`}, 400, `"param":"name","code":"type"`},
+			{"path " + operator, request{Method: "GET", Path: "/users/" + url.PathEscape(operator), As: admin.Token}, 404, ""},
+			{"filter " + operator, request{Method: "GET", Path: "/articles?userId=" + url.QueryEscape(operator)}, 400, `"type"`},
+		})
+	}
+	refused(t, api, []attempt{
+		{"operator in brackets", request{Method: "GET", Path: "/users?role[$ne]=user", As: admin.Token}, 400, "unknown"},
+		{"regular expression", request{Method: "GET", Path: "/users?email[regex]=.*", As: admin.Token}, 400, "unknown"},
+		{"the hash, bit by bit", request{Method: "GET", Path: "/users?password[gt]=%24argon2id%24v%3D19", As: admin.Token}, 400, "unknown"},
+		{"in the order of hashes", request{Method: "GET", Path: "/users?sort=password", As: admin.Token}, 400, "one_of"},
+		{"pattern", request{Method: "GET", Path: "/users?q=.*", As: admin.Token}, 200, `"count":0`},
+		{"SQL", request{Method: "GET", Path: "/users?q=" + url.QueryEscape(`x" OR 1=1 --`), As: admin.Token}, 200, `"count":0`},
+	})
+}
+
+// TestUnprintableText stores text that cuts strings, forges lines or is no text at all.
+func TestUnprintableText(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve := api.SignUp("user")
+	post := func(contentType, body string) request {
+		return request{Method: "POST", Path: "/articles", As: eve.Token, Body: body, ContentType: contentType}
+	}
+	const form, json, parts = "application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=b"
+	part := func(text string) string {
+		return "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n" + text + "\r\n--b--\r\n"
+	}
+	refused(t, api, []attempt{
+		{"NUL in a form", post(form, "title=a%00b"), 400, `"param":"title","code":"format"`},
+		{"NUL in JSON", post(json, `{"title":"a\u0000b"}`), 400, `"param":"title","code":"format"`},
+		{"NUL in a part", post(parts, part("a\x00b")), 400, `"param":"title","code":"format"`},
+		{"no UTF-8 in a form", post(form, "title=%ff%fe"), 400, `"param":"title","code":"format"`},
+		{"overlong UTF-8 in a form", post(form, "title=%c0%af"), 400, `"param":"title","code":"format"`},
+		{"no UTF-8 in JSON", post(json, "{\"title\":\"\xff\xfe\"}"), 400, "malformed_body"},
+		{"no UTF-8 in a part", post(parts, part("\xff\xfe")), 400, "malformed_body"},
+		{"NUL in a query", request{Method: "GET", Path: "/articles?q=a%00b"}, 400, `"param":"q","code":"format"`},
+		{"no UTF-8 in a query", request{Method: "GET", Path: "/articles?q=%ff"}, 400, `"param":"q","code":"format"`},
+		{"NUL in a path", request{Method: "GET", Path: "/articles/%00"}, 404, ""},
+		{"no UTF-8 in a path", request{Method: "GET", Path: "/articles/%ff"}, 404, ""},
+		{"a file for text", post(parts, "--b\r\nContent-Disposition: form-data; name=\"title\"; filename=\"../../etc/passwd\"\r\n\r\nx\r\n--b--\r\n"), 400, `"code":"type"`},
+	})
+}
+
+// TestKeyTwice gives one parameter two values: what looks at the request before the service may see the other one.
+func TestKeyTwice(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve := api.SignUp("user")
+	refused(t, api, []attempt{
+		{"in JSON", request{Method: "POST", Path: "/users", As: testkit.MasterKey, JSON: `{"email":"a@example.com","password":"a b c d e f","role":"user","role":"admin"}`}, 400, "malformed_body"},
+		{"in JSON, escaped", request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"a","t\u0069tle":"b"}`}, 400, "malformed_body"},
+		{"in a form", request{Method: "POST", Path: "/articles", As: eve.Token, Form: url.Values{"title": {"a", "b"}}}, 400, `"code":"type"`},
+		{"in a query", request{Method: "GET", Path: "/articles?limit=1&limit=100"}, 400, `"code":"type"`},
+		{"with semicolons", request{Method: "POST", Path: "/articles", As: eve.Token, Body: "title=a;title=b", ContentType: "application/x-www-form-urlencoded"}, 400, "malformed_body"},
+		{"in another case", request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"Title":"a","TITLE":"b"}`}, 400, `"param":"title","code":"required"`},
+	})
+}
+
+// TestDeepAndWide sends documents that cost a reader more than their length.
+func TestDeepAndWide(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve := api.SignUp("user")
+	post := func(path, as, body string) request { return request{Method: "POST", Path: path, As: as, JSON: body} }
+	wide := make(map[string]int)
+	for i := range 20_000 {
+		wide[fmt.Sprint("a", i)] = i
+	}
+	text, err := json.Marshal(wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := make(url.Values)
+	for i := range 50_000 {
+		fields.Set(fmt.Sprint("a", i), "")
+	}
+	deep := strings.Repeat(`[`, 200_000) + strings.Repeat(`]`, 200_000)
+	maps := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat(`}`, 100_000)
+	refused(t, api, []attempt{
+		{"deep", post("/articles", eve.Token, `{"title":"T","x":`+deep+`}`), 400, "malformed_body"},
+		{"deep objects", post("/articles", eve.Token, `{"title":`+maps+`}`), 400, "malformed_body"},
+		{"deep for nobody", post("/auth/refresh", "", `{"x":`+deep+`}`), 400, "malformed_body"},
+		{"wide", post("/articles", eve.Token, string(text)), 400, "malformed_body"},
+		{"wide query", request{Method: "GET", Path: "/articles?" + fields.Encode()[:60_000]}, 400, "unknown"},
+	})
+}
+
+// endless is a body without an end, which counts what the service takes of it.
+type endless struct{ taken atomic.Int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.taken.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// TestHugeBody sends ten times what is allowed, with its length and without, to routes that ask for a credential and
+// those that do not.
+func TestHugeBody(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve := api.SignUp("user")
+	huge := strings.Repeat("x", 10<<20)
+	for name, r := range map[string]request{
+		"a user":         {Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"` + huge + `"}`},
+		"nobody":         {Method: "POST", Path: "/articles", JSON: `{"title":"` + huge + `"}`},
+		"nobody, a form": {Method: "POST", Path: "/auth", Form: url.Values{"access_token": {huge}}},
+	} {
+		want(t, 413, api.Do(r), "10 MiB from "+name)
+	}
+	body := new(endless)
+	stream := request{Method: "POST", Path: "/articles", Stream: body, ContentType: "application/x-www-form-urlencoded"}
+	want(t, 413, api.Do(stream), "a body without end")
+	if taken := body.taken.Load(); taken > 8<<20 {
+		t.Errorf("a body without end: the attacker had the service take %d bytes", taken)
+	}
+}
+
+// TestHugePassword has the service hash what is long, and sign in with it.
+func TestHugePassword(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve := api.SignUp("user")
+	long := strings.Repeat("x", 1<<20-200)
+	form := url.Values{"email": {"eve@example.com"}, "password": {long}}
+	want(t, 400, api.Do(request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: form}), "a password of 1 MiB at sign-up")
+	change := request{Method: "PUT", Path: "/users/me/password", Email: eve.Email, Password: testkit.Password, Form: url.Values{"password": {long}}}
+	want(t, 400, api.Do(change), "a new password of 1 MiB")
+	header := http.Header{"Authorization": {"Bearer " + long[:500_000]}}
+	want(t, 401, api.Do(request{Method: "GET", Path: "/users/me", Header: header}), "a token of 500 kB")
+}

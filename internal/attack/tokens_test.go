@@ -1,0 +1,161 @@
+package attack_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"example.com/ginseng/internal/testkit"
+)
+
+// claimsOf reads a token without its secret, as anyone can.
+func claimsOf(t *testing.T, token string) jwt.MapClaims {
+	t.Helper()
+	var claims jwt.MapClaims
+	if _, _, err := jwt.NewParser().ParseUnverified(token, &claims); err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+// TestTokenOfAnotherKind signs what a real token says with what an attacker may know: nothing, the parts of another
+// key pair, and the secret's own text as the key of another algorithm.
+func TestTokenOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	parts := strings.Split(ada.Token, ".")
+	var rows []attempt
+	for _, header := range []string{
+		`{"alg":"none","typ":"JWT"}`, `{"alg":"None"}`, `{"alg":"NONE"}`, `{"alg":""}`, `{"typ":"JWT"}`, `{"alg":null}`,
+		`{"alg":"HS384"}`, `{"alg":"RS256"}`, `{"alg":"ES256"}`, `{"alg":"PS256"}`, `{"alg":"EdDSA"}`,
+		`{"alg":"HS256","jwk":{"kty":"oct","k":"AA"}}`, `{"alg":"HS256","kid":"../../dev/null"}`, `{"alg":"HS256","crit":["exp"]}`,
+	} {
+		head := base64.RawURLEncoding.EncodeToString([]byte(header))
+		for _, signature := range []string{"", parts[2], "AA"} {
+			token := head + "." + parts[1] + "." + signature
+			rows = append(rows, attempt{header + " " + signature[:min(2, len(signature))], me(token), 401, ""})
+		}
+		rows = append(rows, attempt{header + ", two parts", me(head + "." + parts[1]), 401, ""})
+	}
+	refused(t, api, rows)
+	for _, method := range []jwt.SigningMethod{jwt.SigningMethodHS384, jwt.SigningMethodHS512} {
+		token, err := jwt.NewWithClaims(method, claimsOf(t, ada.Token)).SignedString([]byte(testkit.Secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, 401, api.Do(me(token)), "a token signed with "+method.Alg())
+	}
+}
+
+// TestTokenNotYetValid uses a token before its time.
+func TestTokenNotYetValid(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	sign := func(claims jwt.MapClaims) string {
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(testkit.Secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	claims := claimsOf(t, ada.Token)
+	ok(t, api.Do(me(sign(claims))))
+	claims["nbf"] = api.Clock.Now().Add(10 * time.Minute).Unix()
+	want(t, 401, api.Do(me(sign(claims))), "a token that is good in ten minutes (nbf)")
+}
+
+// TestTokenAfterSignOut uses a token that was stolen, after its user has signed out.
+func TestTokenAfterSignOut(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	ok(t, api.Do(request{Method: "DELETE", Path: "/auth", As: ada.Token}))
+	want(t, 401, api.Do(me(ada.Token)), "the token of a session that has ended")
+}
+
+// TestTokenAfterPasswordChange uses a token that was stolen, after its user has changed her password because of it.
+func TestTokenAfterPasswordChange(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	ok(t, api.Do(request{
+		Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {guess}},
+	}))
+	want(t, 401, api.Do(me(ada.Token)), "a token from before the password change")
+}
+
+// TestTokenOfADeletedUser writes in the name of a user who is gone.
+func TestTokenOfADeletedUser(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve, admin := api.SignUp("user"), api.SignUp("admin")
+	ok(t, api.Do(request{Method: "DELETE", Path: "/users/" + eve.ID, As: admin.Token}))
+	want(t, 401, api.Do(request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"I am still here"}`}), "the token of a deleted user")
+}
+
+// TestTokenOfADemotedAdmin reads the list of users with a token from the time when its user was an admin.
+func TestTokenOfADemotedAdmin(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve, admin := api.SignUp("admin"), api.SignUp("admin")
+	list := request{Method: "GET", Path: "/users", As: eve.Token}
+	ok(t, api.Do(list))
+	ok(t, api.Do(request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: `{"role":"user"}`}))
+	want(t, 403, api.Do(list), "the token of a user who was an admin")
+}
+
+// TestUserTokenAsMasterKey makes accounts with what any user has.
+func TestUserTokenAsMasterKey(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	eve := api.SignUp("admin")
+	account := url.Values{"email": {"mallory@example.com"}, "password": {guess}}
+	want(t, 401, api.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: account}), "a user token where the master key is asked for")
+	admin := url.Values{"email": {"root@example.com"}, "password": {guess}, "role": {"admin"}}
+	open := api.Copy(func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	want(t, 403, open.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: admin}), "a user token to choose a role at public sign-up")
+}
+
+// TestMasterKeyAsUserToken acts as a user, be it nobody, with the key of a frontend's server.
+func TestMasterKeyAsUserToken(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	path := "/users/" + ada.ID
+	key := testkit.MasterKey
+	refused(t, api, []attempt{
+		{"to be someone", me(key), 401, ""},
+		{"to write", request{Method: "POST", Path: "/articles", As: key, JSON: `{"title":"T"}`}, 401, ""},
+		{"to list users", request{Method: "GET", Path: "/users", As: key}, 401, ""},
+		{"to change one", request{Method: "PATCH", Path: path, As: key, JSON: `{"role":"admin"}`}, 401, ""},
+		{"to delete one", request{Method: "DELETE", Path: path, As: key}, 401, ""},
+	})
+	if seen := api.Do(request{Method: "GET", Path: path, As: key}); bytes.Contains(seen.Body, []byte(ada.Email)) {
+		t.Errorf("to see more of one: the attack succeeded: the attacker got %s", seen.Body)
+	}
+}
+
+// TestTwoCredentials sends the credential of an attacker beside the victim's, in the hope that one is looked at and the
+// other is acted on.
+func TestTwoCredentials(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	body := url.Values{"name": {"Eve was here"}, "access_token": {eve.Token}}
+	path := "/users/" + eve.ID // so that whichever of the two is looked at first lets her in
+	refused(t, api, []attempt{
+		{"body and header", request{Method: "PATCH", Path: path, As: ada.Token, Form: body}, 400, "conflict"},
+		{"query and header", request{Method: "PATCH", Path: path + "?access_token=" + eve.Token, As: ada.Token}, 400, "conflict"},
+		{"query and body", request{Method: "PATCH", Path: path + "?access_token=" + ada.Token, Form: body}, 400, "conflict"},
+		{"twice in the query", request{Method: "GET", Path: path + "?access_token=" + ada.Token + "&access_token=" + eve.Token}, 400, "conflict"},
+		{"twice in the body", request{Method: "PATCH", Path: path, Form: url.Values{"access_token": {ada.Token, eve.Token}}}, 400, "type"},
+		{"two headers", request{Method: "PATCH", Path: path, Header: map[string][]string{"Authorization": {"Bearer " + ada.Token, "Bearer " + eve.Token}}}, 400, "conflict"},
+	})
+}

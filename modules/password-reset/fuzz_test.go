@@ -1,0 +1,85 @@
+package passwordreset
+
+import (
+	"errors"
+	"html"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/modules/user"
+)
+
+// asBrowser is the origin to which a browser goes for a link, in other words than package url's: after the scheme it takes
+// any slashes, backslashes too, leaves out tabs and lines, and of what is before the path only what follows the last @
+// (WHATWG URL section 4.4, as of http and https).
+func asBrowser(link string) string {
+	link = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimSpace(link))
+	scheme, rest, _ := strings.Cut(link, ":")
+	scheme = strings.ToLower(scheme)
+	rest = strings.TrimLeft(rest, `/\`)
+	if end := strings.IndexAny(rest, `/\?#`); end >= 0 {
+		rest = rest[:end]
+	}
+	host := strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:])
+	for s, port := range map[string]string{"http": ":80", "https": ":443"} {
+		if s == scheme {
+			host = strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
+		}
+	}
+	return scheme + "://" + host
+}
+
+// FuzzLetter looks for a link that is let through and leads a browser to another site than ours, or for one or a name that
+// makes of the mail more than a greeting and one link.
+func FuzzLetter(f *testing.F) {
+	for _, link := range []string{
+		"https://app.example.com/reset/{token}", "https://app.example.com", "HTTPS://APP.EXAMPLE.COM:443/?a={token}#b", "http://intra.example.com:8080/%7Btoken%7D",
+		"https://app.example.com@evil.example/", `https://app.example.com\@evil.example`, "https://evil.example/?https://app.example.com", "https:app.example.com",
+		"https://app.example.com.evil.example", "https://{token}.example.com", "javascript://app.example.com/%0aalert(1)", "https://app.example.com:{token}/", "https:///evil.example",
+		"https://app.example.com/\"'()*!$&;=", "https://[::1]:8080/", "//evil.example", "https://app.example.com%2f.evil.example", "https://app.example.com\t.evil.example", "https://app.example.com:80",
+	} {
+		f.Add(link, "Ada")
+		f.Add(link, "<a href=https://evil.example>")
+	}
+	origins := []string{"https://app.example.com", "http://intra.example.com:8080", "https://[::1]:8080"}
+	set, mails := newLinks(origins, false), newLetter()
+	plain, err := mails.write(user.User{Email: "ada@example.com", Name: "Ada"}, "https://app.example.com/", time.Hour)
+	if err != nil {
+		f.Fatal(err)
+	}
+	lines := strings.Count(plain.Text, "\n")
+	f.Fuzz(func(t *testing.T, link, name string) {
+		if err := set.check(link); err != nil {
+			var e *apperr.Error
+			if !errors.As(err, &e) || e.Code != apperr.ValidationFailed || len(e.Fields) != 1 || e.Fields[0].Param != "link" || e.Fields[0].In != "body" {
+				t.Errorf("%q: %v", link, err)
+			}
+			return
+		}
+		for _, token := range []string{aToken, strings.Repeat("-", 43), strings.Repeat("_0", 21) + "x"} {
+			final := withToken(link, token)
+			if !slices.Contains(origins, asBrowser(final)) {
+				t.Errorf("%q leads to %s", final, asBrowser(final))
+			}
+			if !strings.Contains(final, token) || strings.Contains(final, "{token}") || strings.ContainsAny(final, " \t\r\n\\\"<>") {
+				t.Errorf("%q became %q", link, final)
+			}
+			m, err := mails.write(user.User{Email: "ada@example.com", Name: name}, final, time.Hour)
+			if err != nil {
+				t.Fatalf("%q: %v", link, err)
+			}
+			shown, hrefs, elements := texts(t, m.HTML)
+			_, _, usual := texts(t, plain.HTML)
+			if len(hrefs) != 2 || hrefs[0] != hrefs[1] || !slices.Contains(origins, asBrowser(html.UnescapeString(hrefs[0]))) || !strings.Contains(shown, final) {
+				t.Errorf("%q, %q: links to %q in %s", link, name, hrefs, m.HTML)
+			}
+			if !maps.Equal(elements, usual) || strings.Count(m.Text, "\n") != lines || strings.Count(m.Text, "://") != strings.Count(final, "://") {
+				t.Errorf("%q, %q: elements %v in %s", link, name, elements, m.Text)
+			}
+		}
+	})
+}
