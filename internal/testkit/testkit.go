@@ -22,6 +22,7 @@ import (
 	"example.com/ginseng/internal/mail/mailtest"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/internal/testkit/clock"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/modules/auth"
@@ -54,7 +55,7 @@ type API struct {
 	URL     string
 	DB      store.DB
 	Handler *middleware.Stack
-	Clock   *Clock
+	Clock   *clock.Clock
 	Log     *Log
 	Mail    *mailtest.Outbox
 
@@ -94,7 +95,7 @@ func (g *Gate) Open() { close(g.open) }
 // Start starts a service; the test's clean-up stops it.
 func Start(t testing.TB, set ...func(*Config)) *API {
 	t.Helper()
-	api := &API{t: t, DB: testdb.Open(t), Clock: &Clock{now: time.Now()}, Log: &Log{}, Mail: mailtest.NewOutbox()}
+	api := &API{t: t, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Mail: mailtest.NewOutbox()}
 	api.serve(set...)
 	return api
 }
@@ -352,26 +353,6 @@ func (a *API) Run(t *testing.T, table []Scenario) {
 			}
 		})
 	}
-}
-
-// Clock is a clock that a test can set forward. It stands still otherwise.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// Now is the time it shows.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Advance sets it forward.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // Log keeps what the service logs.

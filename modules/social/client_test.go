@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/testkit/clock"
 	"example.com/ginseng/internal/testkit/providers"
 )
 
@@ -23,24 +24,6 @@ const (
 )
 
 var ada = providers.User{ID: "1815", Login: "ada", Name: "Ada Lovelace", Email: "Ada@example.com", EmailVerified: true, Picture: "https://example.com/ada.png"}
-
-// clock is a clock that a test sets forward.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // fake is what the fakes of the providers have in common.
 type fake interface {
@@ -56,7 +39,7 @@ type fake interface {
 
 // internet is the three providers, at each of which Ada has an account and this service a client.
 type internet struct {
-	clock  *clock
+	clock  *clock.Clock
 	fakes  map[string]fake
 	google *providers.Google
 	config Config
@@ -67,7 +50,7 @@ type internet struct {
 
 func newInternet(t *testing.T) *internet {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
+	c := clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
 	app := providers.App{ID: "1234567890", Secret: secret}
 	withPhones := app
 	withPhones.MoreIDs = []string{"ios-client"}
@@ -307,7 +290,7 @@ func TestRefusedProof(t *testing.T) {
 		{"no code", func(*internet, fake) Proof { return Proof{Code: "nonsense", RedirectURI: callback} }},
 		{"expired code", func(n *internet, f fake) Proof {
 			code := f.Code(ada.ID, callback, "")
-			n.clock.advance(11 * time.Minute)
+			n.clock.Advance(11 * time.Minute)
 			return Proof{Code: code, RedirectURI: callback}
 		}},
 		{"another redirect_uri", func(_ *internet, f fake) Proof {

@@ -550,7 +550,7 @@ func TestRefusalsAreLimited(t *testing.T) {
 	if got := try(access.Client{Address: "2001:db8:1:3::1"}, good); got != "" {
 		t.Errorf("another network: %s", got)
 	}
-	h.clock.advance(refusals.Window)
+	h.clock.Advance(refusals.Window)
 	if got := try(v6("1"), good); got != "" {
 		t.Errorf("when the time is over: %s", got)
 	}

@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"example.com/ginseng/internal/testkit/clock"
 	"example.com/ginseng/internal/testkit/providers"
 )
 
@@ -28,24 +28,6 @@ var (
 	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
 	bob = providers.User{ID: "7", Login: "bob", Name: "Bob", NoEmail: true}
 )
-
-// clock is a clock that a test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // fake is what the three have in common.
 type fake interface {
@@ -71,13 +53,13 @@ var (
 type site struct {
 	t     *testing.T
 	url   string
-	clock *clock
+	clock *clock.Clock
 }
 
 // start brings a fake up, with three users.
 func start[F fake](t *testing.T, make func(providers.App, func() time.Time) F) (F, site) {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
+	c := clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
 	f := make(app, c.Now)
 	for _, u := range []providers.User{ada, eve, bob} {
 		f.AddUser(u)
