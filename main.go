@@ -22,6 +22,7 @@ import (
 	"example.com/ginseng/config"
 	"example.com/ginseng/docs"
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/store/engines"
 	"example.com/ginseng/middleware"
@@ -158,7 +159,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	host := modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger}
+	host := modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger, Hasher: password.NewHasher()}
 	if s.App.Env == config.Development {
 		host.Development, host.Print = true, stderr
 	}

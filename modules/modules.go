@@ -12,7 +12,6 @@ import (
 	"example.com/ginseng/internal/limit"
 	"example.com/ginseng/internal/listing"
 	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/article"
@@ -42,6 +41,7 @@ type Host struct {
 	Development bool
 	Print       io.Writer
 	Mail        mail.Sender // nil sends mails as the settings say
+	Hasher      user.Hasher
 }
 
 // Service is what the modules make together.
@@ -66,7 +66,7 @@ func New(h Host, s Settings) (Service, error) {
 	}
 	sessions, identities, resets := auth.NewSessions(h.DB), social.NewIdentities(h.DB), passwordreset.NewResets(h.DB)
 	users := user.New(user.Options{
-		DB: h.DB, Config: s.User, Hasher: password.NewHasher(), Cursors: cursors, Limits: limits,
+		DB: h.DB, Config: s.User, Hasher: h.Hasher, Cursors: cursors, Limits: limits,
 		Dependents: []user.Dependent{sessions, identities, resets}, Now: h.Now, NewID: h.NewID,
 	})
 	auths := auth.New(auth.Options{Users: users.Service, Sessions: sessions, Limits: limits, Config: s.Auth, Now: h.Now, NewID: h.NewID})

@@ -40,19 +40,26 @@ const waitingPerHash = 32
 // Hasher hashes and verifies passwords. At most GOMAXPROCS-1 hashes (at least one) run at once, so that a core stays
 // free for other routes; a bounded number of callers wait for their turn, and the rest get Unavailable.
 type Hasher struct {
-	slots   chan struct{}
-	waiting atomic.Int64
-	limit   int64
-	dummy   string
+	memory, passes uint32
+	slots          chan struct{}
+	waiting        atomic.Int64
+	limit          int64
+	dummy          string
 }
 
 // NewHasher makes a Hasher for this machine.
-func NewHasher() *Hasher {
+func NewHasher() *Hasher { return newHasher(memoryKiB, passes) }
+
+// NewWeakHasher makes a Hasher whose hashes cost next to nothing, for tests that are not about hashing.
+func NewWeakHasher() *Hasher { return newHasher(8, 1) }
+
+func newHasher(memory, passes uint32) *Hasher {
 	parallel := max(1, runtime.GOMAXPROCS(0)-1)
 	return &Hasher{
+		memory: memory, passes: passes,
 		slots: make(chan struct{}, parallel),
 		limit: int64(parallel * waitingPerHash),
-		dummy: format(memoryKiB, passes, lanes, make([]byte, saltBytes), make([]byte, hashBytes)),
+		dummy: format(memory, passes, lanes, make([]byte, saltBytes), make([]byte, hashBytes)),
 	}
 }
 
@@ -65,7 +72,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	defer release()
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never fails: crypto/rand
-	return format(memoryKiB, passes, lanes, salt, argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)), nil
+	return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil
 }
 
 // Verify reports whether the password is that of the hash, argon2id or bcrypt, and whether the hash should be replaced
@@ -89,7 +96,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 	}
 	sum := argon2.IDKey([]byte(password), p.salt, p.passes, p.memory, p.lanes, uint32(len(p.sum)))
 	match = subtle.ConstantTimeCompare(sum, p.sum) == 1 && known
-	return match, p.memory != memoryKiB || p.passes != passes || p.lanes != lanes, nil
+	return match, p.memory != h.memory || p.passes != h.passes || p.lanes != lanes, nil
 }
 
 // acquire waits for a turn. The error is Unavailable: too many wait already, or the context ended.

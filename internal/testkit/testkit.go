@@ -20,6 +20,7 @@ import (
 
 	"example.com/ginseng/docs"
 	"example.com/ginseng/internal/mail/mailtest"
+	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/testdb"
 	"example.com/ginseng/internal/testkit/clock"
@@ -60,6 +61,7 @@ type API struct {
 	Mail    *mailtest.Outbox
 
 	finish []func(context.Context)
+	hasher *password.Hasher
 }
 
 // Gate makes IDs. Once it is armed, the second call waits until it is opened: in a request that creates a record under an
@@ -95,7 +97,7 @@ func (g *Gate) Open() { close(g.open) }
 // Start starts a service; the test's clean-up stops it.
 func Start(t testing.TB, set ...func(*Config)) *API {
 	t.Helper()
-	api := &API{t: t, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Mail: mailtest.NewOutbox()}
+	api := &API{t: t, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Mail: mailtest.NewOutbox(), hasher: password.NewWeakHasher()}
 	api.serve(set...)
 	return api
 }
@@ -103,7 +105,7 @@ func Start(t testing.TB, set ...func(*Config)) *API {
 // Copy starts another copy of the service on the same database, clock and log.
 func (a *API) Copy(set ...func(*Config)) *API {
 	a.t.Helper()
-	b := &API{t: a.t, DB: a.DB, Clock: a.Clock, Log: a.Log, Mail: a.Mail}
+	b := &API{t: a.t, DB: a.DB, Clock: a.Clock, Log: a.Log, Mail: a.Mail, hasher: a.hasher}
 	b.serve(set...)
 	return b
 }
@@ -112,7 +114,7 @@ func (a *API) serve(set ...func(*Config)) {
 	a.t.Helper()
 	logger := slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := Config{
-		Host:        modules.Host{DB: a.DB, MasterKeys: []string{MasterKey}, Now: a.Clock.Now, NewID: store.NewID, Log: logger, Mail: a.Mail},
+		Host:        modules.Host{DB: a.DB, MasterKeys: []string{MasterKey}, Now: a.Clock.Now, NewID: store.NewID, Log: logger, Mail: a.Mail, Hasher: a.hasher},
 		QueryTokens: true,
 		MaxBody:     1 << 20,
 		Wait:        time.Minute,

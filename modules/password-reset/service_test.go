@@ -51,7 +51,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, db: testdb.Open(t), out: mailtest.NewOutbox(), time: time.Now()}
 	resets, limits := NewResets(b.db), limit.New(b.db, b.clock)
 	users := user.New(user.Options{
-		DB: b.db, Hasher: password.NewHasher(), Cursors: listing.NewCursors("x"), Limits: limits,
+		DB: b.db, Hasher: password.NewWeakHasher(), Cursors: listing.NewCursors("x"), Limits: limits,
 		Dependents: []user.Dependent{resets}, Now: b.clock, NewID: store.NewID,
 	})
 	b.queue = mail.NewQueue(b.out, mail.Backoff[:], slog.New(slog.NewTextHandler(&b.log, nil)))

@@ -50,7 +50,7 @@ func build(t *testing.T) *house {
 	h := &house{t: t, internet: newInternet(t), db: testdb.Open(t)}
 	limits, identities := limit.New(h.db, h.clock.Now), NewIdentities(h.db)
 	h.members = user.New(user.Options{
-		DB: h.db, Hasher: password.NewHasher(), Limits: limits, Dependents: []user.Dependent{identities}, Now: h.clock.Now, NewID: store.NewID,
+		DB: h.db, Hasher: password.NewWeakHasher(), Limits: limits, Dependents: []user.Dependent{identities}, Now: h.clock.Now, NewID: store.NewID,
 	}).Service
 	h.Service = newService(Options{
 		Users: h.members, Sessions: h, Limits: limits, Identities: identities, Config: h.config, Now: h.clock.Now, NewID: store.NewID,
