@@ -209,7 +209,7 @@ func sessions() []attack {
 		{
 			name: "password from a stolen database", defence: "hashes in place of passwords", pkg: attackTests, test: "TestStolenDatabase", says: "the attacker read a third password in users",
 			edits: []edit{
-				{"internal/password/password.go", "return format(memoryKiB, passes, lanes, salt, argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)), nil", "return format(memoryKiB, passes, lanes, salt, argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)) + \"$\" + password, nil"},
+				{"internal/password/password.go", "return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil", "return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)) + \"$\" + password, nil"},
 				{"internal/password/password.go", "if len(parts) != 6 ||", "if len(parts) < 6 ||"},
 			},
 		},
