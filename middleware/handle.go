@@ -120,7 +120,7 @@ func Accepted(c *gin.Context, view any) error { return answer(c, http.StatusAcce
 // Created answers 201 with the view of a new record, whose address is the request's path and the id.
 func Created(c *gin.Context, record store.Meta, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+record.ID.Hex())
-	c.Header("ETag", etag(record.Version, view))
+	c.Header("ETag", etag(record, view))
 	return answer(c, http.StatusCreated, view)
 }
 

@@ -350,7 +350,7 @@ func TestGzip(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ginseng ", 1000)
 	s := newStack(t, io.Discard, func(r *Router) {
-		r.GET("/long", access.Public, func(c *gin.Context) error { return Record(c, 7, long) })
+		r.GET("/long", access.Public, func(c *gin.Context) error { return Record(c, store.Meta{Version: 7}, long) })
 		r.GET("/short", access.Public, who)
 	})
 	plain := do(s, "GET", "/long", "", "")
@@ -380,13 +380,15 @@ func TestGzip(t *testing.T) {
 
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
+	id := store.NewID()
 	for header, want := range map[string]store.Versions{
-		"": nil, "*": nil, " * ": nil, `"7-View"`: {7}, `"7-View-gzip", "8-PublicView"`: {7, 8}, `"7-foreign"`: {}, `"8"`: {}, `W/"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
+		"": nil, "*": nil, " * ": nil, `"ID-7-View"`: {7}, `"ID-7-View-gzip", "ID-8-PublicView"`: {7, 8}, `"ID-7-foreign"`: {}, `"ID-8"`: {}, `W/"ID-7-View"`: {},
+		`"` + store.NewID().Hex() + `-7-View"`: {}, `"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
 	} {
 		c, _ := gin.CreateTestContext(httptest.NewRecorder())
 		c.Request = httptest.NewRequest("PUT", "/", nil)
-		c.Request.Header.Set("If-Match", header)
-		if got := IfMatch(c); (got == nil) != (want == nil) || !slices.Equal(got, want) {
+		c.Request.Header.Set("If-Match", strings.ReplaceAll(header, "ID", id.Hex()))
+		if got := IfMatch(c, id); (got == nil) != (want == nil) || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", header, got, want)
 		}
 	}

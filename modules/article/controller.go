@@ -96,7 +96,7 @@ func (c *controller) show(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, a.Version, a.View())
+	return middleware.Record(g, a.Meta, a.View())
 }
 
 // update changes an article.
@@ -131,11 +131,11 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.service.Update(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g), in)
+	a, err := c.service.Update(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, a.Version, a.View())
+	return middleware.Record(g, a.Meta, a.View())
 }
 
 // delete removes an article.
@@ -162,7 +162,7 @@ func (c *controller) delete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.service.Delete(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g)); err != nil {
+	if err := c.service.Delete(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id)); err != nil {
 		return err
 	}
 	return middleware.NoContent(g)

@@ -87,5 +87,5 @@ func (c *controller) complete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, u.Version, u.View())
+	return middleware.Record(g, u.Meta, u.View())
 }

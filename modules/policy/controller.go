@@ -98,7 +98,7 @@ func (c *controller) show(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, p.Version, p.View())
+	return middleware.Record(g, p.Meta, p.View())
 }
 
 // update changes a policy.
@@ -134,11 +134,11 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.service.Update(g.Request.Context(), id, middleware.IfMatch(g), in)
+	p, err := c.service.Update(g.Request.Context(), id, middleware.IfMatch(g, id), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, p.Version, p.View())
+	return middleware.Record(g, p.Meta, p.View())
 }
 
 // delete removes a policy.
@@ -165,7 +165,7 @@ func (c *controller) delete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.service.Delete(g.Request.Context(), id, middleware.IfMatch(g)); err != nil {
+	if err := c.service.Delete(g.Request.Context(), id, middleware.IfMatch(g, id)); err != nil {
 		return err
 	}
 	return middleware.NoContent(g)

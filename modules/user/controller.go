@@ -96,7 +96,7 @@ func (c *controller) me(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, u.Version, u.View())
+	return middleware.Record(g, u.Meta, u.View())
 }
 
 // show shows a user.
@@ -126,9 +126,9 @@ func (c *controller) show(g *gin.Context) error {
 		return err
 	}
 	if caller := middleware.Caller(g); caller.Is(id) || caller.IsAdmin() {
-		return middleware.Record(g, u.Version, u.View())
+		return middleware.Record(g, u.Meta, u.View())
 	}
-	return middleware.Record(g, u.Version, u.Public())
+	return middleware.Record(g, u.Meta, u.Public())
 }
 
 // update changes a user.
@@ -163,11 +163,11 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.Update(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g), in)
+	u, err := c.service.Update(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, u.Version, u.View())
+	return middleware.Record(g, u.Meta, u.View())
 }
 
 // changePassword changes the caller's password.
@@ -202,11 +202,11 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.ChangePassword(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g), in)
+	u, err := c.service.ChangePassword(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, u.Version, u.View())
+	return middleware.Record(g, u.Meta, u.View())
 }
 
 // delete removes a user.
@@ -233,7 +233,7 @@ func (c *controller) delete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.service.Delete(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g)); err != nil {
+	if err := c.service.Delete(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id)); err != nil {
 		return err
 	}
 	return middleware.NoContent(g)

@@ -138,7 +138,7 @@ func TestChangePassword(t *testing.T) {
 		row("wrong", put(path, ada, newPassword), 401, nil, nil),
 		row("a token is not enough", request{Method: "PUT", Path: path, As: ada.Token, Form: form}, 401, nil, nil),
 		row("too short", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, JSON: `{"password":" x "}`}, 400, []string{"min_length"}, nil),
-		row("an older state", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, Form: form, Header: http.Header{"If-Match": {`"99-View"`}}}, 412, nil, nil),
+		row("an older state", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, Form: form, Header: http.Header{"If-Match": {`"` + ada.ID + `-99-View"`}}}, 412, nil, nil),
 		row("still signed in", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
 		row("good", put("/users/me/password", ada, testkit.Password), 200, []string{ada.Email}, nil),
 		row("signed out", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
@@ -172,6 +172,20 @@ func TestConcurrentPasswordChange(t *testing.T) {
 	if seen[200] != 1 || seen[401] != callers-1 {
 		t.Errorf("statuses %v", seen)
 	}
+}
+
+// TestMeIsNobodyElse has two users ask the same address with each other's ETag, as a browser does after one has signed out
+// and the other in.
+func TestMeIsNobodyElse(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	hers := api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")
+	api.Run(t, []testkit.Scenario{
+		row("she has it", request{Method: "GET", Path: "/users/me", As: ada.Token, Header: http.Header{"If-None-Match": {hers}}}, 304, nil, nil),
+		row("the other has not", request{Method: "GET", Path: "/users/me", As: eve.Token, Header: http.Header{"If-None-Match": {hers}}}, 200, []string{eve.ID}, []string{ada.ID}),
+		row("nor changes it", request{Method: "PATCH", Path: "/users/me", As: eve.Token, Header: http.Header{"If-Match": {hers}}, Form: url.Values{"name": {"x"}}}, 412, nil, nil),
+	})
 }
 
 // TestViewsHaveTheirOwnETag keeps a caller who has seen the public view from being told that the full one is the same.

@@ -320,7 +320,7 @@ func accounts() []attack {
 		},
 		{
 			name: "another user's e-mail", defence: "a view for everyone", pkg: attackTests, test: "TestAnotherUsersRecords", says: "a stranger: the attack succeeded",
-			edits: []edit{{"modules/user/controller.go", "return middleware.Record(g, u.Version, u.Public())", "return middleware.Record(g, u.Version, u.View())"}},
+			edits: []edit{{"modules/user/controller.go", "return middleware.Record(g, u.Meta, u.Public())", "return middleware.Record(g, u.Meta, u.View())"}},
 		},
 		{
 			name: "cursor that was altered", defence: "the cursor's tag", pkg: attackTests, test: "TestForgedCursor", says: "the attack succeeded",
