@@ -57,7 +57,11 @@ func (c *Config) Check(_ bool, bad func(name, wrong string)) {
 	case r.scheme == schemeSendGrid && !validBase(c.SendGridURL):
 		bad("SENDGRID_URL", "must be the address of the API, https:// without a path, for example SENDGRID_URL=https://api.eu.sendgrid.com")
 	}
-	if _, err := mail.ParseAddress(c.From); err != nil && (c.From != "" || wrong == "" && r.scheme != schemeLog) {
+	_, err := mail.ParseAddress(c.From)
+	switch {
+	case c.From == "" && wrong == "" && r.scheme != schemeLog:
+		bad("MAIL_FROM", "is missing; MAIL_URL needs it, for example MAIL_FROM=Ginseng <no-reply@example.com>")
+	case c.From != "" && err != nil:
 		bad("MAIL_FROM", "must be the address that mails come from, with or without a name, for example MAIL_FROM=Ginseng <no-reply@example.com>")
 	}
 }

@@ -117,7 +117,7 @@ func (s *Service) settle(ctx context.Context, caller access.Principal, client ac
 	case err != nil || !settled:
 		return user.User{}, false, err
 	case linked && owner.ID != u.ID:
-		return user.User{}, false, apperr.New(apperr.Conflict, "This account of the provider is linked to another user. Sign in as that user and unlink it first.")
+		return user.User{}, false, takenLink("This account of the provider is linked to another user. Sign in as that user and unlink it first.")
 	case linked:
 		return u, true, nil
 	}
@@ -184,7 +184,14 @@ func (s *Service) holder(ctx context.Context, client access.Client, p Profile) (
 // cannotLink is the Conflict of an account that cannot be linked by its e-mail. The reason, with what to do about it, ends
 // in a comma: the other way is always the same.
 func cannotLink(reason string) error {
-	return apperr.New(apperr.Conflict, "%s or sign in in another way and make this call again with the user token in the header, which links the account.", reason)
+	return apperr.New(apperr.Conflict, "%s or sign in in another way and make this call again with the user token in the header, which links the account.", reason).
+		With(apperr.Field{In: "body", Param: "email", Code: "conflict", Message: "Does not tell which user this is."})
+}
+
+// takenLink is the Conflict of an account that cannot be linked because there is another link.
+func takenLink(message string) error {
+	return apperr.New(apperr.Conflict, "%s", message).
+		With(apperr.Field{In: "path", Param: "provider", Code: "conflict", Message: "Is linked already."})
 }
 
 // attach links an account to a user. Conflict: she has linked another account of the provider.
@@ -194,7 +201,7 @@ func (s *Service) attach(ctx context.Context, u user.User, name, subject string)
 	case err == nil && other.Subject == subject:
 		return false, nil // another request was faster
 	case err == nil:
-		return false, apperr.New(apperr.Conflict, "Another account of this provider is linked to this user. Unlink it first.")
+		return false, takenLink("Another account of this provider is linked to this user. Unlink it first.")
 	case !apperr.Is(err, apperr.NotFound):
 		return false, err
 	}
