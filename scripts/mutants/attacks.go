@@ -143,7 +143,7 @@ func signingIn() []attack {
 			name: "brute force at another door", defence: "one counter for all doors", pkg: attackTests, test: "TestBruteForce", says: "at the change of a password: the attack succeeded",
 			edits: []edit{{
 				userService, "func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, error) {\n\tu, err := s.Authenticate(ctx, client, email, pass)",
-				"func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, error) {\n\tu, right, err := s.verify(ctx, normalEmail(email), pass)\n\tif err == nil && !right {\n\t\terr = wrongPassword()\n\t}",
+				"func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, error) {\n\tu, right, err := s.verify(ctx, NormalEmail(email), pass)\n\tif err == nil && !right {\n\t\terr = wrongPassword()\n\t}",
 			}},
 		},
 		{
