@@ -15,7 +15,7 @@ FROM gcr.io/distroless/static-debian12:nonroot
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Ginseng" \
-      org.opencontainers.image.description="REST API service: users, sign-in and an example resource" \
+      org.opencontainers.image.description="REST API service over MongoDB or an embedded database" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 COPY --from=build /out/ginseng /usr/local/bin/ginseng

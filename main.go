@@ -1,4 +1,4 @@
-// Ginseng is a REST API service: users, sign-in and an example resource over MongoDB or an embedded database.
+// Ginseng is a REST API service over MongoDB or an embedded database.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 //
 //	@title						Ginseng
 //	@version					1.0
-//	@description				Users, sign-in and an example resource. Parameters travel form-encoded or as JSON with the same names. Every error is a Problem (RFC 9457).
+//	@description				Parameters travel form-encoded or as JSON with the same names. Every error is a Problem (RFC 9457).
 //	@BasePath					/
 //
 //	@securityDefinitions.basic	BasicAuth

@@ -116,8 +116,16 @@ func (p *process) call(method, path, token string, form url.Values) (int, map[st
 	return answer.StatusCode, body
 }
 
-// signUp makes a user with the master key of the folder's .env and returns her token.
-func (p *process) signUp(dir string) string {
+// credential is what articles are created with: the token of a user.
+func (p *process) credential(dir string) string {
+	p.t.Helper()
+	credential := p.masterKey(dir)
+	credential = p.signUp(credential)
+	return credential
+}
+
+// masterKey is that of the folder's .env.
+func (p *process) masterKey(dir string) string {
 	p.t.Helper()
 	env, err := os.ReadFile(filepath.Join(dir, ".env"))
 	if err != nil {
@@ -127,11 +135,17 @@ func (p *process) signUp(dir string) string {
 	if key == nil {
 		p.t.Fatalf("no MASTER_KEY in .env:\n%s", env)
 	}
-	form := url.Values{"email": {store.NewID().Hex() + "@example.com"}, "password": {"correct horse battery"}, "access_token": {key[1]}}
+	return key[1]
+}
+
+// signUp makes a user with the master key and returns her token.
+func (p *process) signUp(key string) string {
+	p.t.Helper()
+	form := url.Values{"email": {store.NewID().Hex() + "@example.com"}, "password": {"correct horse battery"}, "access_token": {key}}
 	if status, body := p.call("POST", "/users", "", form); status != 201 {
 		p.t.Fatalf("sign-up: %d %v", status, body)
 	}
-	status, body := p.call("POST", "/auth", form.Get("email")+":"+form.Get("password"), url.Values{"access_token": {key[1]}})
+	status, body := p.call("POST", "/auth", form.Get("email")+":"+form.Get("password"), url.Values{"access_token": {key}})
 	token, _ := body["token"].(string)
 	if status != 201 || token == "" {
 		p.t.Fatalf("sign-in: %d %v", status, body)
@@ -146,7 +160,7 @@ func TestFirstStart(t *testing.T) {
 	if !regexp.MustCompile(`^Server listening on http://127\.0\.0\.1:\d+, in development mode$`).MatchString(p.line) {
 		t.Errorf("line %q", p.line)
 	}
-	token := p.signUp(dir)
+	token := p.credential(dir)
 	status, article := p.call("POST", "/articles", "", url.Values{"title": {"T"}, "content": {"C"}, "access_token": {token}})
 	if status != 201 {
 		t.Fatalf("create: %d %v", status, article)
@@ -169,7 +183,7 @@ func TestFirstStart(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("APP_ENV=production\nMASTER_KEY=short\nJWT_TTL=soon\nLOG_LEVEL=loud\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("APP_ENV=production\nMASTER_KEY=short\nDRAIN_DELAY=soon\nLOG_LEVEL=loud\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd, stderr := command(t, dir)
@@ -178,9 +192,14 @@ func TestBadSettings(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != exitBadConf {
 		t.Fatalf("%v, want exit code %d", err, exitBadConf)
 	}
-	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	if len(lines) != 5 { // these three, JWT_SECRET and DATABASE_URL
-		t.Errorf("%d lines for five mistakes:\n%s", len(lines), stderr)
+	var named []string
+	for line := range strings.Lines(stderr.String()) {
+		name, _, _ := strings.Cut(line, ":")
+		named = append(named, name)
+	}
+	slices.Sort(named)
+	if want := []string{"DATABASE_URL", "DRAIN_DELAY", "JWT_SECRET", "LOG_LEVEL", "MASTER_KEY"}; !slices.Equal(named, want) {
+		t.Errorf("it names %v, and %v are wrong:\n%s", named, want, stderr)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("it left something behind: %v", entries)
@@ -303,7 +322,7 @@ func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
-	token := p.signUp(dir)
+	token := p.credential(dir)
 	body, send := io.Pipe()
 	request, err := http.NewRequestWithContext(t.Context(), "POST", p.url+"/articles", body)
 	if err != nil {
@@ -362,7 +381,7 @@ func TestKill(t *testing.T) {
 	var mu sync.Mutex
 	created := make(map[string]bool)
 	p := start(t, dir)
-	token := p.signUp(dir)
+	token := p.credential(dir)
 	const rounds, clients, enough = 5, 32, 200
 	for range rounds {
 		goal := len(created) + enough

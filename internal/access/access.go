@@ -72,6 +72,11 @@ type TokenVerifier interface {
 	VerifyToken(ctx context.Context, token string) (Principal, error)
 }
 
+// BadToken is the Unauthorized of a user token that is good for nothing. It does not say why.
+func BadToken() *apperr.Error {
+	return apperr.New(apperr.Unauthorized, "The access token is not valid, or no longer. Sign in again.")
+}
+
 // PasswordVerifier tells whose e-mail and password these are: Unauthorized unless they are some user's. It takes the
 // same time for an unknown e-mail as for a wrong password. TooManyRequests: the client, or all, guessed too often.
 type PasswordVerifier interface {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/store"
 )
 
@@ -60,9 +59,4 @@ func (t *Tokens) Verify(token string) (user, session store.ID, err error) {
 		return user, session, BadToken()
 	}
 	return user, session, nil
-}
-
-// BadToken is the Unauthorized of a user token that is good for nothing. It does not say why.
-func BadToken() *apperr.Error {
-	return apperr.New(apperr.Unauthorized, "The access token is not valid, or no longer. Sign in again.")
 }

@@ -57,17 +57,23 @@ func life(t *testing.T, api *world) (ada testkit.Account, secrets map[string]str
 	ok(t, api.Do(request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: first, Form: change}))
 	ada.Session = keep("third sign-in", api.Do(signIn(ada.Email, second)))
 	maps.Copy(secrets, socialLife(t, api, ada))
-	secrets["a used reset"], secrets["a reset"] = mailed(t, api.API, ada.Email), mailed(t, api.API, ada.Email)
-	ok(t, api.Do(complete(secrets["a used reset"], third)))
-	api.Do(complete(secrets["a used reset"], third))
-	api.Do(complete(secrets["a reset"], third+"\x00"))
-	secrets["a reset"] = mailed(t, api.API, ada.Email)
-	ok(t, api.Do(request{Method: "GET", Path: "/password-resets/" + secrets["a reset"]}))
-	ada.Session = keep("fourth sign-in", api.Do(signIn(ada.Email, third)))
+	ada.Session = keep("fourth sign-in", resetLife(t, api, ada.Email, third, secrets))
 	for _, credentials := range []string{ada.Email + ":" + first, ada.Email + ":" + second, ada.Email + ":" + wrong} {
 		secrets["Basic of "+credentials] = base64.StdEncoding.EncodeToString([]byte(credentials))
 	}
 	return ada, secrets
+}
+
+// resetLife resets the password, and signs in with the new one.
+func resetLife(t *testing.T, api *world, email, password string, secrets map[string]string) testkit.Answer {
+	t.Helper()
+	secrets["a used reset"], secrets["a reset"] = mailed(t, api.API, email), mailed(t, api.API, email)
+	ok(t, api.Do(complete(secrets["a used reset"], password)))
+	api.Do(complete(secrets["a used reset"], password))
+	api.Do(complete(secrets["a reset"], password+"\x00"))
+	secrets["a reset"] = mailed(t, api.API, email)
+	ok(t, api.Do(request{Method: "GET", Path: "/password-resets/" + secrets["a reset"]}))
+	return api.Do(signIn(email, password))
 }
 
 // socialLife uses and abuses accounts at the providers, also while these fail.

@@ -1,3 +1,4 @@
+// Package password knows the passwords that are guessed first, and hashes the others.
 package password
 
 import (

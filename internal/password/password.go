@@ -1,5 +1,3 @@
-// Package password hashes passwords with argon2id and limits how much of the machine hashing may take: each hash costs
-// milliseconds of a core and megabytes on purpose, so a flood of sign-ins must not starve the rest.
 package password
 
 import (
@@ -37,8 +35,9 @@ const (
 // waitingPerHash is how many callers may wait for each hash that can run: about half a second's work.
 const waitingPerHash = 32
 
-// Hasher hashes and verifies passwords. At most GOMAXPROCS-1 hashes (at least one) run at once, so that a core stays
-// free for other routes; a bounded number of callers wait for their turn, and the rest get Unavailable.
+// Hasher hashes passwords with argon2id, and verifies them. Each hash costs milliseconds of a core and megabytes on purpose,
+// so a flood of sign-ins must not starve the rest: at most GOMAXPROCS-1 hashes (at least one) run at once, so that a core
+// stays free for other routes; a bounded number of callers wait for their turn, and the rest get Unavailable.
 type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{}
