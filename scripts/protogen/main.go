@@ -83,11 +83,30 @@ func compile(ctx context.Context) (*pluginpb.CodeGeneratorRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
+	module, err := modulePath(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parameter := "paths=source_relative"
+	for _, name := range names { // not by go_package, which would make the descriptor depend on the module's name
+		parameter += ",M" + name + "=" + module + "/modules/" + path.Dir(name)
+	}
+	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: &parameter}
 	for _, file := range files {
 		request.ProtoFile = append(request.ProtoFile, protoutil.ProtoFromFileDescriptor(file))
 	}
 	return request, nil
+}
+
+// modulePath is the path of the module around this one.
+func modulePath(ctx context.Context) (string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-m")
+	list.Dir, list.Stderr = root, os.Stderr
+	output, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m: %w", err)
+	}
+	return string(bytes.TrimSpace(output)), nil
 }
 
 // generate lets protoc-gen-go answer the request.

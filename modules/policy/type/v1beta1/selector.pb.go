@@ -90,7 +90,7 @@ const file_policy_type_v1beta1_selector_proto_rawDesc = "" +
 	"\fmatch_labels\x18\x01 \x03(\v26.policy.type.v1beta1.WorkloadSelector.MatchLabelsEntryR\vmatchLabels\x1a>\n" +
 	"\x10MatchLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B1Z/example.com/ginseng/modules/policy/type/v1beta1b\x06proto3"
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01b\x06proto3"
 
 var (
 	file_policy_type_v1beta1_selector_proto_rawDescOnce sync.Once
