@@ -33,11 +33,12 @@ type world struct {
 func newWorld(t *testing.T, set ...func(*testkit.Config)) *world {
 	t.Helper()
 	w := new(world)
-	first := func(c *testkit.Config) {
-		w.Providers = c.StartProviders(t)
-		w.secret = c.Settings.Social.GitHub.Secret
+	first := []func(*testkit.Config){
+		public,
+		func(c *testkit.Config) { w.Providers = c.StartProviders(t) },
+		func(c *testkit.Config) { w.secret = c.Settings.Social.GitHub.Secret },
 	}
-	w.API = testkit.Start(t, append([]func(*testkit.Config){public, first}, set...)...)
+	w.API = testkit.Start(t, append(first, set...)...)
 	return w
 }
 

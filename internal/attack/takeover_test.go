@@ -1,0 +1,68 @@
+package attack_test
+
+import (
+	"net/url"
+	"testing"
+
+	"example.com/ginseng/internal/testkit/providers"
+)
+
+// TestHijackedBefore signs up with the victim's address before she does, links an account of the attacker's own, keeps a
+// session, a refresh token and a reset, and waits. The victim finds that she has an account, and resets its password. Then
+// nothing of the attacker's may be good for it (the classic pre-hijacking attacks: Sudhodanan and Paverd, USENIX Security
+// 2022).
+func TestHijackedBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const email = "ada@example.com"
+	form := url.Values{"email": {email}, "password": {guess}}
+	id := ok(t, w.Do(request{Method: "POST", Path: "/users", Form: form})).JSON(201)["id"].(string)
+	eve := w.SignIn(email, guess)
+	w.GitHub.AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
+	ok(t, w.Do(enter("github", eve.Token, "access_token", w.GitHub.Token("666"))))
+	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("666")))); got != id {
+		t.Fatalf("the link that this is about is to %s", got)
+	}
+
+	ok(t, w.Do(complete(mailed(t, w.API, email), hers)))
+
+	refused(t, w.API, []attempt{
+		{"her session", me(eve.Token), 401, "unauthorized"},
+		{"her refresh token", refresh(eve.RefreshToken), 401, "unauthorized"},
+		{"her password", try(email, guess, ""), 401, "unauthorized"},
+		{"another link of hers", enter("google", eve.Token, "access_token", "x"), 401, "unauthorized"},
+	})
+	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("666")))); got == id {
+		t.Errorf("her GitHub: the attack succeeded: the attacker got in as %s", email)
+	}
+	ada := w.SignIn(email, hers)
+	if list := w.Do(request{Method: "GET", Path: "/auth/identities", As: ada.Token}).JSON(200); list["count"] != 0.0 {
+		t.Errorf("the attack succeeded: the victim's account has %v", list)
+	}
+	w.Google.AddUser(providers.User{ID: "7", Email: email, EmailVerified: true})
+	if got := userID(t, w.Do(enter("google", "", "access_token", w.Google.Token("7")))); got != id {
+		t.Errorf("the victim's own account at Google leads to %s, not to %s", got, id)
+	}
+}
+
+// TestLinkWithAStolenToken has a token of the victim's, links an account of the attacker's own with it, and waits until
+// she resets her password. Her own account at a provider leads to her still.
+func TestLinkWithAStolenToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const email = "ada@example.com"
+	w.GitHub.AddUser(providers.User{ID: "7", Email: email, EmailVerified: true})
+	ada := ok(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("7")))).JSON(201)
+	id := ada["user"].(map[string]any)["id"].(string)
+	w.Google.AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
+	ok(t, w.Do(enter("google", ada["token"].(string), "access_token", w.Google.Token("666"))))
+
+	ok(t, w.Do(complete(mailed(t, w.API, email), hers)))
+
+	if got := userID(t, w.Do(enter("google", "", "access_token", w.Google.Token("666")))); got == id {
+		t.Errorf("the attack succeeded: the attacker got in as %s", email)
+	}
+	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("7")))); got != id {
+		t.Errorf("the victim's own account leads to %s, not to %s", got, id)
+	}
+}
