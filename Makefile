@@ -6,7 +6,7 @@ SWAG := $(TOOL) swag init --generalInfo main.go --dir . --outputTypes json --par
 # The modules that stand beside the service's own; tools has no code.
 MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
 
-.PHONY: help dev build prod test test-unit test-integration coverage attacks fuzz resource bench lint docs docs-check
+.PHONY: help dev build prod test test-unit test-integration coverage attacks fuzz project resource bench lint docs docs-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ coverage: ## measure what the tests reach; the report is coverage.html
 	go test -coverpkg=.,./config/...,./internal/...,./middleware/...,./modules/... -coverprofile=coverage.out ./...
 	go tool cover -html=coverage.out -o coverage.html
 	go tool cover -func=coverage.out | tail -n 1
+
+project: ## make a project of one's own beside this folder: make project NAME=shop
+	go run ./scripts/new $(NAME) --dir ../$(NAME)
 
 resource: ## add a resource: make resource NAME=blog-post FIELDS='title:string:required body:text'
 	go run ./scripts/generate $(foreach word,$(NAME) $(FIELDS),'$(word)')

@@ -17,9 +17,9 @@
 // that the commands stay as they are. Every command must succeed, and a call whose status the file does not say must be
 // answered 2xx or 3xx.
 //
-// A block with a block fenced as text after it that has an http address in it starts a service there: it must print these
-// lines, runs on while the blocks after it are run, and is interrupted as with Ctrl-C when the next service starts at the
-// address or the file ends. It must then end by itself.
+// A block with a block fenced as text after it that has an http address in it starts a service there, in the folder where
+// the shell is: it must print these lines, runs on while the blocks after it are run, and is interrupted as with Ctrl-C
+// when the next service starts at the address or the file ends. It must then end by itself.
 //
 // A block fenced as log is what the service that was started last prints by now, "…" standing for any text. What a
 // variable is given in single quotes with "…" in it is taken from there, as a reader copies it from the terminal:
@@ -222,7 +222,11 @@ func (s *session) serve(ctx context.Context, command string, greeting block) err
 			return err
 		}
 	}
-	started, err := startService(command, greeting.address(), s.tree, s.env)
+	folder, err := s.shell.folder()
+	if err != nil {
+		return err
+	}
+	started, err := startService(command, greeting.address(), folder, s.env)
 	if err != nil {
 		return err
 	}

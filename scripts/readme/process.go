@@ -71,6 +71,12 @@ func (s *shell) run(command string) (result, error) {
 	return r, err
 }
 
+// folder is where the shell is, after each cd.
+func (s *shell) folder() (string, error) {
+	r, err := s.run("pwd")
+	return strings.TrimSpace(r.stdout), err
+}
+
 func (s *shell) close() error {
 	_ = s.stdin.Close() // a shell that has ended has closed it
 	return s.cmd.Wait()
