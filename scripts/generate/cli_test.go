@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gofrs/flock"
 )
 
 // project makes a small copy of this one: what the generator reads of it, and no more.
@@ -16,7 +18,7 @@ func project(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{
-		"go.mod", registryPath, swaggerPath, "middleware/idempotency.go",
+		"go.mod", "main.go", registryPath, swaggerPath, "middleware/idempotency.go",
 		"modules/user/model.go", "modules/policy/model.go", "modules/auth/model.go",
 	} {
 		content, err := os.ReadFile(filepath.Join(root, name))
@@ -309,5 +311,28 @@ func TestDiff(t *testing.T) {
 		if got := (change{"x", lines(test.old), lines(test.now)}).diff(); got != "--- a/x\n+++ b/x\n"+test.want {
 			t.Errorf("%s to %s:\n%s", test.old, test.now, got)
 		}
+	}
+}
+
+// TestAnotherCall refuses to work in a project in which another call is at work, and leaves its journal alone.
+func TestAnotherCall(t *testing.T) {
+	t.Parallel()
+	dir := project(t)
+	put(t, filepath.Join(dir, journalDir, "0"), "half written")
+	before := files(t, dir)
+	lock := flock.New(filepath.Join(dir, "main.go"), flock.SetFlag(os.O_RDONLY))
+	if free, err := lock.TryLock(); err != nil || !free {
+		t.Fatal(free, err)
+	}
+	for _, args := range [][]string{{"note", "text"}, {"note", "text", "--dry-run"}, {"--undo", "note"}} {
+		if got := call(dir, args...); got.code != exitFailed || !strings.Contains(got.err, "another call is at work") || !same(files(t, dir), before) {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(dir, "note", "text", "--dry-run"); got.code != 0 || same(files(t, dir), before) {
+		t.Errorf("afterwards: %+v", got)
 	}
 }

@@ -10,10 +10,15 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/gofrs/flock"
 )
 
 const usage = `Usage: go run ./scripts/generate NAME FIELD… [flags]     adds a resource
@@ -92,6 +97,13 @@ func (c cli) run(args []string) int {
 	if err != nil {
 		return c.fail(err)
 	}
+	// One call at a time: another's journal is not what a killed one left. The registry is replaced, go.mod is the go
+	// command's to lock; this file stays.
+	lock := flock.New(filepath.Join(t.root, "main.go"), flock.SetFlag(os.O_RDONLY))
+	if free, err := lock.TryLock(); err != nil || !free {
+		return c.fail(cmp.Or(err, errors.New("another call is at work in this project; wait until it has ended")))
+	}
+	defer func() { _ = lock.Unlock() }()
 	t.renew = c.renew
 	w := writer{root: t.root, step: c.step}
 	found, err := w.finish()

@@ -38,7 +38,7 @@ func change(ctx context.Context, r request, root string, stdout io.Writer) error
 		if answers, err = p.changed(r.verb, r.words); err != nil {
 			return err
 		}
-		branch = "ginseng-" + r.verb + "-" + strings.Join(r.words, "-")
+		branch = "ginseng-" + r.verb + "-" + strings.Join(ordered(r.words), "-")
 	}
 	work, err := os.MkdirTemp("", "ginseng-new-")
 	if err != nil {
@@ -103,7 +103,7 @@ func openProject(ctx context.Context, dir string) (*project, error) {
 		return nil, mistakes{fmt.Sprintf("--dir %s has no git repository with a commit, in which a branch could be made; in it: git init && git add -A && git commit -m 'Made from the template'", dir)}
 	}
 	p.gitDir = strings.TrimSpace(gitDir)
-	if err := p.finishWriting(); err != nil {
+	if err := p.finishWriting(ctx); err != nil {
 		return nil, err
 	}
 	if p.files, err = readTree(ctx, dir); err != nil {
@@ -119,6 +119,12 @@ func openProject(ctx context.Context, dir string) (*project, error) {
 func (p *project) changed(verb string, words []string) (answers, error) {
 	a := p.answers
 	var wrong mistakes
+	words = ordered(words) // and each once
+	if slices.Contains(words, user) {
+		for _, module := range p.resources() {
+			wrong.add("%s was generated for a project %s users: take it back first, and generate it again after", module, map[bool]string{true: "without", false: "with"}[verb == "add"])
+		}
+	}
 	for _, word := range words {
 		if slices.Contains(a.Components, word) == (verb == "add") {
 			wrong.add("the project has %s%s", map[bool]string{true: "no ", false: ""}[verb == "remove"], word)
@@ -149,6 +155,18 @@ func (p *project) changed(verb string, words []string) (answers, error) {
 		return a, wrong
 	}
 	return a, nil
+}
+
+// resources are the modules that scripts/generate made in the project.
+func (p *project) resources() (out []string) {
+	for name, e := range p.files {
+		dir, file := filepath.Split(name)
+		if file == "module.go" && dir != "modules/"+article+"/" && bytes.Contains(e.text, []byte("\n//go:generate go run ")) && bytes.Contains(e.text, []byte("/scripts/generate ")) {
+			out = append(out, strings.TrimSuffix(dir, "/"))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // fileChange is what becomes of a file: nil text takes it away.
@@ -305,6 +323,11 @@ func (m *merger) secrets(p *project) {
 // name: a run that was killed before has changed nothing, and the next call completes one that was killed after.
 const gathering, gathered = "ginseng-gathering", "ginseng-gathered"
 
+type plan struct {
+	Branch  string
+	Changes []plannedChange
+}
+
 type plannedChange struct {
 	Name string
 	Mode fs.FileMode
@@ -320,9 +343,9 @@ func (p *project) write(ctx context.Context, branch string, changes []fileChange
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	var planned []plannedChange
+	planned := plan{Branch: branch}
 	for i, c := range changes {
-		planned = append(planned, plannedChange{c.name, c.mode, c.gone})
+		planned.Changes = append(planned.Changes, plannedChange{c.name, c.mode, c.gone})
 		if err := writeFile(filepath.Join(dir, fmt.Sprint(i)), entry{c.text, 0o600}); err != nil {
 			return err
 		}
@@ -334,30 +357,32 @@ func (p *project) write(ctx context.Context, branch string, changes []fileChange
 	if err := os.WriteFile(filepath.Join(dir, "list"), list, 0o600); err != nil {
 		return err
 	}
-	if _, err := git(ctx, p.dir, "switch", "--quiet", "--create", branch); err != nil {
-		return err
-	}
 	if err := os.Rename(dir, filepath.Join(p.gitDir, gathered)); err != nil {
 		return err
 	}
-	return p.finishWriting()
+	return p.finishWriting(ctx)
 }
 
-// finishWriting puts what is gathered in its place.
-func (p *project) finishWriting() error {
+// finishWriting goes to the branch of what is gathered, and puts it in its place.
+func (p *project) finishWriting(ctx context.Context) error {
 	dir := filepath.Join(p.gitDir, gathered)
 	list, err := os.ReadFile(filepath.Join(dir, "list"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var planned []plannedChange
+	var planned plan
 	if err == nil {
 		err = json.Unmarshal(list, &planned)
 	}
 	if err != nil {
 		return err
 	}
-	for i, c := range planned {
+	if _, err := git(ctx, p.dir, "switch", "--quiet", planned.Branch); err != nil {
+		if _, err := git(ctx, p.dir, "switch", "--quiet", "--create", planned.Branch); err != nil {
+			return err
+		}
+	}
+	for i, c := range planned.Changes {
 		target := filepath.Join(p.dir, filepath.FromSlash(c.Name))
 		if c.Gone {
 			if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {

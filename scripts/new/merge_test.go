@@ -88,10 +88,10 @@ func TestWrite(t *testing.T) {
 	if err := p.write(t.Context(), "ginseng-x", changes); err != nil {
 		t.Fatal(err)
 	}
-	check := func(when string) {
+	check := func(when, branch string) {
 		t.Helper()
-		if branch, _ := git(t.Context(), p.dir, "branch", "--show-current"); branch != "ginseng-x\n" {
-			t.Errorf("%s: on %q", when, branch)
+		if on, _ := git(t.Context(), p.dir, "branch", "--show-current"); on != branch+"\n" {
+			t.Errorf("%s: on %q", when, on)
 		}
 		if _, err := os.Stat(filepath.Join(p.dir, "a")); err == nil {
 			t.Errorf("%s: an empty folder is left", when)
@@ -105,24 +105,24 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %v is left", when, left)
 		}
 	}
-	check("written")
+	check("written", "ginseng-x")
 	if again, err := openProject(t.Context(), p.dir); err != nil || !again.dirty {
 		t.Errorf("%v, %v", again, err)
 	}
 	if err := p.write(t.Context(), "ginseng-x", changes); err == nil || !strings.Contains(err.Error(), "has a branch ginseng-x already") {
 		t.Errorf("a second time: %v", err)
 	}
-	// Killed after the changes were gathered, and some were made.
+	// Killed after the changes were gathered, before the branch was made, and in a folder where one is half made.
 	dir := filepath.Join(p.gitDir, gathered)
 	write(t, filepath.Join(dir, "0"), "")
 	write(t, filepath.Join(dir, "1"), "2")
 	write(t, filepath.Join(dir, "2"), "2")
-	write(t, filepath.Join(dir, "list"), `[{"Name":"a/b/c","Gone":true},{"Name":"d","Mode":493},{"Name":"e/f","Mode":420}]`)
+	write(t, filepath.Join(dir, "list"), `{"Branch":"ginseng-y","Changes":[{"Name":"a/b/c","Gone":true},{"Name":"d","Mode":493},{"Name":"e/f","Mode":420}]}`)
 	write(t, filepath.Join(p.dir, "d"), "half")
 	if _, err := openProject(t.Context(), p.dir); err != nil {
 		t.Fatal(err)
 	}
-	check("completed")
+	check("completed", "ginseng-y")
 }
 
 // TestChanged holds adding and removing components to what the project has, and to what they need.
@@ -150,6 +150,22 @@ func TestChanged(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s %s to %s: %s, want %s", test.verb, test.words, test.has, got, test.want)
+		}
+	}
+}
+
+// TestGeneratedForUsers refuses to take users from under a resource, or to bring them: it would be another resource.
+func TestGeneratedForUsers(t *testing.T) {
+	t.Parallel()
+	for verb, components := range map[string][]string{"remove": {user}, "add": nil} {
+		p := &project{record: record{answers: answers{Components: components}}, files: texts(
+			"modules/blog/module.go", "package blog\n\n//go:generate go run example.com/x/scripts/generate blog title\n",
+			"modules/article/module.go", "package article\n\n//go:generate go run example.com/x/scripts/generate article title\n",
+			"modules/own/module.go", "package own\n",
+		)}
+		_, err := p.changed(verb, []string{user})
+		if err == nil || !strings.HasPrefix(err.Error(), "modules/blog was generated for a project with") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", verb, err)
 		}
 	}
 }
