@@ -4,8 +4,8 @@
 // A section is a struct whose fields bear tags; any package may declare one:
 //
 //	type Config struct {
-//		Secret string        `env:"JWT_SECRET" secret:"yes"`
-//		TTL    time.Duration `env:"JWT_TTL" default:"1h" min:"1m" max:"720h"`
+//		Secret string        `env:"API_SECRET" secret:"yes"`
+//		TTL    time.Duration `env:"API_TTL" default:"1h" min:"1m" max:"720h"`
 //	}
 //
 // Fields are string, bool, int, int64, time.Duration, []string (comma-separated, blanks around items allowed) or a

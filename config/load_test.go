@@ -13,8 +13,8 @@ import (
 type section struct {
 	App    App
 	Nested struct {
-		Secret string        `env:"JWT_SECRET" secret:"yes" example:"change-me-to-another-long-random-secret"`
-		TTL    time.Duration `env:"JWT_TTL" default:"1h" min:"1m" max:"720h"`
+		Secret string        `env:"API_SECRET" secret:"yes" example:"change-me-to-another-long-random-secret"`
+		TTL    time.Duration `env:"API_TTL" default:"1h" min:"1m" max:"720h"`
 	}
 }
 
@@ -24,7 +24,7 @@ const long = "0123456789abcdefghijklmnopqrstuvwxyz"
 func isolate(t *testing.T, set map[string]string) {
 	t.Helper()
 	for _, name := range []string{"APP_ENV", "HOST", "PORT", "API_ROOT", "LOG_LEVEL", "DATABASE_URL", "MASTER_KEY", "MAX_BODY_BYTES",
-		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "JWT_SECRET", "JWT_TTL", "DRAIN_DELAY"} {
+		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "API_SECRET", "API_TTL", "DRAIN_DELAY"} {
 		t.Setenv(name, set[name]) // an empty variable counts as unset
 	}
 }
@@ -37,7 +37,7 @@ func write(t *testing.T, dir, text string) {
 }
 
 func TestLoadDefaults(t *testing.T) {
-	isolate(t, map[string]string{"MASTER_KEY": "a, b ,", "JWT_SECRET": "s"})
+	isolate(t, map[string]string{"MASTER_KEY": "a, b ,", "API_SECRET": "s"})
 	dir := t.TempDir()
 	var s section
 	loaded, err := Load(dir, &s)
@@ -86,7 +86,7 @@ func TestLoadWritesSecretsOnce(t *testing.T) {
 func TestLoadPrefersEnvironment(t *testing.T) {
 	isolate(t, map[string]string{"PORT": "1234"})
 	dir := t.TempDir()
-	write(t, dir, "PORT=9001\nHOST=127.0.0.1\nMASTER_KEY=k\nJWT_SECRET=a,b\nPROT=1\n")
+	write(t, dir, "PORT=9001\nHOST=127.0.0.1\nMASTER_KEY=k\nAPI_SECRET=a,b\nPROT=1\n")
 	var s section
 	loaded, err := Load(dir, &s)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestLoadPrefersEnvironment(t *testing.T) {
 func TestLoadNamesEveryMistake(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
-	write(t, dir, "APP_ENV=production\nPORT=http\nLOG_LEVEL=loud\nJWT_TTL=1s\nMASTER_KEY=short-secret-value\nAPI_ROOT=api\n"+
+	write(t, dir, "APP_ENV=production\nPORT=http\nLOG_LEVEL=loud\nAPI_TTL=1s\nMASTER_KEY=short-secret-value\nAPI_ROOT=api\n"+
 		"QUERY_TOKENS=maybe\nCORS_ORIGINS=app.example.com\nTRUSTED_PROXIES=10.0.0.1\nMAX_BODY_BYTES=1\n")
 	var s section
 	_, err := Load(dir, &s)
@@ -112,7 +112,7 @@ func TestLoadNamesEveryMistake(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	lines := strings.Split(err.Error(), "\n")
-	want := []string{"PORT", "API_ROOT", "LOG_LEVEL", "MASTER_KEY", "MAX_BODY_BYTES", "QUERY_TOKENS", "JWT_SECRET", "JWT_TTL", "DATABASE_URL", "CORS_ORIGINS", "TRUSTED_PROXIES"}
+	want := []string{"PORT", "API_ROOT", "LOG_LEVEL", "MASTER_KEY", "MAX_BODY_BYTES", "QUERY_TOKENS", "API_SECRET", "API_TTL", "DATABASE_URL", "CORS_ORIGINS", "TRUSTED_PROXIES"}
 	for _, name := range want {
 		if n := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, name+": ") }); n < 0 {
 			t.Errorf("no line for %s in\n%s", name, err)
@@ -131,7 +131,7 @@ func TestLoadNamesEveryMistake(t *testing.T) {
 func TestLoadNamesTheMisspelt(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
-	write(t, dir, "MASTER_KEYS=one\nJWT_SECRET=x\n")
+	write(t, dir, "MASTER_KEYS=one\nAPI_SECRET=x\n")
 	var s section
 	_, err := Load(dir, &s)
 	if err == nil || !strings.Contains(err.Error(), "MASTER_KEY: is missing") || !strings.Contains(err.Error(), "MASTER_KEYS: is in .env and no setting") {
@@ -140,7 +140,7 @@ func TestLoadNamesTheMisspelt(t *testing.T) {
 }
 
 func TestProductionRefuses(t *testing.T) {
-	good := map[string]string{"APP_ENV": "production", "DATABASE_URL": "sqlite:/data/x.db", "MASTER_KEY": long, "JWT_SECRET": long}
+	good := map[string]string{"APP_ENV": "production", "DATABASE_URL": "sqlite:/data/x.db", "MASTER_KEY": long, "API_SECRET": long}
 	for _, test := range []struct {
 		name string
 		set  map[string]string
@@ -149,16 +149,16 @@ func TestProductionRefuses(t *testing.T) {
 		{"good", nil, ""},
 		{"two keys", map[string]string{"MASTER_KEY": long + "," + long}, ""},
 		{"no master key", map[string]string{"MASTER_KEY": ""}, "MASTER_KEY"},
-		{"no secret", map[string]string{"JWT_SECRET": ""}, "JWT_SECRET"},
+		{"no secret", map[string]string{"API_SECRET": ""}, "API_SECRET"},
 		{"no database", map[string]string{"DATABASE_URL": ""}, "DATABASE_URL"},
-		{"short secret", map[string]string{"JWT_SECRET": long[:31]}, "JWT_SECRET"},
+		{"short secret", map[string]string{"API_SECRET": long[:31]}, "API_SECRET"},
 		{"one short key of two", map[string]string{"MASTER_KEY": long + ",short"}, "MASTER_KEY"},
 		{"key of .env.example", map[string]string{"MASTER_KEY": "change-me-to-a-long-random-master-key"}, "MASTER_KEY"},
-		{"secret of .env.example", map[string]string{"JWT_SECRET": "change-me-to-another-long-random-secret"}, "JWT_SECRET"},
+		{"secret of .env.example", map[string]string{"API_SECRET": "change-me-to-another-long-random-secret"}, "API_SECRET"},
 		{"unknown database", map[string]string{"DATABASE_URL": "postgres://x"}, "DATABASE_URL"},
 		{"no path", map[string]string{"DATABASE_URL": "sqlite:"}, "DATABASE_URL"},
 		{"unknown mode", map[string]string{"APP_ENV": "prod"}, "APP_ENV"},
-		{"a blank behind the mode", map[string]string{"APP_ENV": "production ", "JWT_SECRET": "short"}, "JWT_SECRET"},
+		{"a blank behind the mode", map[string]string{"APP_ENV": "production ", "API_SECRET": "short"}, "API_SECRET"},
 		{"a carriage return behind the mode", map[string]string{"APP_ENV": "production\r", "DATABASE_URL": ""}, "DATABASE_URL"},
 		{"the root of the docs", map[string]string{"API_ROOT": "/docs"}, "API_ROOT"},
 		{"below a probe", map[string]string{"API_ROOT": "/livez/x"}, "API_ROOT"},
@@ -198,7 +198,7 @@ func TestProductionRefuses(t *testing.T) {
 func TestLoadBrokenFile(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
-	write(t, dir, "MASTER_KEY=\"secret-that-never-ends\nJWT_SECRET=x\n")
+	write(t, dir, "MASTER_KEY=\"secret-that-never-ends\nAPI_SECRET=x\n")
 	var s section
 	_, err := Load(dir, &s)
 	if err == nil || !strings.HasPrefix(err.Error(), ".env: ") || strings.Contains(err.Error(), "never-ends") {

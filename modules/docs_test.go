@@ -306,7 +306,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	r := k.good()
 	switch status {
 	case "200", "201", "202":
-	case "204": // takes the record or the session away
+	case "204": // takes what it is about away
 		k = k.again()
 		r = k.good()
 	case "304":

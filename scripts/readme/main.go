@@ -10,7 +10,7 @@
 // Blocks fenced as sh, from top to bottom, in one shell, whose variables stay. In a block, a comment with an arrow says
 // what the commands above it print, "…" standing for any text; the comment may go on over several lines:
 //
-//	curl localhost:9000/articles/65f0c1d2e3a4b5c6d7e8f901
+//	curl localhost:9000/nothing/here
 //	# → 404 {"type":"about:blank","title":"Not Found",…}
 //
 // A number of three digits is the HTTP status of the last call: curl tells it through a configuration file of its own, so
