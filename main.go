@@ -136,7 +136,7 @@ const (
 	writeTime      = 60 * time.Second // from the end of the header: body, request and answer
 	idleTime       = 60 * time.Second
 	drainTime      = 50 * time.Second // a little more than the longest request: its body, and what is done with it
-	finishTime     = 20 * time.Second // for the mails that wait then
+	finishTime     = 8 * time.Second  // for the mails that wait then: all in all less than a minute
 	maxHeaderBytes = 64 << 10
 	sweepInterval  = 10 * time.Minute
 )

@@ -77,10 +77,13 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 
 // prove asks the provider, unless the client's address has used its limits up.
 func (s *Service) prove(ctx context.Context, client access.Client, p provider, proof Proof) (Profile, error) {
-	address := refusals.Of(limit.Network(client.Address))
+	network := limit.Network(client.Address)
+	ofAddress := refusals.Of(network)
 	if !client.Trusted {
-		err := cmp.Or(s.limits.Check(ctx, address), s.limits.Take(ctx, calls.Of(limit.Network(client.Address))))
-		if err != nil {
+		if err := s.limits.Check(ctx, ofAddress); err != nil {
+			return Profile{}, err
+		}
+		if err := s.limits.Take(ctx, calls.Of(network)); err != nil {
 			return Profile{}, err
 		}
 	}
@@ -88,7 +91,7 @@ func (s *Service) prove(ctx context.Context, client access.Client, p provider, p
 	defer cancel()
 	profile, err := p.profile(calling, proof)
 	if apperr.Is(err, apperr.Unauthorized) && !client.Trusted {
-		err = cmp.Or(s.limits.Take(context.WithoutCancel(ctx), address), err) // also of a caller who hangs up
+		err = cmp.Or(s.limits.Take(context.WithoutCancel(ctx), ofAddress), err) // also of a caller who hangs up
 	}
 	if err == nil && (profile.Subject == "" || len(profile.Subject) > maxSubject) {
 		err = away(errors.New("an account without id, or with one that is too long"))
