@@ -3,6 +3,7 @@
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
 SWAG := $(TOOL) swag init --generalInfo main.go --dir . --outputTypes json --parseInternal --quiet
+OPENAPI := go -C "$(CURDIR)/scripts/openapi" run .
 # The modules that stand beside the service's own; tools has no code.
 MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
 
@@ -60,10 +61,11 @@ lint: ## check the format, go vet, staticcheck; in every module
 docs: ## generate docs/ from the annotations, and .env.example from its fragments
 	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,modules/policy/type
 	$(SWAG) --output docs
+	$(OPENAPI) "$(CURDIR)/docs"
 	go run ./scripts/envexample
 
 docs-check: ## fail if what docs generates differs from what is there
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(SWAG) --output "$$dir" && \
-		{ diff -u docs/swagger.json "$$dir/swagger.json" || \
-			{ echo "docs/ is not what the annotations give; run: make docs"; exit 1; }; }
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(SWAG) --output "$$dir" && $(OPENAPI) "$$dir" && \
+		for file in swagger.json openapi.json; do diff -u docs/$$file "$$dir/$$file" || \
+			{ echo "docs/ is not what the annotations give; run: make docs"; exit 1; }; done
 	@go run ./scripts/envexample -check

@@ -225,7 +225,7 @@ func newHandler(app config.App, service modules.Service, logger *slog.Logger, re
 		TrustedProxies: app.TrustedProxies, Ready: ready, Log: logger,
 	}
 	if app.Docs {
-		options.Docs = docs.Swagger
+		options.Docs = &middleware.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger}
 	}
 	return middleware.New(options)
 }

@@ -65,7 +65,7 @@ func (a *App) Check(production bool, bad func(name, wrong string)) {
 	if a.APIRoot = strings.TrimRight(a.APIRoot, "/"); a.APIRoot != "" && !validRoot(a.APIRoot) {
 		bad("API_ROOT", "must begin with / and hold only letters, digits and -._~ between slashes, for example API_ROOT=/api/v1")
 	}
-	for _, own := range []string{"/docs", "/livez", "/readyz"} {
+	for _, own := range []string{"/docs", "/openapi.json", "/livez", "/readyz"} {
 		if a.APIRoot == own || strings.HasPrefix(a.APIRoot, own+"/") {
 			bad("API_ROOT", "must not be or begin with "+own+", which is the service's own, for example API_ROOT=/api/v1")
 		}

@@ -161,6 +161,7 @@ func TestProductionRefuses(t *testing.T) {
 		{"a blank behind the mode", map[string]string{"APP_ENV": "production ", "API_SECRET": "short"}, "API_SECRET"},
 		{"a carriage return behind the mode", map[string]string{"APP_ENV": "production\r", "DATABASE_URL": ""}, "DATABASE_URL"},
 		{"the root of the docs", map[string]string{"API_ROOT": "/docs"}, "API_ROOT"},
+		{"the root of the OpenAPI document", map[string]string{"API_ROOT": "/openapi.json"}, "API_ROOT"},
 		{"below a probe", map[string]string{"API_ROOT": "/livez/x"}, "API_ROOT"},
 		{"port", map[string]string{"PORT": "70000"}, "PORT"},
 	} {

@@ -3,6 +3,11 @@ package docs
 
 import _ "embed"
 
+// OpenAPI is the OpenAPI 3 document, which scripts/openapi makes of the Swagger document.
+//
+//go:embed openapi.json
+var OpenAPI []byte
+
 // Swagger is the Swagger 2 document.
 //
 //go:embed swagger.json

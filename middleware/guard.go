@@ -58,7 +58,7 @@ func readQuery(c *gin.Context) error {
 	}
 	q, err := url.ParseQuery(c.Request.URL.RawQuery)
 	if err != nil {
-		return apperr.Invalid(apperr.Field{In: "query", Code: "format", Message: "Must be pairs of name=value, percent-encoded, with & between them."}).Because(err)
+		return apperr.Invalid(apperr.Field{In: "query", Code: apperr.Format, Message: "Must be pairs of name=value, percent-encoded, with & between them."}).Because(err)
 	}
 	c.Set(queryKey, q)
 	return nil
@@ -157,7 +157,7 @@ func (g Guard) credential(c *gin.Context, inBody bool) (text string, given bool,
 	if v := values(c); inBody && v.Has(credential) {
 		places[0].texts = v.Texts(credential)
 		if len(places[0].texts) != 1 {
-			return "", false, wrongCredential("body", "type", "Must be text, and given once.")
+			return "", false, wrongCredential("body", apperr.Type, "Must be text, and given once.")
 		}
 	}
 	if g.QueryTokens {
@@ -167,7 +167,7 @@ func (g Guard) credential(c *gin.Context, inBody bool) (text string, given bool,
 		for _, candidate := range p.texts {
 			candidate = strings.TrimSpace(candidate)
 			if given && candidate != text {
-				return "", false, wrongCredential(p.in, "conflict", "Is given twice with different values. Send it once.")
+				return "", false, wrongCredential(p.in, apperr.Clash, "Is given twice with different values. Send it once.")
 			}
 			text, given = candidate, true
 		}
@@ -175,7 +175,7 @@ func (g Guard) credential(c *gin.Context, inBody bool) (text string, given bool,
 	return text, given, nil
 }
 
-func wrongCredential(in, code, message string) error {
+func wrongCredential(in string, code apperr.FieldCode, message string) error {
 	return apperr.Invalid(apperr.Field{In: in, Param: credential, Code: code, Message: message})
 }
 

@@ -81,7 +81,7 @@ func (r *Router) Idempotent(h Handler) Handler {
 		}
 		if !validKey(key) {
 			return apperr.Invalid(apperr.Field{
-				In: "header", Param: "Idempotency-Key", Code: "format", Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
+				In: "header", Param: "Idempotency-Key", Code: apperr.Format, Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
 			})
 		}
 		claim, err := i.claim(c, key)

@@ -20,10 +20,10 @@ type Problem struct {
 	Type      string         `json:"type" example:"about:blank"`
 	Title     string         `json:"title" example:"Bad Request"`
 	Status    int            `json:"status" example:"400"`
-	Code      apperr.Code    `json:"code" swaggertype:"string" enums:"validation_failed,malformed_body,unauthorized,forbidden,not_found,request_timeout,method_not_allowed,conflict,precondition_failed,idempotency_mismatch,too_many_requests,payload_too_large,unsupported_media_type,internal,unavailable" example:"validation_failed"` // stable; what programs switch on
+	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable; what programs switch on
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
-	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"` // the one in the log and in X-Request-Id
-	Errors    []apperr.Field `json:"errors,omitempty"`                         // the parameters at fault, all of them
+	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`  // the one in the log and in X-Request-Id
+	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"` // the parameters at fault, all of them
 } //	@name	Problem
 
 const problemType = "application/problem+json"

@@ -32,7 +32,7 @@ type Options struct {
 	CORSOrigins    []string                    // who may call from a browser; "*" is anyone
 	TrustedProxies []string                    // networks whose X-Forwarded-For is believed
 	Ready          func(context.Context) error // whether the service can do its work
-	Docs           []byte                      // the Swagger document; nil serves none
+	Docs           *Documents                  // of the API; nil serves none
 	Log            *slog.Logger
 }
 
@@ -65,7 +65,7 @@ func New(o Options) (*Stack, error) {
 	engine.NoMethod(noMethod)
 	mountHealth(engine, o.Ready)
 	if o.Docs != nil {
-		mountDocs(engine, o.Docs, o.Root)
+		mountDocs(engine, *o.Docs, o.Root)
 	}
 	router := &Router{group: engine.Group(o.Root), guard: o.Guard, idempotency: o.Idempotency}
 	for _, m := range o.Modules {

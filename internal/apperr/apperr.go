@@ -10,7 +10,7 @@ import (
 )
 
 // Code says what kind of thing went wrong. It is stable: clients switch on it.
-type Code string
+type Code string //	@name	ErrorCode
 
 // The codes, one for each row of the table of errors in the documentation.
 const (
@@ -51,12 +51,31 @@ type Error struct {
 
 // Field is one parameter at fault.
 type Field struct {
-	In       string `json:"in"`                 // body, query, path or header
-	Param    string `json:"param"`              // name of the parameter as the caller writes it
-	Code     string `json:"code"`               // required, type, format, min, max, min_length, max_length, one_of, unknown, conflict, too_common, wildcard
-	Message  string `json:"message"`            // what is wrong, as a sentence
-	Expected any    `json:"expected,omitempty"` // the bound or the allowed values
+	In       string    `json:"in" enums:"body,query,path,header"`
+	Param    string    `json:"param"`                                       // name of the parameter as the caller writes it
+	Code     FieldCode `json:"code"`                                        // stable; what programs switch on
+	Message  string    `json:"message"`                                     // what is wrong, as a sentence
+	Expected any       `json:"expected,omitempty" extensions:"x-omitempty"` // the bound or the allowed values
 } //	@name	ErrorField
+
+// FieldCode says what is wrong with a parameter. It is stable, too.
+type FieldCode string //	@name	FieldCode
+
+// The codes of parameters at fault.
+const (
+	Required  FieldCode = "required"
+	Type      FieldCode = "type"
+	Format    FieldCode = "format"
+	Min       FieldCode = "min"
+	Max       FieldCode = "max"
+	MinLength FieldCode = "min_length"
+	MaxLength FieldCode = "max_length"
+	OneOf     FieldCode = "one_of"
+	Unknown   FieldCode = "unknown"
+	Clash     FieldCode = "conflict"
+	TooCommon FieldCode = "too_common"
+	Wildcard  FieldCode = "wildcard"
+)
 
 // New makes an Error; the arguments go into the message as fmt.Sprintf does it.
 func New(code Code, format string, args ...any) *Error {

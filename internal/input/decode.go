@@ -151,7 +151,7 @@ func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 		return f.setList(texts, list)
 	}
 	if len(texts) != 1 {
-		return &apperr.Field{Code: "type", Message: "Must be given once."}
+		return &apperr.Field{Code: apperr.Type, Message: "Must be given once."}
 	}
 	switch p := dst.Addr().Interface().(type) {
 	case *store.Time:
@@ -209,7 +209,7 @@ func (f field) setText(text string, dst *string) *apperr.Field {
 		text = strings.TrimSpace(text)
 	}
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-		return &apperr.Field{Code: "format", Message: "Must be valid UTF-8 without the character U+0000."}
+		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
 	}
 	*dst = text
 	return nil
@@ -218,7 +218,7 @@ func (f field) setText(text string, dst *string) *apperr.Field {
 func setID(text string, dst *store.ID) *apperr.Field {
 	id, ok := store.ParseID(text)
 	if !ok {
-		return &apperr.Field{Code: "format", Message: "Must be an id: 24 hexadecimal characters."}
+		return &apperr.Field{Code: apperr.Format, Message: "Must be an id: 24 hexadecimal characters."}
 	}
 	*dst = id
 	return nil
@@ -265,7 +265,7 @@ func setNumber(text string, dst reflect.Value) *apperr.Field {
 }
 
 func typeFault(expected string) *apperr.Field {
-	return &apperr.Field{Code: "type", Message: "Must be " + expected + "."}
+	return &apperr.Field{Code: apperr.Type, Message: "Must be " + expected + "."}
 }
 
 var rules = sync.OnceValue(func() *validator.Validate {
@@ -315,37 +315,37 @@ func ruleFault(b validator.FieldError) apperr.Field {
 	text, list := b.Kind() == reflect.String, b.Kind() == reflect.Slice
 	switch tag, param := b.Tag(), b.Param(); {
 	case tag == "required", tag == "min" && (text || list) && param == "1":
-		return apperr.Field{Code: "required", Message: "Must be given."}
+		return apperr.Field{Code: apperr.Required, Message: "Must be given."}
 	case tag == "max" && list:
-		return bound("max_length", "Must have at most %v items.", param)
+		return bound(apperr.MaxLength, "Must have at most %v items.", param)
 	case tag == "min" && list:
-		return bound("min_length", "Must have at least %v items.", param)
+		return bound(apperr.MinLength, "Must have at least %v items.", param)
 	case tag == "max" && text:
-		return bound("max_length", "Must have at most %v characters.", param)
+		return bound(apperr.MaxLength, "Must have at most %v characters.", param)
 	case tag == "maxbytes":
-		return bound("max_length", "Must have at most %v bytes.", param)
+		return bound(apperr.MaxLength, "Must have at most %v bytes.", param)
 	case tag == "min" && text:
-		return bound("min_length", "Must have at least %v characters.", param)
+		return bound(apperr.MinLength, "Must have at least %v characters.", param)
 	case tag == "max":
-		return bound("max", "Must be at most %v.", param)
+		return bound(apperr.Max, "Must be at most %v.", param)
 	case tag == "min":
-		return bound("min", "Must be at least %v.", param)
+		return bound(apperr.Min, "Must be at least %v.", param)
 	case tag == "oneof":
 		allowed := strings.Fields(param)
-		return apperr.Field{Code: "one_of", Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
+		return apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
 	case tag == "email", tag == "excludes":
-		return apperr.Field{Code: "format", Message: "Must be an e-mail address."}
+		return apperr.Field{Code: apperr.Format, Message: "Must be an e-mail address."}
 	case strings.HasSuffix(tag, "http_url"): // alone, or as len=0|http_url
-		return apperr.Field{Code: "format", Message: "Must be an address that begins with http:// or https://."}
+		return apperr.Field{Code: apperr.Format, Message: "Must be an address that begins with http:// or https://."}
 	case tag == "dnslabel":
-		return apperr.Field{Code: "format", Message: "Must be lower-case letters, digits and hyphens, and begin and end with a letter or digit."}
+		return apperr.Field{Code: apperr.Format, Message: "Must be lower-case letters, digits and hyphens, and begin and end with a letter or digit."}
 	case tag == "uncommon":
-		return apperr.Field{Code: "too_common", Message: "Is one of the most common passwords. Choose another."}
+		return apperr.Field{Code: apperr.TooCommon, Message: "Is one of the most common passwords. Choose another."}
 	}
-	return apperr.Field{Code: "format", Message: "Is not valid."}
+	return apperr.Field{Code: apperr.Format, Message: "Is not valid."}
 }
 
-func bound(code, message, param string) apperr.Field {
+func bound(code apperr.FieldCode, message, param string) apperr.Field {
 	n, err := strconv.ParseFloat(param, 64)
 	if err != nil {
 		return apperr.Field{Code: code, Message: fmt.Sprintf(message, param)}

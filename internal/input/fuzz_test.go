@@ -81,7 +81,7 @@ func checkFaults(t *testing.T, err error) {
 	if !errors.As(err, &e) || e.Code != apperr.ValidationFailed || len(e.Fields) == 0 {
 		t.Fatalf("%v", err)
 	}
-	codes := []string{"required", "type", "format", "min", "max", "min_length", "max_length", "one_of", "too_common"}
+	codes := []apperr.FieldCode{"required", "type", "format", "min", "max", "min_length", "max_length", "one_of", "too_common"}
 	seen := make(map[string]bool)
 	for _, fault := range e.Fields {
 		if fault.In != "body" || !slices.Contains(boundedNames, fault.Param) || !slices.Contains(codes, fault.Code) || fault.Message == "" || seen[fault.Param] {

@@ -270,7 +270,7 @@ func TestRules(t *testing.T) {
 		var got []string
 		if err := v.Decode(&in); errors.As(err, &e) {
 			for _, f := range e.Fields {
-				line := f.Param + " " + f.Code
+				line := f.Param + " " + string(f.Code)
 				if f.Expected != nil {
 					line += fmt.Sprint(" ", f.Expected)
 				}
@@ -331,7 +331,7 @@ func TestParser(t *testing.T) {
 		var got []string
 		if err := v.Decode(&in); errors.As(err, &e) {
 			for _, f := range e.Fields {
-				got = append(got, f.Param+" "+f.Code)
+				got = append(got, f.Param+" "+string(f.Code))
 				if f.In != "body" {
 					t.Errorf("%s: %+v", test.body, f)
 				}
@@ -406,7 +406,7 @@ func TestDecodeClear(t *testing.T) {
 		var got []string
 		if err := v.Decode(&in); errors.As(err, &e) {
 			for _, f := range e.Fields {
-				got = append(got, f.Param+" "+f.Code)
+				got = append(got, f.Param+" "+string(f.Code))
 			}
 		}
 		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {

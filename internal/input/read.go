@@ -174,7 +174,7 @@ func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	}
 	for name := range form.File {
 		_ = form.RemoveAll()
-		return nil, apperr.Invalid(apperr.Field{In: "body", Param: name, Code: "type", Message: "Must be text, not a file."})
+		return nil, apperr.Invalid(apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be text, not a file."})
 	}
 	return url.Values(form.Value), nil
 }

@@ -23,7 +23,7 @@ func FuzzQuery(f *testing.F) {
 	} {
 		f.Add(query)
 	}
-	codes := []string{"required", "type", "format", "min", "max", "max_length", "one_of", "unknown", "conflict"}
+	codes := []apperr.FieldCode{"required", "type", "format", "min", "max", "max_length", "one_of", "unknown", "conflict"}
 	f.Fuzz(func(t *testing.T, query string) {
 		values, err := url.ParseQuery(query)
 		if err != nil {

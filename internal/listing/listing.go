@@ -75,9 +75,9 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 
 // Page is the answer of a list.
 type Page[V any] struct {
-	Count *int64 `json:"count,omitempty"` // of the whole list, however much of it this page shows
-	Rows  []V    `json:"rows"`
-	Next  string `json:"next,omitempty"` // for the parameter after, if a row follows
+	Count *int64 `json:"count,omitempty" extensions:"x-omitempty"` // of the whole list, however much of it this page shows
+	Rows  []V    `json:"rows"`                                     // whole records, or of each what the parameter fields asks for
+	Next  string `json:"next,omitempty" extensions:"x-omitempty"`  // for the parameter after, if a row follows
 
 	fields []string
 }

@@ -137,7 +137,7 @@ func TestParseRefuses(t *testing.T) {
 			if f.In != "query" || f.Message == "" {
 				t.Errorf("%s: %+v", query, f)
 			}
-			got = append(got, f.Param+" "+f.Code)
+			got = append(got, f.Param+" "+string(f.Code))
 		}
 		if strings.Join(got, "; ") != want {
 			t.Errorf("%s: %v, want %s", query, got, want)

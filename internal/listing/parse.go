@@ -59,12 +59,12 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31)
 	if (page-1)*limit > MaxSkip {
-		p.bad("page", "max", fmt.Sprintf("Passes over more than %d rows. Go on with after=… and the next of the page before.", MaxSkip), MaxSkip/limit+1)
+		p.bad("page", apperr.Max, fmt.Sprintf("Passes over more than %d rows. Go on with after=… and the next of the page before.", MaxSkip), MaxSkip/limit+1)
 	}
 	q.Limit, q.Skip = limit, (page-1)*limit
 	if text := p.text("count"); text != "" {
 		if q.count = text == "true"; text != "true" && text != "false" {
-			p.bad("count", "type", "Must be true or false.", nil)
+			p.bad("count", apperr.Type, "Must be true or false.", nil)
 		}
 	}
 	q.Sort = p.sort()
@@ -83,9 +83,9 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	if after := p.text("after"); after != "" {
 		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
 		case values.Has("page"):
-			p.bad("after", "conflict", "Cannot be given together with page.", nil)
+			p.bad("after", apperr.Clash, "Cannot be given together with page.", nil)
 		case !ok:
-			p.bad("after", "format", "Must be the next of a page with the same q, sort and filters.", nil)
+			p.bad("after", apperr.Format, "Must be the next of a page with the same q, sort and filters.", nil)
 		default:
 			q.After = position
 		}
@@ -102,7 +102,7 @@ type parser struct {
 	faults []apperr.Field
 }
 
-func (p *parser) bad(param, code, message string, expected any) {
+func (p *parser) bad(param string, code apperr.FieldCode, message string, expected any) {
 	p.faults = append(p.faults, apperr.Field{In: "query", Param: param, Code: code, Message: message, Expected: expected})
 }
 
@@ -118,9 +118,9 @@ func (p *parser) unknown() {
 		case !slices.Contains(p.params, name):
 			p.unknownParam(name)
 		case len(p.values[name]) > 1:
-			p.bad(name, "type", "Must be given once.", nil)
+			p.bad(name, apperr.Type, "Must be given once.", nil)
 		case !utf8.ValidString(p.values.Get(name)) || strings.ContainsRune(p.values.Get(name), 0):
-			p.bad(name, "format", "Must be valid UTF-8 without the character U+0000.", nil)
+			p.bad(name, apperr.Format, "Must be valid UTF-8 without the character U+0000.", nil)
 		}
 	}
 }
@@ -131,9 +131,9 @@ const maxUnknown = 20
 func (p *parser) unknownParam(name string) {
 	switch n := len(p.faults); {
 	case n == 0:
-		p.bad(name, "unknown", "Is not a parameter of this list. Allowed are "+strings.Join(p.params, ", ")+".", p.params)
+		p.bad(name, apperr.Unknown, "Is not a parameter of this list. Allowed are "+strings.Join(p.params, ", ")+".", p.params)
 	case n < maxUnknown:
-		p.bad(name, "unknown", "Is not a parameter of this list.", nil)
+		p.bad(name, apperr.Unknown, "Is not a parameter of this list.", nil)
 	}
 }
 
@@ -147,11 +147,11 @@ func (p *parser) number(name string, fallback, low, high int) int {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		p.bad(name, "type", "Must be a whole number.", nil)
+		p.bad(name, apperr.Type, "Must be a whole number.", nil)
 	case n < low:
-		p.bad(name, "min", fmt.Sprintf("Must be at least %d.", low), low)
+		p.bad(name, apperr.Min, fmt.Sprintf("Must be at least %d.", low), low)
 	case n > high:
-		p.bad(name, "max", fmt.Sprintf("Must be at most %d.", high), high)
+		p.bad(name, apperr.Max, fmt.Sprintf("Must be at most %d.", high), high)
 	default:
 		return n
 	}
@@ -174,10 +174,10 @@ func (p *parser) sort() []store.Order {
 		field, desc := strings.CutPrefix(item, "-")
 		switch {
 		case !slices.Contains(p.spec.Sort, field):
-			p.bad("sort", "one_of", "Must list some of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
+			p.bad("sort", apperr.OneOf, "Must list some of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
 			return nil
 		case slices.ContainsFunc(orders, func(o store.Order) bool { return o.Field == field }):
-			p.bad("sort", "conflict", "Must name a field once.", nil)
+			p.bad("sort", apperr.Clash, "Must name a field once.", nil)
 			return nil
 		}
 		orders = append(orders, store.Order{Field: field, Desc: desc})
@@ -200,13 +200,13 @@ func (p *parser) chosen() []string {
 		name, minus := strings.CutPrefix(item, "-")
 		switch {
 		case minus != exclude:
-			p.bad("fields", "conflict", "Must name either fields to include, or fields to leave out, each with - before it.", nil)
+			p.bad("fields", apperr.Clash, "Must name either fields to include, or fields to leave out, each with - before it.", nil)
 			return nil
 		case !slices.Contains(p.fields, name):
-			p.bad("fields", "one_of", "Must name some of "+strings.Join(p.fields, ", ")+".", p.fields)
+			p.bad("fields", apperr.OneOf, "Must name some of "+strings.Join(p.fields, ", ")+".", p.fields)
 			return nil
 		case minus && name == "id":
-			p.bad("fields", "conflict", "Cannot leave out id.", nil)
+			p.bad("fields", apperr.Clash, "Cannot leave out id.", nil)
 			return nil
 		}
 		named[name] = true
@@ -224,7 +224,7 @@ func (p *parser) filter() store.Filter {
 	var filters []store.Filter
 	if q := p.text("q"); q != "" {
 		if utf8.RuneCountInString(q) > MaxQuery {
-			p.bad("q", "max_length", fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
+			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
 		}
 		filters = append(filters, store.Search(q))
 	}
@@ -286,32 +286,32 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 		if slices.Contains(f.Values, text) {
 			return text, true
 		}
-		p.bad(name, "one_of", "Must be one of "+strings.Join(f.Values, ", ")+".", f.Values)
+		p.bad(name, apperr.OneOf, "Must be one of "+strings.Join(f.Values, ", ")+".", f.Values)
 	case Int:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n, true
 		}
-		p.bad(name, "type", "Must be a whole number.", nil)
+		p.bad(name, apperr.Type, "Must be a whole number.", nil)
 	case Float:
 		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
 			return x, true
 		}
-		p.bad(name, "type", "Must be a number.", nil)
+		p.bad(name, apperr.Type, "Must be a number.", nil)
 	case Bool:
 		if text == "true" || text == "false" {
 			return text == "true", true
 		}
-		p.bad(name, "type", "Must be true or false.", nil)
+		p.bad(name, apperr.Type, "Must be true or false.", nil)
 	case Time:
 		if t, err := store.ParseTime(text); err == nil {
 			return t, true
 		}
-		p.bad(name, "type", "Must be a time such as 2006-01-02T15:04:05.000Z.", nil)
+		p.bad(name, apperr.Type, "Must be a time such as 2006-01-02T15:04:05.000Z.", nil)
 	default:
 		if id, ok := store.ParseID(text); ok {
 			return id, true
 		}
-		p.bad(name, "type", "Must be an id: 24 hexadecimal characters.", nil)
+		p.bad(name, apperr.Type, "Must be an id: 24 hexadecimal characters.", nil)
 	}
 	return nil, false
 }

@@ -164,7 +164,7 @@ var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 func Duplicate(fields ...string) *apperr.Error {
 	err := apperr.New(apperr.Conflict, "A record with the same value exists already.")
 	for _, f := range fields {
-		err = err.With(apperr.Field{In: "body", Param: f, Code: "conflict", Message: "This value is taken by another record."})
+		err = err.With(apperr.Field{In: "body", Param: f, Code: apperr.Clash, Message: "This value is taken by another record."})
 	}
 	return err
 }

@@ -119,7 +119,7 @@ func (a *API) serve(set ...func(*Config)) {
 		MaxBody:     1 << 20,
 		Wait:        time.Minute,
 		Middleware: middleware.Options{
-			Docs: docs.Swagger, Ready: a.DB.Ping, Log: logger,
+			Docs: &middleware.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger}, Ready: a.DB.Ping, Log: logger,
 		},
 	}
 	c.Settings.PasswordReset = passwordreset.Config{TTL: time.Hour, LinkOrigins: []string{LinkOrigin}}

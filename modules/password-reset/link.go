@@ -39,7 +39,7 @@ func (l links) check(link string) error {
 	other, _ := parse(withToken(link, "y"))
 	if !ok || other == nil || origin(u) != origin(other) { // a placeholder in the host makes any host of it
 		return apperr.Invalid(apperr.Field{
-			In: "body", Param: "link", Code: "format",
+			In: "body", Param: "link", Code: apperr.Format,
 			Message: "Must be an address that begins with http:// or https://, has no user name and no placeholder before its path, and is percent-encoded.",
 		})
 	}
@@ -47,7 +47,7 @@ func (l links) check(link string) error {
 		return nil
 	}
 	return apperr.Invalid(apperr.Field{
-		In: "body", Param: "link", Code: "one_of", Expected: append([]string{}, l.origins...),
+		In: "body", Param: "link", Code: apperr.OneOf, Expected: append([]string{}, l.origins...),
 		Message: "Must lead to one of the sites that the service is set up for (RESET_LINK_ORIGINS).",
 	})
 }

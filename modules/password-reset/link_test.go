@@ -91,7 +91,7 @@ func TestCheckLink(t *testing.T) {
 			code, fields := "", l.check(link)
 			if fields != nil {
 				e := fields.(*apperr.Error)
-				code = e.Fields[0].Code
+				code = string(e.Fields[0].Code)
 				if e.Code != apperr.ValidationFailed || e.Fields[0].Param != "link" || e.Fields[0].In != "body" || strings.Contains(e.Fields[0].Message, "evil") {
 					t.Errorf("%q: %+v", link, e)
 				}

@@ -29,7 +29,7 @@ func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field
 		violations := invalid.Under(name)
 		faults := make([]apperr.Field, len(violations))
 		for i, v := range violations {
-			faults[i] = apperr.Field{Param: v.Path, Code: v.Code, Message: v.Message}
+			faults[i] = apperr.Field{Param: v.Path, Code: apperr.FieldCode(v.Code), Message: v.Message}
 		}
 		return faults
 	}
@@ -59,7 +59,7 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var faults []apperr.Field
 	if len(entries) > maxLabels {
 		faults = append(faults, apperr.Field{
-			Param: name, Code: "max", Message: fmt.Sprintf("Must have at most %d labels.", maxLabels), Expected: maxLabels,
+			Param: name, Code: apperr.Max, Message: fmt.Sprintf("Must have at most %d labels.", maxLabels), Expected: maxLabels,
 		})
 	}
 	s.Labels = make(map[string]string, len(entries))
@@ -67,7 +67,7 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 		var text *string
 		if json.Unmarshal(entry, &text) != nil || text == nil {
 			param := name + "[" + strconv.Quote(key) + "]"
-			faults = append(faults, apperr.Field{Param: param, Code: "type", Message: "Must be text."})
+			faults = append(faults, apperr.Field{Param: param, Code: apperr.Type, Message: "Must be text."})
 			continue
 		}
 		s.Labels[key] = *text
@@ -157,5 +157,5 @@ func members(data []byte) (object map[string]json.RawMessage, ok bool) {
 }
 
 func notAnObject(param string) apperr.Field {
-	return apperr.Field{Param: param, Code: "type", Message: "Must be a JSON object that names each key once."}
+	return apperr.Field{Param: param, Code: apperr.Type, Message: "Must be a JSON object that names each key once."}
 }

@@ -28,7 +28,7 @@ type Selector struct {
 type CreateInput struct {
 	Namespace string    `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Name      string    `json:"name" validate:"required,max=63,dnslabel" example:"reviews-v2" maxLength:"63"`
-	Selector  *Selector `json:"selector" swaggertype:"string" example:"{\"matchLabels\": {\"app\": \"reviews\", \"version\": \"v2\"}}"`
+	Selector  *Selector `json:"selector" swaggertype:"string" extensions:"x-json=WorkloadSelector" example:"{\"matchLabels\": {\"app\": \"reviews\", \"version\": \"v2\"}}"`
 } //	@name	PolicyCreate
 
 // UpdateInput is what a change of a policy takes; nil leaves a field as it is, and a Selector without labels takes the
@@ -36,15 +36,15 @@ type CreateInput struct {
 type UpdateInput struct {
 	Namespace *string   `json:"namespace" validate:"omitnil,min=1,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Name      *string   `json:"name" validate:"omitnil,min=1,max=63,dnslabel" example:"reviews" maxLength:"63"`
-	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
+	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" extensions:"x-json=WorkloadSelector" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
 } //	@name	PolicyUpdate
 
 // EvaluateInput is what is known of a proxy; see v1beta1.Proxy.
 type EvaluateInput struct {
 	Namespace string `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
-	Metadata  Source `json:"metadata" swaggertype:"string" example:"{\"labels\": {\"app\": \"reviews\", \"version\": \"v1\"}}"`
-	Instance  Source `json:"instance" swaggertype:"string" example:"{\"labels\": {\"version\": \"v2\"}}"`
-	Handshake Source `json:"handshake" swaggertype:"string" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
+	Metadata  Source `json:"metadata" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"app\": \"reviews\", \"version\": \"v1\"}}"`
+	Instance  Source `json:"instance" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"version\": \"v2\"}}"`
+	Handshake Source `json:"handshake" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
 	Explain   bool   `json:"explain" example:"true"` // also say of each policy of the namespace why it applies or not
 } //	@name	PolicyEvaluate
 
@@ -56,7 +56,7 @@ type View struct {
 	ID        store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Namespace string     `json:"namespace" example:"shop"`
 	Name      string     `json:"name" example:"reviews-v2"`
-	Selector  *Selector  `json:"selector,omitempty"` // absent: every workload of the namespace
+	Selector  *Selector  `json:"selector,omitempty" extensions:"x-omitempty"` // absent: every workload of the namespace
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Policy
@@ -64,8 +64,8 @@ type View struct {
 // Evaluation is the answer for a proxy.
 type Evaluation struct {
 	Count   int           `json:"count" example:"1"`
-	Rows    []View        `json:"rows"`             // the policies that apply, oldest first, then by name
-	Explain []Explanation `json:"explain,omitzero"` // if asked for: every policy of the namespace, in the same order
+	Rows    []View        `json:"rows"`                                      // the policies that apply, oldest first, then by name
+	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"` // if asked for: every policy of the namespace, in the same order
 } //	@name	PolicyEvaluation
 
 // Explanation says why a policy applies to a proxy or not.

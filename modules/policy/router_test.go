@@ -145,7 +145,7 @@ func problems(t *testing.T, answer testkit.Answer) []string {
 		if f.In != "body" || f.Message == "" {
 			t.Errorf("not whole: %+v", f)
 		}
-		out = append(out, f.Param+" "+f.Code)
+		out = append(out, f.Param+" "+string(f.Code))
 	}
 	return out
 }

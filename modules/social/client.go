@@ -132,7 +132,7 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, blames func(*
 // accessToken is the proof's, or the one that its code is exchanged for, at a provider without ID tokens.
 func (c *client) accessToken(ctx context.Context, a app, proof Proof, blames func(*oauth2.RetrieveError) error) (string, error) {
 	if proof.IDToken != "" {
-		return "", apperr.Invalid(apperr.Field{In: "body", Param: "id_token", Code: "unknown", Message: "This provider has none. Send access_token, or code with redirect_uri."})
+		return "", apperr.Invalid(apperr.Field{In: "body", Param: "id_token", Code: apperr.Unknown, Message: "This provider has none. Send access_token, or code with redirect_uri."})
 	}
 	if proof.Code == "" {
 		return proof.AccessToken, nil

@@ -64,7 +64,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 		return Profile{}, err
 	}
 	if proof.Code != "" && g.secret == "" {
-		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: "unknown", Message: "This service takes no code of Google's: it has no secret. Send id_token or access_token."})
+		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Unknown, Message: "This service takes no code of Google's: it has no secret. Send id_token or access_token."})
 	}
 	if proof.Code != "" {
 		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, g.blamesCode)

@@ -34,17 +34,17 @@ func (p Proof) check() error {
 	var given, faults []apperr.Field
 	for _, proof := range [][2]string{{"access_token", p.AccessToken}, {"id_token", p.IDToken}, {"code", p.Code}} {
 		if proof[1] != "" {
-			given = append(given, apperr.Field{In: "body", Param: proof[0], Code: "conflict", Message: "Only one of access_token, id_token and code may be given."})
+			given = append(given, apperr.Field{In: "body", Param: proof[0], Code: apperr.Clash, Message: "Only one of access_token, id_token and code may be given."})
 		}
 	}
 	switch {
 	case len(given) == 0:
-		faults = append(faults, apperr.Field{In: "body", Param: "access_token", Code: "required", Message: "Must be given, or id_token, or code with redirect_uri."})
+		faults = append(faults, apperr.Field{In: "body", Param: "access_token", Code: apperr.Required, Message: "Must be given, or id_token, or code with redirect_uri."})
 	case len(given) > 1:
 		faults = given
 	}
 	if p.Code != "" && p.RedirectURI == "" {
-		faults = append(faults, apperr.Field{In: "body", Param: "redirect_uri", Code: "required", Message: "Must be given with code: the one that the code was asked for with."})
+		faults = append(faults, apperr.Field{In: "body", Param: "redirect_uri", Code: apperr.Required, Message: "Must be given with code: the one that the code was asked for with."})
 	}
 	if faults != nil {
 		return apperr.Invalid(faults...)

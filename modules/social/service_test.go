@@ -211,7 +211,7 @@ func TestProofCheck(t *testing.T) {
 		var e *apperr.Error
 		if errors.As(test.proof.check(), &e) {
 			for _, f := range e.Fields {
-				got = append(got, f.Param+" "+f.Code)
+				got = append(got, f.Param+" "+string(f.Code))
 			}
 		}
 		if strings.Join(got, ", ") != test.want {

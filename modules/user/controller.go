@@ -101,21 +101,22 @@ func (c *controller) me(g *gin.Context) error {
 
 // show shows a user.
 //
-//	@Summary		Show a user
-//	@Description	Everyone sees id, name and picture; the user and admins, who send their token, see the rest too.
-//	@Tags			users
-//	@Produce		json
-//	@Param			id				path		string	true	"id"
-//	@Param			If-None-Match	header		string	false	"the ETag of an earlier answer"
-//	@Success		200				{object}	View	"without email, role and createdAt for others"
-//	@Header			200				{string}	ETag	"names this state of the record"
-//	@Success		304				"not changed since that answer"
-//	@Failure		400				{object}	middleware.Problem	"validation_failed: two different access_token"
-//	@Failure		401				{object}	middleware.Problem	"unauthorized: a bad token"
-//	@Failure		404				{object}	middleware.Problem	"not_found"
-//	@Failure		503				{object}	middleware.Problem	"unavailable"
-//	@Security		UserToken
-//	@Router			/users/{id} [get]
+//	@Summary				Show a user
+//	@Description			Everyone sees id, name and picture; the user and admins, who send their token, see the rest too.
+//	@Tags					users
+//	@Produce				json
+//	@Param					id				path		string	true	"id"
+//	@Param					If-None-Match	header		string	false	"the ETag of an earlier answer"
+//	@Success				200				{object}	AnyView	"without email, role and createdAt for others"
+//	@Header					200				{string}	ETag	"names this state of the record"
+//	@Success				304				"not changed since that answer"
+//	@Failure				400				{object}	middleware.Problem	"validation_failed: two different access_token"
+//	@Failure				401				{object}	middleware.Problem	"unauthorized: a bad token"
+//	@Failure				404				{object}	middleware.Problem	"not_found"
+//	@Failure				503				{object}	middleware.Problem	"unavailable"
+//	@Security				UserToken
+//	@x-optional-security	true
+//	@Router					/users/{id} [get]
 func (c *controller) show(g *gin.Context) error {
 	id, err := middleware.ID(g)
 	if err != nil {

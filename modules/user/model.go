@@ -73,6 +73,14 @@ type View struct {
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	User
 
+// AnyView documents an answer that is a PublicView or a View.
+type AnyView struct {
+	PublicView
+	Email     string      `json:"email,omitempty" extensions:"x-omitempty" example:"ada@example.com"`
+	Role      access.Role `json:"role,omitempty" swaggertype:"string" enums:"user,admin" extensions:"x-omitempty" example:"user"`
+	CreatedAt store.Time  `json:"createdAt,omitzero" swaggertype:"string" format:"date-time" extensions:"x-omitempty" example:"2026-01-02T15:04:05.678Z"`
+} //	@name	UserSeen
+
 // SignedIn is the answer to every way of signing in (seed: token, user).
 type SignedIn struct {
 	Token        string     `json:"token" example:"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"` // send it as access_token

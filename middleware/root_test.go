@@ -1,0 +1,107 @@
+package middleware
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pageSums are the SHA-256 sums of the files of Swagger UI as their package has them.
+func pageSums(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("swaggerui/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		sums[name] = sum
+	}
+	return sums
+}
+
+// TestPage loads the page as browsers that know gzip do, and as others; what it gets are the files of the package.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, io.Discard, func(*Router) {})
+	page := do(s, "GET", "/docs/", "", "").Body.String()
+	sums := pageSums(t)
+	for name, contentType := range map[string]string{
+		"swagger-ui-bundle.js": "text/javascript; charset=utf-8", "swagger-ui.css": "text/css; charset=utf-8",
+		"initializer.js": "text/javascript; charset=utf-8", "favicon-16x16.png": "image/png", "favicon-32x32.png": "image/png",
+	} {
+		if !strings.Contains(page, `"`+name+`"`) {
+			t.Errorf("the page does not load %s: %s", name, page)
+		}
+		for _, accepted := range []string{"", "gzip", "br, GZIP;q=0.5", "gzip;q=0, br", "identity", "gzip;q=0.000"} {
+			w := do(s, "GET", "/docs/"+name, "", "", "Accept-Encoding", accepted)
+			content := w.Body.Bytes()
+			if gzipped := w.Header().Get("Content-Encoding") == "gzip"; gzipped && !slices.Contains([]string{"gzip", "br, GZIP;q=0.5"}, accepted) {
+				t.Errorf("%s is compressed for %q", name, accepted)
+			} else if gzipped {
+				var err error
+				if content, err = unzip(content); err != nil {
+					t.Fatal(err)
+				}
+			} else if len(content) > 100_000 && accepted == "gzip" {
+				t.Errorf("%s is not compressed", name)
+			}
+			if w.Code != 200 || w.Header().Get("Content-Type") != contentType || len(content) == 0 || !strings.Contains(w.Header().Get("Vary"), "Accept-Encoding") {
+				t.Errorf("%s: %d, %d bytes, %v", name, w.Code, len(content), w.Header())
+			}
+			if sum := sha256.Sum256(content); name != "initializer.js" && hex.EncodeToString(sum[:]) != sums[name] {
+				t.Errorf("%s for %q is not that of SHA256SUMS", name, accepted)
+			}
+		}
+	}
+	if index := do(s, "GET", "/docs/index.html", "", ""); index.Body.String() != page || index.Header().Get("Content-Security-Policy") != docsPolicy {
+		t.Errorf("index.html: %s", index.Body)
+	}
+	if strings.Contains(page, "//") || strings.Contains(page, "<script>") {
+		t.Errorf("the page names another host, or has a script that its policy forbids: %s", page)
+	}
+}
+
+// TestDocuments reads the documents below a root, twice: the second time nothing is sent.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Root = "/api/v1" })
+	for path, want := range map[string]string{
+		"/openapi.json":  `{"openapi":"3.0.3","servers":[{"url":"./api/v1"}]}`,
+		"/docs/doc.json": `{"basePath":"/api/v1/","swagger":"2.0"}`,
+	} {
+		for _, accepted := range []string{"identity", "gzip"} {
+			w := do(s, "GET", path, "", "", "Accept-Encoding", accepted)
+			if w.Code != 200 || w.Header().Get("Content-Type") != jsonType || w.Body.String() != want {
+				t.Errorf("%s: %d %s %s", path, w.Code, w.Header().Get("Content-Type"), w.Body)
+			}
+			again := do(s, "GET", path, "", "", "Accept-Encoding", accepted, "If-None-Match", w.Header().Get("ETag"))
+			if again.Code != 304 || again.Body.Len() > 0 || again.Header().Get("Cache-Control") != "no-cache" {
+				t.Errorf("%s again: %d %v %s", path, again.Code, again.Header(), again.Body)
+			}
+		}
+	}
+	root := newStack(t, io.Discard, func(*Router) {})
+	if w := do(root, "GET", "/openapi.json", "", ""); !bytes.Contains(w.Body.Bytes(), []byte(`"servers":[{"url":"."}]`)) || !json.Valid(w.Body.Bytes()) {
+		t.Errorf("at the root: %s", w.Body)
+	}
+	if w := do(s, "GET", "/docs", "", ""); w.Code != 302 || w.Header().Get("Location") != "docs/" {
+		t.Errorf("/docs: %d to %q", w.Code, w.Header().Get("Location"))
+	}
+	off := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Docs = nil })
+	for _, path := range []string{"/docs", "/docs/", "/docs/index.html", "/docs/doc.json", "/openapi.json"} {
+		if w := do(off, "GET", path, "", ""); w.Code != 404 {
+			t.Errorf("DOCS=false: %s: %d", path, w.Code)
+		}
+	}
+	if slices.Contains(off.Routes(), "GET /docs/*file") || !slices.Contains(s.Routes(), "GET /docs/*file") {
+		t.Error("Routes does not tell what is mounted")
+	}
+}

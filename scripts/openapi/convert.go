@@ -1,0 +1,341 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi2"
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// exampleMark is where the example of a parameter lies until it is put in its place: Swagger 2 knows none, swag writes one,
+// and the conversion keeps extensions.
+const exampleMark = "x-example"
+
+// prepare marks the examples of parameters, and gives the definitions names without Go's packages: listing.Page-Article is
+// ArticlePage.
+func prepare(swagger []byte) ([]byte, error) {
+	var doc map[string]any
+	if err := json.Unmarshal(swagger, &doc); err != nil {
+		return nil, err
+	}
+	definitions, _ := doc["definitions"].(map[string]any)
+	names := map[string]string{}
+	for old := range definitions {
+		name := old[strings.LastIndexByte(old, '.')+1:]
+		if generic, of, ok := strings.Cut(name, "-"); ok {
+			name = of + generic
+		}
+		if _, taken := definitions[name]; taken && name != old {
+			return nil, fmt.Errorf("the definitions %s and %s would have one name; give one another with @name", old, name)
+		}
+		names["#/definitions/"+old] = "#/definitions/" + name
+		definitions[name] = definitions[old]
+		if name != old {
+			delete(definitions, old)
+		}
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if ref, ok := v["$ref"].(string); ok {
+				v["$ref"] = names[ref]
+			}
+			if _, isParameter := v["in"].(string); isParameter && v["example"] != nil {
+				v[exampleMark] = v["example"]
+				delete(v, "example")
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(doc)
+	return json.Marshal(doc)
+}
+
+// enricher adds to doc what from, of which it was made, cannot say or says in words of its own.
+type enricher struct {
+	doc  *openapi3.T
+	from *openapi2.T
+}
+
+func enrich(doc *openapi3.T, from *openapi2.T) error {
+	e := enricher{doc, from}
+	doc.Servers = openapi3.Servers{{URL: "."}}
+	doc.Components.Headers = headers()
+	e.schemas()
+	e.securitySchemes()
+	ids := map[string]string{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			op.OperationID = operationID(method, path)
+			if other, taken := ids[op.OperationID]; taken {
+				return fmt.Errorf("%s %s and %s would both be the operation %s", method, path, other, op.OperationID)
+			}
+			ids[op.OperationID] = method + " " + path
+			if err := e.operation(method, op, from.Paths[path].GetOperation(method)); err != nil {
+				return fmt.Errorf("%s %s: %w", method, path, err)
+			}
+		}
+	}
+	return nil
+}
+
+var notWord = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// operationID is the method and the path in words: getArticlesById.
+func operationID(method, path string) string {
+	path = strings.ReplaceAll(path, "{", "by-")
+	id := strings.ToLower(method)
+	for _, word := range notWord.Split(path, -1) {
+		if word != "" {
+			id += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return id
+}
+
+// schemas says which fields of an answer are always there: all that do not say they may be absent.
+func (e enricher) schemas() {
+	for _, schema := range e.doc.Components.Schemas {
+		s := schema.Value
+		s.Required = nil
+		for name, property := range s.Properties {
+			if _, optional := extension(property, "x-omitempty"); !optional {
+				s.Required = append(s.Required, name)
+			}
+		}
+		slices.Sort(s.Required)
+	}
+}
+
+// extension takes an extension out of a schema.
+func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
+	for _, extensions := range []map[string]any{ref.Extensions, valueExtensions(ref)} {
+		if v, has := extensions[name]; has {
+			value, ok = v, true
+			delete(extensions, name)
+		}
+	}
+	return value, ok
+}
+
+func valueExtensions(ref *openapi3.SchemaRef) map[string]any {
+	if ref.Value == nil || ref.Ref != "" {
+		return nil
+	}
+	return ref.Value.Extensions
+}
+
+// inQuery is what is added to the name of a scheme of bearer tokens that stands beside HTTP Basic.
+const inQuery = "InQuery"
+
+// securitySchemes makes bearer tokens of what Swagger 2 can only call API keys: one that is the header Authorization, or
+// that is sent as access_token (RFC 6750). So a person enters the bare token.
+func (e enricher) securitySchemes() {
+	for name, scheme := range e.from.SecurityDefinitions {
+		header := scheme.In == openapi3.ParameterInHeader && scheme.Name == "Authorization"
+		if scheme.Type == "apiKey" && (header || scheme.Name == accessToken) {
+			e.doc.Components.SecuritySchemes[name].Value = &openapi3.SecurityScheme{Type: "http", Scheme: "bearer", Description: scheme.Description}
+		}
+	}
+}
+
+const accessToken = "access_token"
+
+// security keeps what swag says, but that HTTP Basic and a bearer token cannot both be in the header Authorization: then
+// the token is access_token, in the query or in the body.
+func (e enricher) security(op *openapi3.Operation) {
+	if op.Security == nil {
+		return
+	}
+	var out openapi3.SecurityRequirements
+	for _, all := range *op.Security {
+		names := slices.Sorted(maps.Keys(all))
+		basic := slices.IndexFunc(names, func(n string) bool { return e.scheme(n).Scheme == "basic" })
+		bearer := slices.IndexFunc(names, func(n string) bool { return e.scheme(n).Scheme == "bearer" })
+		if basic < 0 || bearer < 0 {
+			out = append(out, all)
+			continue
+		}
+		token := e.scheme(names[bearer])
+		e.doc.Components.SecuritySchemes[names[bearer]+inQuery] = &openapi3.SecuritySchemeRef{Value: &openapi3.SecurityScheme{
+			Type: "apiKey", In: "query", Name: accessToken, Description: token.Description,
+		}}
+		out = append(out, openapi3.SecurityRequirement{names[basic]: {}, names[bearer] + inQuery: {}}, openapi3.SecurityRequirement{names[basic]: {}})
+		body := e.body(op)
+		body.Properties[accessToken] = openapi3.NewSchemaRef("", &openapi3.Schema{
+			Type: &openapi3.Types{"string"}, Format: "password", Description: "unless it is in the query: " + token.Description,
+		})
+	}
+	if _, optional := op.Extensions["x-optional-security"]; optional {
+		delete(op.Extensions, "x-optional-security")
+		out = append(out, openapi3.SecurityRequirement{})
+	}
+	op.Security = &out
+}
+
+func (e enricher) scheme(name string) *openapi3.SecurityScheme {
+	if ref := e.doc.Components.SecuritySchemes[name]; ref != nil {
+		return ref.Value
+	}
+	return &openapi3.SecurityScheme{}
+}
+
+func (e enricher) operation(method string, op *openapi3.Operation, from *openapi2.Operation) error {
+	e.requestBody(method, op)
+	e.security(op)
+	e.seal(op, from)
+	if err := e.parameters(op); err != nil {
+		return err
+	}
+	e.responses(op)
+	return nil
+}
+
+// body is the schema of an operation's body, which is made if there is none.
+func (e enricher) body(op *openapi3.Operation) *openapi3.Schema {
+	if op.RequestBody == nil {
+		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Properties: openapi3.Schemas{}}
+		op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, []string{"application/json"})}
+	}
+	for _, media := range op.RequestBody.Value.Content {
+		return media.Schema.Value // all are one
+	}
+	return nil
+}
+
+// requestBody puts examples where they belong, and JSON in the place of its text. What is optional in a change may be
+// null, which clears it.
+func (e enricher) requestBody(method string, op *openapi3.Operation) {
+	if op.RequestBody == nil {
+		return
+	}
+	schema := e.body(op)
+	for name, property := range schema.Properties {
+		p := property.Value
+		delete(p.Extensions, "x-formData-name")
+		p.Example, _ = extension(property, exampleMark)
+		required := slices.Contains(schema.Required, name)
+		if kind, ok := extension(property, "x-json"); ok {
+			var example any
+			if text, isText := p.Example.(string); isText && json.Unmarshal([]byte(text), &example) == nil {
+				p.Example = example
+			}
+			p.Type = &openapi3.Types{"object"}
+			if kind != "object" && kind != true {
+				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
+			}
+			e.jsonText(op, name)
+		}
+		if !required && (method == http.MethodPut || method == http.MethodPatch) && len(p.Enum) == 0 {
+			p.Nullable = true
+		}
+	}
+	op.RequestBody.Value.Required = len(schema.Required) > 0
+}
+
+// jsonText says that a form holds a parameter as JSON.
+func (e enricher) jsonText(op *openapi3.Operation, name string) {
+	for kind, media := range op.RequestBody.Value.Content {
+		if kind == "application/json" {
+			continue
+		}
+		if media.Encoding == nil {
+			media.Encoding = map[string]*openapi3.Encoding{}
+		}
+		media.Encoding[name] = &openapi3.Encoding{ContentType: "application/json"}
+	}
+}
+
+// seal names the body's schema after the operation, for all of the media types that the operation takes.
+func (e enricher) seal(op *openapi3.Operation, from *openapi2.Operation) {
+	if op.RequestBody == nil {
+		return
+	}
+	name := strings.ToUpper(op.OperationID[:1]) + op.OperationID[1:] + "Body"
+	e.doc.Components.Schemas[name] = openapi3.NewSchemaRef("", e.body(op))
+	content := openapi3.Content{}
+	for _, kind := range from.Consumes {
+		media := op.RequestBody.Value.Content.Get(kind)
+		encoding := map[string]*openapi3.Encoding(nil)
+		if media != nil && kind != "application/json" {
+			encoding = media.Encoding
+		}
+		content[kind] = &openapi3.MediaType{Schema: openapi3.NewSchemaRef("#/components/schemas/"+name, nil), Encoding: encoding}
+	}
+	op.RequestBody.Value.Content = content
+}
+
+// operators says what a filter's operator means.
+var operators = map[string]string{
+	"gt": "greater than this", "gte": "this or greater", "lt": "less than this", "lte": "this or less", "ne": "not this",
+	"in": "one of these",
+}
+
+var alternative = regexp.MustCompile(`\w*\[(\w+)\]`)
+
+// lists are parameters that hold names with commas between them.
+var lists = []string{"fields", "sort"}
+
+// parameters makes one parameter for each operator of a filter, and lists of those that are lists.
+func (e enricher) parameters(op *openapi3.Operation) error {
+	var out openapi3.Parameters
+	for _, ref := range op.Parameters {
+		p := ref.Value
+		p.Example = p.Extensions[exampleMark]
+		delete(p.Extensions, exampleMark)
+		out = append(out, ref)
+		if p.In != openapi3.ParameterInQuery {
+			continue
+		}
+		if slices.Contains(lists, p.Name) {
+			asList(p)
+		}
+		also, isFilter := strings.CutPrefix(p.Description, "also ")
+		if !isFilter {
+			continue
+		}
+		p.Description = "exactly this"
+		for _, found := range alternative.FindAllStringSubmatch(also, -1) {
+			meaning, known := operators[found[1]]
+			if !known {
+				return fmt.Errorf("the parameter %s has the unknown operator %s", p.Name, found[1])
+			}
+			schema := *p.Schema.Value
+			another := &openapi3.Parameter{In: p.In, Name: p.Name + "[" + found[1] + "]", Description: meaning, Schema: openapi3.NewSchemaRef("", &schema)}
+			if found[1] == "in" {
+				asList(another)
+			}
+			out = append(out, &openapi3.ParameterRef{Value: another})
+		}
+	}
+	op.Parameters = out
+	return nil
+}
+
+// asList turns a parameter into a list with commas between its items.
+func asList(p *openapi3.Parameter) {
+	item := *p.Schema.Value
+	list := openapi3.NewArraySchema()
+	list.Items = openapi3.NewSchemaRef("", &item)
+	if item.Default != nil {
+		list.Default, item.Default = []any{item.Default}, nil
+	}
+	if p.Example != nil {
+		p.Example = []any{p.Example}
+	}
+	explode := false
+	p.Schema, p.Style, p.Explode = openapi3.NewSchemaRef("", list), "form", &explode
+}
