@@ -20,45 +20,60 @@ import (
 
 	"example.com/ginseng/docs"
 	"example.com/ginseng/internal/access"
+	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/testkit"
 	"example.com/ginseng/internal/testkit/providers"
 	"example.com/ginseng/middleware"
 )
 
-// operation is a route as the Swagger document tells it.
+// operation is a route as the OpenAPI document tells it.
 type operation struct {
 	Summary    string
-	Parameters []struct {
-		Name, In    string
+	Parameters []struct{ Name, In string }
+	Responses  map[string]struct {
 		Description string
-		Required    bool
-		Example     any
+		Content     map[string]media
 	}
-	Responses map[string]struct {
-		Description string
-		Schema      struct {
-			Ref string `json:"$ref"`
-		}
+	Security    []map[string][]string
+	RequestBody struct{ Content map[string]media }
+	Input       schema `json:"-"` // the body's
+}
+
+type media struct {
+	Schema struct {
+		Ref string `json:"$ref"`
 	}
-	Security []map[string][]string
+}
+
+type schema struct {
+	Required   []string
+	Enum       []apperr.Code
+	Properties map[string]struct{ Example any }
 }
 
 func operations(t *testing.T) map[string]operation {
 	t.Helper()
 	var doc struct {
-		Paths map[string]map[string]operation
+		Paths      map[string]map[string]operation
+		Components struct{ Schemas map[string]schema }
 	}
-	if err := json.Unmarshal(docs.Swagger, &doc); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &doc); err != nil {
 		t.Fatal(err)
+	}
+	if listed := doc.Components.Schemas["ErrorCode"].Enum; !slices.Equal(listed, apperr.Codes) {
+		t.Errorf("the codes of errors are documented as %v", listed)
 	}
 	out := make(map[string]operation)
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
+			op.Input = doc.Components.Schemas[strings.TrimPrefix(op.RequestBody.Content["application/json"].Schema.Ref, schemas)]
 			out[strings.ToUpper(method)+" "+path] = op
 		}
 	}
 	return out
 }
+
+const schemas = "#/components/schemas/"
 
 // TestEveryRouteIsDocumented fails when a route is mounted and not documented, or the reverse.
 func TestEveryRouteIsDocumented(t *testing.T) {
@@ -99,23 +114,16 @@ func TestListsAreDocumented(t *testing.T) {
 	t.Parallel()
 	api := testkit.Start(t)
 	admin := api.SignUp("admin")
-	alternatives := regexp.MustCompile(`\w*\[\w+\]`)
 	lists := 0
 	for name, op := range operations(t) {
 		path, isGet := strings.CutPrefix(name, "GET ")
-		ref := op.Responses["200"].Schema.Ref
-		if !isGet || !strings.HasPrefix(ref, "#/definitions/listing.Page") {
+		if ref := op.Responses["200"].Content["application/json"].Schema.Ref; !isGet || !strings.HasSuffix(ref, "Page") {
 			continue
 		}
 		lists++
 		var documented []string
 		for _, p := range op.Parameters {
 			documented = append(documented, p.Name)
-			if rest, ok := strings.CutPrefix(p.Description, "also "); ok {
-				for _, alternative := range alternatives.FindAllString(rest, -1) {
-					documented = append(documented, p.Name+alternative[strings.IndexByte(alternative, '['):])
-				}
-			}
 		}
 		var problem struct {
 			Errors []struct{ Expected []string }
@@ -133,7 +141,7 @@ func TestListsAreDocumented(t *testing.T) {
 			t.Errorf("%s documents %v\nand takes %v", name, documented, taken)
 		}
 	}
-	if pages := strings.Count(string(docs.Swagger), `"$ref": "#/definitions/listing.Page`); lists != pages {
+	if pages := strings.Count(string(docs.OpenAPI), `Page"`+"\n"); lists != pages {
 		t.Errorf("%d lists were looked at, and %d are documented", lists, pages)
 	}
 }
@@ -150,10 +158,6 @@ func TestEveryDocumentedStatus(t *testing.T) {
 			statuses := slices.Sorted(maps.Keys(ops[name].Responses))
 			slices.Reverse(statuses) // what succeeds, and changes something, comes last
 			for _, status := range statuses {
-				response := ops[name].Responses[status]
-				if status >= "400" && response.Schema.Ref != "#/definitions/Problem" {
-					t.Errorf("%s is documented with %q", status, response.Schema.Ref)
-				}
 				k.produce(t, status)
 			}
 		})
@@ -252,7 +256,7 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 	switch op.security() {
 	case "BasicAuth":
 		r.Email, r.Password = k.owner.Email, testkit.Password
-	case "BasicAuth+MasterKey":
+	case "BasicAuth+MasterKeyInQuery":
 		r.Email, r.Password = k.owner.Email, testkit.Password
 		form.Set("access_token", testkit.MasterKey)
 	case "MasterKey":
@@ -272,8 +276,8 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 // examples are the documentation's own.
 func (op operation) examples(full bool) url.Values {
 	form := url.Values{}
-	for _, p := range op.Parameters {
-		if p.In != "formData" || !p.Required && (!full || p.Example == nil) {
+	for name, p := range op.Input.Properties {
+		if !slices.Contains(op.Input.Required, name) && (!full || p.Example == nil) {
 			continue
 		}
 		items, isList := p.Example.([]any)
@@ -281,7 +285,12 @@ func (op operation) examples(full bool) url.Values {
 			items = []any{p.Example}
 		}
 		for _, item := range items {
-			form.Add(p.Name, fmt.Sprint(item))
+			text := fmt.Sprint(item)
+			if _, isObject := item.(map[string]any); isObject {
+				raw, _ := json.Marshal(item) // just unmarshalled
+				text = string(raw)
+			}
+			form.Add(name, text)
 		}
 	}
 	return form
@@ -435,8 +444,8 @@ func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 	}
 }
 
-// TestUndocumentedStatus makes every kind of bad call to every route, and fails on an answer that is not documented.
-func TestUndocumentedStatus(t *testing.T) {
+// TestBadCalls makes every kind of bad call to every route: testkit holds the answers against the documentation.
+func TestBadCalls(t *testing.T) {
 	t.Parallel()
 	ops := operations(t)
 	for name, op := range ops {
@@ -454,8 +463,8 @@ func TestUndocumentedStatus(t *testing.T) {
 				func(r *testkit.Request) { r.Form, r.JSON = nil, `[]` },
 				func(r *testkit.Request) {
 					numbers := map[string]int{"access_token": 1}
-					for _, p := range op.Parameters {
-						numbers[p.Name] = 2
+					for name := range op.Input.Properties {
+						numbers[name] = 2
 					}
 					r.Form, r.JSON = nil, numbers
 				},
@@ -463,10 +472,7 @@ func TestUndocumentedStatus(t *testing.T) {
 			} {
 				r := k.good()
 				spoil(&r)
-				answer := k.api.Do(r)
-				if _, ok := op.Responses[fmt.Sprint(answer.Status)]; !ok {
-					t.Errorf("%s %s was answered with %d, which is not documented: %s", r.Method, r.Path, answer.Status, answer.Body)
-				}
+				k.api.Do(r)
 			}
 		})
 	}

@@ -60,6 +60,7 @@ type API struct {
 	Log     *Log
 	Mail    *mailtest.Outbox
 
+	root   string
 	finish []func(context.Context)
 	hasher *password.Hasher
 }
@@ -147,7 +148,7 @@ func (a *API) serve(set ...func(*Config)) {
 	}
 	server := httptest.NewServer(handler)
 	a.t.Cleanup(server.Close)
-	a.URL, a.Handler = server.URL, handler
+	a.URL, a.Handler, a.root = server.URL, handler, c.Middleware.Root
 }
 
 // Finish waits for what goes on after the answers: all mails are in Mail then. The service sends none afterwards.
@@ -234,7 +235,20 @@ func (a *API) send(request *http.Request) Answer {
 	}
 	answer := Answer{a.t, response.StatusCode, response.Header, body}
 	answer.check(request)
+	a.hold(request, answer)
 	return answer
+}
+
+// hold holds an answer against the API's document.
+func (a *API) hold(request *http.Request, answer Answer) {
+	a.t.Helper()
+	document, err := apiDocument()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, fault := range document.faults(a.root, request, answer) {
+		a.t.Error(fault)
+	}
 }
 
 // check holds every answer to what all answers keep: errors are problems with the request's id, and no answer holds a

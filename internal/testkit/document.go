@@ -1,0 +1,233 @@
+package testkit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"example.com/ginseng/docs"
+)
+
+// document is the OpenAPI document, so far as answers are held against it.
+type document struct{ operations []operation }
+
+// operation is a route as the document tells it.
+type operation struct {
+	method, path string
+	segments     []string
+	responses    map[string]response
+}
+
+// response is the answer of one status.
+type response struct {
+	contentType string             // "" where there is no body
+	headers     []string           // those that are always there
+	body, rows  *jsonschema.Schema // rows: where the request chose the fields of a list
+}
+
+// apiDocument is the service's own, compiled once for all tests of a process.
+var apiDocument = sync.OnceValues(func() (*document, error) { return newDocument(docs.OpenAPI) })
+
+// spec is what newDocument reads of an OpenAPI document, beside the schemas.
+type spec struct {
+	Paths      map[string]map[string]operationSpec
+	Components struct{ Headers map[string]headerSpec }
+}
+
+type operationSpec struct {
+	Responses map[string]struct {
+		Content map[string]any
+		Headers map[string]headerSpec
+	}
+}
+
+type headerSpec struct {
+	Ref      string `json:"$ref"`
+	Required bool
+}
+
+// newDocument compiles a document. Its objects are closed: a field that it does not name is none that it allows.
+func newDocument(raw []byte) (*document, error) {
+	var s spec
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, err
+	}
+	whole, err := compiler(raw, func(map[string]any) {})
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := compiler(raw, onlyID)
+	if err != nil {
+		return nil, err
+	}
+	d := &document{}
+	for path, operations := range s.Paths {
+		for method, o := range operations {
+			op := operation{method: strings.ToUpper(method), path: path, segments: strings.Split(path, "/"), responses: map[string]response{}}
+			for status, from := range o.Responses {
+				var r response
+				for name, header := range from.Headers {
+					if common, ok := s.Components.Headers[strings.TrimPrefix(header.Ref, "#/components/headers/")]; ok {
+						header = common
+					}
+					if header.Required {
+						r.headers = append(r.headers, name)
+					}
+				}
+				for r.contentType = range from.Content {
+					pointer := documentURL + "#/paths/" + escape(path) + "/" + method + "/responses/" + status + "/content/" + escape(r.contentType) + "/schema"
+					if r.body, err = whole.Compile(pointer); err != nil {
+						return nil, err
+					}
+					if r.rows, err = chosen.Compile(pointer); err != nil {
+						return nil, err
+					}
+				}
+				op.responses[status] = r
+			}
+			d.operations = append(d.operations, op)
+		}
+	}
+	return d, nil
+}
+
+const documentURL = "openapi:///openapi.json"
+
+// escape writes a name as a part of a JSON pointer in a URL.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(name)
+}
+
+// compiler compiles the schemas of a document, after the change. OpenAPI 3.0 takes JSON Schema of draft 4, nearly.
+func compiler(raw []byte, change func(schemas map[string]any)) (*jsonschema.Compiler, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	components, _ := doc.(map[string]any)["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	for _, schema := range schemas {
+		closeObjects(schema)
+	}
+	change(schemas)
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft4)
+	c.AssertFormat()
+	return c, c.AddResource(documentURL, doc)
+}
+
+// closeObjects lets the objects of a schema have no other properties than it names, and says in the words of JSON Schema
+// what may be null.
+func closeObjects(schema any) {
+	switch schema := schema.(type) {
+	case map[string]any:
+		if _, open := schema["additionalProperties"]; schema["properties"] != nil && !open {
+			schema["additionalProperties"] = false
+		}
+		if schema["nullable"] == true {
+			schema["type"] = []any{schema["type"], "null"}
+			if values, ok := schema["enum"].([]any); ok {
+				schema["enum"] = append(values, nil)
+			}
+		}
+		for _, inner := range schema {
+			closeObjects(inner)
+		}
+	case []any:
+		for _, inner := range schema {
+			closeObjects(inner)
+		}
+	}
+}
+
+// onlyID lets the records in the rows of pages do without all but their id.
+func onlyID(schemas map[string]any) {
+	for name, schema := range schemas {
+		if !strings.HasSuffix(name, "Page") {
+			continue
+		}
+		properties, _ := schema.(map[string]any)["properties"].(map[string]any)
+		rows, _ := properties["rows"].(map[string]any)
+		items, _ := rows["items"].(map[string]any)
+		ref, _ := items["$ref"].(string)
+		if record, ok := schemas[strings.TrimPrefix(ref, "#/components/schemas/")].(map[string]any); ok {
+			record["required"] = []any{"id"}
+		}
+	}
+}
+
+// find is the operation that a request asks for, below the API's root; nil if it asks for none.
+func (d *document) find(root string, r *http.Request) *operation {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	path, below := strings.CutPrefix(r.URL.Path, root)
+	if !below {
+		return nil
+	}
+	segments := strings.Split(path, "/")
+	var found *operation
+	for i := range d.operations {
+		op := &d.operations[i]
+		if op.method == method && matches(op.segments, segments) && (found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{")) {
+			found = op // a word of the path goes before a parameter
+		}
+	}
+	return found
+}
+
+func matches(pattern, segments []string) bool {
+	return slices.EqualFunc(pattern, segments, func(p, s string) bool {
+		return p == s || strings.HasPrefix(p, "{") && s != ""
+	})
+}
+
+// faults says in what an answer is not as it is documented.
+func (d *document) faults(root string, r *http.Request, a Answer) (faults []string) {
+	op := d.find(root, r)
+	if op == nil {
+		return nil
+	}
+	add := func(format string, args ...any) {
+		faults = append(faults, fmt.Sprintf("%s %s, status %d: ", r.Method, op.path, a.Status)+fmt.Sprintf(format, args...))
+	}
+	want, documented := op.responses[fmt.Sprint(a.Status)]
+	if !documented {
+		add("is not documented: %s", a.Body)
+		return faults
+	}
+	for _, name := range want.headers {
+		if a.Header.Get(name) == "" {
+			add("the documented header %s is missing", name)
+		}
+	}
+	if contentType, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type")); contentType != want.contentType {
+		add("the type is %q, and documented is %q", contentType, want.contentType)
+	}
+	if want.body == nil || r.Method == http.MethodHead {
+		if len(a.Body) > 0 {
+			add("has a body, which is not documented: %s", a.Body)
+		}
+		return faults
+	}
+	schema := want.body
+	if r.URL.Query().Has("fields") {
+		schema = want.rows
+	}
+	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
+	if err == nil {
+		err = schema.Validate(body)
+	}
+	if err != nil {
+		add("%v: %s", err, a.Body)
+	}
+	return faults
+}
