@@ -41,12 +41,12 @@ import (
 //	@securityDefinitions.apikey	MasterKey
 //	@in							query
 //	@name						access_token
-//	@description				The master key (MASTER_KEY). Clients may also send it as access_token in the body; here it needs QUERY_TOKENS=true.
+//	@description				The master key (MASTER_KEY), as Authorization: Bearer KEY, or as access_token in the body or, with QUERY_TOKENS=true, in the query.
 //
 //	@securityDefinitions.apikey	UserToken
 //	@in							header
 //	@name						Authorization
-//	@description				Write "Bearer " and the token that POST /auth answered. Clients may also send it as access_token in the body or query.
+//	@description				The token that POST /auth answered, as Authorization: Bearer TOKEN, or as access_token in the body or query.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

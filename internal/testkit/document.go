@@ -133,9 +133,6 @@ func closeObjects(schema any) {
 		}
 		if schema["nullable"] == true {
 			schema["type"] = []any{schema["type"], "null"}
-			if values, ok := schema["enum"].([]any); ok {
-				schema["enum"] = append(values, nil)
-			}
 		}
 		for _, inner := range schema {
 			closeObjects(inner)

@@ -65,7 +65,7 @@ func files(t testing.TB, dir string) map[string]string {
 }
 
 // names stands in for swag: it lists the modules, as the documentation would.
-func names(tr *tree, changes []change) ([]byte, error) {
+func names(tr *tree, changes []change) (map[string][]byte, error) {
 	old, err := os.ReadFile(tr.path(swaggerPath))
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func names(tr *tree, changes []change) ([]byte, error) {
 	if slices.Sort(modules); len(modules) > 3 {
 		text = strings.TrimRight(text, "\n") + "\n\n" + strings.Repeat("\n", len(modules))
 	}
-	return []byte(text), nil
+	return map[string][]byte{swaggerPath: []byte(text)}, nil
 }
 
 // result is what a call did.
@@ -292,7 +292,7 @@ func TestDocsFail(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	before := files(t, dir)
-	fails := func(*tree, []change) ([]byte, error) { return nil, errors.New("no swag here") }
+	fails := func(*tree, []change) (map[string][]byte, error) { return nil, errors.New("no swag here") }
 	got := callWith(cli{dir: dir, renew: fails}, "note", "text")
 	if got.code != exitFailed || got.err != "generate: nothing was changed: the documentation could not be made: no swag here\n" || !same(files(t, dir), before) {
 		t.Errorf("%+v", got)

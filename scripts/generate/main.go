@@ -49,7 +49,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(exitFailed)
 	}
-	c := cli{dir: dir, in: os.Stdin, out: os.Stdout, err: os.Stderr, asks: isTerminal(os.Stdin), step: func() error { return nil }, renew: swag}
+	c := cli{dir: dir, in: os.Stdin, out: os.Stdout, err: os.Stderr, asks: isTerminal(os.Stdin), step: func() error { return nil }, renew: document}
 	c.directive = os.Getenv("GOFILE") != ""
 	os.Exit(c.run(os.Args[1:]))
 }
@@ -78,7 +78,7 @@ type cli struct {
 	asks      bool         // a terminal is there
 	directive bool         // go generate calls, by the line that holds a declaration
 	step      func() error // see writer
-	renew     func(*tree, []change) ([]byte, error)
+	renew     func(*tree, []change) (map[string][]byte, error)
 }
 
 // run does what the arguments say and returns the exit code.

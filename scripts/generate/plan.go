@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,22 +117,25 @@ func (t *tree) takeFiles(r Resource) (changes []change, edited []string, err err
 
 // withDocs adds the documentation as it is after the changes.
 func (t *tree) withDocs(changes []change) ([]change, error) {
-	old, err := os.ReadFile(t.path(swaggerPath))
-	if err != nil {
-		return nil, err
-	}
 	renewed, err := t.renew(t, changes)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was changed: the documentation could not be made: %w", err)
 	}
-	if !bytes.Equal(old, renewed) {
-		changes = append(changes, change{Path: swaggerPath, Old: old, New: renewed})
+	for _, name := range slices.Sorted(maps.Keys(renewed)) {
+		old, err := os.ReadFile(t.path(name))
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(old, renewed[name]) {
+			changes = append(changes, change{Path: name, Old: old, New: renewed[name]})
+		}
 	}
 	return changes, nil
 }
 
-// swag runs swag on a copy of the tree with the changes in it; make docs calls it with the same words.
-func swag(t *tree, changes []change) (content []byte, err error) {
+// document runs swag on a copy of the tree with the changes in it, and scripts/openapi on what comes out; make docs calls
+// both with the same words.
+func document(t *tree, changes []change) (docs map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "generate-")
 	if err != nil {
 		return nil, err
@@ -150,14 +155,28 @@ func swag(t *tree, changes []change) (content []byte, err error) {
 			return nil, err
 		}
 	}
-	out := filepath.Join(dir, "swagger")
-	command := exec.Command("go", "tool", "-modfile="+t.path("scripts/tools/go.mod"), "swag", "init", "--generalInfo", "main.go", "--dir", ".",
-		"--outputTypes", "json", "--parseInternal", "--quiet", "--output", out)
-	command.Dir = dir
-	if printed, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("swag: %w\n%s", err, bytes.TrimSpace(printed))
+	out := filepath.Join(dir, "made")
+	for _, step := range []struct {
+		dir  string
+		args []string
+	}{
+		{dir, []string{"tool", "-modfile=" + t.path("scripts/tools/go.mod"), "swag", "init", "--generalInfo", "main.go", "--dir", ".",
+			"--outputTypes", "json", "--parseInternal", "--quiet", "--output", out}},
+		{t.path("scripts/openapi"), []string{"run", ".", out}},
+	} {
+		command := exec.Command("go", step.args...)
+		command.Dir = step.dir
+		if printed, err := command.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(step.args, " "), err, bytes.TrimSpace(printed))
+		}
 	}
-	return os.ReadFile(filepath.Join(out, "swagger.json"))
+	docs = map[string][]byte{}
+	for _, name := range []string{swaggerPath, openAPIPath} {
+		if docs[name], err = os.ReadFile(filepath.Join(out, path.Base(name))); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
 }
 
 // unread are folders in the root, and node_modules anywhere, that hold no source of the project's, however large they are.

@@ -422,10 +422,10 @@ func (f Field) tag(null string, rules []string, example string, withDefault bool
 		tag += `swaggertype:"string" format:"date-time" `
 	case typeRef:
 		tag += `swaggertype:"string" `
-	case typeEmail:
-		tag += `format:"email" `
-	case typeURL:
-		tag += `format:"uri" `
+	case typeEmail, typeURL:
+		if len(rules) > 0 || f.Required { // an answer may have an empty one
+			tag += `format:"` + map[string]string{typeEmail: "email", typeURL: "uri"}[f.Type] + `" `
+		}
 	case typeEnum:
 		if len(rules) == 0 {
 			tag += `enums:"` + strings.Join(f.Values, ",") + `" `

@@ -28,7 +28,7 @@ type tree struct {
 	// paths are the first segments of the routes, definitions the names of the documentation's objects.
 	paths, definitions map[string]bool
 	// renew is the documentation as it is after changes.
-	renew func(*tree, []change) ([]byte, error)
+	renew func(*tree, []change) (map[string][]byte, error)
 }
 
 var moduleLine = regexp.MustCompile(`(?m)^module\s+(\S+)`)
@@ -136,7 +136,11 @@ func specNames(file *ast.File) (names []string) {
 	return names
 }
 
-const swaggerPath = "docs/swagger.json"
+// The documentation: the second is made of the first.
+const (
+	swaggerPath = "docs/swagger.json"
+	openAPIPath = "docs/openapi.json"
+)
 
 func (t *tree) lookAtDocs() error {
 	t.paths = map[string]bool{"docs": true, "livez": true, "readyz": true, "openapi.json": true, "metrics": true}

@@ -27,8 +27,8 @@
 //   - In Markdown, of a list of code spans those that name something that is gone; then the rows of tables, items of
 //     lists, blocks of commands and sentences that name or link to something that is gone, and headings with nothing below.
 //
-// What stays is byte for byte as it was, but for the project's name and module path. go.mod, docs/swagger.json and
-// .env.example are then made by the tools that the project has for them.
+// What stays is byte for byte as it was, but for the project's name and module path. go.mod, docs/swagger.json,
+// docs/openapi.json and .env.example are then made by the tools that the project has for them.
 //
 // Without users, the routes of the modules that stay take the master key where they asked for a user or an admin; see
 // nousers.go.

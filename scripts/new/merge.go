@@ -186,7 +186,7 @@ type merger struct {
 }
 
 // made are the files that tools make of others.
-var made = []string{"go.mod", "go.sum", "docs/swagger.json", ".env.example"}
+var made = []string{"go.mod", "go.sum", "docs/swagger.json", "docs/openapi.json", ".env.example"}
 
 func same(a, b tree, name string) bool {
 	x, inA := a[name]

@@ -53,9 +53,10 @@ func (t template) withoutUsers(ctx context.Context, dir string, kept tree) error
 	return nil
 }
 
-// forgetSecurity takes the credentials out of main.go's annotations that no route asks for.
+// forgetSecurity takes the credentials out of main.go's annotations that no route asks for, but for the master key: every
+// project has one, and the first resource that is generated asks for it.
 func forgetSecurity(kept tree) {
-	used := map[string]bool{}
+	used := map[string]bool{"MasterKey": true}
 	for name, e := range kept {
 		if strings.HasPrefix(name, "modules/") {
 			for _, m := range security.FindAllSubmatch(e.text, -1) {

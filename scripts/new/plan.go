@@ -239,7 +239,8 @@ func document(ctx context.Context, dir string, project tree) error {
 			return err
 		}
 	}
-	return nil
+	_, err := command(ctx, dir, "go", "-C", "scripts/openapi", "run", "-buildvcs=false", ".", "../../docs")
+	return err
 }
 
 // check fails unless the project in dir is formatted, type-checks with its tests, and builds; or, where something was taken

@@ -74,6 +74,9 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	e := enricher{doc, from}
 	doc.Servers = openapi3.Servers{{URL: "."}}
 	doc.Components.Headers = headers()
+	if doc.Paths == nil {
+		doc.Paths = openapi3.NewPaths() // of an API without a route
+	}
 	e.schemas()
 	e.securitySchemes()
 	ids := map[string]string{}
@@ -106,7 +109,8 @@ func operationID(method, path string) string {
 	return id
 }
 
-// schemas says which fields of an answer are always there: all that do not say they may be absent.
+// schemas says which fields of an answer are always there: all that do not say they may be absent. What may be null, and is
+// one of a few values, may be null only if that is one of them.
 func (e enricher) schemas() {
 	for _, schema := range e.doc.Components.Schemas {
 		s := schema.Value
@@ -114,6 +118,9 @@ func (e enricher) schemas() {
 		for name, property := range s.Properties {
 			if _, optional := extension(property, "x-omitempty"); !optional {
 				s.Required = append(s.Required, name)
+			}
+			if p := property.Value; property.Ref == "" && p.Nullable && len(p.Enum) > 0 {
+				p.Enum = append(p.Enum, nil)
 			}
 		}
 		slices.Sort(s.Required)

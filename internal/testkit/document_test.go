@@ -1,0 +1,104 @@
+package testkit
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// sample is a document in the shape of docs/openapi.json.
+const sample = `{
+  "paths": {
+    "/things": {"get": {"responses": {"200": {
+      "headers": {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}, "RateLimit": {"schema": {"type": "string"}}},
+      "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ThingPage"}}}
+    }}}},
+    "/things/{id}": {
+      "get": {"responses": {
+        "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
+        "304": {"description": "not changed"}
+      }},
+      "delete": {"responses": {"204": {"description": "No Content"}}}
+    },
+    "/things/me": {"get": {"responses": {"200": {"content": {"application/json": {"schema": {"type": "string"}}}}}}}
+  },
+  "components": {
+    "headers": {"X-Request-Id": {"required": true, "schema": {"type": "string"}}},
+    "schemas": {
+      "Thing": {
+        "type": "object", "required": ["id", "at", "labels", "part"],
+        "properties": {
+          "id": {"type": "string"}, "at": {"type": "string", "format": "date-time"},
+          "size": {"type": "integer", "nullable": true},
+          "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+          "part": {"allOf": [{"$ref": "#/components/schemas/Part"}]}
+        }
+      },
+      "Part": {"type": "object", "properties": {"kind": {"type": "string", "enum": ["big", "small"]}}},
+      "ThingPage": {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}}}
+    }
+  }
+}`
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	d, err := newDocument([]byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const thing = `{"id":"1","at":"2026-01-02T15:04:05.678Z","size":null,"labels":{"any":"text"},"part":{"kind":"big"}}`
+	with := func(old, replacement string) string { return strings.Replace(thing, old, replacement, 1) }
+	for _, test := range []struct {
+		name, method, path string
+		status             int
+		body               string
+		want               string // a part of the only fault; "" is none
+	}{
+		{"as documented", "GET", "/api/things/1", 200, thing, ""},
+		{"of HEAD there is no body", "HEAD", "/api/things/1", 200, "", ""},
+		{"optional, absent", "GET", "/api/things/1", 200, with(`"size":null,`, ""), ""},
+		{"field that is not documented", "GET", "/api/things/1", 200, with(`"id"`, `"secret":1,"id"`), "additional properties 'secret' not allowed"},
+		{"the same further down", "GET", "/api/things/1", 200, with(`{"kind"`, `{"secret":1,"kind"`), "additional properties 'secret' not allowed"},
+		{"field that is missing", "GET", "/api/things/1", 200, with(`"id":"1",`, ""), "missing property 'id'"},
+		{"another type", "GET", "/api/things/1", 200, with(`"1"`, "1"), "want string"},
+		{"may not be null", "GET", "/api/things/1", 200, with(`"1"`, "null"), "want string"},
+		{"another format", "GET", "/api/things/1", 200, with("2026-01-02T", ""), "date-time"},
+		{"none of the values", "GET", "/api/things/1", 200, with("big", "huge"), "'big', 'small'"},
+		{"another type in a map", "GET", "/api/things/1", 200, with(`"text"`, "1"), "want string"},
+		{"no JSON", "GET", "/api/things/1", 200, "{", "EOF"},
+		{"status that is not documented", "GET", "/api/things/1", 404, "", "is not documented"},
+		{"no body", "DELETE", "/api/things/1", 204, "", ""},
+		{"not changed", "GET", "/api/things/1", 304, "", ""},
+		{"body that is not documented", "DELETE", "/api/things/1", 204, thing, "has a body"},
+		{"a word goes before a parameter", "GET", "/api/things/me", 200, `"me"`, ""},
+		{"the same, not as documented", "GET", "/api/things/me", 200, thing, "want string"},
+		{"rows are whole", "GET", "/api/things", 200, `{"rows":[{"id":"1"}]}`, "missing properties"},
+		{"rows of chosen fields", "GET", "/api/things?fields=id", 200, `{"rows":[{"id":"1"}]}`, ""},
+		{"rows of chosen fields without id", "GET", "/api/things?fields=at", 200, `{"rows":[{"at":"2026-01-02T15:04:05.678Z"}]}`, "missing property 'id'"},
+		{"rows of fields that are not documented", "GET", "/api/things?fields=x", 200, `{"rows":[{"id":"1","x":1}]}`, "additional properties 'x' not allowed"},
+		{"page without rows", "GET", "/api/things?fields=id", 200, `{}`, "missing property 'rows'"},
+		{"no operation: method", "POST", "/api/things", 405, "x", ""},
+		{"no operation: path", "GET", "/api/things/1/2", 404, "x", ""},
+		{"no operation: empty parameter", "GET", "/api/things/", 404, "x", ""},
+		{"no operation: not below the root", "GET", "/things/1", 404, "x", ""},
+	} {
+		r, err := http.NewRequest(test.method, "http://localhost"+test.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := Answer{Status: test.status, Header: http.Header{"X-Request-Id": {"1"}}, Body: []byte(test.body)}
+		if test.status == 200 {
+			answer.Header.Set("Content-Type", "application/json; charset=utf-8")
+		}
+		faults := d.faults("/api", r, answer)
+		if test.want == "" && len(faults) > 0 || test.want != "" && (len(faults) != 1 || !strings.Contains(faults[0], test.want)) {
+			t.Errorf("%s: %v", test.name, faults)
+		}
+	}
+	r, _ := http.NewRequest("GET", "http://localhost/things", nil)
+	bare := Answer{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`{"rows":[]}`)}
+	faults := strings.Join(d.faults("", r, bare), "\n")
+	if !strings.Contains(faults, "header X-Request-Id is missing") || !strings.Contains(faults, `the type is "text/html"`) || strings.Count(faults, "\n") != 1 {
+		t.Errorf("neither type nor header: %s", faults)
+	}
+}
