@@ -29,8 +29,11 @@ import (
 // operation is a route as the OpenAPI document tells it.
 type operation struct {
 	Summary    string
-	Parameters []struct{ Name, In string }
-	Responses  map[string]struct {
+	Parameters []struct {
+		Name   string
+		Schema struct{ Items struct{ Enum []string } }
+	}
+	Responses map[string]struct {
 		Description string
 		Content     map[string]media
 	}
@@ -108,8 +111,8 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 	}
 }
 
-// TestListsAreDocumented holds the documented parameters of each list to those that the list takes: it names them when it
-// is asked for another.
+// TestListsAreDocumented holds the documented parameters of each list, and the names that fields and sort take, to those
+// that the list takes: it names them when it is asked for another.
 func TestListsAreDocumented(t *testing.T) {
 	t.Parallel()
 	api := testkit.Start(t)
@@ -121,24 +124,35 @@ func TestListsAreDocumented(t *testing.T) {
 			continue
 		}
 		lists++
-		var documented []string
-		for _, p := range op.Parameters {
-			documented = append(documented, p.Name)
-		}
-		var problem struct {
-			Errors []struct{ Expected []string }
-		}
 		caller := admin.Token
 		if op.security() == "MasterKey" {
 			caller = testkit.MasterKey
 		}
-		answer := api.Do(testkit.Request{Method: "GET", Path: path + "?nonsense=1", As: caller})
-		if err := json.Unmarshal(answer.Body, &problem); err != nil || len(problem.Errors) != 1 {
-			t.Fatalf("%s: %s", name, answer.Body)
+		// taken are the values that the list names when it is asked for another.
+		taken := func(query string) []string {
+			var problem struct {
+				Errors []struct{ Expected []string }
+			}
+			answer := api.Do(testkit.Request{Method: "GET", Path: path + query, As: caller})
+			if err := json.Unmarshal(answer.Body, &problem); err != nil || len(problem.Errors) != 1 {
+				t.Fatalf("%s: %s", name, answer.Body)
+			}
+			return slices.Sorted(slices.Values(problem.Errors[0].Expected))
+		}
+		var documented []string
+		for _, p := range op.Parameters {
+			documented = append(documented, p.Name)
+			if p.Name != "fields" && p.Name != "sort" {
+				continue
+			}
+			names := slices.DeleteFunc(p.Schema.Items.Enum, func(value string) bool { return value[0] == '-' })
+			if want := taken("?" + p.Name + "=nonsense"); !slices.Equal(slices.Sorted(slices.Values(names)), want) {
+				t.Errorf("%s documents %s as some of %v\nand takes %v", name, p.Name, names, want)
+			}
 		}
 		slices.Sort(documented)
-		if taken := problem.Errors[0].Expected; !slices.Equal(documented, taken) {
-			t.Errorf("%s documents %v\nand takes %v", name, documented, taken)
+		if want := taken("?nonsense=1"); !slices.Equal(documented, want) {
+			t.Errorf("%s documents %v\nand takes %v", name, documented, want)
 		}
 	}
 	if pages := strings.Count(string(docs.OpenAPI), `Page"`+"\n"); lists != pages {

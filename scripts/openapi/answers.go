@@ -62,10 +62,8 @@ func (e enricher) responses(op *openapi3.Operation) {
 		}
 		bears := openapi3.Headers{}
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-			if header, common := e.doc.Components.Headers[name]; !common {
-				bears[name] = r.Headers[name]
-			} else {
-				_ = header
+			bears[name] = r.Headers[name]
+			if _, common := e.doc.Components.Headers[name]; common {
 				bears[name] = &openapi3.HeaderRef{Ref: "#/components/headers/" + name}
 			}
 		}

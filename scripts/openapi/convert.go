@@ -77,7 +77,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	if doc.Paths == nil {
 		doc.Paths = openapi3.NewPaths() // of an API without a route
 	}
-	e.schemas()
+	e.answers()
 	e.securitySchemes()
 	ids := map[string]string{}
 	for path, item := range doc.Paths.Map() {
@@ -109,22 +109,44 @@ func operationID(method, path string) string {
 	return id
 }
 
-// schemas says which fields of an answer are always there: all that do not say they may be absent. What may be null, and is
-// one of a few values, may be null only if that is one of them.
-func (e enricher) schemas() {
-	for _, schema := range e.doc.Components.Schemas {
-		s := schema.Value
-		s.Required = nil
-		for name, property := range s.Properties {
-			if _, optional := extension(property, "x-omitempty"); !optional {
-				s.Required = append(s.Required, name)
-			}
-			if p := property.Value; property.Ref == "" && p.Nullable && len(p.Enum) > 0 {
-				p.Enum = append(p.Enum, nil)
+// answers says which fields of an answer are always there: all that do not say they may be absent.
+func (e enricher) answers() {
+	seen := map[*openapi3.Schema]bool{}
+	for _, item := range e.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			for _, response := range op.Responses.Map() {
+				for _, media := range response.Value.Content {
+					always(media.Schema, seen)
+				}
 			}
 		}
-		slices.Sort(s.Required)
 	}
+}
+
+// always goes through a schema and those within. What may be null, and is one of a few values, may be null only if that
+// is one of them.
+func always(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
+	if ref == nil || ref.Value == nil || seen[ref.Value] {
+		return
+	}
+	s := ref.Value
+	seen[s] = true
+	if s.Nullable && len(s.Enum) > 0 {
+		s.Enum = append(s.Enum, nil)
+	}
+	s.Required = nil
+	for name, property := range s.Properties {
+		if _, optional := extension(property, "x-omitempty"); !optional {
+			s.Required = append(s.Required, name)
+		}
+		always(property, seen)
+	}
+	slices.Sort(s.Required)
+	for _, part := range s.AllOf {
+		always(part, seen)
+	}
+	always(s.Items, seen)
+	always(s.AdditionalProperties.Schema, seen)
 }
 
 // extension takes an extension out of a schema.
@@ -163,7 +185,7 @@ const accessToken = "access_token"
 
 // security keeps what swag says, but that HTTP Basic and a bearer token cannot both be in the header Authorization: then
 // the token is access_token, in the query or in the body.
-func (e enricher) security(op *openapi3.Operation) {
+func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 	if op.Security == nil {
 		return
 	}
@@ -176,15 +198,20 @@ func (e enricher) security(op *openapi3.Operation) {
 			out = append(out, all)
 			continue
 		}
-		token := e.scheme(names[bearer])
-		e.doc.Components.SecuritySchemes[names[bearer]+inQuery] = &openapi3.SecuritySchemeRef{Value: &openapi3.SecurityScheme{
-			Type: "apiKey", In: "query", Name: accessToken, Description: token.Description,
+		token := names[bearer]
+		e.doc.Components.SecuritySchemes[token+inQuery] = &openapi3.SecuritySchemeRef{Value: &openapi3.SecurityScheme{
+			Type: "apiKey", In: "query", Name: accessToken, Description: token + " where the header is HTTP Basic's; the body may hold it instead.",
 		}}
-		out = append(out, openapi3.SecurityRequirement{names[basic]: {}, names[bearer] + inQuery: {}}, openapi3.SecurityRequirement{names[basic]: {}})
-		body := e.body(op)
-		body.Properties[accessToken] = openapi3.NewSchemaRef("", &openapi3.Schema{
-			Type: &openapi3.Types{"string"}, Format: "password", Description: "unless it is in the query: " + token.Description,
-		})
+		out = append(out, openapi3.SecurityRequirement{names[basic]: {}, token + inQuery: {}}, openapi3.SecurityRequirement{names[basic]: {}})
+		if op.RequestBody == nil {
+			schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Properties: openapi3.Schemas{}}
+			op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, from.Consumes)}
+		}
+		if body := form(op); body != nil {
+			body.Properties[accessToken] = openapi3.NewSchemaRef("", &openapi3.Schema{
+				Type: &openapi3.Types{"string"}, Format: "password", Description: token + ", unless it is in the query",
+			})
+		}
 	}
 	if _, optional := op.Extensions["x-optional-security"]; optional {
 		delete(op.Extensions, "x-optional-security")
@@ -201,9 +228,9 @@ func (e enricher) scheme(name string) *openapi3.SecurityScheme {
 }
 
 func (e enricher) operation(method string, op *openapi3.Operation, from *openapi2.Operation) error {
-	e.requestBody(method, op)
-	e.security(op)
-	e.seal(op, from)
+	requestBody(method, op)
+	e.security(op, from)
+	e.nameBody(op)
 	if err := e.parameters(op); err != nil {
 		return err
 	}
@@ -211,25 +238,26 @@ func (e enricher) operation(method string, op *openapi3.Operation, from *openapi
 	return nil
 }
 
-// body is the schema of an operation's body, which is made if there is none.
-func (e enricher) body(op *openapi3.Operation) *openapi3.Schema {
+// form is the schema of a body that was made of a form's parameters; nil if there is none.
+func form(op *openapi3.Operation) *openapi3.Schema {
 	if op.RequestBody == nil {
-		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Properties: openapi3.Schemas{}}
-		op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, []string{"application/json"})}
+		return nil
 	}
 	for _, media := range op.RequestBody.Value.Content {
-		return media.Schema.Value // all are one
+		if media.Schema.Ref == "" {
+			return media.Schema.Value // all are one
+		}
 	}
 	return nil
 }
 
 // requestBody puts examples where they belong, and JSON in the place of its text. What is optional in a change may be
 // null, which clears it.
-func (e enricher) requestBody(method string, op *openapi3.Operation) {
-	if op.RequestBody == nil {
+func requestBody(method string, op *openapi3.Operation) {
+	schema := form(op)
+	if schema == nil {
 		return
 	}
-	schema := e.body(op)
 	for name, property := range schema.Properties {
 		p := property.Value
 		delete(p.Extensions, "x-formData-name")
@@ -244,7 +272,7 @@ func (e enricher) requestBody(method string, op *openapi3.Operation) {
 			if kind != "object" && kind != true {
 				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
 			}
-			e.jsonText(op, name)
+			jsonText(op, name)
 		}
 		if !required && (method == http.MethodPut || method == http.MethodPatch) && len(p.Enum) == 0 {
 			p.Nullable = true
@@ -254,7 +282,7 @@ func (e enricher) requestBody(method string, op *openapi3.Operation) {
 }
 
 // jsonText says that a form holds a parameter as JSON.
-func (e enricher) jsonText(op *openapi3.Operation, name string) {
+func jsonText(op *openapi3.Operation, name string) {
 	for kind, media := range op.RequestBody.Value.Content {
 		if kind == "application/json" {
 			continue
@@ -266,23 +294,17 @@ func (e enricher) jsonText(op *openapi3.Operation, name string) {
 	}
 }
 
-// seal names the body's schema after the operation, for all of the media types that the operation takes.
-func (e enricher) seal(op *openapi3.Operation, from *openapi2.Operation) {
-	if op.RequestBody == nil {
+// nameBody names a form's schema after the operation, for all of the media types that the operation takes.
+func (e enricher) nameBody(op *openapi3.Operation) {
+	schema := form(op)
+	if schema == nil {
 		return
 	}
 	name := strings.ToUpper(op.OperationID[:1]) + op.OperationID[1:] + "Body"
-	e.doc.Components.Schemas[name] = openapi3.NewSchemaRef("", e.body(op))
-	content := openapi3.Content{}
-	for _, kind := range from.Consumes {
-		media := op.RequestBody.Value.Content.Get(kind)
-		encoding := map[string]*openapi3.Encoding(nil)
-		if media != nil && kind != "application/json" {
-			encoding = media.Encoding
-		}
-		content[kind] = &openapi3.MediaType{Schema: openapi3.NewSchemaRef("#/components/schemas/"+name, nil), Encoding: encoding}
+	e.doc.Components.Schemas[name] = openapi3.NewSchemaRef("", schema)
+	for _, media := range op.RequestBody.Value.Content {
+		media.Schema = openapi3.NewSchemaRef("#/components/schemas/"+name, nil)
 	}
-	op.RequestBody.Value.Content = content
 }
 
 // operators says what a filter's operator means.
@@ -293,22 +315,24 @@ var operators = map[string]string{
 
 var alternative = regexp.MustCompile(`\w*\[(\w+)\]`)
 
-// lists are parameters that hold names with commas between them.
-var lists = []string{"fields", "sort"}
-
-// parameters makes one parameter for each operator of a filter, and lists of those that are lists.
+// parameters makes one parameter of a list for each operator of a filter, and lists of those that are lists.
 func (e enricher) parameters(op *openapi3.Operation) error {
 	var out openapi3.Parameters
+	row := listed(op)
 	for _, ref := range op.Parameters {
 		p := ref.Value
 		p.Example = p.Extensions[exampleMark]
 		delete(p.Extensions, exampleMark)
 		out = append(out, ref)
-		if p.In != openapi3.ParameterInQuery {
+		if p.In != openapi3.ParameterInQuery || row == nil {
 			continue
 		}
-		if slices.Contains(lists, p.Name) {
-			asList(p)
+		switch p.Name {
+		case "fields":
+			asList(p, signed(slices.Sorted(maps.Keys(row.Properties)), "id")...)
+		case "sort":
+			names, _, _ := strings.Cut(p.Description, ";")
+			asList(p, signed(strings.Split(names, ", "))...)
 		}
 		also, isFilter := strings.CutPrefix(p.Description, "also ")
 		if !isFilter {
@@ -332,9 +356,34 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 	return nil
 }
 
-// asList turns a parameter into a list with commas between its items.
-func asList(p *openapi3.Parameter) {
+// listed is what the rows of a list are; nil if the operation shows none.
+func listed(op *openapi3.Operation) *openapi3.Schema {
+	answer := op.Responses.Value("200")
+	if answer == nil || answer.Value.Content.Get("application/json") == nil {
+		return nil
+	}
+	page := answer.Value.Content.Get("application/json").Schema.Value
+	if rows := page.Properties["rows"]; rows != nil && rows.Value.Items != nil {
+		return rows.Value.Items.Value
+	}
+	return nil
+}
+
+// signed are the names, and the same with - before them, unless they are among those that are never so.
+func signed(names []string, never ...string) (out []any) {
+	for _, name := range names {
+		out = append(out, name)
+		if !slices.Contains(never, name) {
+			out = append(out, "-"+name)
+		}
+	}
+	return out
+}
+
+// asList turns a parameter into a list with commas between its items, which are some of the values, if there are any.
+func asList(p *openapi3.Parameter, values ...any) {
 	item := *p.Schema.Value
+	item.Enum = append(item.Enum, values...)
 	list := openapi3.NewArraySchema()
 	list.Items = openapi3.NewSchemaRef("", &item)
 	if item.Default != nil {

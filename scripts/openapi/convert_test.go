@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// sample is what swag writes, in small.
+const sample = `{
+  "swagger": "2.0", "info": {"title": "Sample", "version": "1"}, "basePath": "/",
+  "paths": {
+    "/auth": {"post": {
+      "consumes": ["application/x-www-form-urlencoded", "application/json"], "security": [{"BasicAuth": [], "MasterKey": []}],
+      "responses": {"204": {"description": "No Content"}, "429": {"description": "too_many_requests", "schema": {"$ref": "#/definitions/Problem"}}}
+    }},
+    "/things": {"get": {
+      "produces": ["application/json"],
+      "parameters": [
+        {"type": "string", "name": "fields", "in": "query"},
+        {"type": "string", "default": "-size", "description": "size, at; - before a name for descending order", "name": "sort", "in": "query"},
+        {"type": "integer", "description": "also size[gt], [in]", "name": "size", "in": "query"}
+      ],
+      "responses": {"200": {"description": "OK", "schema": {"$ref": "#/definitions/listing.Page-Thing"}}}
+    }},
+    "/things/{id}": {"put": {
+      "consumes": ["application/x-www-form-urlencoded", "application/json"], "security": [{"UserToken": []}], "x-optional-security": true,
+      "parameters": [
+        {"type": "string", "name": "id", "in": "path", "required": true},
+        {"type": "string", "name": "If-Match", "in": "header"},
+        {"type": "string", "maxLength": 9, "example": "text", "name": "name", "in": "formData", "required": true},
+        {"type": "string", "example": "{\"kind\": \"big\"}", "x-json": "Part", "name": "part", "in": "formData"},
+        {"type": "string", "example": "{\"a\": 1}", "x-json": "object", "name": "more", "in": "formData"}
+      ],
+      "responses": {
+        "200": {"description": "OK", "schema": {"$ref": "#/definitions/Thing"}},
+        "401": {"description": "unauthorized", "schema": {"$ref": "#/definitions/Problem"}}
+      }
+    }},
+    "/raw": {"post": {
+      "consumes": ["application/json"],
+      "parameters": [{"name": "input", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Raw"}}],
+      "responses": {"201": {"description": "Created", "schema": {"$ref": "#/definitions/Thing"}, "headers": {"Location": {"type": "string"}}}}
+    }}
+  },
+  "definitions": {
+    "Raw": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
+    "Part": {"type": "object", "properties": {"kind": {"type": "string"}}},
+    "Problem": {"type": "object", "properties": {"code": {"type": "string"}}},
+    "Thing": {"type": "object", "properties": {
+      "size": {"type": "integer"}, "at": {"type": "string", "x-omitempty": true}, "part": {"$ref": "#/definitions/Part"},
+      "state": {"type": "string", "enum": ["on"], "x-nullable": true}
+    }},
+    "listing.Page-Thing": {"type": "object", "properties": {"rows": {"type": "array", "items": {"$ref": "#/definitions/Thing"}}}}
+  },
+  "securityDefinitions": {
+    "BasicAuth": {"type": "basic"},
+    "MasterKey": {"type": "apiKey", "name": "access_token", "in": "query"},
+    "UserToken": {"type": "apiKey", "name": "Authorization", "in": "header"},
+    "Other": {"type": "apiKey", "name": "X-Key", "in": "header"}
+  }
+}`
+
+func TestConvert(t *testing.T) {
+	t.Parallel()
+	out, err := convert([]byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(out, &doc); err != nil {
+		t.Fatal(err)
+	}
+	const body = "#/components/schemas/PutThingsByIdBody"
+	for _, test := range []struct{ path, want string }{
+		{"openapi", `"3.0.3"`},
+		{"servers", `[{"url":"."}]`},
+		{"components securitySchemes BasicAuth", `{"scheme":"basic","type":"http"}`},
+		{"components securitySchemes MasterKey", `{"scheme":"bearer","type":"http"}`},
+		{"components securitySchemes UserToken", `{"scheme":"bearer","type":"http"}`},
+		{"components securitySchemes Other", `{"in":"header","name":"X-Key","type":"apiKey"}`},
+		{"components securitySchemes MasterKeyInQuery name", `"access_token"`},
+		{"paths /auth post operationId", `"postAuth"`},
+		{"paths /auth post security", `[{"BasicAuth":[],"MasterKeyInQuery":[]},{"BasicAuth":[]}]`},
+		{"paths /auth post requestBody content application/json schema $ref", `"#/components/schemas/PostAuthBody"`},
+		{"components schemas PostAuthBody properties access_token type", `"string"`},
+		{"paths /auth post responses 429 headers", `{"RateLimit":{"$ref":"#/components/headers/RateLimit"},"RateLimit-Policy":{"$ref":"#/components/headers/RateLimit-Policy"},` +
+			`"Retry-After":{"$ref":"#/components/headers/Retry-After"},"X-Request-Id":{"$ref":"#/components/headers/X-Request-Id"}}`},
+		{"paths /things get parameters 0 schema items enum", `["at","-at","part","-part","size","-size","state","-state"]`},
+		{"paths /things get parameters 1 schema", `{"default":["-size"],"items":{"enum":["size","-size","at","-at"],"type":"string"},"type":"array"}`},
+		{"paths /things get parameters 2", `{"description":"exactly this","in":"query","name":"size","schema":{"type":"integer"}}`},
+		{"paths /things get parameters 3", `{"description":"greater than this","in":"query","name":"size[gt]","schema":{"type":"integer"}}`},
+		{"paths /things get parameters 4", `{"description":"one of these","explode":false,"in":"query","name":"size[in]","schema":{"items":{"type":"integer"},"type":"array"},"style":"form"}`},
+		{"paths /things get responses 200 content application/json schema $ref", `"#/components/schemas/ThingPage"`},
+		{"components schemas Thing required", `["part","size","state"]`},
+		{"components schemas Thing properties state", `{"enum":["on",null],"nullable":true,"type":"string"}`},
+		{"components schemas ThingPage required", `["rows"]`},
+		{"components schemas Raw required", `["a"]`},
+		{"paths /raw post requestBody content application/json schema $ref", `"#/components/schemas/Raw"`},
+		{"paths /raw post responses 201 headers ETag $ref", `"#/components/headers/ETag"`},
+		{"paths /things/{id} put security", `[{"UserToken":[]},{}]`},
+		{"paths /things/{id} put x-optional-security", `null`},
+		{"paths /things/{id} put requestBody required", `true`},
+		{"paths /things/{id} put requestBody content application/json", `{"schema":{"$ref":"` + body + `"}}`},
+		{"paths /things/{id} put requestBody content application/x-www-form-urlencoded",
+			`{"encoding":{"more":{"contentType":"application/json"},"part":{"contentType":"application/json"}},"schema":{"$ref":"` + body + `"}}`},
+		{"components schemas PutThingsByIdBody required", `["name"]`},
+		{"components schemas PutThingsByIdBody properties name", `{"example":"text","maxLength":9,"type":"string"}`},
+		{"components schemas PutThingsByIdBody properties part", `{"allOf":[{"$ref":"#/components/schemas/Part"}],"example":{"kind":"big"},"nullable":true}`},
+		{"components schemas PutThingsByIdBody properties more", `{"example":{"a":1},"nullable":true,"type":"object"}`},
+		{"paths /things/{id} put responses 200 headers ETag $ref", `"#/components/headers/ETag"`},
+		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
+		{"paths /things/{id} put responses 401 content", `{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"}}}`},
+	} {
+		if got := at(doc, strings.Fields(test.path)); !reflect.DeepEqual(got, parsed(t, test.want)) {
+			raw, _ := json.Marshal(got)
+			t.Errorf("%s:\n%s, want\n%s", test.path, raw, test.want)
+		}
+	}
+	if again, err := convert([]byte(sample)); err != nil || string(again) != string(out) {
+		t.Errorf("the second time it is another: %v", err)
+	}
+}
+
+// at is what stands in a document below the names, or the numbers of items.
+func at(v any, names []string) any {
+	for _, name := range names {
+		switch inner := v.(type) {
+		case map[string]any:
+			v = inner[name]
+		case []any:
+			v = inner[name[0]-'0']
+		}
+	}
+	return v
+}
+
+func parsed(t *testing.T, text string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, old, replacement, want string }{
+		{"unknown operator", "size[gt]", "size[like]", "GET /things: the parameter size has the unknown operator like"},
+		{"one name for two operations", `"/raw"`, `"/things/by-id"`, ""},
+		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have one name; give one another with @name"},
+		{"unknown credential", `{"UserToken": []}`, `{"Token": []}`, `undefined security scheme "Token"`},
+		{"example of another type", `"maxLength": 9`, `"maxLength": 3`, "maximum string length is 3"},
+	} {
+		swagger := strings.Replace(sample, test.old, test.replacement, 1)
+		if test.want == "" { // the same method, too
+			swagger = strings.Replace(swagger, `{"post": {
+      "consumes": ["application/json"]`, `{"put": {
+      "consumes": ["application/json"]`, 1)
+			test.want = "would both be the operation putThingsById"
+		}
+		if _, err := convert([]byte(swagger)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	empty := `{"swagger": "2.0", "info": {"title": "Empty", "version": "1"}, "paths": {}}`
+	if _, err := convert([]byte(empty)); err != nil {
+		t.Errorf("an API without a route: %v", err)
+	}
+}
