@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
@@ -42,12 +43,18 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// mountDocs mounts Swagger UI, from the binary, and the documents, in which the API's root is put.
+// mountDocs mounts Swagger UI, from the binary, and the documents, in which the API's root is put; all when they are first
+// asked for.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
-	files := pageFiles()
-	files["doc.json"] = newFile(jsonType, withRoot(docs.Swagger, "basePath", root+"/"))
-	openAPI := newFile(jsonType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root}}))
-	engine.GET("/openapi.json", openAPI.serve)
+	openAPI := sync.OnceValue(func() file {
+		return newFile(jsonType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root}}))
+	})
+	files := sync.OnceValue(func() map[string]file {
+		files := pageFiles()
+		files["doc.json"] = newFile(jsonType, withRoot(docs.Swagger, "basePath", root+"/"))
+		return files
+	})
+	engine.GET("/openapi.json", func(c *gin.Context) { openAPI().serve(c) })
 	engine.GET("/docs", func(c *gin.Context) { redirect(c, "docs/") })
 	engine.GET("/docs/*file", func(c *gin.Context) {
 		c.Header("Content-Security-Policy", docsPolicy)
@@ -55,7 +62,7 @@ func mountDocs(engine *gin.Engine, docs Documents, root string) {
 		if name == "" {
 			name = "index.html"
 		}
-		f, ok := files[name]
+		f, ok := files()[name]
 		if !ok {
 			fail(c, apperr.New(apperr.NotFound, "There is nothing at this address."))
 			return
