@@ -1,11 +1,10 @@
 package passwordreset
 
 import (
-	"embed"
+	_ "embed"
 	"fmt"
-	html "html/template"
+	"html"
 	"strings"
-	text "text/template"
 	"time"
 	"unicode"
 
@@ -13,43 +12,38 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-//go:embed templates
-var templates embed.FS
+// The words of the mail. In both files {name} is a blank and the user's name, or nothing; {link} is where the password is
+// chosen; {lifetime} is how long the link is good, such as "1 hour". The first line of the text is the subject. They are no
+// templates of Go's: these call methods by name, and a program that does bears every method of all it is linked with, here
+// a quarter of its size.
+var (
+	//go:embed templates/reset.txt
+	letterText string
+	//go:embed templates/reset.html
+	letterHTML string
+)
 
-// letter writes the mail. Its words are in templates/reset.txt, whose first line is the subject, and templates/reset.html.
-type letter struct {
-	text *text.Template
-	html *html.Template
-}
-
-func newLetter() letter {
-	return letter{
-		text: text.Must(text.ParseFS(templates, "templates/reset.txt")),
-		html: html.Must(html.ParseFS(templates, "templates/reset.html")),
+// newLetter writes the mail to a user.
+func newLetter(u user.User, link string, lifetime time.Duration) *mail.Message {
+	name := greeting(u.Name)
+	if name != "" {
+		name = " " + name
 	}
-}
-
-// words are what the templates may use.
-type words struct {
-	Name     string // empty, if hers would read as more than a name
-	Link     string
-	Lifetime string // of the link, such as "1 hour"
-}
-
-// write writes the mail to a user.
-func (l letter) write(u user.User, link string, lifetime time.Duration) (*mail.Message, error) {
-	w := words{Name: greeting(u.Name), Link: link, Lifetime: inWords(lifetime)}
-	var plain, rich strings.Builder
-	if err := l.text.Execute(&plain, w); err != nil {
-		return nil, fmt.Errorf("passwordreset: the text of the mail: %w", err)
-	}
-	if err := l.html.Execute(&rich, w); err != nil {
-		return nil, fmt.Errorf("passwordreset: the HTML of the mail: %w", err)
-	}
-	subject, body, _ := strings.Cut(plain.String(), "\n")
+	words := map[string]string{"{name}": name, "{link}": link, "{lifetime}": inWords(lifetime)}
+	subject, body, _ := strings.Cut(fill(letterText, words, func(word string) string { return word }), "\n")
 	return &mail.Message{
-		To: u.Email, Subject: strings.TrimSpace(strings.TrimPrefix(subject, "Subject:")), Text: strings.TrimSpace(body) + "\n", HTML: rich.String(),
-	}, nil
+		To: u.Email, Subject: strings.TrimSpace(strings.TrimPrefix(subject, "Subject:")), Text: strings.TrimSpace(body) + "\n",
+		HTML: fill(letterHTML, words, html.EscapeString),
+	}
+}
+
+// fill puts words in their places. What is put in is not looked at again.
+func fill(text string, words map[string]string, escape func(string) string) string {
+	var pairs []string
+	for place, word := range words {
+		pairs = append(pairs, place, escape(word))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // greeting is a name as it may stand in a mail that bears our address. Anyone can sign up with somebody's e-mail and a

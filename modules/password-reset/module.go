@@ -44,7 +44,6 @@ func New(o Options) *Module {
 		mails:  o.Mail,
 		ttl:    o.Config.TTL,
 		links:  newLinks(o.Config.LinkOrigins, o.Development),
-		letter: newLetter(),
 		now:    o.Now,
 		newID:  o.NewID,
 	}

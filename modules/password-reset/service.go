@@ -22,7 +22,6 @@ type Service struct {
 	mails  Mailer
 	ttl    time.Duration
 	links  links
-	letter letter
 	now    func() time.Time
 	newID  func() store.ID
 }
@@ -65,7 +64,7 @@ func (s *Service) job(in CreateInput) mail.Job {
 		if err != nil {
 			return nil, err
 		}
-		return s.letter.write(u, withToken(in.Link, token), s.ttl)
+		return newLetter(u, withToken(in.Link, token), s.ttl), nil
 	}
 }
 

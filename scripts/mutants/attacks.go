@@ -416,7 +416,7 @@ func resets() []attack {
 			edits: []edit{{link, "if err != nil || strings.Trim(link, uriCharacters) != \"\" {", "if err != nil {"}},
 		},
 		{
-			name: "HTML in a mail", defence: "templates that escape, and names that are names", pkg: resetTests, test: "TestLetter", says: "<script>alert(1)</script>",
+			name: "HTML in a mail", defence: "words that are escaped, and names that are names", pkg: resetTests, test: "TestLetter", says: "<script>alert(1)</script>",
 			edits: []edit{{letter, "return \"\"\n", "return name\n"}},
 		},
 		{
@@ -425,7 +425,7 @@ func resets() []attack {
 		},
 		{
 			name: "mail to another address", defence: "mail to the stored address", pkg: attackTests, test: "TestMailToAnother", says: "the attack succeeded",
-			edits: []edit{{service, "return s.letter.write(u, withToken(in.Link, token), s.ttl)", "u.Email = in.Email\n\t\treturn s.letter.write(u, withToken(in.Link, token), s.ttl)"}},
+			edits: []edit{{service, "return newLetter(u, withToken(in.Link, token), s.ttl), nil", "u.Email = in.Email\n\t\treturn newLetter(u, withToken(in.Link, token), s.ttl), nil"}},
 		},
 		{
 			name: "who has an account to reset, by the answer", defence: "one answer to all", pkg: attackTests, test: "TestWhoHasAnAccountToReset", says: "the attacker can tell",
