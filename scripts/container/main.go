@@ -1,13 +1,17 @@
 // Command container builds the image and tries it as README says it is run in production: root file system read-only,
-// no capability, no new privileges, data in a volume. It runs in the root of the module, and removes the containers,
-// the volume and the image that it made:
+// no capability, no new privileges, data in a volume. It removes the containers, volumes and images that it made. From the
+// project's root:
 //
-//	go run ./scripts/container
+//	go -C scripts/container run .
 //
-// DOCKER names another client than docker. Where no Docker engine answers, it says so and exits with code 0.
+// DOCKER names another client than docker. Where no Docker engine answers, it says so and exits with code 0. The files of
+// deploy/compose are checked by its tests; the one that needs no other image is tried here, where Docker Compose is.
+//
+// It is a module of its own, so that what reads those files is no dependency of the service.
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -15,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,8 +32,8 @@ import (
 )
 
 const (
-	maxImage    = 40e6 // bytes
-	healthyTime = 60 * time.Second
+	patience    = 60 * time.Second // with a container that does not become healthy
+	healthyTime = 5 * time.Second
 	stopTime    = 10 * time.Second // what docker stop waits by default
 	badConfig   = 78               // EX_CONFIG of sysexits.h
 	version     = "v0.0.0-trial"
@@ -45,13 +50,21 @@ func main() {
 }
 
 func run(ctx context.Context, stdout io.Writer) (err error) {
+	work, err := os.MkdirTemp("", "ginseng-container-")
+	if err != nil {
+		return err
+	}
 	name := "ginseng-trial-" + strings.ToLower(rand.Text()[:8])
-	t := &trial{docker: "docker", name: name, image: name + ":trial", stdout: stdout, masterKey: rand.Text() + rand.Text()}
+	t := &trial{
+		docker: "docker", name: name, image: name + ":trial", root: "../..", work: work, stdout: stdout,
+		masterKey: rand.Text() + rand.Text(), canary: rand.Text(),
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	if client := os.Getenv("DOCKER"); client != "" {
 		t.docker = client
 	}
 	if _, err := t.run(ctx, "version"); err != nil {
-		_, _ = fmt.Fprintf(stdout, "\n*** THE CONTAINER WAS NOT TESTED: no Docker engine answers. ***\n%v\n\n", err)
+		t.say("\n*** THE CONTAINER WAS NOT TESTED: no Docker engine answers. ***\n%v\n", err)
 		return nil
 	}
 	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
@@ -59,19 +72,24 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 		name string
 		do   func(context.Context) error
 	}{
+		{"there is a folder with secrets in it, and another", t.prepare},
 		{"the image builds", t.build},
 		{"its labels, user and size are as promised", t.inspect},
+		{"it has the service and certificates, and no secret", t.search},
+		{"every build gives the same binary", t.rebuild},
+		{"it builds for arm64", t.cross},
 		{"it refuses to start without settings", t.refuse},
 		{"it starts and says that it is healthy", t.start},
 		{"it signs up, signs in, creates and lists", t.use},
-		{"it stops in time, with code 0", t.stop},
+		{"it answers a slow request while it stops, with code 0", t.stop},
 		{"its data are there after a restart", t.restart},
+		{"Docker Compose runs it", t.compose},
 	} {
 		begun := time.Now()
 		if err := step.do(ctx); err != nil {
 			return errors.Join(fmt.Errorf("not so: %s: %w", step.name, err), t.logs(context.WithoutCancel(ctx)))
 		}
-		_, _ = fmt.Fprintf(stdout, "%s (%.1fs)\n", step.name, time.Since(begun).Seconds())
+		t.say("%s (%.1fs)", step.name, time.Since(begun).Seconds())
 	}
 	return nil
 }
@@ -80,12 +98,16 @@ func run(ctx context.Context, stdout io.Writer) (err error) {
 type trial struct {
 	docker      string // the client
 	name, image string // of the container and its volume; of the image
+	root, work  string // the project, and a folder for copies of it
 	masterKey   string
+	canary      string // a secret that is in no image
 	stdout      io.Writer
-	built       bool
-	base        string // address of the running service
+	images      []string // that were built
+	base        string   // address of the running service
 	token       string
 }
+
+func (t *trial) say(format string, args ...any) { _, _ = fmt.Fprintf(t.stdout, format+"\n", args...) }
 
 // run runs the Docker client and returns what it prints, without blanks around it. The error quotes standard error.
 func (t *trial) run(ctx context.Context, args ...string) (string, error) {
@@ -97,54 +119,6 @@ func (t *trial) run(ctx context.Context, args ...string) (string, error) {
 		return stdout.String(), fmt.Errorf("%s %s: %w\n%s", t.docker, args[0], err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return strings.TrimSpace(stdout.String()), nil
-}
-
-func (t *trial) build(ctx context.Context) error {
-	_, err := t.run(ctx, "build", "--tag", t.image,
-		"--build-arg", "VERSION="+version, "--build-arg", "REVISION="+revision, ".")
-	t.built = err == nil
-	return err
-}
-
-func (t *trial) inspect(ctx context.Context) error {
-	out, err := t.run(ctx, "image", "inspect", t.image)
-	if err != nil {
-		return err
-	}
-	var images []struct {
-		Size   int64
-		Config struct {
-			User         string
-			Env          []string
-			Labels       map[string]string
-			Volumes      map[string]struct{}
-			ExposedPorts map[string]struct{}
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &images); err != nil {
-		return err
-	}
-	if len(images) != 1 {
-		return fmt.Errorf("docker image inspect shows %d images", len(images))
-	}
-	image := images[0]
-	_, _ = fmt.Fprintf(t.stdout, "the image has %.1f MB\n", float64(image.Size)/1e6)
-	_, volume := image.Config.Volumes["/data"]
-	_, port := image.Config.ExposedPorts["9000/tcp"]
-	labels := image.Config.Labels
-	switch {
-	case image.Size > maxImage:
-		return fmt.Errorf("that is more than %.0f MB", maxImage/1e6)
-	case image.Config.User != "65532:65532", !volume, !port, !slices.Contains(image.Config.Env, "APP_ENV=production"):
-		return fmt.Errorf("its configuration is %+v", image.Config)
-	case labels["org.opencontainers.image.version"] != version, labels["org.opencontainers.image.revision"] != revision:
-		return fmt.Errorf("its labels are %v", labels)
-	}
-	out, err = t.run(ctx, "run", "--rm", t.image, "version")
-	if err == nil && out != "ginseng "+version {
-		err = fmt.Errorf("its version is %q", out)
-	}
-	return err
 }
 
 func (t *trial) refuse(ctx context.Context) error {
@@ -170,12 +144,38 @@ func (t *trial) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.awaitHealth(ctx)
+	if err := t.awaitHealth(ctx); err != nil {
+		return err
+	}
+	return t.figures(ctx)
+}
+
+// figures says how long the container took to begin and to be healthy, and what it takes of memory.
+func (t *trial) figures(ctx context.Context) error {
+	out, err := t.run(ctx, "inspect", "--format", `{{json .State.StartedAt}} {{range .State.Health.Log}}{{if eq .ExitCode 0}}{{json .End}} {{end}}{{end}}`, t.name)
+	if err != nil {
+		return err
+	}
+	var started, healthy time.Time
+	times := strings.Fields(out)
+	if len(times) < 2 || json.Unmarshal([]byte(times[0]), &started) != nil || json.Unmarshal([]byte(times[1]), &healthy) != nil {
+		return fmt.Errorf("its times are %q", out)
+	}
+	took := healthy.Sub(started)
+	memory, err := t.run(ctx, "stats", "--no-stream", "--format", "{{.MemUsage}}", t.name)
+	if err != nil {
+		return err
+	}
+	t.say("it was healthy after %.1f s, and takes %s", took.Seconds(), memory)
+	if took > healthyTime {
+		return fmt.Errorf("it took longer than %s to be healthy", healthyTime)
+	}
+	return nil
 }
 
 // awaitHealth waits until the image's own health check says that the container is healthy, and finds its address.
 func (t *trial) awaitHealth(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthyTime)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()
@@ -200,9 +200,10 @@ func (t *trial) awaitHealth(ctx context.Context) error {
 }
 
 const (
-	email    = "ada@example.com"
-	password = "analytical engine"
-	title    = "On ginseng"
+	email     = "ada@example.com"
+	password  = "analytical engine"
+	title     = "On ginseng"
+	lateTitle = "On ginseng, late"
 )
 
 func (t *trial) use(ctx context.Context) error {
@@ -223,19 +224,23 @@ func (t *trial) use(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.list(ctx)
+	return t.list(ctx, title)
 }
 
-// list wants the list to hold the one article.
-func (t *trial) list(ctx context.Context) error {
+// list wants the list to hold these articles.
+func (t *trial) list(ctx context.Context, titles ...string) error {
 	var page struct {
 		Count int
 		Rows  []struct{ Title string }
 	}
-	if err := t.call(ctx, http.MethodGet, "/articles?q=ginseng", nil, http.StatusOK, &page); err != nil {
+	if err := t.call(ctx, http.MethodGet, "/articles?q=ginseng&sort=-createdAt", nil, http.StatusOK, &page); err != nil {
 		return err
 	}
-	if page.Count != 1 || len(page.Rows) != 1 || page.Rows[0].Title != title {
+	var got []string
+	for _, row := range page.Rows {
+		got = append(got, row.Title)
+	}
+	if page.Count != len(titles) || !slices.Equal(got, titles) {
 		return fmt.Errorf("the list is %+v", page)
 	}
 	return nil
@@ -259,20 +264,57 @@ func (t *trial) call(ctx context.Context, method, path string, form url.Values, 
 	if err != nil {
 		return err
 	}
+	if err := decode(answer, status, into); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+func decode(answer *http.Response, status int, into any) error {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return err
 	}
 	if answer.StatusCode != status {
-		return fmt.Errorf("%s %s answers %s: %s", method, path, answer.Status, body)
+		return fmt.Errorf("the answer is %s: %s", answer.Status, body)
 	}
 	return json.Unmarshal(body, into)
 }
 
+// stop stops the container while it waits for the rest of a request, and finishes that: it is answered whole.
 func (t *trial) stop(ctx context.Context) error {
-	begun := time.Now()
-	if _, err := t.run(ctx, "stop", t.name); err != nil {
+	body := url.Values{"access_token": {t.token}, "title": {lateTitle}}.Encode()
+	connection, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(t.base, "http://"))
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	_, err = fmt.Fprintf(connection, "POST /articles HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
+		len(body), body[:10])
+	if err != nil {
+		return err
+	}
+	begun, stopped := time.Now(), make(chan error, 1)
+	go func() {
+		_, err := t.run(ctx, "stop", t.name)
+		stopped <- err
+	}()
+	if err := t.awaitRefusal(ctx); err != nil {
+		return errors.Join(err, <-stopped)
+	}
+	var created struct{ Title string }
+	if _, err := io.WriteString(connection, body[10:]); err != nil {
+		return errors.Join(err, <-stopped)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err == nil {
+		err = decode(answer, http.StatusCreated, &created)
+	}
+	if err == nil && created.Title != lateTitle {
+		err = fmt.Errorf("the late answer is %+v", created)
+	}
+	if err := errors.Join(err, <-stopped); err != nil {
 		return err
 	}
 	took := time.Since(begun)
@@ -283,6 +325,27 @@ func (t *trial) stop(ctx context.Context) error {
 	return err
 }
 
+// awaitRefusal waits until the service takes no new request.
+func (t *trial) awaitRefusal(ctx context.Context) error {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.base+"/livez", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := client.Do(request)
+		if ctx.Err() != nil {
+			return fmt.Errorf("it still takes requests: %w", ctx.Err())
+		}
+		if err != nil {
+			return nil
+		}
+		_ = answer.Body.Close()
+	}
+}
+
 func (t *trial) restart(ctx context.Context) error {
 	if _, err := t.run(ctx, "start", t.name); err != nil {
 		return err
@@ -290,7 +353,7 @@ func (t *trial) restart(ctx context.Context) error {
 	if err := t.awaitHealth(ctx); err != nil {
 		return err
 	}
-	if err := t.list(ctx); err != nil {
+	if err := t.list(ctx, lateTitle, title); err != nil {
 		return err
 	}
 	var me struct{ Email string }
@@ -318,9 +381,11 @@ func (t *trial) clean(ctx context.Context) error {
 		_, volumeErr := t.run(ctx, "volume", "rm", t.name)
 		err = errors.Join(err, volumeErr)
 	}
-	if t.built {
-		_, imageErr := t.run(ctx, "image", "rm", "--force", t.image)
-		err = errors.Join(err, imageErr)
+	for _, image := range t.images {
+		if id, _ := t.run(ctx, "image", "ls", "--quiet", image); id != "" {
+			_, imageErr := t.run(ctx, "image", "rm", "--force", image)
+			err = errors.Join(err, imageErr)
+		}
 	}
 	return err
 }
