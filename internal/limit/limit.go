@@ -5,11 +5,14 @@ package limit
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/meter"
 	"example.com/ginseng/internal/store"
 )
 
@@ -60,6 +63,9 @@ type counter struct {
 type Limiter struct {
 	counters *store.Collection[counter]
 	now      func() time.Time
+
+	mu      sync.Mutex
+	refused map[string]float64 // by the name of the rule
 }
 
 // New opens the collection.
@@ -67,7 +73,20 @@ func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),
 		now:      now,
+		refused:  make(map[string]float64),
 	}
+}
+
+// Metrics implements meter.Metered.
+func (l *Limiter) Metrics() []meter.Metric {
+	return []meter.Metric{{
+		Name: "limit_refusals_total", Help: "Times that something was tried too often, by the limit that it broke.", Label: "limit", Counter: true,
+		Read: func() map[string]float64 {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return maps.Clone(l.refused)
+		},
+	}}
 }
 
 // State is how much of a rule is left.
@@ -107,7 +126,7 @@ func (l *Limiter) check(ctx context.Context, keys []Key) (map[store.ID]counter, 
 	for i, k := range keys {
 		states[i] = k.state(counters[k.id], now)
 	}
-	return counters, judge(ctx, states, func(s State) bool { return s.Left <= 0 })
+	return counters, l.judge(ctx, states, func(s State) bool { return s.Left <= 0 })
 }
 
 // Take counts one in each of the counters. TooManyRequests: one of them was used up before.
@@ -120,7 +139,7 @@ func (l *Limiter) Take(ctx context.Context, keys ...Key) error {
 		}
 		states[i] = k.state(c, now)
 	}
-	return judge(ctx, states, func(s State) bool { return s.Left < 0 })
+	return l.judge(ctx, states, func(s State) bool { return s.Left < 0 })
 }
 
 // take counts one. Of callers at the same moment one begins the window, and the others find it.
@@ -147,7 +166,7 @@ func (l *Limiter) Clear(ctx context.Context, k Key) error {
 	if _, err := l.counters.Delete(ctx, store.Eq("id", k.id)); err != nil {
 		return err
 	}
-	return judge(ctx, []State{k.state(counter{}, store.Time{})}, func(State) bool { return false })
+	return l.judge(ctx, []State{k.state(counter{}, store.Time{})}, func(State) bool { return false })
 }
 
 // Sweep deletes the counters whose window is over.
@@ -166,7 +185,7 @@ func (k Key) state(c counter, now store.Time) State {
 }
 
 // judge tells the observer the states, and fails if a rule is broken. The longest wait is the one that helps.
-func judge(ctx context.Context, states []State, broken func(State) bool) error {
+func (l *Limiter) judge(ctx context.Context, states []State, broken func(State) bool) error {
 	if observe, ok := ctx.Value(observerKey{}).(func([]State)); ok {
 		observe(states)
 	}
@@ -174,10 +193,17 @@ func judge(ctx context.Context, states []State, broken func(State) bool) error {
 	for _, s := range states {
 		if broken(s) {
 			wait = max(wait, s.Reset)
+			l.count(s.Rule)
 		}
 	}
 	if wait == 0 {
 		return nil
 	}
 	return apperr.New(apperr.TooManyRequests, "This was tried too often. Wait as long as Retry-After says, and try again.").After(wait)
+}
+
+func (l *Limiter) count(r Rule) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused[r.Name]++
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/mail"
 	"strings"
 )
@@ -59,6 +60,8 @@ type Options struct {
 	RootCAs *x509.CertPool // who may sign a server's certificate; nil: the system's, or those of SSL_CERT_FILE
 	// Dial connects to an SMTP server; nil connects directly.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Transport wraps what calls SendGrid; nil leaves it as it is.
+	Transport func(http.RoundTripper) http.RoundTripper
 }
 
 // New makes the Sender that the settings ask for. The error is what Config.Check finds in them.

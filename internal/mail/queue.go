@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/meter"
 )
 
 // The bounds of a Queue.
@@ -27,6 +29,10 @@ type Job func(ctx context.Context) (*Message, error)
 // Queue sends mails in the background, and tries again after a failure. It keeps them in memory: a mail that the
 // process takes with it is lost, and its reader asks for another. Its log holds no address and nothing of a mail.
 type Queue struct {
+	// Trace, if set, is told of each job in the context of the request that enqueues it. What it returns begins each try:
+	// it gets the try's context and returns the one to go on with, and what is to be told of the try's end.
+	Trace func(request context.Context) (begin func(try context.Context) (context.Context, func(error)))
+
 	sender  Sender
 	log     *slog.Logger
 	backoff []time.Duration
@@ -39,6 +45,8 @@ type Queue struct {
 	closed  bool
 	pending int
 	idle    chan struct{} // closed while nothing is pending
+
+	sent, failed, lost atomic.Int64
 }
 
 // NewQueue makes a Queue, which waits as long as backoff says before each further try (usually Backoff[:]). Close it.
@@ -53,7 +61,7 @@ func NewQueue(sender Sender, backoff []time.Duration, log *slog.Logger) *Queue {
 }
 
 // Enqueue takes a job and returns at once. Unavailable: too many mails wait, or the service is about to stop.
-func (q *Queue) Enqueue(job Job) error {
+func (q *Queue) Enqueue(ctx context.Context, job Job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -66,8 +74,35 @@ func (q *Queue) Enqueue(job Job) error {
 		q.idle = make(chan struct{})
 	}
 	q.pending++
-	go q.run(job)
+	begin := untraced
+	if q.Trace != nil {
+		begin = q.Trace(ctx)
+	}
+	go q.run(job, begin)
 	return nil
+}
+
+func untraced(try context.Context) (context.Context, func(error)) { return try, func(error) {} }
+
+// Metrics implements meter.Metered.
+func (q *Queue) Metrics() []meter.Metric {
+	return []meter.Metric{
+		{
+			Name: "mail_queue_mails", Help: "Mails that are being sent, and those that wait for that or for a further try.", Label: "state",
+			Read: func() map[string]float64 {
+				q.mu.Lock()
+				defer q.mu.Unlock()
+				sending := float64(len(q.slots))
+				return map[string]float64{"sending": sending, "waiting": max(0, float64(q.pending)-sending)}
+			},
+		},
+		{
+			Name: "mail_mails_total", Help: "Mails by what became of them: sent, failed (given up), lost with the process.", Label: "outcome", Counter: true,
+			Read: func() map[string]float64 {
+				return map[string]float64{"sent": float64(q.sent.Load()), "failed": float64(q.failed.Load()), "lost": float64(q.lost.Load())}
+			},
+		},
+	}
 }
 
 // Wait waits until nothing is left to send, not even to try again, or ctx ends, whose error it returns.
@@ -96,6 +131,7 @@ func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
 	lost := q.pending
 	q.mu.Unlock()
+	q.lost.Store(int64(lost))
 	if lost > 0 {
 		q.log.Error("mails are lost: there was no time to send them", "mails", lost)
 	}
@@ -103,18 +139,25 @@ func (q *Queue) Close(ctx context.Context) {
 }
 
 // run tries a job until it is done, given up or lost.
-func (q *Queue) run(job Job) {
+func (q *Queue) run(job Job, begin func(context.Context) (context.Context, func(error))) {
 	defer q.done()
 	var m *Message // what job made
 	for try := 0; ; try++ {
-		last, err := q.try(job, &m)
+		last, err := q.try(job, begin, &m)
 		switch {
-		case err == nil, q.ctx.Err() != nil: // Close counts what it cuts short
+		case err == nil:
+			if m != nil {
+				q.sent.Add(1)
+			}
+			return
+		case q.ctx.Err() != nil: // Close counts what it cuts short
 			return
 		case Permanent(err):
+			q.failed.Add(1)
 			q.log.Error("a mail is given up: it cannot be sent", "error", err)
 			return
 		case last || try == len(q.backoff):
+			q.failed.Add(1)
 			q.log.Error("a mail is given up after the last try", "tries", try+1, "error", err)
 			return
 		}
@@ -127,7 +170,7 @@ func (q *Queue) run(job Job) {
 }
 
 // try waits for its turn and tries once. It is the last try if the queue was closed before it began.
-func (q *Queue) try(job Job, m **Message) (last bool, err error) {
+func (q *Queue) try(job Job, begin func(context.Context) (context.Context, func(error)), m **Message) (last bool, err error) {
 	select {
 	case q.slots <- struct{}{}:
 		defer func() { <-q.slots }()
@@ -141,6 +184,8 @@ func (q *Queue) try(job Job, m **Message) (last bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(q.ctx, attemptTime)
 	defer cancel()
+	ctx, end := begin(ctx)
+	defer func() { end(err) }()
 	defer func() {
 		if p := recover(); p != nil { // one mail must not take the service down
 			err = failed(true, "panic: %v", p)

@@ -63,7 +63,7 @@ var (
 func add(t *testing.T, q *mail.Queue, jobs ...mail.Job) {
 	t.Helper()
 	for _, job := range jobs {
-		if err := q.Enqueue(job); err != nil {
+		if err := q.Enqueue(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestFull(t *testing.T) {
 			add(t, q, always)
 		}
 		var e *apperr.Error
-		if err := q.Enqueue(always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Refused || e.RetryAfter == 0 {
+		if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Refused || e.RetryAfter == 0 {
 			t.Errorf("one too many: %v", err)
 		}
 		close(f.block)
@@ -228,7 +228,7 @@ func TestClose(t *testing.T) {
 					t.Errorf("tries after %v, log %s", got, log.text())
 				}
 				var e *apperr.Error
-				if err := q.Enqueue(always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Refused {
+				if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Refused {
 					t.Errorf("after the end: %v", err)
 				}
 			})

@@ -32,12 +32,16 @@ type sendGrid struct {
 func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12}
+	var wrapped http.RoundTripper = transport
+	if o.Transport != nil {
+		wrapped = o.Transport(transport)
+	}
 	return &sendGrid{
 		address: strings.TrimRight(base, "/") + sendGridPath,
 		key:     key,
 		from:    sendGridAddress{from.Address, from.Name},
 		client: &http.Client{
-			Transport: transport, Timeout: sendGridTime,
+			Transport: wrapped, Timeout: sendGridTime,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the mail is for nobody else
 		},
 	}

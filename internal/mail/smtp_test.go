@@ -345,7 +345,7 @@ func TestDeadServer(t *testing.T) {
 	log := new(logged)
 	q := mail.NewQueue(s, []time.Duration{time.Millisecond, time.Millisecond}, log.logger())
 	defer q.Close(t.Context())
-	if err := q.Enqueue(func(context.Context) (*mail.Message, error) { return &letter, nil }); err != nil {
+	if err := q.Enqueue(t.Context(), func(context.Context) (*mail.Message, error) { return &letter, nil }); err != nil {
 		t.Fatal(err)
 	}
 	read(t, server.Next(t).Data)
@@ -366,7 +366,7 @@ func TestDrained(t *testing.T) {
 	log := new(logged)
 	q := mail.NewQueue(sender(t, server.URL(), server.RootCAs, nil), mail.Backoff[:], log.logger())
 	for range 10 {
-		if err := q.Enqueue(func(context.Context) (*mail.Message, error) { return &letter, nil }); err != nil {
+		if err := q.Enqueue(t.Context(), func(context.Context) (*mail.Message, error) { return &letter, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/meter"
 )
 
 // The parameters of argon2id: OWASP Password Storage Cheat Sheet, "m=19456 (19 MiB), t=2, p=1".
@@ -41,7 +42,8 @@ const waitingPerHash = 32
 type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{}
-	waiting        atomic.Int64
+	waiting        atomic.Int64 // or running
+	refused        atomic.Int64
 	limit          int64
 	dummy          string
 }
@@ -102,6 +104,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
+		h.refused.Add(1)
 		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").After(2 * time.Second).Refuse()
 	}
 	select {
@@ -110,6 +113,23 @@ func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	case <-ctx.Done():
 		h.waiting.Add(-1)
 		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err()).Refuse()
+	}
+}
+
+// Metrics implements meter.Metered.
+func (h *Hasher) Metrics() []meter.Metric {
+	return []meter.Metric{
+		{
+			Name: "password_hashes", Help: "Hashes of passwords that are being made, and callers who wait for their turn.", Label: "state",
+			Read: func() map[string]float64 {
+				running := float64(len(h.slots))
+				return map[string]float64{"running": running, "waiting": max(0, float64(h.waiting.Load())-running)}
+			},
+		},
+		{
+			Name: "password_hashes_refused_total", Help: "Callers who were refused because too many waited for a hash.", Counter: true,
+			Read: func() map[string]float64 { return map[string]float64{"": float64(h.refused.Load())} },
+		},
 	}
 }
 

@@ -3,6 +3,7 @@
 package passwordreset
 
 import (
+	"context"
 	"time"
 
 	"example.com/ginseng/internal/limit"
@@ -26,7 +27,7 @@ type Options struct {
 
 // Mailer is package mail's Queue.
 type Mailer interface {
-	Enqueue(job mail.Job) error
+	Enqueue(ctx context.Context, job mail.Job) error
 }
 
 // Module mounts the routes of password resets.

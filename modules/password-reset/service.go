@@ -50,7 +50,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	if err := s.limits.Take(ctx, resetsOfAccount.Of(user.NormalEmail(in.Email))); err != nil {
 		return unless(apperr.TooManyRequests, err)
 	}
-	return s.mails.Enqueue(s.job(in))
+	return s.mails.Enqueue(ctx, s.job(in))
 }
 
 // job makes the reset and its mail.

@@ -266,7 +266,7 @@ var errFull = errors.New("full")
 // full is a queue that takes nothing.
 type full struct{}
 
-func (full) Enqueue(mail.Job) error { return errFull }
+func (full) Enqueue(context.Context, mail.Job) error { return errFull }
 
 // TestAccountLimit: the sixth in an hour is taken like the others, and no mail follows.
 func TestAccountLimit(t *testing.T) {

@@ -5,6 +5,7 @@ package social
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/go-playground/validator/v10"
@@ -23,6 +24,7 @@ type Options struct {
 	Limits     *limit.Limiter
 	Identities *Identities
 	Config     Config
+	Transport  func(http.RoundTripper) http.RoundTripper // wraps what calls providers; nil leaves it as it is
 	Now        func() time.Time
 	NewID      func() store.ID
 }
@@ -39,12 +41,16 @@ type Module struct{ controller *controller }
 func New(o Options) *Module { return &Module{&controller{newService(o, patience)}} }
 
 func newService(o Options, patience time.Duration) *Service {
+	calls := newClient(patience)
+	if o.Transport != nil {
+		calls.http.Transport = o.Transport(calls.http.Transport)
+	}
 	return &Service{
 		users:      o.Users,
 		sessions:   o.Sessions,
 		limits:     o.Limits,
 		identities: o.Identities.all,
-		providers:  o.Config.providers(newClient(patience), o.Now),
+		providers:  o.Config.providers(calls, o.Now),
 		patience:   patience,
 		rules:      validator.New(),
 		now:        o.Now,

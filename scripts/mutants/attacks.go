@@ -429,11 +429,11 @@ func resets() []attack {
 		},
 		{
 			name: "who has an account to reset, by the answer", defence: "one answer to all", pkg: attackTests, test: "TestWhoHasAnAccountToReset", says: "the attacker can tell",
-			edits: []edit{{service, "return s.mails.Enqueue(s.job(in))", "if _, err := s.users.ByEmail(ctx, in.Email); err != nil {\n\t\treturn err\n\t}\n\treturn s.mails.Enqueue(s.job(in))"}},
+			edits: []edit{{service, "return s.mails.Enqueue(ctx, s.job(in))", "if _, err := s.users.ByEmail(ctx, in.Email); err != nil {\n\t\treturn err\n\t}\n\treturn s.mails.Enqueue(ctx, s.job(in))"}},
 		},
 		{
 			name: "who has an account to reset, by the time", defence: "an answer before the look", pkg: attackTests, test: "TestTimeOfReset", says: "the attack succeeded",
-			edits: []edit{{service, "return s.mails.Enqueue(s.job(in))", "_, _ = s.users.ByEmail(ctx, in.Email)\n\treturn s.mails.Enqueue(s.job(in))"}},
+			edits: []edit{{service, "return s.mails.Enqueue(ctx, s.job(in))", "_, _ = s.users.ByEmail(ctx, in.Email)\n\treturn s.mails.Enqueue(ctx, s.job(in))"}},
 		},
 		{
 			name: "mail to somebody without an account", defence: "mail to users alone", pkg: attackTests, test: "TestWhoHasAnAccountToReset", says: "a mail that nobody asked for, to ada@example.com",

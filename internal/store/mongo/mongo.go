@@ -54,6 +54,9 @@ type DB struct {
 	collections []*collection // as opened; each name once
 }
 
+// System is how OpenTelemetry names the engine.
+func (db *DB) System() string { return "mongodb" }
+
 // Open makes a handle on the database that the URI names ("mongodb://host/name", "mongodb+srv://host/name"; without a
 // name, DefaultName). It connects in the background: Ping tells whether the server answers. Where the URI does not say
 // otherwise,

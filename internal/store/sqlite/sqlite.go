@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gofrs/flock"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -183,6 +184,17 @@ func (db *DB) Prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// System is how OpenTelemetry names the engine.
+func (db *DB) System() string { return "sqlite" }
+
+// ObserveCommits has committed told of each transaction of writes: how many there were, and how long it took until they
+// were on disk.
+func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
+	db.writer.using.Lock()
+	defer db.writer.using.Unlock()
+	db.writer.committed = committed
 }
 
 // Ping implements store.DB. It reads the first page of the file.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"example.com/ginseng/internal/store"
 )
@@ -27,6 +28,8 @@ type writer struct {
 	sending sync.RWMutex // held for reading while a write is sent, for writing to close the queue
 	closed  bool
 	done    chan struct{} // closed when the last write is answered
+
+	committed func(writes int, took time.Duration) // under using; may be nil
 }
 
 // write is one change on its way.
@@ -122,7 +125,7 @@ func (w *writer) batch(job *write) {
 		}
 		outcomes = append(outcomes, outcome{job, own})
 	}
-	if err = tx.end(err); err != nil {
+	if err = w.end(tx, len(outcomes), err); err != nil {
 		for i := range outcomes {
 			outcomes[i].err = store.Away(err)
 		}
@@ -130,6 +133,18 @@ func (w *writer) batch(job *write) {
 	for _, o := range outcomes {
 		o.job.answer <- o.err
 	}
+}
+
+// end ends the transaction of a batch, and tells of one that is on disk.
+func (w *writer) end(tx *transaction, writes int, err error) error {
+	if w.committed == nil {
+		return tx.end(err)
+	}
+	begun := time.Now()
+	if err = tx.end(err); err == nil {
+		w.committed(writes, time.Since(begun))
+	}
+	return err
 }
 
 // next is a job that waits already, or nil. Where none waits it lets others run first: the callers of the last batch,
