@@ -25,6 +25,7 @@ import (
 	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/store/engines"
+	"example.com/ginseng/internal/telemetry"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules"
 )
@@ -104,6 +105,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // settings are all that the service reads from its environment.
 type settings struct {
 	App     config.App
+	Traces  telemetry.Config
 	Modules modules.Settings
 }
 
@@ -135,8 +137,9 @@ const (
 	readTime       = 60 * time.Second // for header and body; middleware gives the body less
 	writeTime      = 60 * time.Second // from the end of the header: body, request and answer
 	idleTime       = 60 * time.Second
-	drainTime      = 50 * time.Second // a little more than the longest request: its body, and what is done with it
-	finishTime     = 8 * time.Second  // for the mails that wait then: all in all less than a minute
+	drainTime      = 48 * time.Second // a little more than the longest request: its body, and what is done with it
+	finishTime     = 8 * time.Second  // for the mails that wait then
+	flushTime      = 2 * time.Second  // for the traces that wait then: all in all less than a minute
 	maxHeaderBytes = 64 << 10
 	sweepInterval  = 10 * time.Minute
 )
@@ -159,7 +162,12 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	host := modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger, Hasher: password.NewHasher()}
+	observer, stopObserving, err := observe(ctx, s, logger, stdout)
+	if err != nil {
+		return err
+	}
+	defer stopObserving()
+	host := modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger, Hasher: password.NewHasher(), Observer: observer}
 	if s.App.Env == config.Development {
 		host.Development, host.Print = true, stderr
 	}
@@ -173,7 +181,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	var draining atomic.Bool
-	handler, err := newHandler(s.App, service, logger, func(ctx context.Context) error {
+	handler, err := newHandler(s.App, service, observer, logger, func(ctx context.Context) error {
 		if draining.Load() {
 			return apperr.New(apperr.Unavailable, "The service is about to stop.")
 		}
@@ -217,12 +225,45 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	return nil
 }
 
-func newHandler(app config.App, service modules.Service, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
+// observe starts what watches the service, as the settings say: metrics on a listener of their own, and traces. stop is
+// for the very end; it sends the traces that wait. With neither the Observer is nil.
+func observe(ctx context.Context, s settings, logger *slog.Logger, stdout io.Writer) (observer *telemetry.Observer, stop func(), err error) {
+	address := s.App.MetricsAddr
+	observer, err = telemetry.New(telemetry.Options{
+		Metrics: address != "", Traces: s.Traces, Service: "ginseng", Version: version, Print: stdout, Log: logger,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var server *http.Server
+	if address != "" {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			_ = observer.Shutdown(ctx) // there is nothing to send
+			return nil, nil, fmt.Errorf("cannot listen for metrics (set METRICS_ADDR to another address): %w", err)
+		}
+		logger.Info("metrics are served", "address", "http://"+listener.Addr().String()+"/metrics")
+		server = newServer(observer.Metrics(logger), logger)
+		go func() { _ = server.Serve(listener) }()
+	}
+	return observer, func() {
+		flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+		defer cancel()
+		if server != nil && server.Shutdown(flush) != nil {
+			_ = server.Close() // no scrape takes that long
+		}
+		if err := observer.Shutdown(flush); err != nil {
+			logger.Warn("traces are lost: there was no time to send them", "error", err)
+		}
+	}, nil
+}
+
+func newHandler(app config.App, service modules.Service, observer *telemetry.Observer, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
 	guard := service.Guard
 	guard.QueryTokens, guard.MaxBodyBytes = app.QueryTokens, app.MaxBodyBytes
 	options := middleware.Options{
 		Modules: service.Modules, Guard: guard, Idempotency: service.Idempotency, Root: app.APIRoot, CORSOrigins: app.CORSOrigins,
-		TrustedProxies: app.TrustedProxies, Ready: ready, Log: logger,
+		TrustedProxies: app.TrustedProxies, Ready: ready, Log: logger, Observer: observer,
 	}
 	if app.Docs {
 		options.Docs = &middleware.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger}

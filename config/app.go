@@ -1,8 +1,10 @@
 package config
 
 import (
+	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -39,6 +41,8 @@ type App struct {
 	// DrainDelay is how long to go on taking requests after SIGTERM, with /readyz answering 503, so that a balancer
 	// looks elsewhere first.
 	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" min:"0s" max:"1m"`
+	// MetricsAddr is where GET /metrics answers, on a listener of its own; "" has none.
+	MetricsAddr string `env:"METRICS_ADDR" example:"127.0.0.1:9090"`
 }
 
 // EmbeddedURL is where development mode keeps its database when DATABASE_URL is not set.
@@ -78,11 +82,23 @@ func (a *App) Check(production bool, bad func(name, wrong string)) {
 	if len(a.CORSOrigins) == 0 && a.Env == Development {
 		a.CORSOrigins = []string{"*"}
 	}
+	if a.MetricsAddr != "" && !validHostPort(a.MetricsAddr) {
+		bad("METRICS_ADDR", "must be HOST:PORT, or :PORT for all networks, for example METRICS_ADDR=127.0.0.1:9090")
+	}
 	for _, proxy := range a.TrustedProxies {
 		if _, err := netip.ParsePrefix(proxy); err != nil {
 			bad("TRUSTED_PROXIES", "must list networks in CIDR form, for example TRUSTED_PROXIES=10.0.0.0/8,192.168.0.0/16")
 		}
 	}
+}
+
+func validHostPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 func validRoot(path string) bool {

@@ -20,6 +20,7 @@ import (
 	"github.com/rs/cors"
 
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/telemetry"
 )
 
 // Options are what a Stack is made of.
@@ -34,6 +35,7 @@ type Options struct {
 	Ready          func(context.Context) error // whether the service can do its work
 	Docs           *Documents                  // of the API; nil serves none
 	Log            *slog.Logger
+	Observer       *telemetry.Observer // nil sees nothing
 }
 
 // bodyTime is Options.BodyTime. requestTime is how long a request may take in all; the database calls it makes end with
@@ -49,8 +51,8 @@ type Stack struct {
 	engine *gin.Engine
 }
 
-// New builds the stack. The order: CORS, HEAD as GET, gzip, then in Gin the request's id, its line in the log, panics, its
-// time limit, security headers, and the route.
+// New builds the stack. The order: HEAD as GET, gzip, then in Gin the request's id, its line in the log, panics, its
+// time limit, CORS, security headers, and the route.
 func New(o Options) (*Stack, error) {
 	quiet()
 	engine := gin.New()
@@ -60,7 +62,11 @@ func New(o Options) (*Stack, error) {
 	if err := engine.SetTrustedProxies(o.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("middleware: trusted proxies: %w", err)
 	}
-	engine.Use(observe(o.Log), secure, limitBody(cmp.Or(o.BodyTime, bodyTime)))
+	engine.Use(observe(o.Log, o.Observer))
+	if len(o.CORSOrigins) > 0 {
+		engine.Use(allowOrigins(o.CORSOrigins))
+	}
+	engine.Use(secure, limitBody(cmp.Or(o.BodyTime, bodyTime)))
 	engine.NoRoute(func(c *gin.Context) { fail(c, apperr.New(apperr.NotFound, "There is nothing at this address.")) })
 	engine.NoMethod(noMethod)
 	mountHealth(engine, o.Ready)
@@ -75,11 +81,7 @@ func New(o Options) (*Stack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("middleware: gzip: %w", err)
 	}
-	handler := headAsGet(compress(engine))
-	if len(o.CORSOrigins) > 0 {
-		handler = allowOrigins(o.CORSOrigins).Handler(handler)
-	}
-	return &Stack{Handler: handler, engine: engine}, nil
+	return &Stack{Handler: headAsGet(compress(engine)), engine: engine}, nil
 }
 
 // quiet keeps Gin from printing its own lines; the mode is a global of Gin's.
@@ -94,23 +96,31 @@ func (s *Stack) Routes() []string {
 	return out
 }
 
-func allowOrigins(origins []string) *cors.Cors {
-	return cors.New(cors.Options{
+func allowOrigins(origins []string) gin.HandlerFunc {
+	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"},
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy"},
 		MaxAge:         600, // seconds
 	})
+	return func(c *gin.Context) {
+		rules.HandlerFunc(c.Writer, c.Request)
+		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
+			c.Abort() // a browser's question before its request: it is answered
+		}
+	}
 }
+
+// headKey marks the context of a request that came as HEAD.
+type headKey struct{}
 
 // headAsGet lets every GET route answer HEAD: net/http drops the body, since it remembers the request as it came.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
-			get := *r
-			get.Method = http.MethodGet
-			r = &get
+			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
+			r.Method = http.MethodGet
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -131,9 +141,17 @@ func noMethod(c *gin.Context) {
 	fail(c, apperr.New(apperr.MethodNotAllowed, "This address does not take this method; Allow lists those it takes."))
 }
 
+// cameAs is the method that the client sent.
+func cameAs(r *http.Request) string {
+	if r.Method == http.MethodGet && r.Context().Value(headKey{}) != nil {
+		return http.MethodHead
+	}
+	return r.Method
+}
+
 // observe gives the request its id and time limit, writes its line in the log, and answers a panic. The line never
 // holds the query or a header: a credential may stand there.
-func observe(log *slog.Logger) gin.HandlerFunc {
+func observe(log *slog.Logger, observer *telemetry.Observer) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
 		id := incomingID(c.GetHeader("X-Request-Id"))
@@ -142,18 +160,25 @@ func observe(log *slog.Logger) gin.HandlerFunc {
 		}
 		c.Set(requestIDKey, id)
 		c.Header("X-Request-Id", id)
-		ctx, cancel := context.WithTimeout(c.Request.Context(), requestTime)
+		method := cameAs(c.Request)
+		ctx, seen := observer.Begin(c.Request, method, c.FullPath())
+		ctx, cancel := context.WithTimeout(ctx, requestTime)
 		defer cancel()
 		c.Request = c.Request.WithContext(ctx)
 
 		cut := next(c)
 
 		attrs := []slog.Attr{
-			slog.String("requestId", id), slog.String("method", c.Request.Method), slog.String("route", c.FullPath()),
+			slog.String("requestId", id), slog.String("method", method), slog.String("route", c.FullPath()),
 			slog.Int("status", c.Writer.Status()), slog.Duration("duration", time.Since(start)),
 		}
+		if trace := seen.TraceID(); trace != "" {
+			attrs = append(attrs, slog.String("traceId", trace))
+		}
+		var user string
 		if caller := Caller(c); caller.IsUser() {
-			attrs = append(attrs, slog.String("userId", caller.UserID.Hex()))
+			user = caller.UserID.Hex()
+			attrs = append(attrs, slog.String("userId", user))
 		}
 		level := slog.LevelInfo
 		if failed := c.Errors.Last(); failed != nil {
@@ -162,8 +187,10 @@ func observe(log *slog.Logger) gin.HandlerFunc {
 		}
 		log.LogAttrs(ctx, level, "request", attrs...)
 		if cut {
+			seen.End(http.StatusInternalServerError, user)
 			panic(http.ErrAbortHandler)
 		}
+		seen.End(c.Writer.Status(), user)
 	}
 }
 

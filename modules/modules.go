@@ -13,6 +13,7 @@ import (
 	"example.com/ginseng/internal/listing"
 	"example.com/ginseng/internal/mail"
 	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/telemetry"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
@@ -42,6 +43,7 @@ type Host struct {
 	Print       io.Writer
 	Mail        mail.Sender // nil sends mails as the settings say
 	Hasher      user.Hasher
+	Observer    *telemetry.Observer // nil sees nothing
 }
 
 // Service is what the modules make together.
@@ -57,9 +59,12 @@ type Service struct {
 
 // New makes every module.
 func New(h Host, s Settings) (Service, error) {
+	h.DB = h.Observer.Database(h.DB)
+	h.Hasher = h.Observer.Hasher(h.Hasher)
 	cursors := listing.NewCursors(h.MasterKeys...)
 	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys, h.Now, h.NewID)
 	limits := limit.New(h.DB, h.Now)
+	h.Observer.Meter(limits)
 	mails, err := newMails(h, s.PasswordReset)
 	if err != nil {
 		return Service{}, err
@@ -71,7 +76,8 @@ func New(h Host, s Settings) (Service, error) {
 	})
 	auths := auth.New(auth.Options{Users: users.Service, Sessions: sessions, Limits: limits, Config: s.Auth, Now: h.Now, NewID: h.NewID})
 	socials := social.New(social.Options{
-		Users: users.Service, Sessions: auths.Service, Limits: limits, Identities: identities, Config: s.Social, Now: h.Now, NewID: h.NewID,
+		Users: users.Service, Sessions: auths.Service, Limits: limits, Identities: identities, Config: s.Social, Transport: h.Observer.Transport,
+		Now: h.Now, NewID: h.NewID,
 	})
 	passwordResets := passwordreset.New(passwordreset.Options{
 		Users: users.Service, Resets: resets, Limits: limits, Mail: mails, Config: s.PasswordReset, Development: h.Development, Now: h.Now, NewID: h.NewID,
@@ -99,7 +105,7 @@ func newMails(h Host, c passwordreset.Config) (*mail.Queue, error) {
 	sender := h.Mail
 	if sender == nil {
 		var err error
-		if sender, err = mail.New(c.Mail, mail.Options{Print: h.Print, Log: h.Log}); err != nil {
+		if sender, err = mail.New(c.Mail, mail.Options{Print: h.Print, Log: h.Log, Transport: h.Observer.Transport}); err != nil {
 			return nil, fmt.Errorf("modules: %w", err)
 		}
 		if !c.Mail.Sends() && !h.Development {
@@ -109,5 +115,7 @@ func newMails(h Host, c passwordreset.Config) (*mail.Queue, error) {
 			h.Log.Warn("no password reset is taken, because RESET_LINK_ORIGINS is not set: no link is allowed in its mail")
 		}
 	}
-	return mail.NewQueue(sender, mail.Backoff[:], h.Log), nil
+	queue := mail.NewQueue(sender, mail.Backoff[:], h.Log)
+	h.Observer.Mails(queue)
+	return queue, nil
 }
