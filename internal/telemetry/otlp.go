@@ -111,7 +111,8 @@ func (o *otlp) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, err = z.Write(raw)
-	return b.Bytes(), errors.Join(err, z.Close())
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
 }
 
 // never is the wait after which a batch is not tried again.

@@ -1,0 +1,49 @@
+package attack_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"example.com/ginseng/internal/testkit"
+)
+
+// TestSecretsInTelemetry reads all metrics and spans of a whole life.
+func TestSecretsInTelemetry(t *testing.T) {
+	t.Parallel()
+	receiver := testkit.NewReceiver(t)
+	o := receiver.Observer()
+	api := newWorld(t, testkit.Observed(o))
+	ada, secrets := life(t, api)
+	ok(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: ada.Token}))
+	secrets["her address"] = ada.Email
+	api.Finish()
+	page := httptest.NewRecorder()
+	o.Metrics(slog.New(slog.DiscardHandler)).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if err := o.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	spans, raw := receiver.Spans()
+	if len(spans) < 200 || !bytes.Contains(raw, []byte(ada.ID)) || page.Body.Len() < 10_000 {
+		t.Fatalf("%d spans and %d bytes of metrics are not a whole life", len(spans), page.Body.Len())
+	}
+	calls := map[string]bool{}
+	for _, s := range spans {
+		calls[s.Name] = true
+	}
+	for _, name := range []string{"POST /auth/:provider", "PUT /password-resets/:token", "send mail", "verify password", "POST", "insert identities"} {
+		if !calls[name] {
+			t.Errorf("there is no span %s", name)
+		}
+	}
+	for name, secret := range secrets {
+		if bytes.Contains(raw, []byte(secret)) {
+			t.Errorf("the attack succeeded: the attacker read %s in a span", name)
+		}
+		if bytes.Contains(page.Body.Bytes(), []byte(secret)) {
+			t.Errorf("the attack succeeded: the attacker read %s in the metrics", name)
+		}
+	}
+}
