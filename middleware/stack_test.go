@@ -21,6 +21,7 @@ import (
 	"example.com/ginseng/internal/access"
 	"example.com/ginseng/internal/apperr"
 	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/telemetry"
 )
 
 const (
@@ -518,5 +519,91 @@ func BenchmarkStack(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.ServeHTTP(httptest.NewRecorder(), r)
+	}
+}
+
+// TestEveryRequestHasALine counts the lines of requests that are answered early, and looks for the method that came.
+func TestEveryRequestHasALine(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	s := newStack(t, &log, func(r *Router) { r.GET("/things/:id", access.Public, who) }, func(o *Options) { o.CORSOrigins = []string{"https://app.example.com"} })
+	for _, test := range []struct {
+		method, path string
+		preflight    bool
+		want         string
+	}{
+		{"GET", "/things/1", false, "method=GET route=/things/:id status=200"},
+		{"HEAD", "/things/1", false, "method=HEAD route=/things/:id status=200"},
+		{"HEAD", "/nowhere", false, `method=HEAD route="" status=404`},
+		{"OPTIONS", "/things/1", false, `method=OPTIONS route="" status=204`},
+		{"OPTIONS", "/things/1", true, `method=OPTIONS route="" status=204`},
+		{"POST", "/things/1", false, `method=POST route="" status=405`},
+	} {
+		log.Reset()
+		header := []string{"Origin", "https://app.example.com"}
+		if test.preflight {
+			header = append(header, "Access-Control-Request-Method", "PUT")
+		}
+		w := do(s, test.method, test.path, "", "", header...)
+		if line := log.String(); strings.Count(line, "\n") != 1 || !strings.Contains(line, test.want) || w.Header().Get("X-Request-Id") == "" {
+			t.Errorf("%s %s: %s", test.method, test.path, line)
+		}
+		if allowed := w.Header().Get("Access-Control-Allow-Methods"); (allowed == "PUT") != test.preflight {
+			t.Errorf("%s %s, preflight %v: Access-Control-Allow-Methods %q", test.method, test.path, test.preflight, allowed)
+		}
+	}
+}
+
+// BenchmarkRequest is what a request costs while it is not watched, and what watching it adds.
+func BenchmarkRequest(b *testing.B) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	b.Cleanup(receiver.Close)
+	traced := telemetry.Config{
+		Endpoint: receiver.URL, Timeout: 10_000, Propagators: []string{"tracecontext"}, BatchDelay: 5000, BatchTimeout: 30_000, QueueSize: 2048, BatchSize: 512,
+	}
+	rarely := traced
+	rarely.Sampler, rarely.SamplerArg = "parentbased_traceidratio", "0.01"
+	for _, bench := range []struct {
+		name    string
+		options telemetry.Options
+	}{
+		{"off", telemetry.Options{}},
+		{"metrics", telemetry.Options{Metrics: true}},
+		{"traces", telemetry.Options{Traces: traced}},
+		{"one trace of a hundred", telemetry.Options{Traces: rarely}},
+		{"both", telemetry.Options{Metrics: true, Traces: traced}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			bench.options.Log = slog.New(slog.DiscardHandler)
+			observer, err := telemetry.New(bench.options)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := newStack(b, io.Discard, func(r *Router) { r.GET("/things/:id", access.Public, who) }, func(o *Options) { o.Observer = observer })
+			r := httptest.NewRequest("GET", "/things/1", nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			b.StopTimer()
+			if err := observer.Shutdown(context.Background()); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+}
+
+// TestNotWatched shows that a request which nobody watches costs no allocation for that.
+func TestNotWatched(t *testing.T) {
+	var nobody *telemetry.Observer
+	r := httptest.NewRequest("GET", "/things/1", nil)
+	if n := testing.AllocsPerRun(100, func() {
+		ctx, seen := nobody.Begin(r, cameAs(r), "/things/:id")
+		if ctx != r.Context() || seen.TraceID() != "" {
+			t.Error("somebody watches")
+		}
+		seen.End(200, "")
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
