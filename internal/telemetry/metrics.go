@@ -80,6 +80,14 @@ func (m *metrics) committed(writes int, took time.Duration) {
 	m.commitLength.Observe(took.Seconds())
 }
 
+// Registry takes further metrics, which are served with the others; nil where there are none.
+func (o *Observer) Registry() *prometheus.Registry {
+	if o == nil || o.metrics == nil {
+		return nil
+	}
+	return o.metrics.registry
+}
+
 // Metrics serves GET /metrics, and nothing else.
 func (o *Observer) Metrics(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()

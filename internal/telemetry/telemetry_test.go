@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -165,8 +166,13 @@ func TestTable(t *testing.T) {
 		types[m[1]] = m[2]
 	}
 	registered := map[string]string{}
-	for _, d := range o.Descriptions() {
-		m := description.FindStringSubmatch(d)
+	descriptions := make(chan *prometheus.Desc)
+	go func() {
+		o.Registry().Describe(descriptions)
+		close(descriptions)
+	}()
+	for d := range descriptions {
+		m := description.FindStringSubmatch(d.String())
 		if m == nil {
 			t.Fatalf("the library describes metrics differently: %s", d)
 		}
