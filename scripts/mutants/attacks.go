@@ -561,5 +561,17 @@ func logs() []attack {
 			name: "forged line in the log", defence: "request ids that fit a log", pkg: attackTests, test: "TestForgedLogLine", says: "the attack succeeded",
 			edits: []edit{{"middleware/stack.go", "id := incomingID(c.GetHeader(\"X-Request-Id\"))", "id := c.GetHeader(\"X-Request-Id\")"}},
 		},
+		{
+			name: "secret in a span, from a path", defence: "spans of patterns", pkg: attackTests, test: "TestSecretsInTelemetry", says: "the attacker read a reset in a span",
+			edits: []edit{{"internal/telemetry/request.go", "semconv.HTTPRoute(route)", "semconv.HTTPRoute(r.URL.Path)"}},
+		},
+		{
+			name: "secret in a span, from a call of a provider", defence: "spans without the address of a call", pkg: attackTests, test: "TestSecretsInTelemetry", says: "the attacker read token of facebook in a span",
+			edits: []edit{{"internal/telemetry/transport.go", "r.URL.Hostname()", "r.URL.String()"}},
+		},
+		{
+			name: "metrics without end", defence: "one name for all methods that there are not", pkg: "internal/telemetry", test: "TestCardinality", says: "1000 series",
+			edits: []edit{{"internal/telemetry/request.go", "return otherMethod", "return method"}},
+		},
 	}
 }
