@@ -22,6 +22,7 @@ import (
 	"example.com/ginseng/config"
 	"example.com/ginseng/docs"
 	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/internal/drain"
 	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/store/engines"
@@ -138,6 +139,7 @@ const (
 	writeTime      = 60 * time.Second // from the end of the header: body, request and answer
 	idleTime       = 60 * time.Second
 	drainTime      = 48 * time.Second // a little more than the longest request: its body, and what is done with it
+	takeTime       = 5 * time.Second  // for a client to take some of its answer meanwhile
 	finishTime     = 8 * time.Second  // for the mails that wait then
 	flushTime      = 2 * time.Second  // for the traces that wait then: all in all less than a minute
 	maxHeaderBytes = 64 << 10
@@ -190,10 +192,11 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(s.App.Host, strconv.Itoa(s.App.Port)))
+	opened, err := net.Listen("tcp", net.JoinHostPort(s.App.Host, strconv.Itoa(s.App.Port)))
 	if err != nil {
 		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
 	}
+	listener := drain.NewListener(opened, takeTime)
 	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", shown(s.App.Host, listener.Addr()), s.App.Env)
 
 	server := newServer(handler, logger)
@@ -210,10 +213,11 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	}
 	draining.Store(true)
 	logger.Info("stopping: answering the requests under way")
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.App.DrainDelay+drainTime)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.App.DrainDelay+drainTime)
 	defer cancel()
 	time.Sleep(s.App.DrainDelay)
-	if err := server.Shutdown(drain); err != nil {
+	listener.Hurry()
+	if err := server.Shutdown(stopping); err != nil {
 		logger.Warn("requests were cut off: they took too long", "error", err)
 		_ = server.Close()
 	}

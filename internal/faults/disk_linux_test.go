@@ -1,0 +1,102 @@
+package faults_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/faults"
+	"example.com/ginseng/internal/testkit/process"
+)
+
+// TestFullDisk fills the disk under load: writes are refused with 503, reads go on, and when there is space again so do
+// the writes. A service that is killed meanwhile starts on the full disk, or says why it does not.
+func TestFullDisk(t *testing.T) {
+	heavy(t)
+	embedded(t)
+	r := newRoom(t)
+	env := settings("sqlite:" + filepath.Join(r.dir, "data", "test.db"))
+	p := begin(t, r.inside(command(t, env)))
+	load := clients(t, p.URL, 8)
+	await(t, load, 200)
+	r.fill(t)
+	samples := full(t, load)
+	load.Mark()
+	r.free(t)
+	await(t, load, 500)
+	v := judge(t, load)
+	report(t, "the disk is full", append(samples, load.Take()...), v, load.Recovery())
+
+	load.Start()
+	await(t, load, 200)
+	r.fill(t)
+	samples = full(t, load)
+	p.Stop(os.Kill)
+	again, err := process.Start(r.inside(command(t, env)))
+	if err != nil {
+		if !strings.Contains(err.Error(), "exit code 1") || !strings.Contains(err.Error(), "full") {
+			t.Errorf("on a full disk: %v", err)
+		}
+		t.Logf("on a full disk the service says: %v", err)
+	} else {
+		again.Stop(syscall.SIGTERM)
+	}
+	r.free(t)
+	load.Mark()
+	p = begin(t, r.inside(command(t, env)))
+	load.SetURL(p.URL)
+	await(t, load, 500)
+	v = judge(t, load)
+	report(t, "the disk is full, then kill -9", append(samples, load.Take()...), v, load.Recovery())
+	ended(t, p)
+}
+
+// full waits until the clients have noticed that the disk is full, and a while longer.
+func full(t *testing.T, load *faults.Load) (samples []faults.Sample) {
+	t.Helper()
+	noticed := func() bool {
+		samples = append(samples, load.Take()...)
+		return failures(samples) > 50
+	}
+	within(t, func(ctx context.Context) error { return faults.Until(ctx, noticed) }, "nobody notices that the disk is full")
+	before := load.Good()
+	await(t, load, 50)
+	if load.Good() == before {
+		t.Error("nothing is read from a full disk")
+	}
+	return samples
+}
+
+// TestReadOnly makes the folder of the database read-only while the service runs, and before it starts.
+func TestReadOnly(t *testing.T) {
+	heavy(t)
+	embedded(t)
+	r := newRoom(t)
+	data := filepath.Join(r.dir, "data")
+	env := settings("sqlite:" + filepath.Join(data, "test.db"))
+	p := begin(t, r.inside(command(t, env)))
+	load := clients(t, p.URL, 8)
+	r.do(t, "mount", "--bind", data, data)
+	r.do(t, "mount", "-o", "remount,bind,ro", data)
+	await(t, load, 300)
+	samples := load.Take()
+	load.Mark()
+	r.do(t, "umount", "--lazy", data)
+	await(t, load, 300)
+	v := judge(t, load)
+	report(t, "the folder becomes read-only", samples, v, load.Recovery())
+	ended(t, p)
+
+	r.do(t, "mount", "--bind", data, data)
+	r.do(t, "mount", "-o", "remount,bind,ro", data)
+	begun := time.Now()
+	_, err := process.Start(r.inside(command(t, env)))
+	if err == nil || !strings.Contains(err.Error(), "exit code 1") || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("started on a read-only folder: %v", err)
+	}
+	t.Logf("started on a read-only folder, it ends within %v: %v", time.Since(begun), err)
+}

@@ -1,0 +1,247 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/faults"
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testkit/process"
+	"example.com/ginseng/internal/testkit/proxy"
+)
+
+// patience bounds every wait of a test.
+const patience = time.Minute
+
+// promised is how soon after a fault the service must work again.
+const promised = 5 * time.Second
+
+// binary is the service, built once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	return process.Build(context.Background(), dir)
+})
+
+// built is the folder of the binary.
+var built string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == enterRoom {
+		os.Exit(keepRoom(os.Args[2]))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(built)
+	os.Exit(code)
+}
+
+// heavy skips a test that starts processes and keeps them busy where quick tests were asked for.
+func heavy(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes, and keeps them busy for seconds")
+	}
+	t.Parallel()
+}
+
+// server is the address of the MongoDB-compatible server; the test is skipped where there is none.
+func server(t *testing.T) string {
+	t.Helper()
+	uri := os.Getenv("TEST_MONGODB_URI")
+	if uri == "" {
+		t.Skip("SKIPPED: TEST_MONGODB_URI is not set; make test-integration runs this")
+	}
+	return uri
+}
+
+// embedded skips a test of the embedded engine where MongoDB is what is tested.
+func embedded(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TEST_MONGODB_URI") != "" {
+		t.Skip("is about the embedded engine; make test runs it")
+	}
+}
+
+// database is the address of a new database: on the server that TEST_MONGODB_URI names, else of the embedded engine.
+func database(t *testing.T) string {
+	t.Helper()
+	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
+		return named(t, uri)
+	}
+	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+}
+
+// named is a server's address with the name of a new database, and no way past a proxy.
+func named(t *testing.T, uri string) string {
+	t.Helper()
+	return strings.TrimSuffix(uri, "/") + "/faults_" + store.NewID().Hex() + "?directConnection=true"
+}
+
+func engine() string {
+	if os.Getenv("TEST_MONGODB_URI") != "" {
+		return "MongoDB"
+	}
+	return "embedded"
+}
+
+// masterKey is fresh for every run.
+var masterKey = strings.Repeat(store.NewID().Hex(), 2)
+
+// settings are what each service here is started with.
+func settings(database string, more ...string) []string {
+	return append([]string{
+		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=warn", "MAIL_URL=log:",
+		"MASTER_KEY=" + masterKey, "JWT_SECRET=" + masterKey, "DATABASE_URL=" + database,
+	}, more...)
+}
+
+// command is the service, not started yet.
+func command(t *testing.T, env []string) *exec.Cmd {
+	t.Helper()
+	path, err := binary()
+	must(t, err)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path)
+	cmd.Dir, cmd.Env = t.TempDir(), env
+	return cmd
+}
+
+// start starts the service; the test's clean-up kills it.
+func start(t *testing.T, env []string) *process.Process {
+	t.Helper()
+	return begin(t, command(t, env))
+}
+
+func begin(t *testing.T, cmd *exec.Cmd) *process.Process {
+	t.Helper()
+	p, err := process.Start(cmd)
+	must(t, err)
+	t.Cleanup(func() {
+		p.Stop(os.Kill) // it has ended, unless the test has failed
+		if t.Failed() {
+			t.Logf("the log of the service:\n%.4000s", p.Log())
+		}
+	})
+	return p
+}
+
+// clients begin to use a service.
+func clients(t *testing.T, url string, n int) *faults.Load {
+	t.Helper()
+	load, err := faults.NewLoad(t.Context(), url, masterKey, n)
+	must(t, err)
+	load.Start()
+	t.Cleanup(load.Stop)
+	return load
+}
+
+// within bounds a wait.
+func within(t *testing.T, wait func(context.Context) error, what string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := wait(ctx); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func await(t *testing.T, load *faults.Load, more int64) {
+	t.Helper()
+	within(t, func(ctx context.Context) error { return load.Await(ctx, more) }, "the clients get no further")
+}
+
+// judge stops the clients, and holds what is there to what they were told, and the time to recovery to what is promised.
+func judge(t *testing.T, load *faults.Load) faults.Verdict {
+	t.Helper()
+	load.Stop()
+	if took := load.Recovery(); took > promised {
+		t.Errorf("a request failed %v after the end of the fault", took)
+	}
+	v, err := load.Check(t.Context())
+	must(t, err)
+	for _, wrong := range v.Wrong {
+		t.Error(wrong)
+	}
+	if v.Created == 0 {
+		t.Error("nothing was created: the test shows nothing")
+	}
+	return v
+}
+
+// report prints a row for docs/reliability.md: go test ./internal/faults -v | grep -o '| .* |'
+func report(t *testing.T, fault string, samples []faults.Sample, v faults.Verdict, recovery time.Duration) {
+	t.Helper()
+	lost := "nothing"
+	if len(v.Wrong) > 0 {
+		lost = "SOMETHING"
+	}
+	t.Logf("| %s | %s | %s | %s of %d answered 201; %d of %d untold were made | %.1f s |",
+		engine(), fault, saw(samples), lost, v.Created, v.Made, v.Untold, recovery.Seconds())
+}
+
+// saw sums up what the callers got.
+func saw(samples []faults.Sample) string {
+	counts, slowest := make(map[string]int), time.Duration(0)
+	for _, s := range samples {
+		name := fmt.Sprint(s.Status)
+		switch {
+		case s.Status == 0:
+			name = "cut off"
+		case s.Status < 300:
+			name = "2xx"
+		}
+		counts[name]++
+		slowest = max(slowest, s.Took)
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s ×%d", name, counts[name]))
+	}
+	return fmt.Sprintf("%s; slowest %.1f s", strings.Join(parts, ", "), slowest.Seconds())
+}
+
+// failures is how many of the requests were not done.
+func failures(samples []faults.Sample) (n int) {
+	for _, s := range samples {
+		if s.Failed() {
+			n++
+		}
+	}
+	return n
+}
+
+// through puts a network before a server.
+func through(t *testing.T, address string) *proxy.Proxy {
+	t.Helper()
+	p, err := proxy.New(address, nil)
+	must(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended stops a service that must end in good order.
+func ended(t *testing.T, p *process.Process) {
+	t.Helper()
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}

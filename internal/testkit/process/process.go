@@ -1,0 +1,128 @@
+// Package process builds the service and runs it as a process of its own, which a test or a load can signal, kill and
+// measure.
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Build builds the service into a folder, and returns the path of the binary.
+func Build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "service")
+	out, err := exec.CommandContext(ctx, "go", "build", "-tags", "nomsgpack", "-o", binary, "example.com/ginseng").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("the service does not build: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// Process is a service that runs.
+type Process struct {
+	Line string // the one it printed at listen
+	URL  string
+
+	cmd *exec.Cmd
+	log *log
+}
+
+// Start starts a command that serves, and waits until it listens. The end of the command's context kills it.
+func Start(cmd *exec.Cmd) (*Process, error) {
+	p := &Process{cmd: cmd, log: new(log)}
+	cmd.Stderr = p.log
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		code := p.Wait()
+		return nil, fmt.Errorf("the service did not listen: exit code %d\n%s", code, p.Log())
+	}
+	p.Line = strings.TrimSuffix(line, "\n")
+	p.URL = regexp.MustCompile(`http://[^,]+`).FindString(line)
+	return p, nil
+}
+
+// Signal sends it a signal.
+func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
+
+// Wait waits for its end and returns the exit code; -1 if a signal killed it.
+func (p *Process) Wait() int {
+	_ = p.cmd.Wait() // the state tells
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// Stop ends it with a signal and returns the exit code; -1 if the signal killed it.
+func (p *Process) Stop(signal os.Signal) int {
+	_ = p.Signal(signal) // it may have ended
+	return p.Wait()
+}
+
+// Pid is the process's number.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Log is what it has written to its standard error.
+func (p *Process) Log() string { return p.log.String() }
+
+// Memory is how much of it is resident, in bytes; 0 where the system does not tell.
+func (p *Process) Memory() int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// Files is how many files and connections it has open; 0 where the system does not tell.
+func (p *Process) Files() int {
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Pid()))
+	return len(entries)
+}
+
+// Goroutines ends the process, and counts the goroutines it had by the function that began them. Go's runtime writes
+// them down on SIGQUIT.
+func (p *Process) Goroutines() map[string]int {
+	p.Stop(syscall.SIGQUIT)
+	counts := make(map[string]int)
+	for _, m := range regexp.MustCompile(`(?m)^created by (\S+)`).FindAllStringSubmatch(p.Log(), -1) {
+		counts[m[1]]++
+	}
+	return counts
+}
+
+// log keeps what is written to it.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write keeps the text.
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String is all of it.
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
