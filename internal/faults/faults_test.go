@@ -193,7 +193,7 @@ func report(t *testing.T, fault string, samples []faults.Sample, v faults.Verdic
 
 // saw sums up what the callers got.
 func saw(samples []faults.Sample) string {
-	counts, slowest := make(map[string]int), time.Duration(0)
+	counts := make(map[string]int)
 	for _, s := range samples {
 		name := fmt.Sprint(s.Status)
 		switch {
@@ -203,13 +203,19 @@ func saw(samples []faults.Sample) string {
 			name = "2xx"
 		}
 		counts[name]++
-		slowest = max(slowest, s.Took)
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%s ×%d", name, counts[name]))
 	}
-	return fmt.Sprintf("%s; slowest %.1f s", strings.Join(parts, ", "), slowest.Seconds())
+	return fmt.Sprintf("%s; slowest %.1f s", strings.Join(parts, ", "), slowest(samples).Seconds())
+}
+
+func slowest(samples []faults.Sample) (took time.Duration) {
+	for _, s := range samples {
+		took = max(took, s.Took)
+	}
+	return took
 }
 
 // failures is how many of the requests were not done.

@@ -122,12 +122,12 @@ func Until(ctx context.Context, done func() bool) error {
 	return nil
 }
 
-// Recovery is how long after the mark the last request that began after it has failed.
+// Recovery is how long after the mark the last request has failed.
 func (l *Load) Recovery() (took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.samples {
-		if s.Failed() && s.Begun.After(l.mark) {
+		if s.Failed() {
 			took = max(took, s.Begun.Add(s.Took).Sub(l.mark))
 		}
 	}

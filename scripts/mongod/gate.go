@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -62,8 +63,10 @@ func (g *gate) relay(ctx context.Context, client net.Conn) {
 
 // exchange sends the request and returns the answer, which is empty if the request wants none.
 func (g *gate) exchange(server net.Conn, request []byte) ([]byte, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	if !isGreeting(request) { // which asks whether the server lives, and shall not wait for what others ask
+		g.mu.Lock()
+		defer g.mu.Unlock()
+	}
 	if _, err := server.Write(request); err != nil || wantsNoAnswer(request) {
 		return nil, err
 	}
@@ -99,4 +102,11 @@ func wantsNoAnswer(message []byte) bool {
 	return len(message) >= headerSize+4 &&
 		binary.LittleEndian.Uint32(message[12:]) == opMsg &&
 		binary.LittleEndian.Uint32(message[headerSize:])&moreToCome != 0
+}
+
+// isGreeting reports whether the message is a hello: an OP_MSG whose first section is a document that begins with it.
+func isGreeting(message []byte) bool {
+	const name = headerSize + 4 + 1 + 4 + 1 // after the flags, the kind of the section, the document's size, the first type
+	return len(message) > name && binary.LittleEndian.Uint32(message[12:]) == opMsg &&
+		(bytes.HasPrefix(message[name:], []byte("hello\x00")) || bytes.HasPrefix(message[name:], []byte("isMaster\x00")))
 }

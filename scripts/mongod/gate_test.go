@@ -145,3 +145,43 @@ func frame(kind, flags uint32, body ...byte) []byte {
 	}
 	return append(message, body...)
 }
+
+// TestGateLetsGreetingsPass sends a hello while a command is under way.
+func TestGateLetsGreetingsPass(t *testing.T) {
+	begun, held := make(chan struct{}), make(chan struct{})
+	door := listenGate(t, func(server net.Conn) {
+		request, err := readMessage(server)
+		if err != nil {
+			return
+		}
+		if !isGreeting(request) {
+			close(begun)
+			<-held
+		}
+		_, _ = server.Write(request)
+	})
+	send := func(request []byte) net.Conn {
+		client, err := net.Dial("tcp", door)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Write(request); err != nil {
+			t.Fatal(err)
+		}
+		return client
+	}
+	command := send(frame(opMsg, 0, 1))
+	defer command.Close()
+	<-begun
+	for _, name := range []string{"hello", "isMaster"} {
+		greeting := send(frame(opMsg, 0, append([]byte{0, 0, 0, 0, 0, 16}, name+"\x00"...)...))
+		if _, err := readMessage(greeting); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		greeting.Close()
+	}
+	close(held)
+	if _, err := readMessage(command); err != nil {
+		t.Error(err)
+	}
+}

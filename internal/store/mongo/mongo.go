@@ -69,7 +69,9 @@ func (db *DB) System() string { return "mongodb" }
 //   - reads, and writes of one document, are tried again after a lost connection or an election (retryReads,
 //     retryWrites);
 //   - an operation whose context has no deadline ends after 10 s, of which at most 5 s go by without a server to ask
-//     (serverSelectionTimeoutMS) or with connecting to it (connectTimeoutMS);
+//     (serverSelectionTimeoutMS);
+//   - a server is asked every second whether it lives (heartbeatFrequencyMS). If it is silent for 3 s
+//     (connectTimeoutMS), the connections to it that are silent too are closed;
 //   - at most 100 connections are kept to each server (maxPoolSize), an idle one for 5 minutes (maxIdleTimeMS).
 func Open(_ context.Context, uri string, opts Options) (*DB, error) {
 	client, err := driver.Connect(clientOptions(uri, opts))
@@ -80,10 +82,12 @@ func Open(_ context.Context, uri string, opts Options) (*DB, error) {
 }
 
 func clientOptions(uri string, opts Options) *options.ClientOptions {
-	journal := true
+	journal, dialer := true, newDialer()
 	return options.Client().
 		SetAppName(cmp.Or(opts.AppName, DefaultName)).
 		SetMonitor(opts.Monitor).
+		SetDialer(dialer).
+		SetServerMonitor(&event.ServerMonitor{ServerHeartbeatFailed: dialer.unanswered}).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
 		SetReadConcern(readconcern.Local()).
 		SetReadPreference(readpref.Primary()).
@@ -91,7 +95,8 @@ func clientOptions(uri string, opts Options) *options.ClientOptions {
 		SetRetryWrites(true).
 		SetTimeout(operationTimeout).
 		SetServerSelectionTimeout(5 * time.Second).
-		SetConnectTimeout(5 * time.Second).
+		SetConnectTimeout(3 * time.Second).
+		SetHeartbeatInterval(time.Second).
 		SetMaxPoolSize(100).
 		SetMaxConnIdleTime(5 * time.Minute).
 		ApplyURI(uri)

@@ -204,9 +204,54 @@ func TestFind(t *testing.T) {
 
 func TestAway(t *testing.T) {
 	t.Parallel()
-	p := newProxy(t, serverURI(t), nil)
-	db := openFresh(t, p.uri+"&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500", Options{})
-	storetest.Away(t, db, p.take, p.giveBack)
+	p, uri := newProxy(t, nil)
+	db := openFresh(t, uri+"&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500", Options{})
+	storetest.Away(t, db, p.Cut, func() {
+		if err := p.Heal(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestForgotten has the network forget all open connections, and none of them end: a caller gets an answer by another
+// long before her deadline.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	p, uri := newProxy(t, nil)
+	db := openFresh(t, uri+"&heartbeatFrequencyMS=500&connectTimeoutMS=1000", Options{})
+	notes := db.Open(store.Spec{Name: "notes"})
+	const callers = 20 // as many connections
+	count := func() (failed int) {
+		results := make(chan error, callers)
+		for range callers {
+			go func() {
+				_, err := notes.Count(t.Context(), nil)
+				results <- err
+			}()
+		}
+		for range callers {
+			if <-results != nil {
+				failed++
+			}
+		}
+		return failed
+	}
+	if failed := count(); failed > 0 {
+		t.Fatalf("%d of %d callers are not served", failed, callers)
+	}
+	p.Lose()
+	if err := p.Heal(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	for range 3 { // the calls that wait on one connection each are tried again on another
+		if failed := count(); failed > 0 {
+			t.Errorf("%d of %d callers are not served", failed, callers)
+		}
+	}
+	if took := time.Since(begun); took > operationTimeout/2 {
+		t.Errorf("it took %v to find out", took)
+	}
 }
 
 // TestSilence checks that a server that takes commands and does not answer holds nobody longer than the context.
@@ -214,13 +259,13 @@ func TestSilence(t *testing.T) {
 	t.Parallel()
 	var silent atomic.Bool
 	speak := make(chan struct{})
-	p := newProxy(t, serverURI(t), func([]byte) bson.D {
+	_, uri := newProxy(t, func([]byte) bson.D {
 		if silent.Load() {
 			<-speak
 		}
 		return nil
 	})
-	db := openFresh(t, p.uri, Options{})
+	db := openFresh(t, uri, Options{})
 	if err := db.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +291,7 @@ func TestSilence(t *testing.T) {
 func TestHintedIndexGone(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int64
-	p := newProxy(t, serverURI(t), func(request []byte) bson.D {
+	_, uri := newProxy(t, func(request []byte) bson.D {
 		if !bytes.Contains(request, []byte("\x02hint\x00")) {
 			return nil
 		}
@@ -256,7 +301,7 @@ func TestHintedIndexGone(t *testing.T) {
 			{Key: "errmsg", Value: "hint provided does not correspond to an existing index"},
 		}
 	})
-	c := store.Open[note](openFresh(t, p.uri, Options{}), store.Spec{
+	c := store.Open[note](openFresh(t, uri, Options{}), store.Spec{
 		Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}},
 	})
 	want := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a"}
@@ -380,19 +425,20 @@ func TestClientOptions(t *testing.T) {
 	ours := clientOptions("mongodb://h", Options{})
 	if *ours.AppName != DefaultName || ours.WriteConcern.W != "majority" || !*ours.WriteConcern.Journal ||
 		ours.ReadConcern.Level != "local" || ours.ReadPreference.Mode() != readpref.PrimaryMode ||
-		!*ours.RetryReads || !*ours.RetryWrites || *ours.Timeout != operationTimeout || *ours.MaxPoolSize != 100 {
+		!*ours.RetryReads || !*ours.RetryWrites || *ours.Timeout != operationTimeout || *ours.MaxPoolSize != 100 ||
+		*ours.HeartbeatInterval != time.Second || *ours.ConnectTimeout != 3*time.Second || ours.ServerMonitor == nil {
 		t.Errorf("the defaults are %+v", ours)
 	}
 	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&"+
 		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&"+
-		"maxIdleTimeMS=5", Options{AppName: "ours"})
+		"maxIdleTimeMS=5&heartbeatFrequencyMS=600", Options{AppName: "ours"})
 	if err := theirs.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	if *theirs.AppName != "theirs" || theirs.WriteConcern.W != 1 || theirs.ReadConcern.Level != "majority" ||
 		theirs.ReadPreference.Mode() != readpref.NearestMode || *theirs.RetryReads || *theirs.RetryWrites ||
 		*theirs.Timeout != 1e6 || *theirs.ServerSelectionTimeout != 2e6 || *theirs.ConnectTimeout != 3e6 ||
-		*theirs.MaxPoolSize != 4 || *theirs.MaxConnIdleTime != 5e6 {
+		*theirs.MaxPoolSize != 4 || *theirs.MaxConnIdleTime != 5e6 || *theirs.HeartbeatInterval != 6e8 {
 		t.Errorf("the URI's values became %+v", theirs)
 	}
 }

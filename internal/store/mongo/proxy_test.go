@@ -5,124 +5,54 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"example.com/ginseng/internal/testkit/proxy"
 )
 
-// proxy stands between the driver and the server, and misbehaves when told to.
-type proxy struct {
-	server string
-	uri    string // by which the server is found through the proxy
-
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
-	away  bool // connections end at once
-
-	// answer, if it returns a document, keeps the request from the server and answers with that.
-	answer func(request []byte) bson.D
-}
-
-func newProxy(t *testing.T, uri string, answer func(request []byte) bson.D) *proxy {
+// newProxy puts a network before the server, and returns the URI by which the server is found through it. answer, if it
+// returns a document, keeps the request from the server and answers with that.
+func newProxy(t *testing.T, answer func(request []byte) bson.D) (*proxy.Proxy, string) {
 	t.Helper()
-	if answer == nil {
-		answer = func([]byte) bson.D { return nil }
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	u, err := url.Parse(serverURI(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := url.Parse(uri)
+	var upward func(client, server net.Conn) error
+	if answer != nil {
+		upward = func(client, server net.Conn) error { return answerSome(client, server, answer) }
+	}
+	p, err := proxy.New(u.Host, upward)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{server: u.Host, conns: make(map[net.Conn]struct{}), answer: answer}
-	u.Host = l.Addr().String()
+	t.Cleanup(p.Close)
+	u.Host = p.Addr()
 	query := u.Query()
 	query.Set("directConnection", "true") // a replica set would lead the driver past the proxy
 	u.RawQuery = query.Encode()
-	p.uri = u.String()
-	var done sync.WaitGroup
-	done.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			done.Go(func() { p.relay(client) })
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		p.take()
-		done.Wait()
-	})
-	return p
+	return p, u.String()
 }
 
-// take ends all connections, and new ones, until giveBack.
-func (p *proxy) take() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.away = true
-	for conn := range p.conns {
-		conn.Close()
-	}
-}
-
-func (p *proxy) giveBack() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.away = false
-}
-
-// admit keeps account of an open connection; it closes it if the server is away.
-func (p *proxy) admit(conn net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.conns[conn] = struct{}{}
-	if p.away {
-		conn.Close()
-	}
-}
-
-func (p *proxy) dismiss(conn net.Conn) {
-	conn.Close()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.conns, conn)
-}
-
-func (p *proxy) relay(client net.Conn) {
-	p.admit(client)
-	defer p.dismiss(client)
-	server, err := net.Dial("tcp", p.server)
-	if err != nil {
-		return
-	}
-	p.admit(server)
-	defer p.dismiss(server)
-	go func() {
-		io.Copy(client, server)
-		client.Close()
-	}()
+// answerSome passes requests on, or answers them itself.
+func answerSome(client, server net.Conn, answer func(request []byte) bson.D) error {
 	for {
 		head := make([]byte, 16)
 		if _, err := io.ReadFull(client, head); err != nil {
-			return
+			return err
 		}
 		request := append(head, make([]byte, binary.LittleEndian.Uint32(head)-16)...)
 		if _, err := io.ReadFull(client, request[16:]); err != nil {
-			return
+			return err
 		}
-		if answer := p.answer(request); answer == nil {
-			_, err = server.Write(request)
-		} else {
-			_, err = client.Write(message(answer, binary.LittleEndian.Uint32(request[4:])))
+		to, what := server, request
+		if doc := answer(request); doc != nil {
+			to, what = client, message(doc, binary.LittleEndian.Uint32(request[4:]))
 		}
-		if err != nil {
-			return
+		if _, err := to.Write(what); err != nil {
+			return err
 		}
 	}
 }

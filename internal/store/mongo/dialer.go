@@ -1,0 +1,80 @@
+package mongo
+
+import (
+	"context"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+)
+
+// dialer opens the driver's connections, and closes those that are dead. A network that forgets connections, as a
+// failed router or firewall does, breaks off none of them: the driver would lend them out one after the other, and each
+// caller would wait on one until the end of its request. The driver's heartbeat notices such a network first, but the
+// driver draws no conclusion for its other connections.
+type dialer struct {
+	net.Dialer
+
+	mu   sync.Mutex
+	open map[*connection]struct{}
+}
+
+type connection struct {
+	net.Conn
+	dialer  *dialer
+	address string
+	last    atomic.Int64 // when it was opened or brought something, in Unix nanoseconds
+}
+
+func newDialer() *dialer { return &dialer{open: make(map[*connection]struct{})} }
+
+// DialContext opens a connection.
+func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	opened, err := d.Dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{Conn: opened, dialer: d, address: address}
+	c.last.Store(time.Now().UnixNano())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open[c] = struct{}{}
+	return c, nil
+}
+
+// unanswered is told of a heartbeat that failed. It closes the connections to that server which have brought nothing
+// since the heartbeat was sent: whoever waits on one tries again on another, as the driver does after a lost connection.
+func (d *dialer) unanswered(e *event.ServerHeartbeatFailedEvent) {
+	address, _, _ := strings.Cut(e.ConnectionID, "[")
+	sent := time.Now().Add(-e.Duration).UnixNano()
+	d.mu.Lock()
+	open := slices.Collect(maps.Keys(d.open))
+	d.mu.Unlock()
+	for _, c := range open {
+		if c.address == address && c.last.Load() < sent {
+			_ = c.Close() // nobody is left who could tell of its loss
+		}
+	}
+}
+
+// Read notes that the connection lives.
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.last.Store(time.Now().UnixNano())
+	}
+	return n, err
+}
+
+// Close closes the connection.
+func (c *connection) Close() error {
+	c.dialer.mu.Lock()
+	delete(c.dialer.open, c)
+	c.dialer.mu.Unlock()
+	return c.Conn.Close()
+}
