@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,19 +110,10 @@ func account(t *testing.T, service string) (email, token string) {
 	t.Helper()
 	email = store.NewID().Hex() + "@example.com"
 	do(t, asked(t, "POST", service+"/users", masterKey, strings.NewReader(`{"email":"`+email+`","password":"`+password+`"}`)), http.StatusCreated)
-	return email, signIn(t, service, email)
+	return email, session(t, service, email, password).Token
 }
 
 const password = "patience is a root"
-
-func signIn(t *testing.T, service, email string) string {
-	t.Helper()
-	r := asked(t, "POST", service+"/auth?access_token="+url.QueryEscape(masterKey), "", nil)
-	r.SetBasicAuth(email, password)
-	var session struct{ Token string }
-	must(t, json.Unmarshal(do(t, r, http.StatusCreated), &session))
-	return session.Token
-}
 
 // asked is a request with a JSON body.
 func asked(t *testing.T, method, address, token string, body io.Reader) *http.Request {
