@@ -251,3 +251,42 @@ func ended(t *testing.T, p *process.Process) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// rest is what a service takes while nobody uses it.
+type rest struct {
+	memory int64
+	files  int
+}
+
+// atRest stops the clients and looks at what the service takes then.
+func atRest(load *faults.Load, p *process.Process) rest {
+	load.Stop()
+	return rest{p.Memory(), p.Files()}
+}
+
+// settled holds what a service takes, after faults and at rest, to what it took before, and its goroutines to the few
+// that it needs at rest. It ends the service.
+func settled(t *testing.T, load *faults.Load, p *process.Process, before rest) {
+	t.Helper()
+	const (
+		moreFiles  = 4  // connections to the database that another moment needs
+		moreMemory = 48 // MiB: two passwords hashed since the collector ran last
+		goroutines = 40 // at most, with a database's driver
+	)
+	within(t, func(ctx context.Context) error {
+		return faults.Until(ctx, func() bool { return p.Files() <= before.files+moreFiles })
+	}, "files stay open")
+	after := atRest(load, p)
+	if after.memory > before.memory+moreMemory<<20 {
+		t.Errorf("the service takes %d MiB at rest, and took %d MiB before", after.memory>>20, before.memory>>20)
+	}
+	left, running := p.Goroutines(), 0
+	for _, n := range left {
+		running += n
+	}
+	if running == 0 || running > goroutines {
+		t.Errorf("%d goroutines run at rest: %v", running, left)
+	}
+	t.Logf("| %s | at rest, before and after all faults | | | %d and %d MiB, %d and %d open files, %d goroutines |",
+		engine(), before.memory>>20, after.memory>>20, before.files, after.files, running)
+}

@@ -25,8 +25,9 @@ type Load struct {
 	key     string
 	http    *http.Client
 	clients []*client
-	stopped atomic.Bool
 	running sync.WaitGroup
+	ctx     context.Context // ends with Stop
+	cancel  context.CancelFunc
 	good    atomic.Int64
 
 	mu      sync.Mutex
@@ -81,15 +82,16 @@ func (l *Load) SetURL(url string) { l.url.Store(&url) }
 
 // Start lets the clients begin.
 func (l *Load) Start() {
-	l.stopped.Store(false)
+	l.ctx, l.cancel = context.WithCancel(context.Background())
 	for _, c := range l.clients {
 		l.running.Go(c.run)
 	}
 }
 
-// Stop waits until each client has had her last answer.
+// Stop waits until each client has had her last answer. Whoever repeats a request with a key waits no longer: a first one
+// that was cut off keeps her waiting for 10 s, and its outcome is not told anyway.
 func (l *Load) Stop() {
-	l.stopped.Store(true)
+	l.cancel()
 	l.running.Wait()
 	l.http.CloseIdleConnections()
 }
@@ -227,7 +229,7 @@ func deeds() []func(*client) {
 
 func (c *client) run() {
 	choice := deeds()
-	for !c.load.stopped.Load() {
+	for c.load.ctx.Err() == nil {
 		if len(c.titles) > owned {
 			c.delete()
 		}
@@ -247,6 +249,7 @@ type request struct {
 	form             map[string]string
 	header           map[string]string
 	basic            bool
+	again            bool // it was sent before, and is given up when the load stops
 }
 
 // call sends a request, notes what becomes of it, and holds errors to their form.
@@ -268,8 +271,14 @@ func (c *client) call(r request) answer {
 	} else {
 		httpRequest.Header.Set("Authorization", "Bearer "+c.token)
 	}
+	if r.again {
+		httpRequest = httpRequest.WithContext(c.load.ctx)
+	}
 	begun := time.Now()
 	a, header := send(c.load.http, httpRequest)
+	if httpRequest.Context().Err() != nil {
+		return answer{}
+	}
 	c.load.note(Sample{Op: r.op, Begun: begun, Took: time.Since(begun), Status: a.status})
 	switch {
 	case a.status == 0:
@@ -389,6 +398,7 @@ func (c *client) createKeyed() {
 		c.open[a.title] = true
 	}
 	a, r := c.pending.article, c.pending.request
+	c.pending.again = true
 	got := c.call(r)
 	if got.status == 0 || got.status >= http.StatusInternalServerError {
 		return

@@ -1,16 +1,10 @@
 package faults_test
 
 import (
-	"context"
-	"maps"
 	"net/url"
-	"slices"
-	"syscall"
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/faults"
-	"example.com/ginseng/internal/testkit/process"
 	"example.com/ginseng/internal/testkit/proxy"
 )
 
@@ -25,8 +19,7 @@ func TestNetwork(t *testing.T) {
 	p := start(t, settings(uri))
 	load := clients(t, p.URL, 8)
 	await(t, load, 100)
-	load.Stop()
-	memory, files := p.Memory(), p.Files()
+	before := atRest(load, p)
 	for _, f := range []struct {
 		name   string
 		breaks func(*proxy.Proxy)
@@ -60,27 +53,5 @@ func TestNetwork(t *testing.T) {
 		}
 		report(t, f.name, samples, v, load.Recovery())
 	}
-	settled(t, p, memory, files)
-}
-
-// settled waits until a service that rests has the open files that it had before, and holds its memory and goroutines
-// to what they were. It ends the service.
-func settled(t *testing.T, p *process.Process, memory int64, files int) {
-	t.Helper()
-	const more = 4 // connections to the database that another moment needs
-	within(t, func(ctx context.Context) error {
-		return faults.Until(ctx, func() bool { return p.Files() <= files+more })
-	}, "files stay open")
-	if now := p.Memory(); now > memory+memory/2+64<<20 {
-		t.Errorf("the service rests with %d MiB, and had %d MiB before", now>>20, memory>>20)
-	}
-	t.Logf("at rest: %d MiB and %d files before, %d MiB and %d files after", memory>>20, files, p.Memory()>>20, p.Files())
-	must(t, p.Signal(syscall.Signal(0)))
-	left := p.Goroutines()
-	if len(left) == 0 {
-		t.Error("no goroutine is listed")
-	}
-	for _, by := range slices.Sorted(maps.Keys(left)) {
-		t.Logf("%4d %s", left[by], by)
-	}
+	settled(t, load, p, before)
 }

@@ -124,6 +124,9 @@ func (l *Limiter) check(ctx context.Context, keys []Key) (map[store.ID]counter, 
 	}
 	states := make([]State, len(keys))
 	for i, k := range keys {
+		if c := counters[k.id]; c.ExpiresAt.After(k.latest(now).Time) {
+			delete(counters, k.id)
+		}
 		states[i] = k.state(counters[k.id], now)
 	}
 	return counters, l.judge(ctx, states, func(s State) bool { return s.Left <= 0 })
@@ -146,20 +149,26 @@ func (l *Limiter) Take(ctx context.Context, keys ...Key) error {
 func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, error) {
 	fresh := counter{Meta: store.NewMeta(k.id, now), Count: 1, ExpiresAt: store.At(now.Add(k.rule.Window))}
 	id := store.Eq("id", k.id)
+	open := store.And(store.Gt("expiresAt", now), store.Lte("expiresAt", k.latest(now)))
+	over := store.Or(store.Lte("expiresAt", now), store.Gt("expiresAt", k.latest(now)))
 	for {
-		c, err := l.counters.Update(ctx, store.And(id, store.Gt("expiresAt", now)), store.Inc("count", 1))
+		c, err := l.counters.Update(ctx, store.And(id, open), store.Inc("count", 1))
 		if !apperr.Is(err, apperr.NotFound) {
 			return c, err
 		}
 		if err := l.counters.Insert(ctx, fresh); !apperr.Is(err, apperr.Conflict) {
 			return fresh, err
 		}
-		c, err = l.counters.Update(ctx, store.And(id, store.Lte("expiresAt", now)), store.Set("count", int64(1)), store.Set("expiresAt", fresh.ExpiresAt))
+		c, err = l.counters.Update(ctx, store.And(id, over), store.Set("count", int64(1)), store.Set("expiresAt", fresh.ExpiresAt))
 		if !apperr.Is(err, apperr.NotFound) {
 			return c, err
 		}
 	}
 }
+
+// latest is when a window that began before now can end. One that ends later was begun by a clock that has been set back
+// since, and nobody shall wait for it; another copy's clock may be ahead by up to a window.
+func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
 // Clear sets a counter back to nothing.
 func (l *Limiter) Clear(ctx context.Context, k Key) error {

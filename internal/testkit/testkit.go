@@ -62,6 +62,7 @@ type API struct {
 
 	root   string
 	finish []func(context.Context)
+	sweeps []func(context.Context) error
 	hasher *password.Hasher
 }
 
@@ -132,7 +133,7 @@ func (a *API) serve(set ...func(*Config)) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.finish = service.Closers
+	a.finish, a.sweeps = service.Closers, service.Sweeps
 	a.t.Cleanup(func() { a.Finish() })
 	if err := a.DB.Prepare(a.t.Context()); err != nil {
 		a.t.Fatal(err)
@@ -155,6 +156,16 @@ func (a *API) serve(set ...func(*Config)) {
 func (a *API) Finish() {
 	for _, finish := range a.finish {
 		finish(context.Background())
+	}
+}
+
+// Sweep deletes what has expired.
+func (a *API) Sweep() {
+	a.t.Helper()
+	for _, sweep := range a.sweeps {
+		if err := sweep(a.t.Context()); err != nil {
+			a.t.Fatal(err)
+		}
 	}
 }
 

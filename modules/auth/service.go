@@ -109,7 +109,7 @@ func (s *Service) trade(ctx context.Context, session Session, token refreshToken
 	now, old := store.At(s.now()), digest(token.secret[:])
 	graceBegan := store.At(now.Add(-grace))
 	if old != session.Current {
-		if current, ok := session.follow(token, graceBegan); ok {
+		if current, ok := session.follow(token, now); ok {
 			return current, nil
 		}
 		ended, err := s.sessions.all.Delete(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", session.Current)))

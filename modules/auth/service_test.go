@@ -90,12 +90,14 @@ func TestFollow(t *testing.T) {
 	newest := tokens[3]
 	s.Current = digest(newest.secret[:])
 	for i, token := range tokens[:3] {
-		if got, ok := s.follow(token, store.At(begin)); !ok || got != newest {
+		if got, ok := s.follow(token, store.At(begin.Add(grace))); !ok || got != newest {
 			t.Errorf("token %d leads to %v, %v", i, got, ok)
 		}
 	}
-	if _, ok := s.follow(tokens[0], store.At(begin.Add(time.Millisecond))); ok {
-		t.Error("a token leads on after the grace")
+	for _, now := range []time.Time{begin.Add(grace + time.Millisecond), begin.Add(-grace - time.Millisecond)} {
+		if _, ok := s.follow(tokens[0], store.At(now)); ok {
+			t.Errorf("a token leads on %v after it was traded", now.Sub(begin))
+		}
 	}
 	if _, ok := s.follow(newRefreshToken(), store.At(begin)); ok {
 		t.Error("a token that never was leads on")

@@ -55,10 +55,11 @@ func digest(b []byte) string {
 	return encoding.EncodeToString(sum[:])
 }
 
-// follow is the session's current token, where t was traded for one that leads to it since the given time.
-func (s Session) follow(t refreshToken, since store.Time) (refreshToken, bool) {
+// follow is the session's current token, where t was traded for one that leads to it within the grace. One that was
+// traded long after now was so by a clock that has been set back since: nobody knows when.
+func (s Session) follow(t refreshToken, now store.Time) (refreshToken, bool) {
 	first := slices.IndexFunc(s.Rotated, func(r rotation) bool { return r.Digest == digest(t.secret[:]) })
-	if first < 0 || s.Rotated[first].At.Before(since.Time) {
+	if first < 0 || now.Sub(s.Rotated[first].At.Time).Abs() > grace {
 		return t, false
 	}
 	for _, r := range s.Rotated[first:] {

@@ -195,7 +195,7 @@ func sessions() []attack {
 		{
 			name: "refresh token used again for ever", defence: "the end of the grace", pkg: authTests, test: "TestRefreshGrace", says: "after the grace",
 			edits: []edit{
-				{authService, "graceBegan := store.At(now.Add(-grace))", "graceBegan := store.At(now.Add(-1000 * grace))"},
+				{"modules/auth/token.go", "now.Sub(s.Rotated[first].At.Time).Abs() > grace", "now.Sub(s.Rotated[first].At.Time).Abs() > 1000*grace"},
 			},
 		},
 		{

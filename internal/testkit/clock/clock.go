@@ -1,4 +1,4 @@
-// Package clock has a clock for tests, which stands still until a test sets it forward.
+// Package clock has a clock for tests, which stands still until a test sets it.
 package clock
 
 import (
@@ -22,7 +22,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance sets it forward.
+// Advance sets it forward, or back.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
