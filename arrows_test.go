@@ -60,7 +60,9 @@ func forbidden(from, to string, own bool, path string) string {
 	case to == "modules" && from != "" && !testkit:
 		return "only main knows the registry"
 	case from == "scripts/providers" && to == "internal/testkit/providers": // the fakes, for people
-	case !testkit && (in(to, "internal/testdb") || in(to, "internal/testkit") || in(to, "internal/mail/mailtest")), in(to, "internal/store/storetest"):
+	case from == "scripts/soak" && (to == "internal/faults" || to == "internal/testkit/process"): // the clients of the tests, for minutes
+	case !testkit && (in(to, "internal/testdb") || in(to, "internal/testkit") || in(to, "internal/mail/mailtest") || in(to, "internal/faults")),
+		in(to, "internal/store/storetest"):
 		return "is for tests"
 	case in(from, "internal") && !testkit && !in(to, "internal"):
 		return "internal knows nothing above it"
@@ -98,6 +100,7 @@ func TestForbidden(t *testing.T) {
 		{"config", root + "/internal/store"},
 		{"scripts/x", root + "/config"},
 		{"", root + "/internal/testkit"},
+		{"", root + "/internal/faults"},
 	} {
 		to, own := strings.CutPrefix(arrow[1], root+"/")
 		if forbidden(arrow[0], to, own, arrow[1]) == "" {

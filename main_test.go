@@ -19,12 +19,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testkit/process"
 )
 
 // serveAsMain makes this test binary the service: tests start it as a process of its own, to signal and to kill.
@@ -37,13 +37,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is a service that runs for a test.
-type process struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	line   string // the one it printed at listen
-	url    string
-	stderr *bytes.Buffer
+// service is one that runs for a test.
+type service struct {
+	*process.Process
+	t *testing.T
 }
 
 // command is the service in a folder, with nothing in its environment but what is set.
@@ -56,44 +53,20 @@ func command(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buffer)
 	return cmd, stderr
 }
 
-func start(t *testing.T, dir string, set ...string) *process {
+func start(t *testing.T, dir string, set ...string) *service {
 	t.Helper()
-	cmd, stderr := command(t, dir, set...)
-	stdout, err := cmd.StdoutPipe()
+	cmd, _ := command(t, dir, set...)
+	p, err := process.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		_ = cmd.Wait()
-		t.Fatalf("it did not listen: %v\n%s", err, stderr)
-	}
-	p := &process{t: t, cmd: cmd, line: strings.TrimSuffix(line, "\n"), stderr: stderr}
-	p.url = regexp.MustCompile(`http://[^,]+`).FindString(line)
-	return p
-}
-
-// stop ends the process with a signal and returns its exit code; -1 if the signal killed it.
-func (p *process) stop(signal os.Signal) int {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(signal); err != nil {
-		p.t.Fatal(err)
-	}
-	return p.wait()
-}
-
-func (p *process) wait() int {
-	_ = p.cmd.Wait()
-	return p.cmd.ProcessState.ExitCode()
+	t.Cleanup(func() { _ = p.Signal(os.Kill) }) // it has ended, unless the test failed
+	return &service{p, t}
 }
 
 // call posts or gets and returns the status and the body's fields.
-func (p *process) call(method, path, token string, form url.Values) (int, map[string]any) {
-	request, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(form.Encode()))
+func (p *service) call(method, path, token string, form url.Values) (int, map[string]any) {
+	request, err := http.NewRequestWithContext(p.t.Context(), method, p.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		p.t.Error(err)
 		return 0, nil
@@ -117,7 +90,7 @@ func (p *process) call(method, path, token string, form url.Values) (int, map[st
 }
 
 // credential is what articles are created with: the token of a user.
-func (p *process) credential(dir string) string {
+func (p *service) credential(dir string) string {
 	p.t.Helper()
 	credential := p.masterKey(dir)
 	credential = p.signUp(credential)
@@ -125,7 +98,7 @@ func (p *process) credential(dir string) string {
 }
 
 // masterKey is that of the folder's .env.
-func (p *process) masterKey(dir string) string {
+func (p *service) masterKey(dir string) string {
 	p.t.Helper()
 	env, err := os.ReadFile(filepath.Join(dir, ".env"))
 	if err != nil {
@@ -139,7 +112,7 @@ func (p *process) masterKey(dir string) string {
 }
 
 // signUp makes a user with the master key and returns her token.
-func (p *process) signUp(key string) string {
+func (p *service) signUp(key string) string {
 	p.t.Helper()
 	form := url.Values{"email": {store.NewID().Hex() + "@example.com"}, "password": {"correct horse battery"}, "access_token": {key}}
 	if status, body := p.call("POST", "/users", "", form); status != 201 {
@@ -157,26 +130,26 @@ func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
-	if !regexp.MustCompile(`^Server listening on http://127\.0\.0\.1:\d+, in development mode$`).MatchString(p.line) {
-		t.Errorf("line %q", p.line)
+	if !regexp.MustCompile(`^Server listening on http://127\.0\.0\.1:\d+, in development mode$`).MatchString(p.Line) {
+		t.Errorf("line %q", p.Line)
 	}
 	token := p.credential(dir)
 	status, article := p.call("POST", "/articles", "", url.Values{"title": {"T"}, "content": {"C"}, "access_token": {token}})
 	if status != 201 {
 		t.Fatalf("create: %d %v", status, article)
 	}
-	if code := p.stop(syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d\n%s", code, p.stderr)
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Log())
 	}
-	if !strings.Contains(p.stderr.String(), "wrote a file with fresh secrets") {
-		t.Errorf("it does not say that it wrote .env:\n%s", p.stderr)
+	if !strings.Contains(p.Log(), "wrote a file with fresh secrets") {
+		t.Errorf("it does not say that it wrote .env:\n%s", p.Log())
 	}
 	again := start(t, dir)
 	if status, body := again.call("GET", fmt.Sprint("/articles/", article["id"]), token, nil); status != 200 || body["title"] != "T" {
 		t.Errorf("after a restart: %d %v", status, body)
 	}
-	if code := again.stop(os.Interrupt); code != 0 {
-		t.Errorf("exit code %d\n%s", code, again.stderr)
+	if code := again.Stop(os.Interrupt); code != 0 {
+		t.Errorf("exit code %d\n%s", code, again.Log())
 	}
 }
 
@@ -283,7 +256,7 @@ func TestSecondProcess(t *testing.T) {
 	if status, _ := first.call("GET", "/articles", "", nil); status != 200 {
 		t.Errorf("the first one answers %d", status)
 	}
-	if code := first.stop(syscall.SIGTERM); code != 0 {
+	if code := first.Stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -295,14 +268,14 @@ func TestHealthcheck(t *testing.T) {
 	check := func() int {
 		cmd, _ := command(t, dir)
 		cmd.Args = append(cmd.Args, "healthcheck")
-		cmd.Env = append(cmd.Env, "PORT="+p.url[strings.LastIndexByte(p.url, ':')+1:])
+		cmd.Env = append(cmd.Env, "PORT="+p.URL[strings.LastIndexByte(p.URL, ':')+1:])
 		_ = cmd.Run()
 		return cmd.ProcessState.ExitCode()
 	}
 	if code := check(); code != 0 {
 		t.Errorf("healthy: exit code %d", code)
 	}
-	if code := p.stop(syscall.SIGTERM); code != 0 {
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	if code := check(); code != exitFailed {
@@ -314,115 +287,6 @@ func TestHealthcheck(t *testing.T) {
 	_ = cmd.Run()
 	if entries, _ := os.ReadDir(empty); len(entries) != 0 || cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("a probe left %v behind, exit code %d", entries, cmd.ProcessState.ExitCode())
-	}
-}
-
-// TestGracefulStop sends SIGTERM while a body is still on its way: the request is answered, then the process ends.
-func TestGracefulStop(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := start(t, dir)
-	token := p.credential(dir)
-	body, send := io.Pipe()
-	request, err := http.NewRequestWithContext(t.Context(), "POST", p.url+"/articles", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Expect", "100-continue") // the server says when it has begun to read
-	begun := make(chan struct{})
-	status := make(chan int, 1)
-	go func() {
-		answer, err := (&http.Transport{ExpectContinueTimeout: time.Minute}).RoundTrip(request)
-		if err != nil {
-			t.Error(err)
-			status <- 0
-			return
-		}
-		_ = answer.Body.Close()
-		status <- answer.StatusCode
-	}()
-	go func() {
-		_, _ = io.WriteString(send, "title=") // returns when the client has been told to go on
-		close(begun)
-	}()
-	<-begun
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	for { // until it no longer listens
-		conn, err := http.Get(p.url + "/livez")
-		if err != nil {
-			break
-		}
-		_ = conn.Body.Close()
-	}
-	if _, err := io.WriteString(send, "late"); err != nil {
-		t.Fatal(err)
-	}
-	_ = send.Close()
-	if got := <-status; got != 201 {
-		t.Errorf("the request under way was answered with %d", got)
-	}
-	if code := p.wait(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, p.stderr)
-	}
-}
-
-// TestKill kills the service with SIGKILL while 32 clients create articles, and looks for every one that was answered
-// 201 after a restart.
-func TestKill(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts processes many times")
-	}
-	dir := t.TempDir()
-	var mu sync.Mutex
-	created := make(map[string]bool)
-	p := start(t, dir)
-	token := p.credential(dir)
-	const rounds, clients, enough = 5, 32, 200
-	for range rounds {
-		goal := len(created) + enough
-		reached, once := make(chan struct{}), sync.Once{}
-		var group sync.WaitGroup
-		for range clients {
-			group.Go(func() {
-				for {
-					status, body := p.call("POST", "/articles", token, url.Values{"title": {"T"}, "content": {strings.Repeat("x", 300)}})
-					if status != 201 {
-						return // killed
-					}
-					mu.Lock()
-					created[body["id"].(string)] = true
-					n := len(created)
-					mu.Unlock()
-					if n >= goal {
-						once.Do(func() { close(reached) })
-					}
-				}
-			})
-		}
-		<-reached
-		p.stop(os.Kill)
-		group.Wait()
-		p = start(t, dir)
-		lost := 0
-		for id := range created {
-			if status, _ := p.call("GET", "/articles/"+id, "", nil); status != 200 {
-				lost++
-			}
-		}
-		if lost > 0 {
-			t.Fatalf("%d of %d articles that were answered 201 are lost", lost, len(created))
-		}
-	}
-	if status, body := p.call("GET", "/articles?limit=1", "", nil); status != 200 || body["count"].(float64) < float64(len(created)) {
-		t.Errorf("count %v of at least %d", body["count"], len(created))
-	}
-	if code := p.stop(syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
 	}
 }
 

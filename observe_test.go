@@ -78,17 +78,17 @@ func TestStopWithoutReceiver(t *testing.T) {
 	t.Cleanup(hangs.Close)
 	t.Cleanup(func() { close(release) })
 	p := start(t, t.TempDir(), "OTEL_EXPORTER_OTLP_ENDPOINT="+hangs.URL)
-	answer, err := http.Get(p.url + "/livez")
+	answer, err := http.Get(p.URL + "/livez")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
 	begun := time.Now()
-	if code := p.stop(syscall.SIGTERM); code != 0 || time.Since(begun) > 3*flushTime {
+	if code := p.Stop(syscall.SIGTERM); code != 0 || time.Since(begun) > 3*flushTime {
 		t.Errorf("exit code %d after %v", code, time.Since(begun))
 	}
-	if !strings.Contains(p.stderr.String(), "traces are lost") {
-		t.Errorf("it does not say so:\n%s", p.stderr)
+	if !strings.Contains(p.Log(), "traces are lost") {
+		t.Errorf("it does not say so:\n%s", p.Log())
 	}
 }
 
