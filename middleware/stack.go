@@ -101,7 +101,7 @@ func allowOrigins(origins []string) gin.HandlerFunc {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"},
-		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy"},
+		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})
 	return func(c *gin.Context) {
