@@ -31,7 +31,7 @@ type App struct {
 	Env            Mode     `env:"APP_ENV" default:"development" oneof:"development production test"`
 	APIRoot        string   `env:"API_ROOT" example:"/api/v1"`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" oneof:"debug info warn error"`
-	DatabaseURL    string   `env:"DATABASE_URL" example:"mongodb://localhost:27017/ginseng"`
+	DatabaseURL    string   `env:"DATABASE_URL" required:"production" example:"mongodb://localhost:27017/ginseng"`
 	MasterKeys     []string `env:"MASTER_KEY" secret:"yes" example:"change-me-to-a-long-random-master-key"`
 	MaxBodyBytes   int64    `env:"MAX_BODY_BYTES" default:"1048576" min:"1024" max:"104857600"`
 	CORSOrigins    []string `env:"CORS_ORIGINS" example:"https://app.example.com"`
@@ -52,11 +52,8 @@ const EmbeddedURL = "sqlite:data/ginseng.db"
 func (a App) Production() bool { return a.Env == Production }
 
 // Check finds what the tags cannot say.
-func (a *App) Check(production bool, bad func(name, wrong string)) {
+func (a *App) Check(_ bool, bad func(name, wrong string)) {
 	if a.DatabaseURL == "" {
-		if production {
-			bad("DATABASE_URL", "is missing; write mongodb://HOST:27017/NAME, or sqlite:PATH for the embedded engine")
-		}
 		a.DatabaseURL = EmbeddedURL
 	}
 	scheme, rest, _ := strings.Cut(a.DatabaseURL, ":")

@@ -9,9 +9,9 @@
 //	}
 //
 // Fields are string, bool, int, int64, time.Duration, []string (comma-separated, blanks around items allowed) or a
-// section. Tags: env (the name), default, example (shown in errors), required:"yes", oneof (words apart by a blank), min
-// and max (inclusive, numbers and durations), secret:"yes" (required; at least 32 characters in production; a value of
-// .env.example is refused there). A section with further rules has a method Check.
+// section. Tags: env (the name), default, example (shown in errors), required ("yes", or "production": there alone), oneof
+// (words apart by a blank), min and max (inclusive, numbers and durations), secret:"yes" (required; at least 32 characters
+// in production; a value of .env.example is refused there). A section with further rules has a method Check.
 package config
 
 import (
@@ -206,7 +206,7 @@ func (l *loader) fill(field reflect.StructField, value reflect.Value) {
 			items = splitList(text)
 		}
 		l.checkSecret(name, items, example)
-	} else if text == "" && tag.Get("required") != "" {
+	} else if need := tag.Get("required"); text == "" && (need == "yes" || need == "production" && l.production) {
 		l.bad(name, "is missing", example)
 	}
 	if text == "" {

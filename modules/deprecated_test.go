@@ -33,9 +33,9 @@ func TestDeprecatedRoutesAreDocumented(t *testing.T) {
 		c.Middleware.Modules = []middleware.Module{routesOf(func(r *middleware.Router) {
 			old := r.Deprecated(middleware.Deprecation{Since: time.Now()})
 			ok := func(c *gin.Context) error { return middleware.OK(c, "ok") }
-			old.GET("/deprecated/both/:id", access.User, ok)
-			old.GET("/deprecated/header", access.User, ok)
-			r.GET("/deprecated/annotation", access.User, ok)
+			old.GET("/deprecated/both/:id", access.Master, ok)
+			old.GET("/deprecated/header", access.Master, ok)
+			r.GET("/deprecated/annotation", access.Master, ok)
 		})}
 	})
 	doc := `{"paths":{"/deprecated/both/{id}":{"get":{"deprecated":true}},"/deprecated/header":{"get":{}},"/deprecated/annotation":{"get":{"deprecated":true}}}}`

@@ -1,10 +1,13 @@
-// Command envexample assembles .env.example from the fragments that stand beside the settings they describe.
+// Command envexample assembles .env.example from the fragments that stand beside the settings they describe, and writes the
+// table of settings in docs/operations.md: what a setting means from its fragment, all else from the tags of its field.
 //
-//	go run ./scripts/envexample          # write .env.example
-//	go run ./scripts/envexample -check   # write nothing; exit 1 if it differs from its fragments
+//	go run ./scripts/envexample          # write both
+//	go run ./scripts/envexample -check   # write nothing; exit 1 if one differs from what it is made of
 //
 // It runs in the root of the module. A fragment is config/.env.example, internal/PACKAGE/.env.example or
-// modules/MODULE/.env.example: in this order, and by name.
+// modules/MODULE/.env.example: in this order, and by name. Its paragraphs are comments, the first of which names it, each
+// with the settings that it is about. The table stands between two lines of docs/operations.md; where there is no such
+// file, none is written.
 package main
 
 import (
@@ -18,6 +21,7 @@ import (
 
 const (
 	target  = ".env.example"
+	guide   = "docs/operations.md"
 	command = "go run ./scripts/envexample"
 	header  = `# Every setting of the service, with its default or an example. A setting comes from the environment, or from a
 # copy of this file named .env. Assembled from the fragments in config, internal and modules; edit those, then:
@@ -25,7 +29,7 @@ const (
 )
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; exit 1 if "+target+" differs from its fragments")
+	check := flag.Bool("check", false, "write nothing; exit 1 if "+target+" or "+guide+" differs from what it is made of")
 	flag.Parse()
 	if err := run(*check); err != nil {
 		fmt.Fprintln(os.Stderr, "envexample:", err)
@@ -33,23 +37,54 @@ func main() {
 	}
 }
 
-// run writes the file or, with check, compares it.
+// run writes the files or, with check, compares them.
 func run(check bool) error {
-	want, err := assemble(os.DirFS("."))
+	made, err := generate(os.DirFS("."))
 	if err != nil {
 		return err
 	}
-	if !check {
-		return os.WriteFile(target, []byte(want), 0o644)
-	}
-	have, err := os.ReadFile(target)
-	if err != nil {
-		return err
-	}
-	if string(have) != want {
-		return errors.New(target + " is not what its fragments give; run: " + command)
+	for _, file := range []string{target, guide} {
+		want, ok := made[file]
+		if !ok {
+			continue
+		}
+		if !check {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				return err
+			}
+			continue
+		}
+		have, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if string(have) != want {
+			return errors.New(file + " is not what the settings and their fragments give; run: " + command)
+		}
 	}
 	return nil
+}
+
+// generate makes the files, by their names.
+func generate(root fs.FS) (map[string]string, error) {
+	example, err := assemble(root)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]string{target: example}
+	text, err := fs.ReadFile(root, guide)
+	if errors.Is(err, fs.ErrNotExist) {
+		return made, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	tables, err := tables(root)
+	if err != nil {
+		return nil, err
+	}
+	made[guide], err = between(string(text), tables)
+	return made, err
 }
 
 // assemble joins the fragments in the module's root, a blank line before each.

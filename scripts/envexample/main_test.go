@@ -1,16 +1,10 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
-	"reflect"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,17 +12,64 @@ import (
 
 var root = os.DirFS("../..")
 
-func TestCommittedFileIsAssembled(t *testing.T) {
-	want, err := assemble(root)
+func TestCommittedFilesAreGenerated(t *testing.T) {
+	made, err := generate(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := fs.ReadFile(root, target)
-	if err != nil {
-		t.Fatal(err)
+	for name, want := range made {
+		have, err := fs.ReadFile(root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(have) != want {
+			t.Errorf("%s is not what the settings and their fragments give; run: %s", name, command)
+		}
 	}
-	if string(have) != want {
-		t.Errorf("%s is not what its fragments give; run: %s", target, command)
+}
+
+// TestTable makes the guide's table of a small tree, with every kind of setting.
+func TestTable(t *testing.T) {
+	tree := fstest.MapFS{
+		"docs/operations.md": {Data: []byte("# Guide\n\n" + begin + "\nold\n" + end + "\n\nThe rest.\n")},
+		"config/.env.example": {Data: []byte("# The service. It has\n# settings.\n\n# Where to <listen>, or *:\n# here | there.\n#HOST=h\n#PORT=1\n\n" +
+			"# What it is.\n#MODE=a\n\n# Keys.\nKEYS=k\n")},
+		"config/app.go": {Data: []byte("package config\ntype Address struct {\nHost string `env:\"HOST\" example:\"h\" required:\"production\"`\n" +
+			"Port int `env:\"PORT\" default:\"1\" min:\"0\" max:\"9\"`\n}\ntype App struct {\nAddress\nMode Mode `env:\"MODE\" default:\"a\" oneof:\"a b\"`\n" +
+			"Keys []string `env:\"KEYS\" secret:\"yes\" example:\"k\"`\n}\n")},
+		"config/app_test.go":      {Data: []byte("package config\ntype section struct { No string `env:\"NO\"` }\n")},
+		"internal/z/.env.example": {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
+		"internal/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `env:\"TTL\" default:\"1h\" min:\"1m\"`\nOn bool `env:\"ON\" default:\"true\"`\n" +
+			"Name string `env:\"NAME\" required:\"yes\" example:\"n\"`\n}\n")},
+	}
+	const head = "| setting | type | default | required | meaning |\n|---|---|---|---|---|\n"
+	want := "# Guide\n\n" + begin + "\n\n### The service\n\nIt has settings.\n\n" + head +
+		"| `HOST` | text |  | in production | Where to &lt;listen>, or \\*: here \\| there. |\n" +
+		"| `PORT` | whole number, 0 to 9 | `1` |  | see `HOST` |\n" +
+		"| `MODE` | `a`, `b` | `a` |  | What it is. |\n" +
+		"| `KEYS` | list |  | yes; 32 characters in production | Keys. |\n\n### Zeal\n\n" + head +
+		"| `TTL` | duration, at least 1m | `1h` |  | How long. |\n" +
+		"| `ON` | `true` or `false` | `true` |  | Whether. |\n" +
+		"| `NAME` | text |  | yes | Needed. |\n\n" + end + "\n\nThe rest.\n"
+	made, err := generate(tree)
+	if err != nil || made[guide] != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, made[guide], want)
+	}
+	tree["docs/operations.md"].Data = []byte(want)
+	if again, err := generate(tree); err != nil || again[guide] != want {
+		t.Errorf("again: %v\n%s", err, again[guide])
+	}
+	tree["config/.env.example"].Data = []byte("# The service\n\n# Nothing.\n#NOTHING=1\n")
+	if _, err := generate(tree); err == nil || !strings.Contains(err.Error(), "NOTHING") {
+		t.Errorf("a setting that is none: %v", err)
+	}
+	tree["docs/operations.md"].Data = []byte("# Guide\n")
+	if _, err := generate(tree); err == nil {
+		t.Error("a guide without a place for the table")
+	}
+	delete(tree, "docs/operations.md")
+	if made, err := generate(tree); err != nil || len(made) != 1 {
+		t.Errorf("without a guide: %v, %d files", err, len(made))
 	}
 }
 
@@ -44,28 +85,26 @@ func TestAssembleOrdersAndSeparatesFragments(t *testing.T) {
 	}
 }
 
-// setting matches a line of a fragment that sets something, also one that is commented out (without a blank).
-var setting = regexp.MustCompile(`(?m)^#?([A-Z][A-Z0-9_]*)=(.*)$`)
-
 // TestFragmentsNameEverySetting compares each fragment with the tags of the structs in its folder: the same names, each
 // with its default or, where it has none, its example.
 func TestFragmentsNameEverySetting(t *testing.T) {
-	var files []string
-	for _, pattern := range []string{"config/*.go", "internal/*/*.go", "modules/*/*.go"} {
-		found, err := fs.Glob(root, pattern)
+	declared := map[string]map[string]string{} // folder → name → value
+	for _, pattern := range []string{"config", "internal/*", "modules/*"} {
+		folders, err := fs.Glob(root, pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, found...)
-	}
-	declared := map[string]map[string]string{} // folder → name → value
-	for _, file := range files {
-		if settings := settingsOf(t, file); len(settings) > 0 {
-			folder := path.Dir(file)
-			if declared[folder] == nil {
-				declared[folder] = map[string]string{}
+		for _, folder := range folders {
+			settings, err := fields(root, folder)
+			if err != nil {
+				t.Fatal(err)
 			}
-			maps.Copy(declared[folder], settings)
+			for name, f := range settings {
+				if declared[folder] == nil {
+					declared[folder] = map[string]string{}
+				}
+				declared[folder][name] = f.value()
+			}
 		}
 	}
 	if len(declared["config"]) == 0 {
@@ -94,41 +133,4 @@ func TestFragmentsNameEverySetting(t *testing.T) {
 			t.Errorf("%s/.env.example has\n%v\nthe tags of its structs say\n%v", folder, have, want)
 		}
 	}
-}
-
-// settingsOf reads the tags of a file's structs: the value is the default or, without one, the example.
-func settingsOf(t *testing.T, name string) map[string]string {
-	t.Helper()
-	if strings.HasSuffix(name, "_test.go") {
-		return nil
-	}
-	source, err := fs.ReadFile(root, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := map[string]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		field, ok := n.(*ast.Field)
-		if !ok || field.Tag == nil {
-			return true
-		}
-		text, err := strconv.Unquote(field.Tag.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tag := reflect.StructTag(text)
-		if env, ok := tag.Lookup("env"); ok {
-			value, ok := tag.Lookup("default")
-			if !ok {
-				value = tag.Get("example")
-			}
-			settings[env] = value
-		}
-		return true
-	})
-	return settings
 }

@@ -1,0 +1,142 @@
+package modules_test
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/testkit"
+)
+
+// declarations notes what is declared on a database.
+type declarations struct {
+	store.DB
+	specs map[string]store.Spec
+}
+
+func (d declarations) Open(spec store.Spec) store.Engine {
+	d.specs[spec.Name] = spec
+	return d.DB.Open(spec)
+}
+
+// code is the service's source, without tests.
+func code(t *testing.T) map[string]string {
+	t.Helper()
+	files, root := map[string]string{}, os.DirFS("..")
+	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (name == "scripts" || name == "internal/testkit" || strings.HasPrefix(name, ".") && name != "."):
+			return fs.SkipDir
+		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// rows are those of the table in docs/operations.md below a line, each as its cells.
+func rows(t *testing.T, line string) (out [][]string) {
+	t.Helper()
+	text, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, below, found := strings.Cut(string(text), line+"\n\n")
+	table, _, _ := strings.Cut(below, "\n\n")
+	lines := strings.Split(table, "\n")
+	if !found || len(lines) < 3 {
+		t.Fatalf("docs/operations.md has no table below %q", line)
+	}
+	for _, row := range lines[2:] {
+		out = append(out, strings.Split(strings.Trim(row, "| "), " | "))
+	}
+	return out
+}
+
+// TestIndexesAreInTheGuide holds the guide's table of collections to what the modules declare. A collection of a generated
+// module may be left out of it: the command that generates the module knows nothing of the guide.
+func TestIndexesAreInTheGuide(t *testing.T) {
+	t.Parallel()
+	declared := map[string]store.Spec{}
+	testkit.Start(t, func(c *testkit.Config) { c.Host.DB = declarations{c.Host.DB, declared} })
+	told, sources := map[string][]string{}, code(t)
+	for _, row := range rows(t, "Indexes of each collection, by their names in MongoDB:") {
+		told[row[0]] = row
+	}
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		file := declaredIn(sources, name)
+		want := []string{"`" + name + "`", fmt.Sprintf("[%s](../%[1]s)", file), indexes(declared[name])}
+		row, ok := told[want[0]]
+		if !ok && strings.Contains(sources[path.Dir(file)+"/module.go"], "\n//go:generate ") {
+			continue
+		}
+		if !slices.Equal(row, want) {
+			t.Errorf("docs/operations.md must say\n| %s |\nand says\n| %s |", strings.Join(want, " | "), strings.Join(row, " | "))
+		}
+		delete(told, want[0])
+	}
+	for name := range told {
+		t.Errorf("docs/operations.md tells of a collection %s that is none", name)
+	}
+}
+
+// declaredIn is the file that declares a collection.
+func declaredIn(sources map[string]string, collection string) string {
+	declaration := regexp.MustCompile(`Spec\{\s*Name:\s+"` + collection + `"`)
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if declaration.MatchString(sources[name]) {
+			return name
+		}
+	}
+	return ""
+}
+
+// indexes are those of a collection as the engine for MongoDB names them.
+func indexes(spec store.Spec) string {
+	var names []string
+	for _, i := range spec.Indexes {
+		kind := "store:"
+		if i.Unique {
+			kind = "store:unique:"
+		}
+		names = append(names, "`"+kind+strings.Join(i.Fields, ",")+"`")
+	}
+	for _, field := range spec.Search {
+		names = append(names, "`store:words:"+field+"`")
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// TestRunbookQuotesTheCode finds each message that the runbook explains in the service's source, "…" standing for anything.
+func TestRunbookQuotesTheCode(t *testing.T) {
+	t.Parallel()
+	sources := code(t)
+	for _, row := range rows(t, "## Runbook") {
+		for _, span := range strings.Split(strings.Trim(row[0], "`"), "`, `") {
+			var parts []string
+			for part := range strings.SplitSeq(span, "…") {
+				parts = append(parts, regexp.QuoteMeta(strings.TrimSpace(part)))
+			}
+			message := regexp.MustCompile(strings.Join(parts, `[^\n]*`))
+			if !slices.ContainsFunc(slices.Collect(maps.Values(sources)), message.MatchString) {
+				t.Errorf("nothing in the source says %q, which the runbook explains", span)
+			}
+		}
+	}
+}
