@@ -7,7 +7,7 @@ OPENAPI := go -C "$(CURDIR)/scripts/openapi" run .
 # The modules that stand beside the service's own; tools has no code.
 MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
 
-.PHONY: help dev build prod test test-unit test-integration coverage attacks fuzz project resource bench lint docs docs-check
+.PHONY: help dev build prod test test-unit test-integration coverage attacks fuzz project resource bench lint docs docs-check sbom vulncheck
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -60,14 +60,22 @@ lint: ## check the format, go vet, staticcheck; in every module
 	@for dir in . $(MODULES); do \
 		echo "lint $$dir"; (cd $$dir && go vet ./... && $(TOOL) staticcheck ./...) || exit 1; done
 
-docs: ## generate docs/ from the annotations, and .env.example from its fragments
+docs: ## generate what is generated: in docs/ from annotations, settings and licences, and .env.example
 	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,modules/policy/type
 	$(SWAG) --output docs
 	$(OPENAPI) "$(CURDIR)/docs"
 	go run ./scripts/envexample
+	go -C scripts/supply run . licences
 
 docs-check: ## fail if what docs generates differs from what is there
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(SWAG) --output "$$dir" && $(OPENAPI) "$$dir" && \
 		for file in swagger.json openapi.json; do diff -u docs/$$file "$$dir/$$file" || \
 			{ echo "docs/ is not what the annotations give; run: make docs"; exit 1; }; done
 	@go run ./scripts/envexample -check
+	@go -C scripts/supply run . licences -check
+
+sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the texts of the licences of what is in it
+	go -C scripts/supply run . sbom -version "$(VERSION)" "$(CURDIR)/ginseng" "$(CURDIR)/dist"
+
+vulncheck: ## look for known vulnerabilities in what the code calls; needs the network
+	$(TOOL) govulncheck -tags nomsgpack ./...
