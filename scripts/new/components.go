@@ -52,6 +52,8 @@ var rooms = []room{
 	{"docs/reliability.md", []string{article, user}},
 	{"scripts/soak", []string{article, user}},
 	{"docs/authentication.md", []string{user}},
+	{"docs/operations.md#passwords", []string{user}},
+	{"docs/operations.md#jwt_secret", []string{user}},
 	{"modules/social", []string{social}},
 	{"internal/testkit/providers", []string{social}},
 	{"internal/testkit/providers.go", []string{social}},

@@ -26,9 +26,10 @@
 //     such a path or target, and functions whose last line does.
 //   - In Markdown, of a list of code spans those that name something that is gone; then the rows of tables, items of
 //     lists, blocks of commands and sentences that name or link to something that is gone, and headings with nothing below.
+//   - In YAML, folders of lists and settings that are gone, and paragraphs whose folders have all gone.
 //
-// What stays is byte for byte as it was, but for the project's name and module path. go.mod, docs/swagger.json,
-// docs/openapi.json and .env.example are then made by the tools that the project has for them.
+// What stays is byte for byte as it was, but for the project's name and module path. go.mod, .env.example and what is
+// generated in docs are then made by the tools that the project has for them.
 //
 // Without users, the routes of the modules that stay take the master key where they asked for a user or an admin; see
 // nousers.go.

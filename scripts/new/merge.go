@@ -185,8 +185,8 @@ type merger struct {
 	conflicts []string // what a person has to look at
 }
 
-// made are the files that tools make of others.
-var made = []string{"go.mod", "go.sum", "docs/swagger.json", "docs/openapi.json", ".env.example"}
+// made are the files that tools make of others, or a part of them.
+var made = []string{"go.mod", "go.sum", "docs/swagger.json", "docs/openapi.json", "docs/licenses.md", "docs/operations.md", ".env.example"}
 
 func same(a, b tree, name string) bool {
 	x, inA := a[name]
@@ -291,6 +291,9 @@ func (m *merger) generated(base, ours, theirs tree, dir string) error {
 		return err
 	}
 	for _, name := range both {
+		if bytes.Contains(merged[name].text, []byte("\n<<<<<<< ")) {
+			m.conflicts = append(m.conflicts, name+": marked in it")
+		}
 		m.changes = append(m.changes, fileChange{name, merged[name], false})
 	}
 	return nil

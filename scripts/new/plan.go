@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"maps"
@@ -205,21 +206,23 @@ func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 func upper(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }
 
-// finish makes what depends on the files that are written in dir: the requirements of go.mod, the API's documentation
-// and .env.example, each by the tool that the project itself has for it.
+// finish makes what depends on the files that are written in dir: the requirements of go.mod, the API's documentation,
+// .env.example with the table of settings, and the list of licences, each by the tool that the project itself has for it.
 func finish(ctx context.Context, dir string, project tree) error {
 	if _, err := command(ctx, dir, "go", "mod", "tidy"); err != nil {
 		return err
 	}
 	var wait sync.WaitGroup
-	var swagErr, envErr error
+	var swagErr, envErr, supplyErr error
 	wait.Go(func() { swagErr = document(ctx, dir, project) })
 	wait.Go(func() { _, envErr = command(ctx, dir, "go", "run", "-buildvcs=false", "./scripts/envexample") })
-	wait.Wait()
-	if swagErr != nil {
-		return swagErr
+	if project.hasFolder("scripts/supply") {
+		wait.Go(func() {
+			_, supplyErr = command(ctx, dir, "go", "-C", "scripts/supply", "run", "-buildvcs=false", ".", "licences")
+		})
 	}
-	return envErr
+	wait.Wait()
+	return errors.Join(swagErr, envErr, supplyErr)
 }
 
 // document lays the annotations out and makes the documentation of them, as the Makefile says.

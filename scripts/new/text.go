@@ -23,6 +23,8 @@ func pruneTexts(t tree, g *gone) {
 			text = keepLines(text, func(line string) bool { return !g.names(line) })
 		case strings.HasPrefix(name, ".ci/"):
 			text = g.pruneShell(text)
+		case path.Ext(name) == ".yml" || path.Ext(name) == ".yaml":
+			text = g.pruneYAML(text)
 		case path.Ext(name) == ".md":
 			text = g.pruneMarkdown(name, text)
 		default:
@@ -41,6 +43,26 @@ func (g gone) pruneSettings(text string) string {
 			return m == nil || !g.settings[m[1]]
 		})
 		if !settingLine.MatchString(paragraph) || settingLine.MatchString(kept) {
+			out = append(out, strings.TrimSuffix(kept, "\n"))
+		}
+	}
+	return strings.Join(out, "\n\n") + "\n"
+}
+
+var (
+	yamlFolder  = regexp.MustCompile(`(?m)^\s*- /(\S*)$`)
+	yamlSetting = regexp.MustCompile(`^\s*(?:- )?([A-Z][A-Z0-9_]+)[:=]`)
+)
+
+// pruneYAML takes out folders of a list and settings that are gone, and paragraphs whose folders have all gone.
+func (g gone) pruneYAML(text string) string {
+	var out []string
+	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		kept := keepLines(paragraph+"\n", func(line string) bool {
+			folder, set := yamlFolder.FindStringSubmatch(strings.TrimSuffix(line, "\n")), yamlSetting.FindStringSubmatch(line)
+			return (folder == nil || !g.paths[folder[1]]) && (set == nil || !g.settings[set[1]])
+		})
+		if !yamlFolder.MatchString(paragraph) || yamlFolder.MatchString(kept) {
 			out = append(out, strings.TrimSuffix(kept, "\n"))
 		}
 	}
