@@ -1,25 +1,20 @@
 // The browser test of Swagger UI: builds the service, starts it with an empty database, and uses /docs/ as a person
-// does. The page must load without a request to any other host and without an error in the console; with a user token it
-// must create and list articles, and remember the token over a reload. What it saw is saved as tmp/swagger-*.png.
+// does, who signs up and in there. The page must load without a request to any other host and without an error in the
+// console; with a user token it must create and list articles, and remember the token over a reload: also behind a proxy
+// that adds a prefix, and with the API at a root of its own. What it saw is saved in tmp/swagger.
 //
 //   npm --prefix scripts/browser ci && npm --prefix scripts/browser test
 //
 // It needs Go and a Chromium: the one that CHROMIUM names, or the first found in PATH.
 
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { createServer, request as send } from 'node:http'
 import { delimiter, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { patience, root, withBuilt, withService } from './service.mjs'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const pictures = join(root, 'tmp')
-const masterKey = randomBytes(32).toString('hex')
-const patience = 20_000 // ms, for anything that a page shows
+const pictures = join(root, 'tmp', 'swagger')
 
 /** Finds the browser. */
 function findChromium() {
@@ -32,48 +27,49 @@ function findChromium() {
   throw new Error('no Chromium found; install one, or set CHROMIUM to its path')
 }
 
-/** Builds the service into dir and starts it there; resolves to its process and its address. */
-async function startService(dir) {
-  const binary = join(dir, 'ginseng')
-  const build = spawnSync('go', ['build', '-o', binary, '.'], { cwd: root, stdio: 'inherit' })
-  assert.equal(build.status, 0, 'go build')
-  const service = spawn(binary, {
-    cwd: dir, // where there is no .env
-    env: {
-      PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite:test.db',
-      MASTER_KEY: masterKey, JWT_SECRET: randomBytes(32).toString('hex'),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** Starts a browser with a profile in the folder, and closes it after the job, which gets a page. */
+async function withBrowser(dir, job) {
+  const browser = await chromium.launchPersistentContext(join(dir, 'profile'), {
+    executablePath: findChromium(),
+    viewport: { width: 1280, height: 1600 },
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
   })
-  for await (const line of createInterface({ input: service.stdout })) {
-    const address = line.match(/^Server listening on (http:\/\/[^,]+),/)?.[1]
-    if (address) return { service, address }
+  try {
+    browser.setDefaultTimeout(patience)
+    await job(browser)
+  } finally {
+    await browser.close()
   }
-  throw new Error('the service ended before it listened')
 }
 
-/** Signs a user up and in, and returns her token. */
-async function signIn(address) {
-  const [email, password] = ['ada@example.com', 'analytical engine']
-  const post = async (path, parameters, headers) => {
-    const body = new URLSearchParams({ access_token: masterKey, ...parameters })
-    const answer = await fetch(address + path, { method: 'POST', body, headers })
-    assert.equal(answer.status, 201, path)
-    return answer.json()
+/** Serves what is at the target below a prefix, which it takes off, as nginx does; the job gets the address. */
+async function withProxy(target, prefix, job) {
+  const proxy = createServer((request, response) => {
+    if (!request.url.startsWith(`${prefix}/`)) return response.writeHead(404).end()
+    const headers = { ...request.headers, host: new URL(target).host }
+    const onward = send(target + request.url.slice(prefix.length), { method: request.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    request.pipe(onward)
+  })
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  try {
+    await job(`http://127.0.0.1:${proxy.address().port}${prefix}`)
+  } finally {
+    proxy.closeAllConnections()
+    await new Promise((resolve) => proxy.close(resolve))
   }
-  await post('/users', { email, password })
-  const basic = Buffer.from(`${email}:${password}`).toString('base64')
-  return (await post('/auth', {}, { Authorization: `Basic ${basic}` })).token
 }
 
-/** Notes everything that a page should not do. */
+/** Notes everything that a page should not do: it may ask for what is at the address and below, and for nothing else. */
 function watch(page, address) {
   const faults = []
   page.on('request', (request) => {
-    const url = new URL(request.url())
-    if (url.protocol !== 'data:' && url.protocol !== 'blob:' && url.origin !== address) {
-      faults.push(`a request to another host: ${url}`)
-    }
+    const url = request.url()
+    if (!/^(data|blob):/.test(url) && !url.startsWith(`${address}/`)) faults.push(`a request to another address: ${url}`)
   })
   page.on('requestfailed', (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`))
   page.on('console', (message) => {
@@ -85,15 +81,20 @@ function watch(page, address) {
   return faults
 }
 
-/** Opens an operation's block, fills in its parameters and executes it; resolves to the status shown. */
-async function execute(page, method, path, parameters) {
+/** Opens an operation's block, fills in its parameters or its body, and executes it; resolves to the status and body shown. */
+async function execute(page, method, path, { parameters = {}, json }) {
   const block = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) })
   if (!(await block.getByRole('button', { name: 'Execute' }).isVisible())) {
     await block.locator('.opblock-summary-control').click()
     await block.getByRole('button', { name: 'Try it out' }).click()
   }
   for (const [name, value] of Object.entries(parameters)) {
-    await block.locator(`[data-param-name="${name}"]`).locator('input, textarea').first().fill(value)
+    await block.locator(`[data-param-name="${name}"]`).locator('input').first().fill(value)
+  }
+  if (json) {
+    const type = block.locator('.opblock-section-request-body select').first()
+    assert.equal(await type.inputValue(), 'application/json', 'what the body is, before anything is chosen')
+    await block.locator('.body-param__text').fill(JSON.stringify(json))
   }
   await block.getByRole('button', { name: 'Execute' }).click()
   const answer = block.locator('.live-responses-table')
@@ -104,70 +105,92 @@ async function execute(page, method, path, parameters) {
   return { status: status.trim(), body: await body.innerText() }
 }
 
-/** Saves what the page shows. */
-async function picture(page, name) {
-  await page.screenshot({ path: join(pictures, `swagger-${name}.png`) })
-}
-
-/** Does what a person does with the page. */
-async function tour(page, address, token) {
+/** Opens the page, which shows the operations. */
+async function open(page, address) {
   await page.goto(`${address}/docs/`)
   await page.getByText('Create an article').waitFor()
-  await picture(page, '1-opened')
+}
 
-  await page.getByRole('button', { name: 'Authorize' }).first().click()
-  const user = page.locator('.auth-container', { has: page.getByText('UserToken', { exact: false }) })
-  await user.locator('input').fill(`Bearer ${token}`)
-  await user.locator('button', { hasText: 'Authorize' }).click()
-  await user.locator('button', { hasText: 'Logout' }).waitFor()
-  await picture(page, '2-authorised')
-  await page.locator('.dialog-ux button', { hasText: 'Close' }).last().click()
+/** Enters a credential; picture saves what the dialog shows then. */
+async function authorise(page, scheme, values, picture = () => {}) {
+  await page.locator('.auth-wrapper > .authorize').click()
+  const box = page.locator('.auth-container', { has: page.locator('h4', { hasText: new RegExp(`^${scheme}\\s`) }) })
+  for (const [i, value] of values.entries()) await box.locator('input').nth(i).fill(value)
+  await box.locator('button', { hasText: 'Authorize' }).click()
+  await box.locator('button', { hasText: 'Logout' }).waitFor()
+  await picture()
+  await page.locator('.dialog-ux .close-modal').click()
+}
 
-  const article = { title: 'On ginseng', content: 'A root worth waiting for.' }
-  const created = await execute(page, 'post', '/articles', article)
+/** Signs a user up and in, as a person does who tries the page for the first time; resolves to the user's token. */
+async function signIn(page, masterKey) {
+  const [email, password] = ['ada@example.com', 'analytical engine']
+  await authorise(page, 'MasterKey', [masterKey])
+  const created = await execute(page, 'post', '/users', { json: { email, password } })
   assert.equal(created.status, '201', created.body)
-  assert.match(created.body, /"title": "On ginseng"/)
-  await picture(page, '3-created')
+  await authorise(page, 'BasicAuth', [email, password])
+  const signedIn = await execute(page, 'post', '/auth', { json: { access_token: masterKey } })
+  assert.equal(signedIn.status, '201', signedIn.body)
+  return JSON.parse(signedIn.body).token
+}
 
-  const listed = await execute(page, 'get', '/articles', { q: 'ginseng' })
+/** Makes an article with the title and finds it, with a user's token, which must outlive a reload. */
+async function tour(page, token, title, picture) {
+  await authorise(page, 'UserToken', [token], () => picture('2-authorised'))
+
+  const created = await execute(page, 'post', '/articles', { json: { title, content: 'A root worth waiting for.' } })
+  assert.equal(created.status, '201', created.body)
+  assert.equal(JSON.parse(created.body).title, title)
+  await picture('3-created')
+
+  const listed = await execute(page, 'get', '/articles', { parameters: { q: title, 'createdAt[gte]': '2026-01-01T00:00:00Z' } })
   assert.equal(listed.status, '200', listed.body)
-  assert.match(listed.body, /"count": 1/)
-  await picture(page, '4-listed')
+  assert.equal(JSON.parse(listed.body).count, 1)
+  await picture('4-listed')
+  const none = await execute(page, 'get', '/articles', { parameters: { 'createdAt[gte]': '2999-01-01T00:00:00Z' } })
+  assert.equal(JSON.parse(none.body).count, 0)
 
   await page.reload()
   await page.getByText('Create an article').waitFor()
-  const again = await execute(page, 'post', '/articles', { title: 'After a reload', content: '' })
+  const again = await execute(page, 'post', '/articles', { json: { title: 'After a reload' } })
   assert.equal(again.status, '201', `the token is lost: ${again.body}`)
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'browser-'))
-let running, browser
-try {
-  running = await startService(dir)
-  const token = await signIn(running.address)
-  browser = await chromium.launchPersistentContext(join(dir, 'profile'), {
-    executablePath: findChromium(),
-    viewport: { width: 1280, height: 1600 },
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'],
-  })
-  browser.setDefaultTimeout(patience)
-  const page = browser.pages()[0] ?? await browser.newPage()
-  const faults = watch(page, running.address)
-  mkdirSync(pictures, { recursive: true })
+/** Makes the tour in a page of its own, with the token that getToken gets there. */
+async function visit(browser, address, name, getToken) {
+  const begun = Date.now()
+  const page = await browser.newPage()
+  const faults = watch(page, address)
+  const picture = (moment) => page.screenshot({ path: join(pictures, `${name}-${moment}.png`) })
   try {
-    await tour(page, running.address, token)
+    await open(page, address)
+    await picture('1-opened')
+    await tour(page, await getToken(page), name, picture)
+  } catch (error) {
+    await picture('failed')
+    throw error
   } finally {
-    await picture(page, '5-end')
     for (const fault of faults) console.error(fault)
+    await page.close()
   }
   assert.equal(faults.length, 0, 'the page did what it should not')
-  console.log('Swagger UI loads from the service alone, creates and lists articles, and keeps the token over a reload.')
-} finally {
-  await browser?.close()
-  if (running) {
-    running.service.kill('SIGTERM')
-    if (running.service.exitCode === null) await new Promise((resolve) => running.service.once('exit', resolve))
-  }
-  rmSync(dir, { recursive: true, force: true })
+  console.log(`${name}: creates and lists articles, and keeps the token over a reload (${Date.now() - begun} ms)`)
 }
+
+await withBuilt((binary, dir) => withBrowser(dir, async (browser) => {
+  rmSync(pictures, { recursive: true, force: true })
+  mkdirSync(pictures, { recursive: true })
+  for (const [name, settings] of [['plain', {}], ['root', { API_ROOT: '/api/v1' }]]) {
+    await withService(binary, settings, async ({ address, masterKey }) => {
+      let token
+      await visit(browser, address, name, async (page) => { token = await signIn(page, masterKey); return token })
+      await withProxy(address, '/x/y', (proxied) => visit(browser, proxied, `${name}-proxied`, () => token))
+    })
+  }
+  await withService(binary, { DOCS: 'false' }, async ({ address }) => {
+    for (const path of ['/docs/', '/docs/doc.json', '/openapi.json']) {
+      assert.equal((await fetch(address + path)).status, 404, `${path} with DOCS=false`)
+    }
+  })
+}))
+console.log(`what the pages showed: ${pictures}`)

@@ -1,0 +1,81 @@
+// Builds the service and starts it with an empty database, for the tests of scripts/browser and scripts/client.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of the project. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** How long to wait for anything, in ms. */
+export const patience = 20_000
+
+/** Builds the service into a new folder, gives job its path and the folder, and takes the folder away in the end. */
+export async function withBuilt(job) {
+  const dir = mkdtempSync(join(tmpdir(), 'service-'))
+  try {
+    const binary = join(dir, 'service')
+    const build = spawnSync('go', ['build', '-o', binary, '.'], { cwd: root, stdio: 'inherit' })
+    assert.equal(build.status, 0, 'go build')
+    await job(binary, dir)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Starts the service, and ends it after the job, which gets its address, its master key, and said: a function that
+ * resolves to what the service has printed that matches, or soon will. What it printed is shown if the job fails.
+ */
+export async function withService(binary, settings, job) {
+  const dir = mkdtempSync(join(tmpdir(), 'data-')) // where there is no .env
+  const masterKey = randomBytes(32).toString('hex')
+  const service = spawn(binary, {
+    cwd: dir,
+    env: {
+      PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite:test.db',
+      MASTER_KEY: masterKey, JWT_SECRET: randomBytes(32).toString('hex'), ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise((resolve) => service.once('exit', resolve))
+  let printed = ''
+  const looking = new Set()
+  for (const stream of [service.stdout, service.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      printed += text
+      for (const look of looking) look()
+    })
+  }
+  const said = (pattern) => new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the service has not printed ${pattern}`)), patience)
+    const look = () => {
+      const match = printed.match(pattern)
+      if (!match) return
+      clearTimeout(late)
+      looking.delete(look)
+      resolve(match)
+    }
+    looking.add(look)
+    look()
+    ended.then(() => { // which is nothing to a promise that is kept
+      clearTimeout(late)
+      reject(new Error(`the service has ended, and not printed ${pattern}`))
+    })
+  })
+  try {
+    const [, address] = await said(/^Server listening on (http:\/\/[^,]+),/m)
+    await job({ address, masterKey, said })
+  } catch (error) {
+    console.error(printed)
+    throw error
+  } finally {
+    service.kill('SIGTERM')
+    await ended
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
