@@ -109,6 +109,8 @@ async function execute(page, method, path, { parameters = {}, json }) {
 async function open(page, address) {
   await page.goto(`${address}/docs/`)
   await page.getByText('Create an article').waitFor()
+  const methods = await page.locator('#operations-tag-articles ~ .no-margin .opblock-summary-method').allInnerTexts()
+  assert.deepEqual(methods, ['GET', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE'], 'the order of what one can do with articles')
 }
 
 /** Enters a credential; picture saves what the dialog shows then. */
