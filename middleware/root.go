@@ -47,7 +47,7 @@ var swaggerUI embed.FS
 // asked for.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
-		return newFile(jsonType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root}}))
+		return newFile(jsonType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
 	files := sync.OnceValue(func() map[string]file {
 		files := pageFiles()

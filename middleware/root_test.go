@@ -74,7 +74,7 @@ func TestDocuments(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Root = "/api/v1" })
 	for path, want := range map[string]string{
-		"/openapi.json":  `{"openapi":"3.0.3","servers":[{"url":"./api/v1"}]}`,
+		"/openapi.json":  `{"openapi":"3.0.3","servers":[{"description":"this service","url":"./api/v1"}]}`,
 		"/docs/doc.json": `{"basePath":"/api/v1/","swagger":"2.0"}`,
 	} {
 		for _, accepted := range []string{"identity", "gzip"} {
@@ -89,7 +89,7 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 	root := newStack(t, io.Discard, func(*Router) {})
-	if w := do(root, "GET", "/openapi.json", "", ""); !bytes.Contains(w.Body.Bytes(), []byte(`"servers":[{"url":"."}]`)) || !json.Valid(w.Body.Bytes()) {
+	if w := do(root, "GET", "/openapi.json", "", ""); !bytes.Contains(w.Body.Bytes(), []byte(`"servers":[{"description":"this service","url":"."}]`)) || !json.Valid(w.Body.Bytes()) {
 		t.Errorf("at the root: %s", w.Body)
 	}
 	if w := do(s, "GET", "/docs", "", ""); w.Code != 302 || w.Header().Get("Location") != "docs/" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -29,6 +30,7 @@ type operation struct {
 type response struct {
 	contentType string             // "" where there is no body
 	headers     []string           // those that are always there
+	codes       []string           // of an error
 	body, rows  *jsonschema.Schema // rows: where the request chose the fields of a list
 }
 
@@ -43,7 +45,7 @@ type spec struct {
 
 type operationSpec struct {
 	Responses map[string]struct {
-		Content map[string]any
+		Content map[string]struct{ Examples map[string]any } // those of an error bear its code's name
 		Headers map[string]headerSpec
 	}
 }
@@ -81,7 +83,8 @@ func newDocument(raw []byte) (*document, error) {
 						r.headers = append(r.headers, name)
 					}
 				}
-				for r.contentType = range from.Content {
+				for contentType, media := range from.Content {
+					r.contentType, r.codes = contentType, slices.Collect(maps.Keys(media.Examples))
 					pointer := documentURL + "#/paths/" + escape(path) + "/" + method + "/responses/" + status + "/content/" + escape(r.contentType) + "/schema"
 					if r.body, err = whole.Compile(pointer); err != nil {
 						return nil, err
@@ -225,6 +228,10 @@ func (d *document) faults(root string, r *http.Request, a Answer) (faults []stri
 	}
 	if err != nil {
 		add("%v: %s", err, a.Body)
+		return faults
+	}
+	if problem, _ := body.(map[string]any); len(want.codes) > 0 && !slices.Contains(want.codes, fmt.Sprint(problem["code"])) {
+		add("the code is %v, and documented is %v", problem["code"], want.codes)
 	}
 	return faults
 }

@@ -16,7 +16,10 @@ const sample = `{
     "/things/{id}": {
       "get": {"responses": {
         "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
-        "304": {"description": "not changed"}
+        "304": {"description": "not changed"},
+        "400": {"content": {"application/json": {
+          "schema": {"type": "object"}, "examples": {"malformed_body": {"$ref": "#/components/examples/malformed_body"}}
+        }}}
       }},
       "delete": {"responses": {"204": {"description": "No Content"}}}
     },
@@ -67,6 +70,8 @@ func TestFaults(t *testing.T) {
 		{"another type in a map", "GET", "/api/things/1", 200, with(`"text"`, "1"), "want string"},
 		{"no JSON", "GET", "/api/things/1", 200, "{", "EOF"},
 		{"status that is not documented", "GET", "/api/things/1", 404, "", "is not documented"},
+		{"code that is documented", "GET", "/api/things/1", 400, `{"code":"malformed_body"}`, ""},
+		{"code that is not documented", "GET", "/api/things/1", 400, `{"code":"internal"}`, "the code is internal"},
 		{"no body", "DELETE", "/api/things/1", 204, "", ""},
 		{"not changed", "GET", "/api/things/1", 304, "", ""},
 		{"body that is not documented", "DELETE", "/api/things/1", 204, thing, "has a body"},
@@ -87,7 +92,7 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := Answer{Status: test.status, Header: http.Header{"X-Request-Id": {"1"}}, Body: []byte(test.body)}
-		if test.status == 200 {
+		if test.status == 200 || test.status == 400 {
 			answer.Header.Set("Content-Type", "application/json; charset=utf-8")
 		}
 		faults := d.faults("/api", r, answer)

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -32,13 +36,16 @@ func headers() openapi3.Headers {
 
 const problemRef = "#/components/schemas/Problem"
 
-// responses gives errors their media type, and every answer the headers that it bears.
-func (e enricher) responses(op *openapi3.Operation) {
+// responses gives errors their media type and examples, and every answer the headers that it bears.
+func (e enricher) responses(op *openapi3.Operation) error {
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
 		if media := r.Content.Get("application/json"); media != nil && media.Schema.Ref == problemRef {
 			r.Content = openapi3.Content{"application/problem+json": media}
+			if err := e.examples(media, status, *r.Description); err != nil {
+				return err
+			}
 		}
 		names := []string{"X-Request-Id"}
 		for name := range r.Headers { // that the annotations name
@@ -69,4 +76,34 @@ func (e enricher) responses(op *openapi3.Operation) {
 		}
 		r.Headers = bears
 	}
+	return nil
+}
+
+// examples gives an error one example for each of the codes that its description begins with: "not_found", or
+// "malformed_body; validation_failed: two different access_token".
+func (e enricher) examples(media *openapi3.MediaType, status, description string) error {
+	number, err := strconv.Atoi(status)
+	if err != nil {
+		return fmt.Errorf("status %s is no number", status)
+	}
+	media.Examples = openapi3.Examples{}
+	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
+		code, _, _ := strings.Cut(strings.TrimSpace(part), ":")
+		if e.doc.Components.Schemas["ErrorCode"] == nil || !slices.Contains(e.doc.Components.Schemas["ErrorCode"].Value.Enum, any(code)) {
+			continue
+		}
+		problem := map[string]any{
+			"type": "about:blank", "title": http.StatusText(number), "status": number, "code": code,
+			"detail": "What is wrong, and what to do.", "requestId": "5f0e8c1b9d3a47e2a6c4",
+		}
+		if code == "validation_failed" {
+			problem["errors"] = []any{map[string]any{"in": "body", "param": "title", "code": "required", "message": "Must be given."}}
+		}
+		e.doc.Components.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+		media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
+	}
+	if len(media.Examples) == 0 {
+		return fmt.Errorf("status %s: its description %q does not begin with a code of errors", status, description)
+	}
+	return nil
 }

@@ -72,8 +72,8 @@ type enricher struct {
 
 func enrich(doc *openapi3.T, from *openapi2.T) error {
 	e := enricher{doc, from}
-	doc.Servers = openapi3.Servers{{URL: "."}}
-	doc.Components.Headers = headers()
+	doc.Servers = openapi3.Servers{{URL: ".", Description: "this service"}}
+	doc.Components.Headers, doc.Components.Examples = headers(), openapi3.Examples{}
 	if doc.Paths == nil {
 		doc.Paths = openapi3.NewPaths() // of an API without a route
 	}
@@ -234,8 +234,7 @@ func (e enricher) operation(method string, op *openapi3.Operation, from *openapi
 	if err := e.parameters(op); err != nil {
 		return err
 	}
-	e.responses(op)
-	return nil
+	return e.responses(op)
 }
 
 // form is the schema of a body that was made of a form's parameters; nil if there is none.

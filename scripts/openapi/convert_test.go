@@ -47,7 +47,8 @@ const sample = `{
   "definitions": {
     "Raw": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
     "Part": {"type": "object", "properties": {"kind": {"type": "string"}}},
-    "Problem": {"type": "object", "properties": {"code": {"type": "string"}}},
+    "Problem": {"type": "object", "properties": {"code": {"$ref": "#/definitions/ErrorCode"}}},
+    "ErrorCode": {"type": "string", "enum": ["unauthorized", "too_many_requests", "validation_failed"]},
     "Thing": {"type": "object", "properties": {
       "size": {"type": "integer"}, "at": {"type": "string", "x-omitempty": true}, "part": {"$ref": "#/definitions/Part"},
       "state": {"type": "string", "enum": ["on"], "x-nullable": true}
@@ -75,7 +76,7 @@ func TestConvert(t *testing.T) {
 	const body = "#/components/schemas/PutThingsByIdBody"
 	for _, test := range []struct{ path, want string }{
 		{"openapi", `"3.0.3"`},
-		{"servers", `[{"url":"."}]`},
+		{"servers", `[{"description":"this service","url":"."}]`},
 		{"components securitySchemes BasicAuth", `{"scheme":"basic","type":"http"}`},
 		{"components securitySchemes MasterKey", `{"scheme":"bearer","type":"http"}`},
 		{"components securitySchemes UserToken", `{"scheme":"bearer","type":"http"}`},
@@ -111,7 +112,9 @@ func TestConvert(t *testing.T) {
 		{"components schemas PutThingsByIdBody properties more", `{"example":{"a":1},"nullable":true,"type":"object"}`},
 		{"paths /things/{id} put responses 200 headers ETag $ref", `"#/components/headers/ETag"`},
 		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
-		{"paths /things/{id} put responses 401 content", `{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"}}}`},
+		{"paths /things/{id} put responses 401 content", `{"application/problem+json":{"examples":{"unauthorized":{"$ref":"#/components/examples/unauthorized"}},` +
+			`"schema":{"$ref":"#/components/schemas/Problem"}}}`},
+		{"components examples unauthorized value title", `"Unauthorized"`},
 	} {
 		if got := at(doc, strings.Fields(test.path)); !reflect.DeepEqual(got, parsed(t, test.want)) {
 			raw, _ := json.Marshal(got)
@@ -150,6 +153,7 @@ func TestRefused(t *testing.T) {
 		{"unknown operator", "size[gt]", "size[like]", "GET /things: the parameter size has the unknown operator like"},
 		{"one name for two operations", `"/raw"`, `"/things/by-id"`, ""},
 		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have one name; give one another with @name"},
+		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: its description "who is it?" does not begin with a code`},
 		{"unknown credential", `{"UserToken": []}`, `{"Token": []}`, `undefined security scheme "Token"`},
 		{"example of another type", `"maxLength": 9`, `"maxLength": 3`, "maximum string length is 3"},
 	} {
