@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +20,8 @@ type collection struct {
 	table string // quoted, like words
 	words string
 	err   error // what is wrong with spec
+
+	decoder decoder
 }
 
 // Insert implements store.Engine.
@@ -74,7 +75,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	if err != nil {
 		return err
 	}
-	return c.decode(doc, into)
+	return c.decode(doc, into, nil)
 }
 
 // searches reports whether one of the changes may touch a field that is searched.
@@ -92,8 +93,8 @@ func (c *collection) index(tx *transaction, n int64, text string) error {
 	return err
 }
 
-func (c *collection) decode(doc []byte, into any) error {
-	if err := json.Unmarshal(doc, into); err != nil {
+func (c *collection) decode(doc []byte, into any, wanted func(name []byte) bool) error {
+	if err := c.decoder.decode(doc, into, wanted); err != nil {
 		return fmt.Errorf("sqlite: a document of %q does not fit its type: %w", c.spec.Name, err)
 	}
 	return nil
@@ -127,7 +128,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
 	err := c.read(ctx, b, func(row []driver.Value) error {
 		found = true
-		return c.decode(row[0].([]byte), into)
+		return c.decode(row[0].([]byte), into, nil)
 	})
 	if err == nil && !found {
 		return store.ErrNotFound
@@ -175,13 +176,11 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	if err := cmp.Or(c.err, err); err != nil {
 		return err
 	}
-	wanted := func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
-	decode := func(doc []byte) error {
-		if len(q.Fields) > 0 {
-			doc = project(doc, wanted)
-		}
-		return c.decode(doc, next())
+	var wanted func(name []byte) bool
+	if len(q.Fields) > 0 {
+		wanted = func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
 	}
+	decode := func(doc []byte) error { return c.decode(doc, next(), wanted) }
 	return c.db.readers.use(ctx, func(conn *conn) error {
 		plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, usualPage))
 		if err != nil {
