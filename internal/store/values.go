@@ -48,13 +48,18 @@ func checkYear(t time.Time) error {
 // String is the form on the wire.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
-// MarshalText writes the form on the wire. The year must have four digits (RFC 3339).
-func (t Time) MarshalText() ([]byte, error) {
+// AppendText appends the form on the wire. The year must have four digits (RFC 3339).
+func (t Time) AppendText(b []byte) ([]byte, error) {
 	if err := checkYear(t.Time); err != nil {
-		return nil, err
+		return b, err
 	}
-	return t.UTC().AppendFormat(nil, timeLayout), nil
+	b = t.UTC().AppendFormat(b, time.RFC3339) // which package time writes three times as fast as another layout
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'), nil
 }
+
+// MarshalText writes the form on the wire, as AppendText does.
+func (t Time) MarshalText() ([]byte, error) { return t.AppendText(make([]byte, 0, len(timeLayout))) }
 
 // UnmarshalText reads what ParseTime reads.
 func (t *Time) UnmarshalText(b []byte) (err error) {
@@ -64,11 +69,8 @@ func (t *Time) UnmarshalText(b []byte) (err error) {
 
 // MarshalJSON writes the form on the wire, quoted.
 func (t Time) MarshalJSON() ([]byte, error) {
-	text, err := t.MarshalText()
-	if err != nil {
-		return nil, err
-	}
-	return append(append(append(make([]byte, 0, len(timeLayout)+2), '"'), text...), '"'), nil
+	b, err := t.AppendText(append(make([]byte, 0, len(timeLayout)+2), '"'))
+	return append(b, '"'), err
 }
 
 // UnmarshalJSON reads a quoted time; null leaves t as it is.
