@@ -25,7 +25,9 @@ type builder struct {
 }
 
 func (c *collection) build(parts ...string) *builder {
-	return (&builder{c: c}).write(parts...)
+	b := &builder{c: c}
+	b.Grow(256) // most statements are no longer
+	return b.write(parts...)
 }
 
 func (b *builder) write(parts ...string) *builder {

@@ -126,14 +126,28 @@ func (c *collection) write(ctx context.Context, b *builder, do func(*transaction
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	found := false
 	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
-	err := c.read(ctx, b, func(row []driver.Value) error {
-		found = true
-		return c.decode(row[0].([]byte), into, nil)
+	if err := cmp.Or(c.err, b.err); err != nil {
+		return err
+	}
+	err := c.db.readers.use(ctx, func(conn *conn) error {
+		if byID(f) {
+			ctx = context.Background() // it is over at once; to be able to interrupt it, the driver would start a goroutine
+		}
+		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+			found = true
+			return c.decode(row[0].([]byte), into, nil)
+		})
 	})
 	if err == nil && !found {
 		return store.ErrNotFound
 	}
 	return err
+}
+
+// byID reports whether the filter selects the document with an id.
+func byID(f store.Filter) bool {
+	equal, ok := f.(store.Comparison)
+	return ok && equal.Op == store.OpEq && equal.Field == "id"
 }
 
 // Count implements store.Engine. What a search finds is counted one by one.
@@ -161,13 +175,6 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err er
 		})
 	})
 	return n, err
-}
-
-func (c *collection) read(ctx context.Context, b *builder, row func([]driver.Value) error) error {
-	if err := cmp.Or(c.err, b.err); err != nil {
-		return err
-	}
-	return c.db.readers.use(ctx, func(conn *conn) error { return conn.query(ctx, b.String(), b.args, row) })
 }
 
 // List implements store.Engine.

@@ -33,8 +33,11 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) error {
 		return store.Away(ctx.Err())
 	}
 	defer func() { r.idle <- c }()
+	err := ctx.Err() // both cases above may have been ready
+	if err != nil {
+		return store.Away(err)
+	}
 	if c == nil {
-		var err error
 		if c, err = r.open(ctx); err != nil {
 			return translate(err)
 		}
