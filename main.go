@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -50,12 +51,19 @@ import (
 //	@name						Authorization
 //	@description				The token that POST /auth answered, as Authorization: Bearer TOKEN, or as access_token in the body or query.
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
+
+// gcPercent is the service's GOGC. Its heap is a few MiB, which Go's own 100 would collect a hundred times a second under
+// load: a sixth of the CPU, for 4 MiB.
+const gcPercent = 200
 
 // Exit codes: 78 is EX_CONFIG of sysexits.h.
 const (
