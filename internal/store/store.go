@@ -31,6 +31,10 @@ type DB interface {
 	// Prepare makes the collections, the indexes and the words for Search that are missing, also for documents that
 	// are there already. It is safe to call again, and from several copies of the service at once.
 	Prepare(context.Context) error
+	// Names are the collections that are there, whoever made them, sorted.
+	Names(context.Context) ([]string, error)
+	// Drop removes a collection with all that belongs to it, if it is there. Only Prepare and Load make it again.
+	Drop(ctx context.Context, name string) error
 	// Ping fails with Unavailable unless the database answers.
 	Ping(context.Context) error
 	// Close waits for writes under way, then lets go of the database.
@@ -42,7 +46,12 @@ type Spec struct {
 	Name    string   // of the collection, in the plural: "articles"
 	Search  []string // fields of text whose words Search finds
 	Indexes []Index
+
+	document reflect.Type // what Open was given
 }
+
+// NewDocument makes a pointer to an empty document of the type that the collection was opened with.
+func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
 // Index declares an index over one or several fields. The id is the last key of each that is not unique, so that a
 // listing sorted by the fields reads the index in order, in both directions. A unique one is for looking up: where its
@@ -64,6 +73,11 @@ type Engine interface {
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete removes every document that the filter selects and says how many.
 	Delete(ctx context.Context, f Filter) (int64, error)
+	// Load stores new documents in their order, much faster than Insert; ids has the key of each. After an error, or a loss
+	// of power before anything else is written, some of the first may be there and none of those behind. It makes the
+	// collection if it is missing, but neither indexes nor the words for Search: Prepare is to be called after the last
+	// Load, before anything else is done with the collection.
+	Load(ctx context.Context, ids []ID, docs []any) error
 }
 
 // Query says which documents a List returns, in which order, and how much of each.
@@ -74,6 +88,9 @@ type Query struct {
 	Skip   int
 	Limit  int      // 0 is no limit
 	Fields []string // top-level fields to read; nil reads all. id is always read
+	// Whole makes a document an error of which something would be lost if it were stored as it was read. With Fields, it
+	// does nothing.
+	Whole bool
 }
 
 // Order is one field of a sort.
@@ -82,8 +99,11 @@ type Order struct {
 	Desc  bool
 }
 
-// Document is what a collection holds: a struct that embeds Meta.
+// Document is what a collection holds: a struct that embeds Meta, or a pointer to one.
 type Document interface{ key() ID }
+
+// KeyOf is the document's id.
+func KeyOf(d Document) ID { return d.key() }
 
 // Meta is what every document bears. Embed it with the tag `bson:",inline"`.
 type Meta struct {
@@ -107,6 +127,7 @@ type Collection[T Document] struct {
 
 // Open declares a collection of T on db.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
+	spec.document = reflect.TypeFor[T]()
 	return &Collection[T]{engine: db.Open(spec)}
 }
 

@@ -30,6 +30,10 @@ func (r *recorder) Prepare(context.Context) error { return nil }
 func (r *recorder) Ping(context.Context) error    { return nil }
 func (r *recorder) Close() error                  { return nil }
 
+func (r *recorder) Names(context.Context) ([]string, error)       { return nil, nil }
+func (r *recorder) Drop(context.Context, string) error            { return nil }
+func (r *recorder) Load(_ context.Context, _ []ID, _ []any) error { return nil }
+
 func (r *recorder) Insert(_ context.Context, id ID, doc any) error {
 	r.id, r.doc = id, doc
 	return r.err
@@ -72,6 +76,10 @@ func TestCollection(t *testing.T) {
 	r := &recorder{}
 	spec := Spec{Name: "things", Search: []string{"name"}}
 	c := Open[thing](r, spec)
+	if doc, ok := r.spec.NewDocument().(*thing); !ok || *doc != (thing{}) {
+		t.Errorf("the collection's documents are %#v", doc)
+	}
+	spec.document = r.spec.document
 	if !reflect.DeepEqual(r.spec, spec) {
 		t.Errorf("the engine was opened with %v", r.spec)
 	}

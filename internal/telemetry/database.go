@@ -134,3 +134,10 @@ func (c collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
 	end(err)
 	return n, err
 }
+
+func (c collection) Load(ctx context.Context, ids []store.ID, docs []any) error {
+	ctx, end := c.begin(ctx, "load")
+	err := c.engine.Load(ctx, ids, docs)
+	end(err)
+	return err
+}

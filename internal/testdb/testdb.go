@@ -3,9 +3,11 @@ package testdb
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"example.com/ginseng/internal/store"
@@ -29,12 +31,25 @@ func Open(t testing.TB) store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if d, ok := db.(interface{ Drop(context.Context) error }); ok {
-			if err := d.Drop(context.Background()); err != nil {
-				t.Errorf("drop the test's database: %v", err)
-			}
-		}
 		_ = db.Close() // a test may have closed it
+		if strings.HasPrefix(address, "mongodb") {
+			drop(t, address)
+		}
 	})
 	return db
+}
+
+func drop(t testing.TB, address string) {
+	db, err := engines.Open(context.Background(), address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	names, err := db.Names(context.Background())
+	for _, name := range names {
+		err = errors.Join(err, db.Drop(context.Background(), name))
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Errorf("drop the test's database: %v", err)
+	}
 }

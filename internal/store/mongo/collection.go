@@ -126,7 +126,12 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	defer cursor.Close(context.WithoutCancel(ctx))
 	decoder := newDecoder()
 	for cursor.Next(ctx) {
-		if err := decoder.decode(cursor.Current, next()); err != nil {
+		into := next()
+		err := decoder.decode(cursor.Current, into)
+		if q.Whole && len(q.Fields) == 0 {
+			err = c.whole(cursor.Current, into, err)
+		}
+		if err != nil {
 			return fmt.Errorf("mongo: %w", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +27,7 @@ type collection struct {
 
 // Insert implements store.Engine.
 func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
-	text, err := encode(doc)
-	if err != nil {
-		return err
-	}
-	b := c.build("INSERT INTO ", c.table, "(id,doc) VALUES(").bind(id.Hex()).write(",")
-	if bytes.Contains(text, []byte("null")) { // a stored null would bar the way to a field below it
-		b.write("json_patch('{}',").bind(string(text)).write("))")
-	} else {
-		b.bind(string(text)).write(")")
-	}
+	b := c.insert(id, doc)
 	return c.write(ctx, b.write(" RETURNING n").searched(), func(tx *transaction) error {
 		err := tx.query(b, func(values []driver.Value) error {
 			tx.keep(c, values[0], values[1])
@@ -46,6 +38,19 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 		}
 		return err
 	})
+}
+
+// insert is the statement that stores a document.
+func (c *collection) insert(id store.ID, doc any) *builder {
+	b := c.build("INSERT INTO ", c.table, "(id,doc) VALUES(").bind(id.Hex()).write(",")
+	text, err := encode(doc)
+	if err != nil {
+		return b.fail(err)
+	}
+	if bytes.Contains(text, []byte("null")) { // a stored null would bar the way to a field below it
+		return b.write("json_patch('{}',").bind(string(text)).write("))")
+	}
+	return b.bind(string(text)).write(")")
 }
 
 // Update implements store.Engine.
@@ -96,6 +101,24 @@ func (c *collection) index(tx *transaction, n int64, text string) error {
 func (c *collection) decode(doc []byte, into any, wanted func(name []byte) bool) error {
 	if err := c.decoder.decode(doc, into, wanted); err != nil {
 		return fmt.Errorf("sqlite: a document of %q does not fit its type: %w", c.spec.Name, err)
+	}
+	return nil
+}
+
+// decodeWhole is decode for a document that must have nothing more than its type.
+func (c *collection) decodeWhole(doc []byte, into any) error {
+	if err := json.Unmarshal(doc, into); err != nil {
+		return fmt.Errorf("sqlite: the document %.4000s of %q does not fit its type: %w", doc, c.spec.Name, err)
+	}
+	if again, err := encode(into); err == nil && bytes.Equal(doc, again) { // as nearly always
+		return nil
+	}
+	stored, err := store.ParseTree(doc)
+	if err == nil {
+		err = store.Whole(stored, into)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
 	}
 	return nil
 }
@@ -187,7 +210,12 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	if len(q.Fields) > 0 {
 		wanted = func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
 	}
-	decode := func(doc []byte) error { return c.decode(doc, next(), wanted) }
+	decode := func(doc []byte) error {
+		if q.Whole && wanted == nil {
+			return c.decodeWhole(doc, next())
+		}
+		return c.decode(doc, next(), wanted)
+	}
 	return c.db.readers.use(ctx, func(conn *conn) error {
 		plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, usualPage))
 		if err != nil {

@@ -76,8 +76,8 @@ func (c *collection) indexes() map[string]string {
 	return statements
 }
 
-// prepare makes what is missing of the collection.
-func (c *collection) prepare(tx *transaction) error {
+// create makes the table.
+func (c *collection) create(tx *transaction) error {
 	for _, text := range []string{
 		"CREATE TABLE IF NOT EXISTS " + c.table + " (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc TEXT NOT NULL)",
 		"INSERT INTO _collections VALUES('" + c.spec.Name + "',0,'') ON CONFLICT DO NOTHING",
@@ -85,6 +85,14 @@ func (c *collection) prepare(tx *transaction) error {
 		if err := tx.conn.run(tx.ctx, text); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// prepare makes what is missing of the collection.
+func (c *collection) prepare(tx *transaction) error {
+	if err := c.create(tx); err != nil {
+		return err
 	}
 	if err := c.prepareIndexes(tx); err != nil {
 		return err
@@ -180,8 +188,46 @@ func (c *collection) prepareWords(tx *transaction) error {
 // postings is the table that shows each word of each document in the table of words, in the order of the words.
 func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
-// fillWords keeps the words of all documents.
+// fillWords keeps the words of all documents. They are made on other processors than SQLite's, some documents ahead.
 func (c *collection) fillWords(tx *transaction) error {
+	const together, ahead = 256, 4
+	type text struct {
+		n     int64
+		words string
+	}
+	var texts []text
+	var queue []<-chan []text
+	hand := func() {
+		some, done := texts, make(chan []text, 1)
+		texts, queue = nil, append(queue, done)
+		go func() {
+			for i := range some {
+				some[i].words = strings.Join(store.Words(some[i].words), " ")
+			}
+			done <- some
+		}()
+	}
+	keep := func(left int) error {
+		for ; len(queue) > left; queue = queue[1:] {
+			for _, t := range <-queue[0] {
+				if _, err := tx.exec("INSERT INTO "+c.words+"(rowid,words) VALUES(?,?)", t.n, t.words); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 	b := c.build("SELECT n").searched().write(" FROM ", c.table)
-	return tx.query(b, func(row []driver.Value) error { return c.index(tx, row[0].(int64), row[1].(string)) })
+	err := tx.query(b, func(row []driver.Value) error {
+		if texts = append(texts, text{row[0].(int64), row[1].(string)}); len(texts) < together {
+			return nil
+		}
+		hand()
+		return keep(ahead)
+	})
+	if err != nil {
+		return err
+	}
+	hand()
+	return keep(0)
 }

@@ -14,7 +14,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,6 +32,8 @@ type Options struct {
 	// Readers is how many callers read at the same time; more wait for a turn. Each takes up to 1 MiB of memory for a
 	// cache. 0 means one for each processor, at least 4 and at most 16.
 	Readers int
+	// Existing refuses a file that is not there, or not a database of this package.
+	Existing bool
 }
 
 // The sizes of the caches, in KiB. Larger ones are no faster: what is not in them is in the system's. They take twice as
@@ -93,6 +94,8 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
+	} else if opts.Existing && err != nil {
+		return nil, fmt.Errorf("there is no database: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder for the database cannot be made: %w", err)
@@ -116,10 +119,13 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}
 	file.Close()
 
-	dsn := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+	dsn, err := dataSource(path)
+	if err != nil {
+		return nil, err
+	}
 	c, err := connect(ctx, dsn, writerCache)
 	if err == nil {
-		if err = c.claim(ctx); err != nil {
+		if err = c.claim(ctx, opts.Existing); err != nil {
 			c.close()
 		}
 	}
@@ -137,7 +143,7 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 }
 
 // claim makes a new file ours, checks that an old one is, and sets up the connection that writes.
-func (c *conn) claim(ctx context.Context) error {
+func (c *conn) claim(ctx context.Context, existing bool) error {
 	var application, version, tables int64
 	const text = "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema)" +
 		" FROM pragma_application_id,pragma_user_version"
@@ -148,7 +154,7 @@ func (c *conn) claim(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case application != applicationID && (application != 0 || version != 0 || tables != 0):
+	case application != applicationID && (existing || application != 0 || version != 0 || tables != 0):
 		return errors.New("this file is the database of another program; name another")
 	case version > schemaVersion:
 		return fmt.Errorf("a newer version of the service has written this database (schema %d, and this one knows %d); "+

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"maps"
 	"runtime"
 	"slices"
@@ -166,6 +167,32 @@ func (w *writer) next(taken int) *write {
 
 // alone makes a change in a transaction of its own, which an error rolls back.
 func (w *writer) alone(ctx context.Context, change func(*transaction) error) error {
+	return w.exclusively(func() error { return w.transact(ctx, change) })
+}
+
+// lazily is alone, but does not wait until the change is on disk: what comes next, and is not made lazily, does. The end
+// of the process loses nothing then, that of the machine perhaps the last changes.
+func (w *writer) lazily(ctx context.Context, change func(*transaction) error) error {
+	return w.exclusively(func() error {
+		err := w.conn.run(ctx, "PRAGMA synchronous=NORMAL")
+		if err == nil {
+			err = w.transact(ctx, change)
+		}
+		return errors.Join(err, w.conn.run(context.Background(), "PRAGMA synchronous=FULL"))
+	})
+}
+
+func (w *writer) transact(ctx context.Context, change func(*transaction) error) error {
+	tx := &transaction{ctx: ctx, conn: w.conn}
+	err := tx.begin()
+	if err == nil {
+		err = change(tx)
+	}
+	return tx.end(err)
+}
+
+// exclusively lends the connection, in turn with the batches.
+func (w *writer) exclusively(use func() error) error {
 	w.sending.RLock()
 	defer w.sending.RUnlock()
 	if w.closed {
@@ -173,12 +200,7 @@ func (w *writer) alone(ctx context.Context, change func(*transaction) error) err
 	}
 	w.using.Lock()
 	defer w.using.Unlock()
-	tx := &transaction{ctx: ctx, conn: w.conn}
-	err := tx.begin()
-	if err == nil {
-		err = change(tx)
-	}
-	return tx.end(err)
+	return use()
 }
 
 // close makes the changes that wait, and closes the connection.
