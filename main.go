@@ -4,18 +4,17 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"example.com/ginseng/internal/password"
 	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/store/engines"
+	"example.com/ginseng/internal/store/transfer"
 	"example.com/ginseng/internal/telemetry"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules"
@@ -73,34 +73,56 @@ const (
 	exitBadConf = 78
 )
 
-const usage = `Usage: ginseng [healthcheck | version | help]
+const usage = `Usage: ginseng [healthcheck | copy | backup | version | help]
 
 Without a word it serves, with the settings of the environment and of .env (see .env.example).
   healthcheck   ask the service on this machine whether it is ready; exit 0 if it is
+  copy          copy a database to another engine or file; see: ginseng copy --help
+  backup FILE   write the embedded database into a file, while the service runs
   version       print the version
 `
 
 // version is set by the linker: go build -ldflags "-X main.version=v1.2.3".
 var version = "unknown"
 
+var errUsage = errors.New("no such command")
+
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var err error
-	switch command := strings.Join(args, " "); command {
-	case "":
+	command, more := "", args
+	if len(args) > 0 {
+		command, more = args[0], args[1:]
+	}
+	host := transfer.Host{Database: databaseURL, Collections: collections, Stdout: stdout, Stderr: stderr}
+	switch {
+	case command == "copy":
+		err = transfer.CopyCommand(ctx, more, host)
+	case command == "backup":
+		err = transfer.BackupCommand(ctx, more, host)
+	case len(more) > 0:
+		err = errUsage
+	case command == "":
 		err = serve(ctx, stdout, stderr)
-	case "healthcheck":
+	case command == "healthcheck":
 		err = healthcheck(ctx)
-	case "version":
+	case command == "version":
 		_, err = fmt.Fprintln(stdout, "ginseng", version)
-	case "help", "-h", "--help":
+	case command == "help", command == "-h", command == "--help":
 		_, err = fmt.Fprint(stdout, usage)
 	default:
-		_, _ = fmt.Fprint(stderr, usage)
-		return exitUsage
+		err = errUsage
 	}
 	var invalid *config.Invalid
 	switch {
+	case errors.Is(err, flag.ErrHelp): // and got it
+		return exitOK
+	case errors.Is(err, errUsage):
+		_, _ = fmt.Fprint(stderr, usage)
+		return exitUsage
+	case errors.Is(err, transfer.ErrUsage):
+		_, _ = fmt.Fprintln(stderr, "ginseng:", err)
+		return exitUsage
 	case errors.As(err, &invalid):
 		_, _ = fmt.Fprintln(stderr, invalid)
 		return exitBadConf
@@ -163,7 +185,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	logger := newLog(s.App, loaded, stderr)
-	logger.Info("opening the database", "address", withoutCredentials(s.App.DatabaseURL))
+	logger.Info("opening the database", "address", engines.Shown(s.App.DatabaseURL))
 	db, err := engines.Open(ctx, s.App.DatabaseURL)
 	if errors.Is(err, engines.ErrAddress) {
 		return &config.Invalid{Problems: []config.Problem{{Name: "DATABASE_URL", Wrong: err.Error()}}}
@@ -301,7 +323,10 @@ func (w writer) Write(p []byte) (int, error) {
 func prepare(ctx context.Context, db store.DB, logger *slog.Logger, wait, retry time.Duration) error {
 	deadline := time.Now().Add(wait)
 	for {
-		err := db.Prepare(ctx)
+		err := transfer.CheckFinished(ctx, db)
+		if err == nil {
+			err = db.Prepare(ctx)
+		}
 		if !apperr.Is(err, apperr.Unavailable) || ctx.Err() != nil {
 			return err
 		}
@@ -314,18 +339,6 @@ func prepare(ctx context.Context, db store.DB, logger *slog.Logger, wait, retry 
 		case <-ctx.Done():
 		}
 	}
-}
-
-// withoutCredentials is a database's address as it may stand in a log: without user, password and options.
-func withoutCredentials(address string) string {
-	if strings.HasPrefix(address, "sqlite:") {
-		return address
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return "mongodb:…" // a list of hosts, which the package does not read
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // shown is the address as configured, with the port that was really taken.
@@ -353,6 +366,24 @@ func sweep(ctx context.Context, interval time.Duration, sweeps []func(context.Co
 			}
 		}
 	}
+}
+
+// databaseURL is where the service keeps its data.
+func databaseURL() (string, error) {
+	var database config.Database
+	_, err := config.Load(".", &database)
+	return database.DatabaseURL, err
+}
+
+// collections are those of all modules, made on a database that only takes their names.
+func collections() ([]store.Spec, error) {
+	var db transfer.Recorder
+	host := modules.Host{DB: &db, MasterKeys: []string{""}, Now: time.Now, NewID: store.NewID, Log: slog.New(slog.DiscardHandler)}
+	service, err := modules.New(host, modules.Settings{})
+	for _, closing := range service.Closers {
+		closing(context.Background())
+	}
+	return db.Specs, err
 }
 
 // healthcheck asks the service that runs with the same settings.

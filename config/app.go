@@ -25,13 +25,18 @@ type Address struct {
 	Port int    `env:"PORT" default:"9000" min:"0" max:"65535"` // 0 takes a free one
 }
 
+// Database is where the data are.
+type Database struct {
+	DatabaseURL string `env:"DATABASE_URL" required:"production" example:"mongodb://localhost:27017/ginseng"`
+}
+
 // App is the application's own section.
 type App struct {
 	Address
+	Database
 	Env            Mode     `env:"APP_ENV" default:"development" oneof:"development production test"`
 	APIRoot        string   `env:"API_ROOT" example:"/api/v1"`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" oneof:"debug info warn error"`
-	DatabaseURL    string   `env:"DATABASE_URL" required:"production" example:"mongodb://localhost:27017/ginseng"`
 	MasterKeys     []string `env:"MASTER_KEY" secret:"yes" example:"change-me-to-a-long-random-master-key"`
 	MaxBodyBytes   int64    `env:"MAX_BODY_BYTES" default:"1048576" min:"1024" max:"104857600"`
 	CORSOrigins    []string `env:"CORS_ORIGINS" example:"https://app.example.com"`
@@ -51,18 +56,22 @@ const EmbeddedURL = "sqlite:data/ginseng.db"
 // Production reports whether the service runs for real.
 func (a App) Production() bool { return a.Env == Production }
 
-// Check finds what the tags cannot say.
-func (a *App) Check(_ bool, bad func(name, wrong string)) {
-	if a.DatabaseURL == "" {
-		a.DatabaseURL = EmbeddedURL
+// Check finds an address that no engine has.
+func (d *Database) Check(_ bool, bad func(name, wrong string)) {
+	if d.DatabaseURL == "" {
+		d.DatabaseURL = EmbeddedURL
 	}
-	scheme, rest, _ := strings.Cut(a.DatabaseURL, ":")
+	scheme, rest, _ := strings.Cut(d.DatabaseURL, ":")
 	switch {
 	case (scheme == "mongodb" || scheme == "mongodb+srv") && strings.HasPrefix(rest, "//"):
 	case scheme == "sqlite" && strings.Trim(rest, "/") != "":
 	default:
 		bad("DATABASE_URL", "must begin with mongodb://, mongodb+srv:// or sqlite:")
 	}
+}
+
+// Check finds what the tags cannot say.
+func (a *App) Check(_ bool, bad func(name, wrong string)) {
 	if a.APIRoot = strings.TrimRight(a.APIRoot, "/"); a.APIRoot != "" && !validRoot(a.APIRoot) {
 		bad("API_ROOT", "must begin with / and hold only letters, digits and -._~ between slashes, for example API_ROOT=/api/v1")
 	}

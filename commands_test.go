@@ -1,0 +1,323 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/store"
+	"example.com/ginseng/internal/store/engines"
+)
+
+// does runs a command in a folder, and returns its exit code and what it printed.
+func does(t *testing.T, dir string, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd, errors := command(t, dir, env...)
+	cmd.Args = append(cmd.Args, args...)
+	var out strings.Builder
+	cmd.Stdout = &out
+	_ = cmd.Run()
+	return cmd.ProcessState.ExitCode(), out.String(), errors.String()
+}
+
+// TestCollections holds the list of what is copied to what a service makes.
+func TestCollections(t *testing.T) {
+	t.Parallel()
+	specs, err := collections()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared []string
+	for _, spec := range specs {
+		declared = append(declared, spec.Name)
+		if _, err := json.Marshal(spec.NewDocument()); err != nil {
+			t.Errorf("%s: %v", spec.Name, err)
+		}
+	}
+	slices.Sort(declared)
+	dir := t.TempDir()
+	p := start(t, dir)
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	db, err := engines.Open(t.Context(), "sqlite:"+filepath.Join(dir, "data", "ginseng.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if made, err := db.Names(t.Context()); err != nil || !slices.Equal(made, declared) {
+		t.Errorf("the service makes %v, %v, and %v are copied", made, err, declared)
+	}
+}
+
+// TestCopyKilled kills a copy in several places and runs it again: in the end all is as after one run.
+func TestCopyKilled(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("copies many documents")
+	}
+	dir := t.TempDir()
+	source, once := "sqlite:"+filepath.Join(dir, "source.db"), "sqlite:"+filepath.Join(dir, "once.db")
+	target, n := "sqlite:"+filepath.Join(dir, "target.db"), 20_000
+	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
+		u, err := url.Parse(uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Path, n = "/test_"+store.NewID().Hex(), 5_000
+		target = u.String()
+		t.Cleanup(func() { drop(t, target) })
+	}
+	seed(t, source, n)
+	env := []string{"DATABASE_URL=" + source, "TARGET=" + target}
+	begun := time.Now()
+	code, want, stderr := does(t, dir, env, "copy", "--to", once)
+	if code != exitOK || !strings.Contains(want, "limits") {
+		t.Fatalf("exit code %d: %s%s", code, want, stderr)
+	}
+	took := time.Since(begun)
+	const rounds = 8
+	for round := range rounds {
+		cmd, _ := command(t, dir, env...)
+		cmd.Args = append(cmd.Args, "copy", "--to", "env:TARGET")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(took*time.Duration(round+1)/rounds, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		if kill.Stop() {
+			if code := cmd.ProcessState.ExitCode(); code != exitOK {
+				t.Fatalf("round %d: exit code %d", round, code)
+			}
+			break
+		}
+		wantUnfinished(t, dir, target)
+	}
+	code, got, stderr := does(t, dir, env, "copy", "--to", "env:TARGET")
+	if code == exitFailed && strings.Contains(stderr, "not empty") { // the last round had ended
+		code, got, stderr = does(t, dir, env, "copy", "--from", "env:TARGET", "--to", "sqlite:again.db")
+	}
+	if code != exitOK || got != want {
+		t.Errorf("exit code %d: %s\nin the end:\n%s\nafter one run:\n%s", code, stderr, got, want)
+	}
+	p := start(t, dir, "DATABASE_URL="+target)
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Log())
+	}
+}
+
+func drop(t *testing.T, address string) {
+	t.Helper()
+	db, err := engines.Open(context.Background(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	names, err := db.Names(context.Background())
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		if err := db.Drop(context.Background(), name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// wantUnfinished checks that no service starts on a copy that has begun and not ended.
+func wantUnfinished(t *testing.T, dir, address string) {
+	t.Helper()
+	db, err := engines.Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := db.Names(t.Context())
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil || !slices.Contains(names, "unfinished-copy") {
+		return // it was killed before it began, or after the end
+	}
+	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=" + address})
+	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "is an unfinished copy of sqlite:") {
+		t.Errorf("a service on an unfinished copy: exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// seed makes a database with documents in a collection that every service has.
+func seed(t *testing.T, address string, n int) {
+	t.Helper()
+	specs, err := collections()
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := specs[slices.IndexFunc(specs, func(s store.Spec) bool { return s.Name == "limits" })]
+	db, err := engines.Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := db.Open(limits)
+	for range n / 1000 {
+		var ids []store.ID
+		var docs []any
+		for i := range 1000 {
+			id, doc := store.NewID(), limits.NewDocument()
+			if err := json.Unmarshal(fmt.Appendf(nil, `{"id":%q,"count":%d,"expiresAt":"2099-01-01T00:00:00.000Z"}`, id.Hex(), i), doc); err != nil {
+				t.Fatal(err)
+			}
+			ids, docs = append(ids, id), append(docs, doc)
+		}
+		if err := engine.Load(t.Context(), ids, docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCopyStopped stops a copy with Ctrl-C.
+func TestCopyStopped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	seed(t, "sqlite:"+filepath.Join(dir, "source.db"), 20_000)
+	cmd, stderr := command(t, dir)
+	cmd.Args = append(cmd.Args, "copy", "--from", "sqlite:source.db", "--to", "sqlite:target.db")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for { // until it has begun to write
+		if _, err := os.Stat(filepath.Join(dir, "target.db-wal")); err == nil {
+			break
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "the same command goes on") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if code, _, stderr := does(t, dir, nil, "copy", "--from", "sqlite:source.db", "--to", "sqlite:target.db"); code != exitOK {
+		t.Errorf("run again: exit code %d: %s", code, stderr)
+	}
+}
+
+func TestCommandLines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"copy", exitUsage, "--to"},
+		{"copy --to", exitUsage, "-to"},
+		{"copy sqlite:a.db sqlite:b.db", exitUsage, "sqlite:a.db"},
+		{"copy --from sqlite:a.db --to env:NOTHING", exitUsage, "NOTHING"},
+		{"copy --from sqlite:a.db --to sqlite:b.db", exitFailed, "a.db"},
+		{"copy --from ftp://a:secret@b --to sqlite:b.db", exitUsage, "ftp"},
+		{"copy --help", exitOK, "-replace"},
+		{"backup", exitUsage, "FILE"},
+		{"backup a b", exitUsage, "FILE"},
+		{"backup --help", exitOK, "backup FILE"},
+		{"backup x.db", exitFailed, "no database"},
+	} {
+		dir := t.TempDir()
+		code, stdout, stderr := does(t, dir, nil, strings.Fields(test.args)...)
+		if code != test.code || !strings.Contains(stdout+stderr, test.says) || strings.Contains(stdout+stderr, "secret") {
+			t.Errorf("%s: exit code %d: %s%s", test.args, code, stdout, stderr)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v behind", test.args, left)
+		}
+	}
+	code, _, stderr := does(t, t.TempDir(), []string{"DATABASE_URL=mongodb://ada:secret@localhost/shop"}, "backup", "x.db")
+	if code != exitFailed || !strings.Contains(stderr, "mongodb://localhost/shop: use mongodump") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// TestBackup backs the database up while clients write: all that was answered 201 before is in the backup, and the
+// clients go on.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir, "DATABASE_URL=sqlite:data/ginseng.db")
+	token := p.credential(dir)
+	var mu sync.Mutex
+	created := make(map[string]bool)
+	several := make(chan struct{})
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				status, body := p.call("POST", "/articles", token, url.Values{"title": {"T"}, "content": {strings.Repeat("x", 3000)}})
+				if status != 201 {
+					t.Errorf("while the backup is made: %d %v", status, body)
+					return
+				}
+				mu.Lock()
+				created[body["id"].(string)] = true
+				if len(created) == 500 {
+					close(several)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	<-several
+	mu.Lock()
+	before := maps.Clone(created)
+	mu.Unlock()
+	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "backup.db")
+	close(stop)
+	group.Wait()
+	if code != exitOK || stdout != "backup.db\n" {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	if len(created) == len(before) {
+		t.Error("nothing was written while the backup was made")
+	}
+	file := filepath.Join(dir, "backup.db")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if code, _, stderr := does(t, dir, nil, "backup", "backup.db"); code != exitFailed || !strings.Contains(stderr, "exists already") {
+		t.Errorf("over a file: exit code %d: %s", code, stderr)
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, ".backup*")); err != nil || len(found) > 0 {
+		t.Errorf("it left %v, %v", found, err)
+	}
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Log())
+	}
+
+	restored := start(t, dir, "DATABASE_URL=sqlite:backup.db")
+	for id := range before {
+		if status, body := restored.call("GET", "/articles/"+id, "", nil); status != 200 || body["title"] != "T" {
+			t.Fatalf("an article that was created before the backup: %d %v", status, body)
+		}
+	}
+	if status, body := restored.call("POST", "/articles", token, url.Values{"title": {"after"}}); status != 201 {
+		t.Errorf("the restored service: %d %v", status, body)
+	}
+	if code := restored.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, restored.Log())
+	}
+}
