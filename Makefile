@@ -1,5 +1,7 @@
 # What one does with this project. Every command also runs without make: copy it from here or from README.md.
 
+# What the service does not use is left out: a binding of Gin's, templates in mails, methods that a struct's tag names.
+TAGS := nomsgpack,validator_novalidatefn
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
 SWAG := $(TOOL) swag init --generalInfo main.go --dir . --outputTypes json --parseInternal --quiet
@@ -15,9 +17,8 @@ help: ## list the commands
 dev: ## serve in development mode, and restart when the source changes
 	$(TOOL) air
 
-# The tags leave out what the service does not use: a binding of Gin's, templates in mails, methods that a struct's tag names.
 build: ## build the static binary ./ginseng
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nomsgpack,gomailnotpl,validator_novalidatefn \
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags $(TAGS) \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o ginseng .
 
 prod: build ## build, and serve in production mode
@@ -78,4 +79,4 @@ sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the texts of t
 	go -C scripts/supply run . sbom -version "$(VERSION)" "$(CURDIR)/ginseng" "$(CURDIR)/dist"
 
 vulncheck: ## look for known vulnerabilities in what the code calls; needs the network
-	$(TOOL) govulncheck -tags nomsgpack ./...
+	$(TOOL) govulncheck -tags $(TAGS) ./...

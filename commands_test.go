@@ -88,7 +88,7 @@ func TestCopyKilled(t *testing.T) {
 	took := time.Since(begun)
 	const rounds = 8
 	for round := range rounds {
-		cmd, _ := command(t, dir, env...)
+		cmd, stderr := command(t, dir, env...)
 		cmd.Args = append(cmd.Args, "copy", "--to", "env:TARGET")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -96,8 +96,9 @@ func TestCopyKilled(t *testing.T) {
 		kill := time.AfterFunc(took*time.Duration(round+1)/rounds, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		if kill.Stop() {
-			if code := cmd.ProcessState.ExitCode(); code != exitOK {
-				t.Fatalf("round %d: exit code %d", round, code)
+			// Where it fails, the one before was killed in the moment between its end and its exit.
+			if code := cmd.ProcessState.ExitCode(); code != exitOK && !strings.Contains(stderr.String(), "not empty") {
+				t.Fatalf("round %d: exit code %d: %s", round, code, stderr)
 			}
 			break
 		}

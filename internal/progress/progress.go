@@ -58,7 +58,8 @@ func (b *Bar) Stop() {
 		_, _ = fmt.Fprintf(b.out, "%s: %s\n", b.what, shortly(took))
 		return
 	}
-	_, _ = fmt.Fprintf(b.out, "%[1]s: %[2]s %[4]s in %[3]s, %[5]s %[4]s/s\n", b.what, Thousands(done), shortly(took), b.unit, Thousands(rate(done, took)))
+	_, _ = fmt.Fprintf(b.out, "%[1]s: %[2]s %[4]s in %[3]s, %[5]s %[4]s/s\n",
+		b.what, Thousands(done), shortly(took), b.unit, Thousands(rate(done, took)))
 }
 
 func (b *Bar) run(every time.Duration) {

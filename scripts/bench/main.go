@@ -129,7 +129,7 @@ func bench(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	defer os.RemoveAll(work)
 	if o.binary == "" {
 		o.binary = filepath.Join(work, "ginseng")
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack,gomailnotpl,validator_novalidatefn", "-ldflags", "-s -w",
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack,validator_novalidatefn", "-ldflags", "-s -w",
 			"-o", o.binary, ".")
 		build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), stderr
 		if err := build.Run(); err != nil {

@@ -36,7 +36,7 @@ type part struct {
 type target struct{ goos, goarch, tags string }
 
 // image is what the Dockerfile builds.
-var image = target{"linux", "amd64", "nomsgpack"}
+var image = target{"linux", "amd64", "nomsgpack,validator_novalidatefn"}
 
 // parts lists what the service in root is made of on a target: the modules of which it links packages, the standard library,
 // and what is embedded.

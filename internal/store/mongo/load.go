@@ -52,13 +52,17 @@ func (c *collection) whole(raw bson.Raw, into any, err error) error {
 	if err != nil {
 		return fmt.Errorf("the document %v of %s does not fit its type: %w", raw.Lookup(idKey), c.c.Name(), err)
 	}
+	if raw.Lookup(idKey).Type != bson.TypeObjectID {
+		return fmt.Errorf("%s: the key of the document %v is no ObjectID; give it one", c.c.Name(), raw.Lookup(idKey))
+	}
 	doc, err := rewrite(raw, unescape)
 	if err != nil {
 		return err
 	}
 	stored, _ := tree(doc).(map[string]any)
 	if _, ok := stored["id"]; ok {
-		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it", c.c.Name(), stored[idKey])
+		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it",
+			c.c.Name(), stored[idKey])
 	}
 	stored["id"] = stored[idKey]
 	delete(stored, idKey)

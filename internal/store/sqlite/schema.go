@@ -191,26 +191,12 @@ func (c *collection) postings() string { return quote(c.spec.Name + ":postings")
 // fillWords keeps the words of all documents. They are made on other processors than SQLite's, some documents ahead.
 func (c *collection) fillWords(tx *transaction) error {
 	const together, ahead = 256, 4
-	type text struct {
-		n     int64
-		words string
-	}
-	var texts []text
-	var queue []<-chan []text
-	hand := func() {
-		some, done := texts, make(chan []text, 1)
-		texts, queue = nil, append(queue, done)
-		go func() {
-			for i := range some {
-				some[i].words = strings.Join(store.Words(some[i].words), " ")
-			}
-			done <- some
-		}()
-	}
+	var texts []rowText
+	var queue []<-chan []rowText
 	keep := func(left int) error {
 		for ; len(queue) > left; queue = queue[1:] {
 			for _, t := range <-queue[0] {
-				if _, err := tx.exec("INSERT INTO "+c.words+"(rowid,words) VALUES(?,?)", t.n, t.words); err != nil {
+				if _, err := tx.exec("INSERT INTO "+c.words+"(rowid,words) VALUES(?,?)", t.n, t.text); err != nil {
 					return err
 				}
 			}
@@ -219,15 +205,33 @@ func (c *collection) fillWords(tx *transaction) error {
 	}
 	b := c.build("SELECT n").searched().write(" FROM ", c.table)
 	err := tx.query(b, func(row []driver.Value) error {
-		if texts = append(texts, text{row[0].(int64), row[1].(string)}); len(texts) < together {
+		if texts = append(texts, rowText{row[0].(int64), row[1].(string)}); len(texts) < together {
 			return nil
 		}
-		hand()
+		queue, texts = append(queue, intoWords(texts)), nil
 		return keep(ahead)
 	})
 	if err != nil {
 		return err
 	}
-	hand()
+	queue = append(queue, intoWords(texts))
 	return keep(0)
+}
+
+// rowText is the searched text of row n, and then its words.
+type rowText struct {
+	n    int64
+	text string
+}
+
+// intoWords has the texts replaced by their words.
+func intoWords(texts []rowText) <-chan []rowText {
+	done := make(chan []rowText, 1)
+	go func() {
+		for i := range texts {
+			texts[i].text = strings.Join(store.Words(texts[i].text), " ")
+		}
+		done <- texts
+	}()
+	return done
 }

@@ -135,8 +135,8 @@ func (c *copying) check(ctx context.Context) error {
 	case len(names) == 0:
 		return errors.New("has no collections; is its address right?")
 	case unknown != nil:
-		return fmt.Errorf("has collections that no module declares: %s; leave them behind with --skip %s, or copy with a service that knows them",
-			strings.Join(unknown, ", "), strings.Join(unknown, " --skip "))
+		return fmt.Errorf("has collections that no module declares: %s; leave them behind with --skip %s, "+
+			"or copy with a service that knows them", strings.Join(unknown, ", "), strings.Join(unknown, " --skip "))
 	}
 	return nil
 }
@@ -157,7 +157,8 @@ func (c *copying) begin(ctx context.Context) error {
 	case marked && m.Source == from && m.Emptied:
 		return nil
 	case marked && m.Source != from && !c.Replace:
-		return fmt.Errorf("the target, %s, is an unfinished copy of %s; finish that one, or delete what it has with --replace", engines.Shown(c.To), m.Source)
+		return fmt.Errorf("the target, %s, is an unfinished copy of %s; finish that one, or delete what it has with --replace",
+			engines.Shown(c.To), m.Source)
 	case !marked && filled != nil && !c.Replace:
 		return fmt.Errorf("the target, %s, is not empty: it has documents in %s; name another, or delete them with --replace",
 			engines.Shown(c.To), strings.Join(filled, ", "))

@@ -47,7 +47,8 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same `ginseng copy` again to finish it", m.Source, m.CreatedAt)
+	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same `ginseng copy` again to finish it",
+		m.Source, m.CreatedAt)
 }
 
 // mark makes the marker. The document is the only one that bears its id, in any database.
