@@ -124,8 +124,12 @@ func (g gone) inText(name, text string) bool {
 	return false
 }
 
-// inSpan reports whether a code span names a route, setting, file or command that is gone.
+// inSpan reports whether a code span names a route, setting, file or command that is gone, or an index of who wrote a record
+// where there are no users.
 func (g gone) inSpan(span string) bool {
+	if g.users && strings.HasPrefix(span, "store:userId,") {
+		return true
+	}
 	if g.route(span) || g.setting(span) || strings.Contains(span, "/") && g.names(span) {
 		return true
 	}

@@ -172,6 +172,16 @@ func (g gone) calls(line string) bool {
 	return false
 }
 
+// withoutGuides takes guides that are gone out of a line.
+func (g gone) withoutGuides(line string) string {
+	return markdownWord.ReplaceAllStringFunc(line, func(word string) string {
+		if g.pathOrBelow(word[1:]) {
+			return ""
+		}
+		return word
+	})
+}
+
 // pruneShell takes out the lines that run what is gone, functions whose last line does, with what calls them, and guides
 // that are gone out of lists of guides.
 func (g gone) pruneShell(text string) string {
@@ -179,18 +189,13 @@ func (g gone) pruneShell(text string) string {
 	functions := map[string]bool{}
 	var out []string
 	for i := 0; i < len(lines); i++ {
-		line := markdownWord.ReplaceAllStringFunc(lines[i], func(word string) string {
-			if g.pathOrBelow(word[1:]) {
-				return ""
-			}
-			return word
-		})
+		line := g.withoutGuides(lines[i])
 		if m := shellFunction.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
 			end := i + 1
 			for end < len(lines)-1 && lines[end] != "}\n" {
 				end++
 			}
-			if last := lines[end-1]; g.calls(last) && !strings.Contains(last, "[ -d ") {
+			if last := g.withoutGuides(lines[end-1]); g.calls(last) && !strings.Contains(last, "[ -d ") {
 				functions[m[1]] = true
 				i = end
 				if end+1 < len(lines) && lines[end+1] == "\n" {
