@@ -267,8 +267,10 @@ func requestBody(method string, op *openapi3.Operation) {
 			if text, isText := p.Example.(string); isText && json.Unmarshal([]byte(text), &example) == nil {
 				p.Example = example
 			}
-			p.Type = &openapi3.Types{"object"}
-			if kind != "object" && kind != true {
+			if kind == "object" || kind == true {
+				p.Type = &openapi3.Types{"object"}
+				p.WithAnyAdditionalProperties() // else a typed client could put nothing into it
+			} else {
 				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
 			}
 			jsonText(op, name)

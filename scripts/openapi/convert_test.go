@@ -109,7 +109,7 @@ func TestConvert(t *testing.T) {
 		{"components schemas PutThingsByIdBody required", `["name"]`},
 		{"components schemas PutThingsByIdBody properties name", `{"example":"text","maxLength":9,"type":"string"}`},
 		{"components schemas PutThingsByIdBody properties part", `{"allOf":[{"$ref":"#/components/schemas/Part"}],"example":{"kind":"big"},"nullable":true}`},
-		{"components schemas PutThingsByIdBody properties more", `{"example":{"a":1},"nullable":true,"type":"object"}`},
+		{"components schemas PutThingsByIdBody properties more", `{"additionalProperties":true,"example":{"a":1},"nullable":true,"type":"object"}`},
 		{"paths /things/{id} put responses 200 headers ETag $ref", `"#/components/headers/ETag"`},
 		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
 		{"paths /things/{id} put responses 401 content", `{"application/problem+json":{"examples":{"unauthorized":{"$ref":"#/components/examples/unauthorized"}},` +
