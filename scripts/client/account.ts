@@ -1,0 +1,34 @@
+import { type Schemas, connect, data } from './guide/api.js'
+import { Session } from './guide/session.mjs'
+
+/** A service that runs. */
+export interface Service {
+  address: string
+  masterKey: string
+  /** Resolves to what the service prints that matches. */
+  said(pattern: RegExp): Promise<RegExpMatchArray>
+}
+
+/** Signs in as a server does, which has the master key. */
+export function signIn(service: Service, email: string, password: string) {
+  return connect(service.address)['/auth'].POST({
+    headers: { Authorization: `Basic ${btoa(`${email}:${password}`)}` },
+    body: { access_token: service.masterKey },
+  })
+}
+
+/** Signs a user up and in; returns her, how she signed in, and the session that goes on from there, with its client. */
+export async function signUp(service: Service, email: string, password: string, role?: Schemas['User']['role']) {
+  const headers = { Authorization: `Bearer ${service.masterKey}` }
+  const body = { email, password, ...(role && { role }) }
+  const created = data(await connect(service.address)['/users'].POST({ headers, body }))
+  const signedIn = data(await signIn(service, email, password))
+  let kept: string | null = null
+  const session = new Session(service.address, {
+    load: () => kept,
+    save: (token) => { kept = token },
+    alone: (job) => job(),
+  })
+  await session.take(signedIn)
+  return { created, signedIn, session, user: connect(service.address, session) }
+}

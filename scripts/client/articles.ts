@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { type Api, type Schemas, connect, data } from './guide/api.js'
+import { create, newest } from './guide/page.js'
+import type { operations } from './guide/schema.js'
+import { Problem } from './guide/session.mjs'
+import { type Service, signUp } from './account.js'
+
+/** A frontend's life with a resource, from sign-up to deletion. */
+export async function run(service: Service) {
+  const { created, signedIn, session, user } = await signUp(service, 'ada@example.com', 'analytical engine')
+  const anybody = connect(service.address)
+  assert.equal(created.email, 'ada@example.com')
+  assert.equal(created.role satisfies 'user' | 'admin', 'user')
+  assert.ok(new Date(signedIn.expiresAt) > new Date())
+
+  // A refresh by hand, and one that the session makes, since its token is no longer good.
+  const fresh = data(await anybody['/auth/refresh'].POST({ body: { refresh_token: signedIn.refreshToken } }))
+  assert.equal(fresh.user.id, created.id)
+  await session.take({ ...fresh, token: 'no longer good' })
+  const { article } = await create(user, { title: 'On ginseng', content: 'A root worth waiting for.' })
+  assert.ok(article)
+  assert.deepEqual([article.title, article.userId], ['On ginseng', created.id])
+
+  // Once, however often it is sent.
+  const once = { params: { header: { 'Idempotency-Key': 'roots-1' } }, body: { title: 'On roots' } }
+  const posted = await user['/articles'].POST(once)
+  assert.equal(posted.response.status, 201)
+  const roots = data(posted)
+  assert.equal(data(await user['/articles'].POST(once)).id, roots.id)
+
+  // All that is wrong with a form at once.
+  const { beside } = await create(user, { title: '', content: 'x'.repeat(100_001) })
+  assert.deepEqual(beside, { title: 'Please fill this in.', content: 'At most 100000 characters, please.' })
+
+  await lists(anybody, article, roots)
+  await changes(user, article)
+
+  // A proxy whose service is away answers in its own way.
+  const empty = { status: 502, headers: { 'Content-Length': '0' } }
+  const away = connect(service.address, { fetch: async () => new Response(null, empty) })
+  await assert.rejects(async () => data(await away['/articles'].GET()), { status: 502 })
+
+  await session.signOut()
+  await assert.rejects(user['/users/me'].GET(), { status: 401, code: 'unauthorized' })
+}
+
+/** Finds the articles. */
+async function lists(anybody: Api, article: Schemas['Article'], roots: Schemas['Article']) {
+  assert.deepEqual(await newest(anybody, 'roo'), ['On roots', 'On ginseng'])
+
+  const list = data(await anybody['/articles'].GET({
+    params: { query: { q: 'gins', 'createdAt[gte]': article.createdAt, userId: article.userId, sort: ['title', '-createdAt'] } },
+  }))
+  assert.deepEqual([list.count, list.rows], [1, [article]])
+
+  const query: operations['getArticles']['parameters']['query'] = {
+    'userId[in]': [article.userId, roots.id], fields: ['title'], sort: ['title'], limit: 1,
+  }
+  const first = data(await anybody['/articles'].GET({ params: { query } }))
+  assert.deepEqual([first.count, first.rows], [2, [{ id: article.id, title: article.title }]])
+  assert.ok(first.next)
+  const second = data(await anybody['/articles'].GET({ params: { query: { ...query, after: first.next, count: false } } }))
+  assert.deepEqual(second, { rows: [{ id: roots.id, title: roots.title }] }) // no page follows, and nothing was counted
+}
+
+/** Changes and deletes the article, as one does who is not alone. */
+async function changes(user: Api, article: Schemas['Article']) {
+  const path = { id: article.id }
+  const shown = await user['/articles/{id}'].GET({ params: { path } })
+  const etag = shown.response.headers.get('ETag') ?? ''
+  const same = await user['/articles/{id}'].GET({ params: { path, header: { 'If-None-Match': etag } } })
+  assert.equal(same.response.status, 304)
+
+  const edit = { params: { path, header: { 'If-Match': etag } }, body: { title: 'On patience' } }
+  assert.equal(data(await user['/articles/{id}'].PATCH(edit)).title, 'On patience')
+  const late = await user['/articles/{id}'].PATCH(edit)
+  assert.equal(late.error?.code, 'precondition_failed')
+  const cleared = data(await user['/articles/{id}'].PATCH({ params: { path }, body: { content: null } }))
+  assert.equal(cleared.content, '')
+
+  const gone = await user['/articles/{id}'].DELETE({ params: { path } })
+  assert.equal(gone.response.status, 204)
+  const missing = await user['/articles/{id}'].GET({ params: { path } })
+  assert.throws(() => data(missing), (problem) => problem instanceof Problem && problem.code === 'not_found')
+}
