@@ -39,15 +39,15 @@ var apiDocument = sync.OnceValues(func() (*document, error) { return newDocument
 
 // spec is what newDocument reads of an OpenAPI document, beside the schemas.
 type spec struct {
-	Paths      map[string]map[string]operationSpec
+	Paths map[string]map[string]struct {
+		Responses map[string]responseSpec
+	}
 	Components struct{ Headers map[string]headerSpec }
 }
 
-type operationSpec struct {
-	Responses map[string]struct {
-		Content map[string]struct{ Examples map[string]any } // those of an error bear its code's name
-		Headers map[string]headerSpec
-	}
+type responseSpec struct {
+	Content map[string]struct{ Examples map[string]any } // those of an error bear its code's name
+	Headers map[string]headerSpec
 }
 
 type headerSpec struct {
@@ -71,25 +71,20 @@ func newDocument(raw []byte) (*document, error) {
 	}
 	d := &document{}
 	for path, operations := range s.Paths {
-		for method, o := range operations {
+		for method, from := range operations {
 			op := operation{method: strings.ToUpper(method), path: path, segments: strings.Split(path, "/"), responses: map[string]response{}}
-			for status, from := range o.Responses {
-				var r response
-				for name, header := range from.Headers {
-					if common, ok := s.Components.Headers[strings.TrimPrefix(header.Ref, "#/components/headers/")]; ok {
-						header = common
-					}
-					if header.Required {
-						r.headers = append(r.headers, name)
-					}
-				}
-				for contentType, media := range from.Content {
+			for status, answer := range from.Responses {
+				r := response{headers: s.always(answer)}
+				for contentType, media := range answer.Content {
+					pointer := documentURL + "#/paths/" + escape(path) + "/" + method + "/responses/" + status +
+						"/content/" + escape(contentType) + "/schema"
 					r.contentType, r.codes = contentType, slices.Collect(maps.Keys(media.Examples))
-					pointer := documentURL + "#/paths/" + escape(path) + "/" + method + "/responses/" + status + "/content/" + escape(r.contentType) + "/schema"
-					if r.body, err = whole.Compile(pointer); err != nil {
+					r.body, err = whole.Compile(pointer)
+					if err != nil {
 						return nil, err
 					}
-					if r.rows, err = chosen.Compile(pointer); err != nil {
+					r.rows, err = chosen.Compile(pointer)
+					if err != nil {
 						return nil, err
 					}
 				}
@@ -99,6 +94,19 @@ func newDocument(raw []byte) (*document, error) {
 		}
 	}
 	return d, nil
+}
+
+// always are the headers that an answer always bears.
+func (s spec) always(answer responseSpec) (names []string) {
+	for name, header := range answer.Headers {
+		if common, ok := s.Components.Headers[strings.TrimPrefix(header.Ref, "#/components/headers/")]; ok {
+			header = common
+		}
+		if header.Required {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 const documentURL = "openapi:///openapi.json"
@@ -177,7 +185,10 @@ func (d *document) find(root string, r *http.Request) *operation {
 	var found *operation
 	for i := range d.operations {
 		op := &d.operations[i]
-		if op.method == method && matches(op.segments, segments) && (found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{")) {
+		if op.method != method || !matches(op.segments, segments) {
+			continue
+		}
+		if found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{") {
 			found = op // a word of the path goes before a parameter
 		}
 	}

@@ -176,7 +176,9 @@ func (e enricher) securitySchemes() {
 	for name, scheme := range e.from.SecurityDefinitions {
 		header := scheme.In == openapi3.ParameterInHeader && scheme.Name == "Authorization"
 		if scheme.Type == "apiKey" && (header || scheme.Name == accessToken) {
-			e.doc.Components.SecuritySchemes[name].Value = &openapi3.SecurityScheme{Type: "http", Scheme: "bearer", Description: scheme.Description}
+			e.doc.Components.SecuritySchemes[name].Value = &openapi3.SecurityScheme{
+				Type: "http", Scheme: "bearer", Description: scheme.Description,
+			}
 		}
 	}
 }
@@ -200,9 +202,11 @@ func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 		}
 		token := names[bearer]
 		e.doc.Components.SecuritySchemes[token+inQuery] = &openapi3.SecuritySchemeRef{Value: &openapi3.SecurityScheme{
-			Type: "apiKey", In: "query", Name: accessToken, Description: token + " where the header is HTTP Basic's; the body may hold it instead.",
+			Type: "apiKey", In: "query", Name: accessToken,
+			Description: token + " where the header is HTTP Basic's; the body may hold it instead.",
 		}}
-		out = append(out, openapi3.SecurityRequirement{names[basic]: {}, token + inQuery: {}}, openapi3.SecurityRequirement{names[basic]: {}})
+		inBody := openapi3.SecurityRequirement{names[basic]: {}}
+		out = append(out, openapi3.SecurityRequirement{names[basic]: {}, token + inQuery: {}}, inBody)
 		if op.RequestBody == nil {
 			schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Properties: openapi3.Schemas{}}
 			op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, from.Consumes)}
@@ -251,7 +255,7 @@ func form(op *openapi3.Operation) *openapi3.Schema {
 }
 
 // requestBody puts examples where they belong, and JSON in the place of its text. What is optional in a change may be
-// null, which clears it.
+// null: that clears what a record may lack, and leaves the rest.
 func requestBody(method string, op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
@@ -314,7 +318,7 @@ var operators = map[string]string{
 	"in": "one of these",
 }
 
-var alternative = regexp.MustCompile(`\w*\[(\w+)\]`)
+var operator = regexp.MustCompile(`\w*\[(\w+)\]`)
 
 // parameters makes one parameter of a list for each operator of a filter, and lists of those that are lists.
 func (e enricher) parameters(op *openapi3.Operation) error {
@@ -335,26 +339,38 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 			names, _, _ := strings.Cut(p.Description, ";")
 			asList(p, signed(strings.Split(names, ", "))...)
 		}
-		also, isFilter := strings.CutPrefix(p.Description, "also ")
-		if !isFilter {
-			continue
+		filters, err := alternatives(p)
+		if err != nil {
+			return err
 		}
-		p.Description = "exactly this"
-		for _, found := range alternative.FindAllStringSubmatch(also, -1) {
-			meaning, known := operators[found[1]]
-			if !known {
-				return fmt.Errorf("the parameter %s has the unknown operator %s", p.Name, found[1])
-			}
-			schema := *p.Schema.Value
-			another := &openapi3.Parameter{In: p.In, Name: p.Name + "[" + found[1] + "]", Description: meaning, Schema: openapi3.NewSchemaRef("", &schema)}
-			if found[1] == "in" {
-				asList(another)
-			}
-			out = append(out, &openapi3.ParameterRef{Value: another})
-		}
+		out = append(out, filters...)
 	}
 	op.Parameters = out
 	return nil
+}
+
+// alternatives are the other parameters of a filter: one for each operator that its description names.
+func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
+	also, isFilter := strings.CutPrefix(p.Description, "also ")
+	if !isFilter {
+		return nil, nil
+	}
+	p.Description = "exactly this"
+	for _, found := range operator.FindAllStringSubmatch(also, -1) {
+		meaning, known := operators[found[1]]
+		if !known {
+			return nil, fmt.Errorf("the parameter %s has the unknown operator %s", p.Name, found[1])
+		}
+		schema := *p.Schema.Value
+		another := &openapi3.Parameter{
+			In: p.In, Name: p.Name + "[" + found[1] + "]", Description: meaning, Schema: openapi3.NewSchemaRef("", &schema),
+		}
+		if found[1] == "in" {
+			asList(another)
+		}
+		out = append(out, &openapi3.ParameterRef{Value: another})
+	}
+	return out, nil
 }
 
 // listed is what the rows of a list are; nil if the operation shows none.
