@@ -131,8 +131,8 @@ func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
 	lost := q.pending
 	q.mu.Unlock()
-	q.lost.Store(int64(lost))
 	if lost > 0 {
+		q.lost.Store(int64(lost))
 		q.log.Error("mails are lost: there was no time to send them", "mails", lost)
 	}
 	q.cancel()

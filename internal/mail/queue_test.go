@@ -3,6 +3,7 @@ package mail_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -265,6 +266,76 @@ func TestLost(t *testing.T) {
 		synctest.Wait() // the senders were told to stop
 		if err := q.Wait(t.Context()); err != nil || len(f.calls) != 4 {
 			t.Errorf("%d calls, %v", len(f.calls), err)
+		}
+	})
+}
+
+// TestMetrics counts what waits, what is sent, given up and lost; a job that makes no mail is none of these. Each try is told
+// of in the context that traces it.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	read := func(q *mail.Queue) string {
+		var out []string
+		for _, m := range q.Metrics() {
+			for label, value := range m.Read() {
+				if value != 0 {
+					out = append(out, fmt.Sprintf("%s %v", label, value))
+				}
+			}
+		}
+		slices.Sort(out)
+		return strings.Join(out, ", ")
+	}
+	f := &fake{fails: []error{errNo, errBusy}}
+	bubble(t, f, func(t *testing.T, q *mail.Queue, _ *logged) {
+		type key struct{}
+		var asked, begun, ended, busy int
+		q.Trace = func(request context.Context) func(context.Context) (context.Context, func(error)) {
+			asked += request.Value(key{}).(int)
+			return func(try context.Context) (context.Context, func(error)) {
+				begun++
+				return context.WithValue(try, key{}, 1), func(err error) {
+					ended++
+					if errors.Is(err, errBusy) {
+						busy++
+					}
+				}
+			}
+		}
+		nobody := func(ctx context.Context) (*mail.Message, error) {
+			if ctx.Value(key{}) != 1 {
+				t.Error("a job does not get the context that traces it")
+			}
+			return nil, nil
+		}
+		for _, job := range []mail.Job{always, always, always, nobody} {
+			if err := q.Enqueue(context.WithValue(t.Context(), key{}, 1), job); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if got := read(q); got != "failed 1, sent 1, waiting 1" {
+			t.Error(got)
+		}
+		if err := q.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(q); got != "failed 1, sent 2" || asked != 4 || begun != 5 || ended != 5 || busy != 1 {
+			t.Errorf("%s; %d asked for, %d tries, %d ended, %d busy", got, asked, begun, ended, busy)
+		}
+	})
+	f = &fake{blocks: true}
+	bubble(t, f, func(t *testing.T, q *mail.Queue, log *logged) {
+		add(t, q, slices.Repeat([]mail.Job{always}, 7)...)
+		synctest.Wait()
+		if got := read(q); got != "sending 4, waiting 3" {
+			t.Error(got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		q.Close(ctx)
+		if got := read(q); !strings.Contains(got, "lost 7") || strings.Contains(got, "sent") {
+			t.Error(got)
 		}
 	})
 }

@@ -100,6 +100,10 @@ func TestFlood(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != apperr.Unavailable || e.RetryAfter == 0 {
 		t.Fatalf("one too many: %v", err)
 	}
+	queue, refused := h.Metrics()[0].Read(), h.Metrics()[1].Read()
+	if queue["running"] != float64(cap(h.slots)) || queue["waiting"] != float64(h.limit) || refused[""] != 1 {
+		t.Errorf("counted %v, refused %v", queue, refused)
+	}
 	cancel()
 	for range h.limit {
 		if err := <-waiters; !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
