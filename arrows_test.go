@@ -56,6 +56,10 @@ func forbidden(from, to string, own bool, path string) string {
 		if !in(from, "internal/store") {
 			return "only the store knows drivers"
 		}
+	case !own && (strings.HasPrefix(path, "go.opentelemetry.io/") || strings.HasPrefix(path, "github.com/prometheus/")):
+		if !in(from, "internal/telemetry") && !testkit {
+			return "only telemetry knows where metrics and traces go"
+		}
 	case !own:
 	case to == "modules" && from != "" && !testkit:
 		return "only main knows the registry"
@@ -92,6 +96,8 @@ func TestForbidden(t *testing.T) {
 	for _, arrow := range [][2]string{
 		{"internal/store", "github.com/gin-gonic/gin"},
 		{"modules/article", "go.mongodb.org/mongo-driver/v2/bson"},
+		{"modules/article", "github.com/prometheus/client_golang/prometheus"},
+		{"middleware", "go.opentelemetry.io/otel/trace"},
 		{"modules/article", root + "/modules"},
 		{"modules/article", root + "/modules/auth"},
 		{"modules/article", root + "/config"},

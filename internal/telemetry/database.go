@@ -48,11 +48,12 @@ type collection struct {
 	name, system string
 }
 
-// begin is told of an operation; what it returns, of its outcome.
+// begin is told of an operation; what it returns, of its outcome. What is done on no request's behalf, such as sweeping, is
+// counted, but is no trace of its own.
 func (c collection) begin(ctx context.Context, operation string) (context.Context, func(error)) {
 	begun := time.Now()
 	var span trace.Span
-	if t := c.observer.traces; t != nil {
+	if t := c.observer.traces; t != nil && trace.SpanContextFromContext(ctx).IsValid() {
 		ctx, span = t.Start(ctx, operation+" "+c.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 			semconv.DBSystemNameKey.String(c.system), semconv.DBCollectionName(c.name), semconv.DBOperationName(operation),
 		))

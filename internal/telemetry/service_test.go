@@ -12,6 +12,7 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"example.com/ginseng/internal/store"
 	"example.com/ginseng/internal/telemetry"
 	"example.com/ginseng/internal/testkit"
 )
@@ -84,10 +85,22 @@ func TestSpans(t *testing.T) {
 	api := testkit.Start(t, testkit.Observed(o))
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	ada := work(t, api, http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}})
+	sweep := o.Database(api.DB).Open(store.Spec{Name: "background"})
+	if err := api.DB.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sweep.Delete(t.Context(), store.Eq("id", store.NewID())); err != nil {
+		t.Fatal(err)
+	}
 	if err := o.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	spans, _ := receiver.Spans()
+	for _, s := range spans {
+		if s.Name == "delete background" {
+			t.Error("what no request asked for has a trace")
+		}
+	}
 	request := find(t, spans, "POST /articles")
 	if hex.EncodeToString(request.TraceId) != trace || hex.EncodeToString(request.ParentSpanId) != parent || request.Kind != tracepb.Span_SPAN_KIND_SERVER {
 		t.Errorf("not of its caller's trace: %v", request)
