@@ -218,7 +218,6 @@ func TestCopyKilled(t *testing.T) {
 	load.Mark()
 	one.Stop(os.Kill)
 	await(t, load, 150)
-	recovery := load.Recovery()
 	one = start(t, env)
 	b.copies[0].serve(t, one)
 	await(t, load, 150)
@@ -227,7 +226,7 @@ func TestCopyKilled(t *testing.T) {
 	if failures(samples) == 0 {
 		t.Error("no request was cut off: the test shows nothing")
 	}
-	report(t, "one of two copies: kill -9 under load", samples, v, recovery)
+	report(t, "one of two copies: kill -9 under load", samples, v)
 	ended(t, one)
 	ended(t, two)
 }
@@ -255,7 +254,7 @@ func TestRollingRestart(t *testing.T) {
 	if n := failures(samples); n > 0 {
 		t.Errorf("%d requests failed", n)
 	}
-	report(t, "rolling restart of two copies under load", samples, v, load.Recovery())
+	report(t, "rolling restart of two copies under load", samples, v)
 }
 
 // balanced are clients of two copies.

@@ -29,7 +29,7 @@ func TestFullDisk(t *testing.T) {
 	r.free(t)
 	await(t, load, 500)
 	v := judge(t, load)
-	report(t, "the disk is full", append(samples, load.Take()...), v, load.Recovery())
+	report(t, "the disk is full", append(samples, load.Take()...), v)
 	settled(t, load, p, before)
 }
 
@@ -52,7 +52,7 @@ func TestKillOnFullDisk(t *testing.T) {
 	load.Mark()
 	await(t, load, 500)
 	v := judge(t, load)
-	report(t, "the disk is full, then kill -9 and a new start", append(samples, load.Take()...), v, load.Recovery())
+	report(t, "the disk is full, then kill -9 and a new start", append(samples, load.Take()...), v)
 	ended(t, p)
 }
 
@@ -89,7 +89,7 @@ func TestReadOnly(t *testing.T) {
 	r.do(t, "umount", "--lazy", data)
 	await(t, load, 300)
 	v := judge(t, load)
-	report(t, "the folder becomes read-only", samples, v, load.Recovery())
+	report(t, "the folder becomes read-only", samples, v)
 	ended(t, p)
 
 	r.do(t, "mount", "--bind", data, data)

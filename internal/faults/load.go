@@ -169,13 +169,15 @@ type Verdict struct {
 	Untold  int      // creations whose outcome the client was not told
 	Made    int      // of these, how many made a record
 	Wrong   []string // what must not be; empty if every promise was kept
+
+	Recovery time.Duration // how long after the mark the last request failed
 }
 
 // Check reads all that is there, once the clients have stopped. A record that was answered 201 must be there, once, with
 // the last content that was answered, or one whose outcome was not told; what was answered to be deleted must not; and
 // each record must have been asked for.
 func (l *Load) Check(ctx context.Context) (Verdict, error) {
-	var v Verdict
+	v := Verdict{Recovery: l.Recovery()}
 	for _, c := range l.clients {
 		if err := c.check(ctx, &v); err != nil {
 			return v, err
@@ -193,7 +195,7 @@ type client struct {
 	name, id, email string
 	token           string
 	dice            *rand.Rand
-	serial, streak  int
+	serial          int
 	created         int
 	articles        map[string]*article // that are hers, by title
 	open            map[string]bool     // titles whose creation she was not told the outcome of

@@ -51,7 +51,7 @@ func TestNetwork(t *testing.T) {
 		if failures(samples) == 0 && slowest(samples) < f.felt {
 			t.Errorf("%s: the slowest request took %v: the test shows nothing", f.name, slowest(samples))
 		}
-		report(t, f.name, samples, v, load.Recovery())
+		report(t, f.name, samples, v)
 	}
 	settled(t, load, p, before)
 }

@@ -19,8 +19,9 @@ const enterRoom = "enter-room"
 // room is a folder with a small file system of its own, which only processes that were started in it see. It takes a
 // kernel that lets this user make namespaces, and nsenter of util-linux.
 type room struct {
-	dir string // as it is called inside
-	pid int    // of the process that keeps it
+	dir     string // as it is called inside
+	pid     int    // of the process that keeps it
+	nsenter string // the program that enters it
 }
 
 const roomSize = 16 << 20
@@ -28,7 +29,8 @@ const roomSize = 16 << 20
 // newRoom makes a room; the test's clean-up takes it away. The test is skipped where that cannot be.
 func newRoom(t *testing.T) room {
 	t.Helper()
-	if _, err := exec.LookPath("nsenter"); err != nil {
+	nsenter, err := exec.LookPath("nsenter")
+	if err != nil {
 		t.Skip("SKIPPED: a full disk needs nsenter (util-linux):", err)
 	}
 	dir := t.TempDir()
@@ -52,7 +54,7 @@ func newRoom(t *testing.T) room {
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "ready\n" {
 		t.Skip("SKIPPED: a full disk needs a kernel that lets this user mount a tmpfs:", line)
 	}
-	return room{dir, keeper.Process.Pid}
+	return room{dir, keeper.Process.Pid, nsenter}
 }
 
 // keepRoom is the process that keeps a room until its standard input ends.
@@ -68,16 +70,9 @@ func keepRoom(dir string) int {
 
 // inside makes a command run in the room.
 func (r room) inside(cmd *exec.Cmd) *exec.Cmd {
-	args := append([]string{"nsenter", "--target", strconv.Itoa(r.pid), "--user", "--mount", "--preserve-credentials", cmd.Path}, cmd.Args[1:]...)
-	cmd.Path, cmd.Args = must2(exec.LookPath("nsenter")), args
+	cmd.Args = append([]string{r.nsenter, "--target", strconv.Itoa(r.pid), "--user", "--mount", "--preserve-credentials", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = r.nsenter
 	return cmd
-}
-
-func must2(path string, err error) string {
-	if err != nil {
-		panic(err) // newRoom has looked
-	}
-	return path
 }
 
 // do runs a command in the room.

@@ -29,10 +29,10 @@ func TestStopUnderLoad(t *testing.T) {
 	load.SetURL(p.URL)
 	load.Mark()
 	await(t, load, 200)
-	samples = append(samples, load.Take()...)
 	v := judge(t, load)
+	samples = append(samples, load.Take()...)
 	ended(t, p)
-	report(t, "SIGTERM under load, and a new start", samples, v, load.Recovery())
+	report(t, "SIGTERM under load, and a new start", samples, v)
 }
 
 // TestBodyUnderWay stops the service while a body is still on its way: the request is answered, then the process ends.

@@ -1,0 +1,94 @@
+package drain
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+)
+
+const (
+	patience = 200 * time.Millisecond
+	long     = 16 << 20 // more than the system's buffers take
+)
+
+// pair is both ends of a connection that the Listener has accepted.
+func pair(t *testing.T) (l *Listener, served, client net.Conn) {
+	t.Helper()
+	opened, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = NewListener(opened, patience)
+	client, err = net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err = l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = client.Close()
+		_ = served.Close()
+		_ = l.Close()
+		if len(l.conns) > 0 {
+			t.Error("a closed connection is remembered")
+		}
+	})
+	return l, served, client
+}
+
+// TestHurryWhoTakesNothing cuts off a client who takes nothing, in the middle of an answer and before one.
+func TestHurryWhoTakesNothing(t *testing.T) {
+	t.Parallel()
+	l, served, client := pair(t)
+	done := make(chan error)
+	go func() {
+		_, err := served.Write(make([]byte, long))
+		done <- err
+	}()
+	if _, err := io.ReadFull(client, make([]byte, 1)); err != nil { // it has begun
+		t.Fatal(err)
+	}
+	select {
+	case err := <-done:
+		t.Fatalf("not hurried, the write ends: %v", err)
+	case <-time.After(2 * patience):
+	}
+	l.Hurry()
+	if err := <-done; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("hurried: %v", err)
+	}
+	if _, err := served.Write(make([]byte, long)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a write that begins later: %v", err)
+	}
+}
+
+// TestHurryWhoTakesLittle serves a slow client to the end, though all of it takes longer than the patience.
+func TestHurryWhoTakesLittle(t *testing.T) {
+	t.Parallel()
+	l, served, client := pair(t)
+	l.Hurry()
+	done := make(chan error)
+	begun := time.Now()
+	go func() {
+		_, err := served.Write(make([]byte, long))
+		done <- errors.Join(err, served.Close())
+	}()
+	const steps = 64
+	for range steps {
+		if _, err := io.ReadFull(client, make([]byte, long/steps)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(patience / 20)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("a slow client: %v", err)
+	}
+	if took := time.Since(begun); took < patience {
+		t.Errorf("it took %v: the test shows nothing", took)
+	}
+}
