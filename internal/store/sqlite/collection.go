@@ -23,6 +23,7 @@ type collection struct {
 	err   error // what is wrong with spec
 
 	decoder decoder
+	common  commonWords
 }
 
 // Insert implements store.Engine.

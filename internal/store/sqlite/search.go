@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/ginseng/internal/store"
 )
@@ -48,8 +49,12 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	common := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	numbers := make([]int64, len(words))
 	for i, word := range words {
-		if numbers[i], err = c.frequency(ctx, conn, word, common); err != nil {
+		if c.common.has(word, common) {
+			numbers[i] = common
+		} else if numbers[i], err = c.frequency(ctx, conn, word, common); err != nil {
 			return nil, err
+		} else if numbers[i] == common {
+			c.common.add(word, common)
 		}
 	}
 	p := &searchPlan{search: search}
@@ -66,6 +71,40 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 		}
 	}
 	return p, nil
+}
+
+// commonWords remembers which words were found to be common, as to count their documents takes longer than to find a page
+// of them. A word that is rare by now only makes a list slower, once.
+type commonWords struct {
+	mu    sync.Mutex
+	known map[string]int64 // how many documents each has at least
+}
+
+// maxCommonWords bounds the memory they take.
+const maxCommonWords = 1000
+
+// has reports whether a word was as common, or half as much, which makes no difference to the choice.
+func (w *commonWords) has(word string, common int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known[word] > common/2
+}
+
+func (w *commonWords) add(word string, common int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known == nil || len(w.known) == maxCommonWords {
+		w.known = make(map[string]int64)
+	}
+	w.known[word] = common
+}
+
+func (w *commonWords) forget(words []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, word := range words {
+		delete(w.known, word)
+	}
 }
 
 // frequency is how many documents have words that begin with the prefix, each as often as it has such words; or most,
@@ -105,6 +144,7 @@ func (c *collection) walked(
 		return nil
 	})
 	if err != nil && conn.scans < 0 {
+		c.common.forget(plan.lookUp)
 		return nil, false, nil
 	}
 	return docs, err == nil, err

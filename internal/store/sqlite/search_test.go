@@ -151,6 +151,34 @@ func TestWalkGivesUp(t *testing.T) {
 	must(t, c.List(t.Context(), q, func() any { t.Error("List found something"); return &item{} }))
 }
 
+// TestCommonWords checks that common words are remembered, that few are, and that one which has become rare is still
+// found, and then forgotten.
+func TestCommonWords(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	list := func(text string) (found int) {
+		must(t, c.List(t.Context(), store.Query{Filter: store.Search(text), Limit: 10}, func() any { found++; return &item{} }))
+		return found
+	}
+	if list("even") != 10 || list("rare") != 10 {
+		t.Fatal("a list is too short")
+	}
+	if !c.common.has("even", 110) || c.common.has("even", 1000) || c.common.has("rare", 110) {
+		t.Errorf("these are common: %v", c.common.known)
+	}
+	_, err := c.Delete(t.Context(), store.Search("even"))
+	must(t, err)
+	if n := list("even"); n != 0 || c.common.has("even", 110) {
+		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.common.known)
+	}
+	for i := range 2 * maxCommonWords {
+		c.common.add(fmt.Sprint(i), 1)
+	}
+	if n := len(c.common.known); n == 0 || n > maxCommonWords {
+		t.Errorf("%d words are remembered", n)
+	}
+}
+
 // TestFrequency counts words up to a bound.
 func TestFrequency(t *testing.T) {
 	t.Parallel()
