@@ -66,9 +66,8 @@ func (c Cursors) open(scope, cursor string, sorts int) ([]any, bool) {
 // cursor is the position after a document.
 func (q Query) cursor(doc reflect.Value) string {
 	values := make([]any, 0, len(q.Sort)+1)
-	field := func(name string) reflect.Value { return doc.FieldByIndex(fieldIndex(doc.Type(), name)) }
 	for _, order := range q.Sort {
-		v := field(order.Field)
+		v := field(doc, order.Field)
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				values = append(values, nil)
@@ -78,5 +77,18 @@ func (q Query) cursor(doc reflect.Value) string {
 		}
 		values = append(values, v.Interface())
 	}
-	return q.seal(append(values, field("id").Interface()))
+	return q.seal(append(values, field(doc, "id").Interface()))
+}
+
+// field is the field of a struct, or of one that it embeds, with the JSON name; the zero Value if there is none.
+func field(of reflect.Value, name string) (found reflect.Value) {
+	for i := 0; i < of.NumField() && !found.IsValid(); i++ {
+		switch f := of.Type().Field(i); {
+		case f.Anonymous:
+			found = field(of.Field(i), name)
+		case jsonName(f) == name:
+			found = of.Field(i)
+		}
+	}
+	return found
 }
