@@ -22,7 +22,7 @@ type CreateInput struct {
 // UpdateInput is what a change of an article takes; nil leaves a field as it is.
 type UpdateInput struct {
 	Title   *string `json:"title" validate:"omitnil,min=1,max=200" example:"On ginseng, again"`
-	Content *string `json:"content" null:"clear" validate:"omitnil,max=100000" example:"Six years, at least."`
+	Content *string `json:"content" null:"clear" validate:"omitnil,max=100000" example:"Six years, at least." extensions:"x-nullable"`
 } //	@name	ArticleUpdate
 
 // View is an article as everyone sees it.

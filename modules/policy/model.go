@@ -36,7 +36,7 @@ type CreateInput struct {
 type UpdateInput struct {
 	Namespace *string   `json:"namespace" validate:"omitnil,min=1,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Name      *string   `json:"name" validate:"omitnil,min=1,max=63,dnslabel" example:"reviews" maxLength:"63"`
-	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" extensions:"x-json=WorkloadSelector" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
+	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" extensions:"x-json=WorkloadSelector,x-nullable" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
 } //	@name	PolicyUpdate
 
 // EvaluateInput is what is known of a proxy; see v1beta1.Proxy.

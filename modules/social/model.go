@@ -22,11 +22,11 @@ type Identity struct {
 // lengths are what RFC 6749 leaves to us; the characters are its (appendix A), and the verifier's those of RFC 7636
 // section 4.1.
 type Proof struct {
-	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                  // the provider's
-	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                      // google only
-	Code         string `json:"code" validate:"max=2048,printascii"`                          // with redirect_uri
-	RedirectURI  string `json:"redirect_uri" validate:"max=2048"`                             // the one that the code was asked for with
-	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii"` // if the code was asked for with PKCE
+	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // the provider's
+	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // google only
+	Code         string `json:"code" validate:"max=2048,printascii" example:"SplxlOBeZQQYbYS6WxSbIA"`                                               // with redirect_uri
+	RedirectURI  string `json:"redirect_uri" validate:"max=2048" example:"https://app.example.com/callback"`                                        // the one that the code was asked for with
+	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii" example:"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"` // if the code was asked for with PKCE
 } //	@name	SocialProof
 
 // check finds what the tags cannot say.

@@ -46,8 +46,8 @@ type CreateInput struct {
 // UpdateInput is what a change of a user takes: nil leaves a field as it is, and an empty name or picture goes back to
 // its default.
 type UpdateInput struct {
-	Name    *string `json:"name" null:"clear" validate:"omitnil,max=100" example:"Ada Lovelace"`
-	Picture *string `json:"picture" null:"clear" validate:"omitnil,max=2048,len=0|http_url" example:"https://example.com/ada.png"`
+	Name    *string `json:"name" null:"clear" validate:"omitnil,max=100" example:"Ada Lovelace" extensions:"x-nullable"`
+	Picture *string `json:"picture" null:"clear" validate:"omitnil,max=2048,len=0|http_url" example:"https://example.com/ada.png" extensions:"x-nullable"`
 	Role    *string `json:"role" validate:"omitnil,oneof=user admin" enums:"user,admin"`
 } //	@name	UserUpdate
 

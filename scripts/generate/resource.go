@@ -400,7 +400,11 @@ func (f Field) UpdateTag() string {
 	default:
 		rules = append([]string{"omitnil"}, rules...)
 	}
-	return f.tag(clear, rules, f.example(1), false)
+	tag := f.tag(clear, rules, f.example(1), false)
+	if clear != "" {
+		tag += ` extensions:"x-nullable"`
+	}
+	return tag
 }
 
 // ViewTag is the tag in View.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 				return fmt.Errorf("%s %s and %s would both be the operation %s", method, path, other, op.OperationID)
 			}
 			ids[op.OperationID] = method + " " + path
-			if err := e.operation(method, op, from.Paths[path].GetOperation(method)); err != nil {
+			if err := e.operation(op, from.Paths[path].GetOperation(method)); err != nil {
 				return fmt.Errorf("%s %s: %w", method, path, err)
 			}
 		}
@@ -167,9 +166,6 @@ func valueExtensions(ref *openapi3.SchemaRef) map[string]any {
 	return ref.Value.Extensions
 }
 
-// inQuery is what is added to the name of a scheme of bearer tokens that stands beside HTTP Basic.
-const inQuery = "InQuery"
-
 // securitySchemes makes bearer tokens of what Swagger 2 can only call API keys: one that is the header Authorization, or
 // that is sent as access_token (RFC 6750). So a person enters the bare token.
 func (e enricher) securitySchemes() {
@@ -186,7 +182,7 @@ func (e enricher) securitySchemes() {
 const accessToken = "access_token"
 
 // security keeps what swag says, but that HTTP Basic and a bearer token cannot both be in the header Authorization: then
-// the token is access_token, in the query or in the body.
+// the token is access_token in the body.
 func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 	if op.Security == nil {
 		return
@@ -200,20 +196,14 @@ func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 			out = append(out, all)
 			continue
 		}
-		token := names[bearer]
-		e.doc.Components.SecuritySchemes[token+inQuery] = &openapi3.SecuritySchemeRef{Value: &openapi3.SecurityScheme{
-			Type: "apiKey", In: "query", Name: accessToken,
-			Description: token + " where the header is HTTP Basic's; the body may hold it instead.",
-		}}
-		inBody := openapi3.SecurityRequirement{names[basic]: {}}
-		out = append(out, openapi3.SecurityRequirement{names[basic]: {}, token + inQuery: {}}, inBody)
+		out = append(out, openapi3.SecurityRequirement{names[basic]: {}})
 		if op.RequestBody == nil {
 			schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Properties: openapi3.Schemas{}}
 			op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, from.Consumes)}
 		}
 		if body := form(op); body != nil {
 			body.Properties[accessToken] = openapi3.NewSchemaRef("", &openapi3.Schema{
-				Type: &openapi3.Types{"string"}, Format: "password", Description: token + ", unless it is in the query",
+				Type: &openapi3.Types{"string"}, Format: "password", Description: e.scheme(names[bearer]).Description,
 			})
 		}
 	}
@@ -231,8 +221,8 @@ func (e enricher) scheme(name string) *openapi3.SecurityScheme {
 	return &openapi3.SecurityScheme{}
 }
 
-func (e enricher) operation(method string, op *openapi3.Operation, from *openapi2.Operation) error {
-	requestBody(method, op)
+func (e enricher) operation(op *openapi3.Operation, from *openapi2.Operation) error {
+	requestBody(op)
 	e.security(op, from)
 	e.nameBody(op)
 	if err := e.parameters(op); err != nil {
@@ -254,18 +244,19 @@ func form(op *openapi3.Operation) *openapi3.Schema {
 	return nil
 }
 
-// requestBody puts examples where they belong, and JSON in the place of its text. What is optional in a change may be
-// null: that clears what a record may lack, and leaves the rest.
-func requestBody(method string, op *openapi3.Operation) {
+// requestBody puts examples where they belong, and JSON in the place of its text. The example of the whole is made of the
+// properties that have one, so that nobody sends the rest by mistake.
+func requestBody(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
 		return
 	}
+	examples := map[string]any{}
 	for name, property := range schema.Properties {
 		p := property.Value
 		delete(p.Extensions, "x-formData-name")
+		_, p.Nullable = extension(property, "x-nullable")
 		p.Example, _ = extension(property, exampleMark)
-		required := slices.Contains(schema.Required, name)
 		if kind, ok := extension(property, "x-json"); ok {
 			var example any
 			if text, isText := p.Example.(string); isText && json.Unmarshal([]byte(text), &example) == nil {
@@ -279,9 +270,16 @@ func requestBody(method string, op *openapi3.Operation) {
 			}
 			jsonText(op, name)
 		}
-		if !required && (method == http.MethodPut || method == http.MethodPatch) && len(p.Enum) == 0 {
-			p.Nullable = true
+		if p.Nullable && len(p.Enum) > 0 {
+			p.Enum = append(p.Enum, nil)
 		}
+		if p.Example != nil {
+			examples[name] = p.Example
+		}
+	}
+	lacking := func(name string) bool { return examples[name] == nil }
+	if len(examples) > 0 && !slices.ContainsFunc(schema.Required, lacking) {
+		schema.Example = examples
 	}
 	op.RequestBody.Value.Required = len(schema.Required) > 0
 }
@@ -329,6 +327,9 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 		p.Example = p.Extensions[exampleMark]
 		delete(p.Extensions, exampleMark)
 		out = append(out, ref)
+		if p.Name == "Idempotency-Key" {
+			p.Schema.Value.Pattern = "^[!-~]{1,255}$"
+		}
 		if p.In != openapi3.ParameterInQuery || row == nil {
 			continue
 		}
@@ -345,8 +346,23 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 		}
 		out = append(out, filters...)
 	}
+	slices.SortStableFunc(out, func(a, b *openapi3.ParameterRef) int { return rank(a.Value) - rank(b.Value) })
 	op.Parameters = out
 	return nil
+}
+
+// rank orders parameters: first those of the path, then the words and filters of a list, last how it is shown.
+func rank(p *openapi3.Parameter) int {
+	how := []string{"sort", "page", "limit", "after", "fields", "count"}
+	switch {
+	case p.In == openapi3.ParameterInPath:
+		return -2
+	case p.Name == "q":
+		return -1
+	case p.In == openapi3.ParameterInQuery:
+		return slices.Index(how, p.Name) + 1
+	}
+	return len(how) + 1
 }
 
 // alternatives are the other parameters of a filter: one for each operator that its description names.

@@ -7,6 +7,7 @@
 //
 //   - @x-optional-security true: the route is public, and shows or does more for a caller who is known;
 //   - extensions:"x-omitempty" on a field of an answer: it may be absent. All others are always there;
+//   - extensions:"x-nullable" on a field of either: it may be null; in an input, that clears it;
 //   - extensions:"x-json=NAME" on a field of an input: JSON that fits the definition NAME, or any "object"; a form holds
 //     its text;
 //   - a filter of a list whose description is "also createdAt[gt], [in]" takes these operators too.
