@@ -27,14 +27,22 @@ func etag(record store.Meta, view any) string {
 
 // Record answers 200 with the view of a record and the ETag of its state; or, to a GET, 304 if the caller has it.
 func Record(c *gin.Context, record store.Meta, view any) error {
-	tag := etag(record, view)
-	c.Header("ETag", tag)
-	if c.Request.Method == http.MethodGet && lists(joined(c, "If-None-Match"), tag) {
-		c.Status(http.StatusNotModified)
-		c.Writer.WriteHeaderNow()
+	if unchanged(c, etag(record, view)) {
 		return nil
 	}
 	return answer(c, http.StatusOK, view)
+}
+
+// unchanged tells the caller the tag of what is about to be answered. To a GET of somebody who has that already it answers
+// 304, and reports so.
+func unchanged(c *gin.Context, tag string) bool {
+	c.Header("ETag", tag)
+	if c.Request.Method != http.MethodGet || !lists(joined(c, "If-None-Match"), tag) {
+		return false
+	}
+	c.Status(http.StatusNotModified)
+	c.Writer.WriteHeaderNow()
+	return true
 }
 
 // lists reports whether an If-None-Match names the tag, by the weak comparison.

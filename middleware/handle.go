@@ -2,6 +2,8 @@ package middleware
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -114,6 +116,16 @@ func Bind[T any](c *gin.Context) (T, error) {
 // OK answers 200 with a view.
 func OK(c *gin.Context, view any) error { return answer(c, http.StatusOK, view) }
 
+// Page answers 200 with a page of a list, and an ETag of all that it shows; or 304 if the caller has it.
+func Page(c *gin.Context, page any) error {
+	return encode(page, func(body []byte) {
+		sum := sha256.Sum256(body)
+		if !unchanged(c, `"`+hex.EncodeToString(sum[:12])+`"`) {
+			write(c, http.StatusOK, jsonType, body)
+		}
+	})
+}
+
 // Accepted answers 202 with a view: what was asked for is done after the answer.
 func Accepted(c *gin.Context, view any) error { return answer(c, http.StatusAccepted, view) }
 
@@ -143,6 +155,15 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 const maxKeptBuffer = 64 << 10
 
 func answer(c *gin.Context, status int, view any) error {
+	return encode(view, func(body []byte) {
+		if !hold(c, status, body) {
+			write(c, status, jsonType, body)
+		}
+	})
+}
+
+// encode lends the view as JSON to use.
+func encode(view any, use func(body []byte)) error {
 	if v, ok := view.(interface{ JSON() any }); ok {
 		view = v.JSON()
 	}
@@ -158,9 +179,7 @@ func answer(c *gin.Context, status int, view any) error {
 	if err := enc.Encode(view); err != nil {
 		return apperr.New(apperr.Internal, "The answer could not be written.").Because(err)
 	}
-	if !hold(c, status, buf.Bytes()) {
-		write(c, status, jsonType, buf.Bytes())
-	}
+	use(buf.Bytes())
 	return nil
 }
 

@@ -20,12 +20,17 @@ import (
 	"example.com/ginseng/internal/apperr"
 )
 
+// isProbe reports whether a route is one that only tells how the service is.
+func isProbe(route string) bool { return route == livez || route == readyz }
+
+const livez, readyz = "/livez", "/readyz"
+
 // mountHealth mounts what load balancers and orchestrators ask: /livez answers while the process does, /readyz while it
 // can do its work.
 func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
 	ok := map[string]string{"status": "ok"}
-	engine.GET("/livez", func(c *gin.Context) { _ = OK(c, ok) })
-	engine.GET("/readyz", func(c *gin.Context) {
+	engine.GET(livez, func(c *gin.Context) { _ = OK(c, ok) })
+	engine.GET(readyz, func(c *gin.Context) {
 		if err := ready(c.Request.Context()); err != nil {
 			fail(c, err)
 			return
@@ -109,11 +114,8 @@ func pageFiles() map[string]file {
 
 // serve answers with the file, or with 304 to whoever has it.
 func (f file) serve(c *gin.Context) {
-	c.Header("ETag", f.tag)
 	c.Header("Cache-Control", "no-cache") // ask again whether it has changed
-	if lists(joined(c, "If-None-Match"), f.tag) {
-		c.Status(http.StatusNotModified)
-		c.Writer.WriteHeaderNow()
+	if unchanged(c, f.tag) {
 		return
 	}
 	content := f.content

@@ -181,6 +181,9 @@ func observe(log *slog.Logger, observer *telemetry.Observer) gin.HandlerFunc {
 			attrs = append(attrs, slog.String("userId", user))
 		}
 		level := slog.LevelInfo
+		if isProbe(c.FullPath()) {
+			level = slog.LevelDebug // it comes every few seconds
+		}
 		if failed := c.Errors.Last(); failed != nil {
 			level = severity(failed.Err)
 			attrs = append(attrs, slog.String("error", failed.Error()))

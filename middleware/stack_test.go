@@ -497,15 +497,22 @@ func TestClientAddress(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	var down error
-	s := newStack(t, io.Discard, func(*Router) {}, func(o *Options) {
+	var log strings.Builder
+	s := newStack(t, &log, func(*Router) {}, func(o *Options) {
 		o.Root, o.Ready = "/api", func(context.Context) error { return down }
 	})
 	if w := do(s, "GET", "/readyz", "", ""); w.Code != 200 {
 		t.Errorf("ready: %d", w.Code)
 	}
+	if log.Len() > 0 {
+		t.Errorf("a probe is logged, not only to debug: %s", &log)
+	}
 	down = store.Away(errors.New("gone"))
 	if w := do(s, "GET", "/readyz", "", ""); w.Code != 503 {
 		t.Errorf("not ready: %d", w.Code)
+	}
+	if !strings.Contains(log.String(), "ERROR") {
+		t.Errorf("a probe that fails is logged as %s", &log)
 	}
 	if w := do(s, "GET", "/livez", "", ""); w.Code != 200 {
 		t.Errorf("alive: %d", w.Code)

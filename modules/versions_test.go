@@ -54,6 +54,35 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestVersionsOfPages has a page of a list answered anew once it shows something else, and only then.
+func TestVersionsOfPages(t *testing.T) {
+	t.Parallel()
+	api := testkit.Start(t)
+	ada := api.SignUp("user")
+	create := func(title string) string {
+		made := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, Form: url.Values{"title": {title}}})
+		return made.Header.Get("Location")
+	}
+	list := func(query, tag string) testkit.Answer {
+		return api.Do(testkit.Request{Method: "GET", Path: "/articles?" + query, Header: http.Header{"If-None-Match": {tag}}})
+	}
+	one := create("One")
+	first := list("q=one", "").Header.Get("ETag")
+	create("Two")
+	if got := list("q=one", first); got.Status != 304 || len(got.Body) != 0 || got.Header.Get("ETag") != first {
+		t.Errorf("unchanged: %d %s, ETag %s after %s", got.Status, got.Body, got.Header.Get("ETag"), first)
+	}
+	for _, other := range []string{"", "q=one&fields=title", "q=two"} {
+		if got := list(other, first); got.Status != 200 {
+			t.Errorf("another page, ?%s: %d", other, got.Status)
+		}
+	}
+	api.Do(testkit.Request{Method: "PATCH", Path: one, As: ada.Token, Form: url.Values{"content": {"x"}}}).JSON(200)
+	if got := list("q=one", first); got.Status != 200 || got.Header.Get("ETag") == first {
+		t.Errorf("changed: %d, ETag %s", got.Status, got.Header.Get("ETag"))
+	}
+}
+
 // TestTwoWriters has many change one state of an article: one wins.
 func TestTwoWriters(t *testing.T) {
 	t.Parallel()

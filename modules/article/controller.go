@@ -50,15 +50,18 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary	List articles
 //	@Tags		articles
 //	@Produce	json
-//	@Param		query		query		listing.Params	false	"the list"
-//	@Param		sort		query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
-//	@Param		q			query		string			false	"words of title and content, each may be just the beginning of one"	maxlength(200)
-//	@Param		userId		query		string			false	"also userId[ne], userId[in]"
-//	@Param		createdAt	query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
-//	@Success	200			{object}	listing.Page[View]
-//	@Failure	400			{object}	middleware.Problem	"validation_failed"
-//	@Failure	401			{object}	middleware.Problem	"unauthorized: a bad token"
-//	@Failure	503			{object}	middleware.Problem	"unavailable"
+//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		If-None-Match	header		string			false	"the ETag of an earlier answer"
+//	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
+//	@Param		q				query		string			false	"words of title and content, each may be just the beginning of one"	maxlength(200)
+//	@Param		userId			query		string			false	"also userId[ne], userId[in]"
+//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
+//	@Success	200				{object}	listing.Page[View]
+//	@Header		200				{string}	ETag	"names what this page shows"
+//	@Success	304				"not changed since that answer"
+//	@Failure	400				{object}	middleware.Problem	"validation_failed"
+//	@Failure	401				{object}	middleware.Problem	"unauthorized: a bad token"
+//	@Failure	503				{object}	middleware.Problem	"unavailable"
 //	@Router		/articles [get]
 func (c *controller) index(g *gin.Context) error {
 	q, err := c.list.Parse(middleware.Query(g))
@@ -69,7 +72,7 @@ func (c *controller) index(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.OK(g, page)
+	return middleware.Page(g, page)
 }
 
 // show shows an article.

@@ -51,14 +51,17 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary	List policies
 //	@Tags		policies
 //	@Produce	json
-//	@Param		query		query		listing.Params	false	"the list"
-//	@Param		sort		query		string			false	"name, createdAt; - before a name for descending order"	default(-createdAt)
-//	@Param		namespace	query		string			false	"also namespace[gt], [gte], [lt], [lte], [ne], [in]"
-//	@Param		name		query		string			false	"also name[gt], [gte], [lt], [lte], [ne], [in]"
-//	@Success	200			{object}	listing.Page[View]
-//	@Failure	400			{object}	middleware.Problem	"validation_failed"
-//	@Failure	401			{object}	middleware.Problem	"unauthorized"
-//	@Failure	503			{object}	middleware.Problem	"unavailable"
+//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		If-None-Match	header		string			false	"the ETag of an earlier answer"
+//	@Param		sort			query		string			false	"name, createdAt; - before a name for descending order"	default(-createdAt)
+//	@Param		namespace		query		string			false	"also namespace[gt], [gte], [lt], [lte], [ne], [in]"
+//	@Param		name			query		string			false	"also name[gt], [gte], [lt], [lte], [ne], [in]"
+//	@Success	200				{object}	listing.Page[View]
+//	@Header		200				{string}	ETag	"names what this page shows"
+//	@Success	304				"not changed since that answer"
+//	@Failure	400				{object}	middleware.Problem	"validation_failed"
+//	@Failure	401				{object}	middleware.Problem	"unauthorized"
+//	@Failure	503				{object}	middleware.Problem	"unavailable"
 //	@Security	UserToken
 //	@Router		/policies [get]
 func (c *controller) index(g *gin.Context) error {
@@ -70,7 +73,7 @@ func (c *controller) index(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.OK(g, page)
+	return middleware.Page(g, page)
 }
 
 // show shows a policy.

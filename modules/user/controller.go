@@ -53,16 +53,19 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary	List users
 //	@Tags		users
 //	@Produce	json
-//	@Param		query		query		listing.Params	false	"the list"
-//	@Param		sort		query		string			false	"name, email, createdAt; - before a name for descending order"		default(-createdAt)
-//	@Param		q			query		string			false	"words of name and email, each may be just the beginning of one"	maxlength(200)
-//	@Param		role		query		string			false	"also role[ne], role[in]"											Enums(user, admin)
-//	@Param		createdAt	query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"				Format(date-time)
-//	@Success	200			{object}	listing.Page[View]
-//	@Failure	400			{object}	middleware.Problem	"validation_failed"
-//	@Failure	401			{object}	middleware.Problem	"unauthorized"
-//	@Failure	403			{object}	middleware.Problem	"forbidden: not an admin"
-//	@Failure	503			{object}	middleware.Problem	"unavailable"
+//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		If-None-Match	header		string			false	"the ETag of an earlier answer"
+//	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"		default(-createdAt)
+//	@Param		q				query		string			false	"words of name and email, each may be just the beginning of one"	maxlength(200)
+//	@Param		role			query		string			false	"also role[ne], role[in]"											Enums(user, admin)
+//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"				Format(date-time)
+//	@Success	200				{object}	listing.Page[View]
+//	@Header		200				{string}	ETag	"names what this page shows"
+//	@Success	304				"not changed since that answer"
+//	@Failure	400				{object}	middleware.Problem	"validation_failed"
+//	@Failure	401				{object}	middleware.Problem	"unauthorized"
+//	@Failure	403				{object}	middleware.Problem	"forbidden: not an admin"
+//	@Failure	503				{object}	middleware.Problem	"unavailable"
 //	@Security	UserToken
 //	@Router		/users [get]
 func (c *controller) index(g *gin.Context) error {
@@ -74,7 +77,7 @@ func (c *controller) index(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.OK(g, page)
+	return middleware.Page(g, page)
 }
 
 // me shows the caller.

@@ -24,7 +24,7 @@ func headers() openapi3.Headers {
 		{"Retry-After", "in how many seconds it is worth trying again", true, openapi3.NewIntegerSchema().WithMin(0)},
 		{"RateLimit", "what is left of each limit that was looked at (draft-ietf-httpapi-ratelimit-headers)", false, text()},
 		{"RateLimit-Policy", "the limits that were looked at (draft-ietf-httpapi-ratelimit-headers)", false, text()},
-		{"ETag", "names this state of the record", true, text()},
+		{"ETag", "names what this answer shows, as it is now", true, text()},
 		{"Location", "address of the new record", true, text()},
 		{"Idempotency-Replayed", "true: the first answer to this Idempotency-Key, again", false, text().WithEnum("true")},
 	} {
