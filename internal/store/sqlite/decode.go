@@ -27,7 +27,8 @@ type layout map[string][]int
 // members without a field, it decodes nothing.
 func (d *decoder) decode(object []byte, into any, wanted func(name []byte) bool) error {
 	document := reflect.ValueOf(into).Elem()
-	if document.Kind() != reflect.Struct { // such as a map, for who wants to see what is stored
+	_, byItself := into.(json.Unmarshaler)
+	if byItself || document.Kind() != reflect.Struct { // such as a map, for who wants to see what is stored
 		return json.Unmarshal(object, into)
 	}
 	fields := d.layout(document.Type())

@@ -54,6 +54,23 @@ func TestDecodeWanted(t *testing.T) {
 	}
 }
 
+// TestDecodeOthers reads what is no struct, and a struct that reads JSON by itself.
+func TestDecodeOthers(t *testing.T) {
+	t.Parallel()
+	object := []byte(`{"text":"a"}`)
+	var text json.RawMessage
+	var members map[string]any
+	var itself struct{ json.RawMessage }
+	for _, into := range []any{&text, &members, &itself} {
+		if err := new(decoder).decode(object, into, nil); err != nil {
+			t.Errorf("%T: %v", into, err)
+		}
+	}
+	if string(text) != string(object) || members["text"] != "a" || string(itself.RawMessage) != string(object) {
+		t.Errorf("%s, %v, %s", text, members, itself.RawMessage)
+	}
+}
+
 // FuzzDecode checks the decoder against encoding/json, and that it survives what is no JSON.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"text":"x","list":["x","\\\""],"version":15,"number":1.5e3,"maybe":null}`)
