@@ -354,7 +354,7 @@ func shown(host string, addr net.Addr) string {
 func sweep(ctx context.Context, interval time.Duration, sweeps []func(context.Context) error, logger *slog.Logger) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	for {
+	for ctx.Err() == nil { // a tick that waits beside the end must not be taken
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
