@@ -24,6 +24,7 @@ import (
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -263,6 +264,11 @@ func TestService(t *testing.T) {
 	example := string(read(t, ".env.example"))
 	each(t, func(t *testing.T, v variant) {
 		env := v.environment()
+		memory, err := resource.ParseQuantity(strings.TrimSuffix(env["GOMEMLIMIT"], "B"))
+		if limit := v.container().Resources.Limits[core.ResourceMemory]; err != nil || memory.Cmp(limit) >= 0 {
+			t.Errorf("GOMEMLIMIT is %q, where the limit is %v", env["GOMEMLIMIT"], &limit)
+		}
+		delete(env, "GOMEMLIMIT") // Go's own
 		for name := range env {
 			if !regexp.MustCompile(`(?m)^#?` + name + `=`).MatchString(example) {
 				t.Errorf("%s is no setting", name)
