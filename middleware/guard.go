@@ -118,7 +118,7 @@ func (g Guard) keepOurs(c *gin.Context) error {
 }
 
 var missing = map[access.Rule]string{
-	access.Master: "The master key is missing. Send it as access_token in the body.",
+	access.Master: "The master key is missing. A server of yours sends it as access_token in the body; no page or app may hold it.",
 	access.User:   `A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`,
 	access.Admin:  `The user token of an admin is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`,
 }

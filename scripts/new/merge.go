@@ -71,8 +71,14 @@ func change(ctx context.Context, r request, root string, stdout io.Writer) error
 		}
 	}
 	m.tell(stdout, r, p, branch, note)
+	if len(m.conflicts) > 0 {
+		return errConflicts
+	}
 	return nil
 }
+
+// errConflicts is what is left to a person: the exit code tells it to a script.
+var errConflicts = errors.New("the conflicts named above are left to you")
 
 // project is one that was made by this program.
 type project struct {
