@@ -302,6 +302,16 @@ func TestBackup(t *testing.T) {
 	if code, _, stderr := does(t, dir, nil, "backup", "backup.db"); code != exitFailed || !strings.Contains(stderr, "exists already") {
 		t.Errorf("over a file: exit code %d: %s", code, stderr)
 	}
+	code, stdout, stderr = does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "-")
+	if code != exitOK {
+		t.Errorf("to the standard output: exit code %d: %s", code, stderr)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "streamed.db"), []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, "data", ".backup*")); err != nil || len(found) > 0 {
+		t.Errorf("it left %v, %v", found, err)
+	}
 	if found, err := filepath.Glob(filepath.Join(dir, ".backup*")); err != nil || len(found) > 0 {
 		t.Errorf("it left %v, %v", found, err)
 	}
@@ -309,16 +319,18 @@ func TestBackup(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, p.Log())
 	}
 
-	restored := start(t, dir, "DATABASE_URL=sqlite:backup.db")
-	for id := range before {
-		if status, body := restored.call("GET", "/articles/"+id, "", nil); status != 200 || body["title"] != "T" {
-			t.Fatalf("an article that was created before the backup: %d %v", status, body)
+	for _, file := range []string{"backup.db", "streamed.db"} {
+		restored := start(t, dir, "DATABASE_URL=sqlite:"+file)
+		for id := range before {
+			if status, body := restored.call("GET", "/articles/"+id, "", nil); status != 200 || body["title"] != "T" {
+				t.Fatalf("%s: an article that was created before: %d %v", file, status, body)
+			}
 		}
-	}
-	if status, body := restored.call("POST", "/articles", token, url.Values{"title": {"after"}}); status != 201 {
-		t.Errorf("the restored service: %d %v", status, body)
-	}
-	if code := restored.Stop(syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d\n%s", code, restored.Log())
+		if status, body := restored.call("POST", "/articles", token, url.Values{"title": {"after"}}); status != 201 {
+			t.Errorf("%s: the restored service: %d %v", file, status, body)
+		}
+		if code := restored.Stop(syscall.SIGTERM); code != 0 {
+			t.Errorf("%s: exit code %d\n%s", file, code, restored.Log())
+		}
 	}
 }

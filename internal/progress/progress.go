@@ -31,7 +31,7 @@ type Bar struct {
 // have been done before. Where the unit is "", nothing is known but the time.
 func Start(out io.Writer, what, unit string, total, before int64) *Bar {
 	b := &Bar{
-		out: out, what: what, unit: unit, total: total, from: before, begun: time.Now(), terminal: isTerminal(out),
+		out: out, what: what, unit: unit, total: total, from: before, begun: time.Now(), terminal: IsTerminal(out),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	b.done.Store(before)
@@ -120,7 +120,8 @@ func Thousands(n int64) string {
 	return text
 }
 
-func isTerminal(out io.Writer) bool {
+// IsTerminal reports whether what is written to out is shown on a terminal.
+func IsTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	if !ok {
 		return false

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 
 	"example.com/ginseng/internal/progress"
 	"example.com/ginseng/internal/store/engines"
@@ -29,9 +31,47 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 	if path == "" {
 		return fmt.Errorf("the database is %s: use mongodump, or `ginseng copy --to sqlite:%s`", engines.Shown(address), file)
 	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("there is no database: %w", err)
+	}
+	if file == "-" {
+		return backupToStdout(ctx, path, h)
+	}
+	if err := backup(ctx, path, file, h); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(h.Stdout, file)
+	return err
+}
+
+// backupToStdout makes the backup beside the database, so that it is whole and checked before a byte of it goes out.
+func backupToStdout(ctx context.Context, path string, h Host) (err error) {
+	if progress.IsTerminal(h.Stdout) {
+		return fmt.Errorf("a backup is nothing for a terminal to show: ginseng backup - >FILE; %w", ErrUsage)
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
+	if err != nil {
+		return fmt.Errorf("the backup is made beside the database first, where it cannot be written: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	file := filepath.Join(folder, "backup.db")
+	if err := backup(ctx, path, file, h); err != nil {
+		return err
+	}
+	made, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = made.Close() }()
+	_, err = io.Copy(h.Stdout, made)
+	return err
+}
+
+// backup makes a backup and shows how far it is.
+func backup(ctx context.Context, path, file string, h Host) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("there is no database: %w", err)
+		return err
 	}
 	const mb = 1_000_000
 	bar := progress.Start(h.Stderr, "backup", "MB", info.Size()/mb, 0)
@@ -43,9 +83,6 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 	bar.Stop()
 	if err != nil && ctx.Err() != nil {
 		return errors.New("the backup was stopped; nothing is left of it")
-	}
-	if err == nil {
-		_, err = fmt.Fprintln(h.Stdout, file)
 	}
 	return err
 }
