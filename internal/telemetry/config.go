@@ -40,7 +40,7 @@ type Config struct {
 	ResourceAttributes string   `env:"OTEL_RESOURCE_ATTRIBUTES" example:"deployment.environment.name=staging"`
 	Sampler            string   `env:"OTEL_TRACES_SAMPLER" default:"parentbased_always_on" oneof:"always_on always_off traceidratio parentbased_always_on parentbased_always_off parentbased_traceidratio"`
 	SamplerArg         string   `env:"OTEL_TRACES_SAMPLER_ARG" example:"0.1"`
-	Propagators        []string `env:"OTEL_PROPAGATORS" default:"tracecontext,baggage"`
+	Propagators        []string `env:"OTEL_PROPAGATORS" default:"tracecontext"`
 	BatchDelay         int      `env:"OTEL_BSP_SCHEDULE_DELAY" default:"5000" min:"1" max:"600000"`
 	BatchTimeout       int      `env:"OTEL_BSP_EXPORT_TIMEOUT" default:"30000" min:"1" max:"600000"`
 	QueueSize          int      `env:"OTEL_BSP_MAX_QUEUE_SIZE" default:"2048" min:"1" max:"1000000"`
@@ -102,7 +102,7 @@ func (c *Config) Check(_ bool, bad func(name, wrong string)) {
 		bad("OTEL_TRACES_SAMPLER_ARG", "must be a number from 0 to 1, for example OTEL_TRACES_SAMPLER_ARG=0.1")
 	}
 	if slices.ContainsFunc(c.Propagators, func(p string) bool { return p != "tracecontext" && p != "baggage" && p != "none" }) {
-		bad("OTEL_PROPAGATORS", "must list tracecontext and baggage, or be none, for example OTEL_PROPAGATORS=tracecontext")
+		bad("OTEL_PROPAGATORS", "must be tracecontext or none (baggage may be listed), for example OTEL_PROPAGATORS=tracecontext")
 	}
 	if c.BatchSize > c.QueueSize {
 		bad("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "must not be larger than OTEL_BSP_MAX_QUEUE_SIZE")
@@ -200,15 +200,12 @@ func (c Config) sampler() sdktrace.Sampler {
 	return root[name]
 }
 
+// propagator reads no baggage: nothing here uses it, and OpenTelemetry prints a client's header that it cannot parse.
 func (c Config) propagator() propagation.TextMapPropagator {
-	var out []propagation.TextMapPropagator
 	if slices.Contains(c.Propagators, "tracecontext") {
-		out = append(out, propagation.TraceContext{})
+		return propagation.TraceContext{}
 	}
-	if slices.Contains(c.Propagators, "baggage") {
-		out = append(out, propagation.Baggage{})
-	}
-	return propagation.NewCompositeTextMapPropagator(out...)
+	return propagation.NewCompositeTextMapPropagator()
 }
 
 // httpClient is how calls reach the receiver: by the system's proxy, and to nobody else.

@@ -6,13 +6,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // good is the section as its defaults make it, with an endpoint.
 func good() Config {
 	return Config{
 		Endpoint: "http://localhost:4318", Protocol: httpProtobuf, Timeout: 10000, Compression: "none", Sampler: "parentbased_always_on",
-		Propagators: []string{"tracecontext", "baggage"}, BatchDelay: 5000, BatchTimeout: 30000, QueueSize: 2048, BatchSize: 512,
+		Propagators: []string{"tracecontext"}, BatchDelay: 5000, BatchTimeout: 30000, QueueSize: 2048, BatchSize: 512,
 	}
 }
 
@@ -106,6 +110,28 @@ func TestSampler(t *testing.T) {
 	} {
 		if got := (Config{Sampler: word, SamplerArg: "0.25"}).sampler().Description(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", word, got)
+		}
+	}
+}
+
+// TestPropagator reads no baggage, be it listed: OpenTelemetry would print a client's header that it cannot parse.
+func TestPropagator(t *testing.T) {
+	t.Parallel()
+	header := propagation.HeaderCarrier{
+		"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, "Baggage": {"a=b"},
+	}
+	for _, test := range []struct {
+		listed    []string
+		continued bool
+	}{
+		{[]string{"tracecontext"}, true},
+		{[]string{"tracecontext", "baggage"}, true},
+		{[]string{"baggage"}, false},
+		{[]string{"none"}, false},
+	} {
+		ctx := Config{Propagators: test.listed}.propagator().Extract(t.Context(), header)
+		if got := trace.SpanContextFromContext(ctx).IsValid(); got != test.continued || baggage.FromContext(ctx).Len() != 0 {
+			t.Errorf("%v: continued %v, with baggage %q", test.listed, got, baggage.FromContext(ctx))
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (r *Receiver) Observer() *telemetry.Observer {
 	o, err := telemetry.New(telemetry.Options{
 		Metrics: true, Service: "test", Version: "test", Log: slog.New(slog.DiscardHandler),
 		Traces: telemetry.Config{
-			Endpoint: r.URL, Timeout: 10_000, Propagators: []string{"tracecontext", "baggage"},
+			Endpoint: r.URL, Timeout: 10_000, Propagators: []string{"tracecontext"},
 			BatchDelay: 100, BatchTimeout: 30_000, QueueSize: 100_000, BatchSize: 512,
 		},
 	})
