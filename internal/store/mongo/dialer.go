@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // dialer opens the driver's connections, and closes those that are dead. A network that forgets connections, as a
@@ -47,10 +48,15 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return c, nil
 }
 
-// unanswered is told of a heartbeat that failed. It closes the connections to that server which have brought nothing
-// since the heartbeat was sent: whoever waits on one tries again on another, as the driver does after a lost connection.
+// unanswered is told of a heartbeat that failed. If nothing came, it closes the connections to that server which have
+// brought nothing either since the heartbeat was sent: whoever waits on one tries again on another, as the driver does
+// after a lost connection. A heartbeat that was broken off says nothing about the others.
 func (d *dialer) unanswered(e *event.ServerHeartbeatFailedEvent) {
-	address, _, _ := strings.Cut(e.ConnectionID, "[")
+	number := strings.LastIndex(e.ConnectionID, "[") // of the connection, behind the address
+	if !driver.IsTimeout(e.Failure) || number < 0 {
+		return
+	}
+	address := e.ConnectionID[:number]
 	sent := time.Now().Add(-e.Duration).UnixNano()
 	d.mu.Lock()
 	open := slices.Collect(maps.Keys(d.open))
