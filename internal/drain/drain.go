@@ -2,6 +2,7 @@
 package drain
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -35,8 +36,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Hurry has writes fail from now on when their client takes nothing of them for as long as the Listener's patience. One
-// who takes little by little is served to the end.
+// Hurry has writes fail from now on when there is no room for more of them for as long as the Listener's patience. A client
+// who takes little by little is served to the end, unless the answer is longer than the system's buffers: Linux tells of
+// room only when a third of its own is free, which may be 1 MiB and more.
 func (l *Listener) Hurry() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,6 +73,15 @@ func (c *conn) Write(p []byte) (written int, err error) {
 		written += n
 	}
 	return written, err
+}
+
+// CloseWrite ends what the client gets, and leaves open what it sends: net/http does so after an answer to a body that it
+// did not read to the end.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 // Close closes the connection.

@@ -67,6 +67,28 @@ func TestHurryWhoTakesNothing(t *testing.T) {
 	}
 }
 
+// TestCloseWrite tells the client that nothing more comes, and reads on.
+func TestCloseWrite(t *testing.T) {
+	t.Parallel()
+	_, served, client := pair(t)
+	half, ok := served.(interface{ CloseWrite() error })
+	if !ok {
+		t.Fatal("net/http would find nothing to close")
+	}
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the client reads: %v", err)
+	}
+	if _, err := client.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := served.Read(make([]byte, 1)); err != nil {
+		t.Errorf("the server reads: %v", err)
+	}
+}
+
 // TestHurryWhoTakesLittle serves a slow client to the end, though all of it takes longer than the patience.
 func TestHurryWhoTakesLittle(t *testing.T) {
 	t.Parallel()
