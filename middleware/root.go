@@ -121,6 +121,7 @@ func (f file) serve(c *gin.Context) {
 	content := f.content
 	if f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding")) {
 		c.Header("Content-Encoding", "gzip")
+		c.Header("ETag", strings.TrimSuffix(f.tag, `"`)+gzipSuffix+`"`)
 	} else if f.compressed {
 		var err error
 		if content, err = unzip(content); err != nil {

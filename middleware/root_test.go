@@ -43,7 +43,13 @@ func TestPage(t *testing.T) {
 		for _, accepted := range []string{"", "gzip", "br, GZIP;q=0.5", "gzip;q=0, br", "identity", "gzip;q=0.000"} {
 			w := do(s, "GET", "/docs/"+name, "", "", "Accept-Encoding", accepted)
 			content := w.Body.Bytes()
-			if gzipped := w.Header().Get("Content-Encoding") == "gzip"; gzipped && !slices.Contains([]string{"gzip", "br, GZIP;q=0.5"}, accepted) {
+			gzipped := w.Header().Get("Content-Encoding") == "gzip"
+			if tag := w.Header().Get("ETag"); strings.HasSuffix(tag, gzipSuffix+`"`) != gzipped {
+				t.Errorf("%s for %q: the ETag is %s", name, accepted, tag)
+			} else if again := do(s, "GET", "/docs/"+name, "", "", "Accept-Encoding", accepted, "If-None-Match", tag); again.Code != 304 {
+				t.Errorf("%s for %q again: %d", name, accepted, again.Code)
+			}
+			if gzipped && !slices.Contains([]string{"gzip", "br, GZIP;q=0.5"}, accepted) {
 				t.Errorf("%s is compressed for %q", name, accepted)
 			} else if gzipped {
 				var err error

@@ -136,7 +136,10 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 			err = ctx.Err()
 		}
 	}
-	return errors.Join(err, b.Finish())
+	if finished := b.Finish(); err == nil { // after an error it is the same one
+		err = finished
+	}
+	return err
 }
 
 // pageSize is SQLite's own.
