@@ -206,14 +206,14 @@ func TestTimes(t *testing.T) {
 		n, _ := strconv.Atoi(string(found[1]))
 		return time.Duration(n) * time.Second
 	}
-	drain, finish, wait := seconds("drainTime"), seconds("finishTime"), seconds("databaseWait")
+	stop, wait := seconds("drainTime")+seconds("finishTime")+seconds("flushTime"), seconds("databaseWait")
 	each(t, func(t *testing.T, v variant) {
 		delay, err := time.ParseDuration(v.environment()["DRAIN_DELAY"])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if grace := time.Duration(*v.pod().TerminationGracePeriodSeconds) * time.Second; grace <= delay+drain+finish {
-			t.Errorf("it is killed after %s, and may take %s to stop", grace, delay+drain+finish)
+		if grace := time.Duration(*v.pod().TerminationGracePeriodSeconds) * time.Second; grace <= delay+stop {
+			t.Errorf("it is killed after %s, and may take %s to stop", grace, delay+stop)
 		}
 		ready, start := v.container().ReadinessProbe, v.container().StartupProbe
 		if noticed := time.Duration(ready.PeriodSeconds*ready.FailureThreshold) * time.Second; delay < 2*noticed {
