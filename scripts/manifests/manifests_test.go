@@ -226,6 +226,18 @@ func TestTimes(t *testing.T) {
 }
 
 // TestImage holds user, volume and port to the Dockerfile's and the settings', and the rights to none.
+// TestMemory leaves the kernel no reason to end the process: Go collects garbage before the limit of memory.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, v variant) {
+		most, err := resource.ParseQuantity(strings.TrimSuffix(v.environment()["GOMEMLIMIT"], "B"))
+		limits := v.container().Resources.Limits
+		if limit := limits.Memory(); err != nil || most.Cmp(*limit) >= 0 || 2*most.Value() < limit.Value() {
+			t.Errorf("Go takes %s of %s (%v)", most.String(), limit, err)
+		}
+	})
+}
+
 func TestImage(t *testing.T) {
 	t.Parallel()
 	dockerfile := string(read(t, "Dockerfile"))
@@ -270,7 +282,7 @@ func TestService(t *testing.T) {
 		}
 		delete(env, "GOMEMLIMIT") // Go's own
 		for name := range env {
-			if !regexp.MustCompile(`(?m)^#?` + name + `=`).MatchString(example) {
+			if name != "GOMEMLIMIT" && !regexp.MustCompile(`(?m)^#?`+name+`=`).MatchString(example) {
 				t.Errorf("%s is no setting", name)
 			}
 		}
