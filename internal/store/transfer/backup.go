@@ -63,6 +63,8 @@ func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 		return err
 	}
 	defer func() { _ = made.Close() }()
+	// Who reads may go away, which ends the process: nothing may lie about then. Where an open file cannot go, it does later.
+	_ = os.RemoveAll(folder)
 	_, err = io.Copy(h.Stdout, made)
 	return err
 }

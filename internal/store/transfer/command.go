@@ -36,7 +36,8 @@ An address env:NAME is taken from the environment variable NAME, where no list o
 const backupUsage = `Usage: ginseng backup FILE
 
 Writes the embedded database (DATABASE_URL=sqlite:PATH) into a new file, as it is at this moment, while the service goes
-on with its work. The FILE - is the standard output, as in: docker exec ginseng ginseng backup - >FILE. To restore it, stop the service and put the file in the place of the database.
+on with its work. The FILE - is the standard output, as in: docker exec ginseng ginseng backup - >FILE. To restore it, stop
+the service and put the file in the place of the database.
 
 `
 
