@@ -34,7 +34,7 @@ test-integration: ## run every test on MongoDB (a compatible server that this st
 	go -C scripts/mongod run . -- go test ./...
 
 coverage: ## measure what the tests reach; the report is coverage.html
-	go test -coverpkg=.,./config/...,./internal/...,./middleware/...,./modules/... -coverprofile=coverage.out ./...
+	go test -coverpkg=.,./config/...,./kit/...,./middleware/...,./modules/... -coverprofile=coverage.out ./...
 	go tool cover -html=coverage.out -o coverage.html
 	go tool cover -func=coverage.out | tail -n 1
 
@@ -55,7 +55,7 @@ attacks: ## show that every attack in the tests succeeds once its defence is tak
 
 FUZZTIME := 5s
 fuzz: ## run every fuzz target for FUZZTIME (5s)
-	@grep -rE '^func Fuzz' --include='*_test.go' internal middleware modules | sed -E 's|(.*)/[^/]*:func (Fuzz[A-Za-z]*).*|\1 \2|' | \
+	@grep -rE '^func Fuzz' --include='*_test.go' kit middleware modules | sed -E 's|(.*)/[^/]*:func (Fuzz[A-Za-z]*).*|\1 \2|' | \
 		while read -r dir target; do echo "fuzz $$dir $$target"; \
 			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
 

@@ -46,32 +46,32 @@ func TestArrows(t *testing.T) {
 
 // forbidden says why one package may not import another, or "".
 func forbidden(from, to string, own bool, path string) string {
-	testkit := from == "internal/testkit" // a whole service, for tests
+	testkit := from == "kit/testkit" // a whole service, for tests
 	switch {
 	case !own && strings.HasPrefix(path, "github.com/gin-gonic/"):
 		if !in(from, "middleware") && !in(from, "modules") {
 			return "only middleware and controllers know Gin"
 		}
 	case !own && (strings.HasPrefix(path, "go.mongodb.org/") || strings.HasPrefix(path, "modernc.org/sqlite")):
-		if !in(from, "internal/store") {
+		if !in(from, "kit/store") {
 			return "only the store knows drivers"
 		}
 	case !own && (strings.HasPrefix(path, "go.opentelemetry.io/") || strings.HasPrefix(path, "github.com/prometheus/")):
-		if !in(from, "internal/telemetry") && !testkit {
+		if !in(from, "kit/telemetry") && !testkit {
 			return "only telemetry knows where metrics and traces go"
 		}
 	case !own:
 	case to == "modules" && from != "" && !testkit:
 		return "only main knows the registry"
-	case from == "scripts/providers" && to == "internal/testkit/providers": // the fakes, for people
-	case from == "scripts/soak" && (to == "internal/faults" || to == "internal/testkit/process"): // the clients of the tests, for minutes
-	case !testkit && (in(to, "internal/testdb") || in(to, "internal/testkit") || in(to, "internal/mail/mailtest") || in(to, "internal/faults")),
-		in(to, "internal/store/storetest"):
+	case from == "scripts/providers" && to == "kit/testkit/providers": // the fakes, for people
+	case from == "scripts/soak" && (to == "internal/resilience" || to == "kit/testkit/process"): // the clients of the tests, for minutes
+	case !testkit && (in(to, "kit/testkit/testdb") || in(to, "kit/testkit") || in(to, "kit/email/emailtest") || in(to, "internal/resilience")),
+		in(to, "kit/store/storetest"):
 		return "is for tests"
-	case in(from, "internal") && !testkit && !in(to, "internal"):
-		return "internal knows nothing above it"
-	case in(from, "middleware") && !in(to, "internal"):
-		return "middleware knows only internal"
+	case in(from, "kit") && !testkit && !in(to, "kit"):
+		return "kit knows nothing above it"
+	case in(from, "middleware") && !in(to, "kit"):
+		return "middleware knows only kit"
 	case in(from, "config"):
 		return "config knows nothing of the service"
 	case in(from, "scripts"):
@@ -81,8 +81,8 @@ func forbidden(from, to string, own bool, path string) string {
 		if sibling := strings.Split(to, "/")[1]; sibling != module && sibling != "user" {
 			return "a module knows no sibling but user"
 		}
-	case strings.HasPrefix(from, "modules/") && !in(to, "internal") && !in(to, "middleware"):
-		return "a module knows middleware and internal"
+	case strings.HasPrefix(from, "modules/") && !in(to, "kit") && !in(to, "middleware"):
+		return "a module knows middleware and kit"
 	}
 	return ""
 }
@@ -94,7 +94,7 @@ func in(pkg, folder string) bool { return pkg == folder || strings.HasPrefix(pkg
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	for _, arrow := range [][2]string{
-		{"internal/store", "github.com/gin-gonic/gin"},
+		{"kit/store", "github.com/gin-gonic/gin"},
 		{"modules/article", "go.mongodb.org/mongo-driver/v2/bson"},
 		{"modules/article", "github.com/prometheus/client_golang/prometheus"},
 		{"middleware", "go.opentelemetry.io/otel/trace"},
@@ -102,11 +102,11 @@ func TestForbidden(t *testing.T) {
 		{"modules/article", root + "/modules/auth"},
 		{"modules/article", root + "/config"},
 		{"middleware", root + "/modules/user"},
-		{"internal/listing", root + "/middleware"},
-		{"config", root + "/internal/store"},
+		{"kit/listing", root + "/middleware"},
+		{"config", root + "/kit/store"},
 		{"scripts/x", root + "/config"},
-		{"", root + "/internal/testkit"},
-		{"", root + "/internal/faults"},
+		{"", root + "/kit/testkit"},
+		{"", root + "/internal/resilience"},
 	} {
 		to, own := strings.CutPrefix(arrow[1], root+"/")
 		if forbidden(arrow[0], to, own, arrow[1]) == "" {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/store/engines"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
 )
 
 // does runs a command in a folder, and returns its exit code and what it printed.

@@ -23,8 +23,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit/process"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/process"
 )
 
 // serveAsMain makes this test binary the service: tests start it as a process of its own, to signal and to kill.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 // TestObserve runs the service with metrics and traces: it says where the metrics are, and sends on SIGTERM what it has seen.

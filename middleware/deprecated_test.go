@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/access"
+	"example.com/ginseng/kit/access"
 )
 
 // TestDeprecated holds every kind of answer of a deprecated route to the headers, and those of its neighbour to none.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/store"
 )
 
 // ourTag is what etag makes, plain or compressed.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/input"
-	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/input"
+	"example.com/ginseng/kit/listing"
 )
 
 // Guard finds out who makes a request and holds the caller against the route's rule.

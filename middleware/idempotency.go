@@ -14,8 +14,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 )
 
 // Idempotency keeps the answers to requests that bear an Idempotency-Key, so that a client who does not know whether

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
 )
 
 func TestSweep(t *testing.T) {

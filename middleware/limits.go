@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/limit"
+	"example.com/ginseng/kit/ratelimit"
 )
 
 // Limited lets a route's answers tell how much of its limits is left: RateLimit-Policy and RateLimit as
@@ -22,10 +22,10 @@ func (r *Router) Limited(h Handler) Handler {
 // observeLimits writes the headers whenever a counter is looked at: the answer has not begun then. A counter that is
 // looked at again, because something was counted, replaces what was said of it.
 func observeLimits(c *gin.Context) {
-	var told []limit.State
-	observe := func(states []limit.State) {
+	var told []ratelimit.State
+	observe := func(states []ratelimit.State) {
 		for _, s := range states {
-			told = slices.DeleteFunc(told, func(t limit.State) bool { return t.Name == s.Name })
+			told = slices.DeleteFunc(told, func(t ratelimit.State) bool { return t.Name == s.Name })
 			told = append(told, s)
 		}
 		policies, left := make([]string, len(told)), make([]string, len(told))
@@ -36,5 +36,5 @@ func observeLimits(c *gin.Context) {
 		c.Header("RateLimit-Policy", strings.Join(policies, ", "))
 		c.Header("RateLimit", strings.Join(left, ", "))
 	}
-	c.Request = c.Request.WithContext(limit.WithObserver(c.Request.Context(), observe))
+	c.Request = c.Request.WithContext(ratelimit.WithObserver(c.Request.Context(), observe))
 }

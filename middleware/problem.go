@@ -11,8 +11,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 )
 
 // Problem is the body of every error (RFC 9457).

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 )
 
 // isProbe reports whether a route is one that only tells how the service is.

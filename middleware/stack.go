@@ -19,8 +19,8 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/rs/cors"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/telemetry"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/telemetry"
 )
 
 // Options are what a Stack is made of.

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/policy"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/docs"
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/middleware"
 )
 

@@ -19,10 +19,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/docs"
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/testkit"
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/middleware"
 )
 

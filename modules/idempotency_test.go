@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 func keyed(key, token, title string) testkit.Request {

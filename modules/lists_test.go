@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 // record is what a test of lists reads of an article.

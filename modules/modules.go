@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/telemetry"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
@@ -41,7 +41,7 @@ type Host struct {
 	// Development has mails that are not sent printed to Print, and lets their links lead to this machine.
 	Development bool
 	Print       io.Writer
-	Mail        mail.Sender // nil sends mails as the settings say
+	Mail        email.Sender // nil sends mails as the settings say
 	Hasher      user.Hasher
 	Observer    *telemetry.Observer // nil sees nothing
 }
@@ -63,7 +63,7 @@ func New(h Host, s Settings) (Service, error) {
 	h.Hasher = h.Observer.Hasher(h.Hasher)
 	cursors := listing.NewCursors(h.MasterKeys...)
 	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys, h.Now, h.NewID)
-	limits := limit.New(h.DB, h.Now)
+	limits := ratelimit.New(h.DB, h.Now)
 	h.Observer.Meter(limits)
 	mails, err := newMails(h, s.PasswordReset)
 	if err != nil {
@@ -101,11 +101,11 @@ func New(h Host, s Settings) (Service, error) {
 }
 
 // newMails starts the queue of mails.
-func newMails(h Host, c passwordreset.Config) (*mail.Queue, error) {
+func newMails(h Host, c passwordreset.Config) (*email.Queue, error) {
 	sender := h.Mail
 	if sender == nil {
 		var err error
-		if sender, err = mail.New(c.Mail, mail.Options{Print: h.Print, Log: h.Log, Transport: h.Observer.Transport}); err != nil {
+		if sender, err = email.New(c.Mail, email.Options{Print: h.Print, Log: h.Log, Transport: h.Observer.Transport}); err != nil {
 			return nil, fmt.Errorf("modules: %w", err)
 		}
 		if !c.Mail.Sends() && !h.Development {
@@ -115,7 +115,7 @@ func newMails(h Host, c passwordreset.Config) (*mail.Queue, error) {
 			h.Log.Warn("no password reset is taken, because RESET_LINK_ORIGINS is not set: no link is allowed in its mail")
 		}
 	}
-	queue := mail.NewQueue(sender, mail.Backoff[:], h.Log)
+	queue := email.NewQueue(sender, email.Backoff[:], h.Log)
 	h.Observer.Mails(queue)
 	return queue, nil
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 // declarations notes what is declared on a database.
@@ -34,7 +34,7 @@ func code(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (name == "scripts" || name == "internal/testkit" || strings.HasPrefix(name, ".") && name != "."):
+		case e.IsDir() && (name == "scripts" || name == "kit/testkit" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil

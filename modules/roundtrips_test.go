@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 // counting counts the calls of a database. Each is one command of the MongoDB engine, as its own tests show.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 // TestVersions is the life of an ETag: it names a state, spares an answer, and keeps a change from an older state out.

@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 // forged is a value of the same type as a stored one that the service would never choose.

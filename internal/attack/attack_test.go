@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 type request = testkit.Request

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 // TestOperators sends operators of a database's query language wherever a text goes.

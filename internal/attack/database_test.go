@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 // database keeps the collections that the service opens, so that a test can read them as whoever stole a backup does.

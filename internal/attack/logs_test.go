@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/internal/testkit"
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 // life is most of what can happen to an account, short of its end. secrets is all that nobody but its user and her

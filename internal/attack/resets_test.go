@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 // hers is a password that the victim chooses after an attack.
@@ -31,7 +31,7 @@ func complete(token, password string) request {
 }
 
 // tokenIn is the token in a mail's link.
-func tokenIn(t *testing.T, m mail.Message) string {
+func tokenIn(t *testing.T, m email.Message) string {
 	t.Helper()
 	for line := range strings.Lines(m.Text) {
 		if strings.HasPrefix(line, testkit.LinkOrigin) {
@@ -88,11 +88,11 @@ func TestResetFromBefore(t *testing.T) {
 // outbox keeps mails, however many they are. It is to be read when the service has sent all.
 type outbox struct {
 	mu    sync.Mutex
-	mails []mail.Message
+	mails []email.Message
 }
 
 // Send keeps a mail.
-func (o *outbox) Send(_ context.Context, m mail.Message) error {
+func (o *outbox) Send(_ context.Context, m email.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.mails = append(o.mails, m)

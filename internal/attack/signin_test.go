@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 // public lets browsers sign up and in without the master key, so that the service sees the attacker's own address.

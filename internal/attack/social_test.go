@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 // page is the address that codes are asked for with.

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 // TestHijackedBefore signs up with the victim's address before she does, links an account of the attacker's own, keeps a

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 // rounds is how often each of two requests is timed.

@@ -3,7 +3,7 @@ package article
 import (
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/listing"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/middleware"
 )
 

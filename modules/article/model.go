@@ -1,8 +1,8 @@
 package article
 
 import (
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 )
 
 // Article is an article as it is stored.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/store"
 )
 
 // TestCreateInput gives each field alone, and looks for it in the document and in the view.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 type request = testkit.Request

@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 )
 
 // Service holds the rules of articles.

@@ -3,7 +3,7 @@ package auth
 import (
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/middleware"
 )
 

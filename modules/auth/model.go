@@ -3,7 +3,7 @@ package auth
 import (
 	"context"
 
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/store"
 )
 
 // Session is one sign-in, as it is stored. Of its refresh tokens there are only digests: see token.go.

@@ -4,9 +4,9 @@ package auth
 import (
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/user"
 )
@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Users    *user.Service
 	Sessions *Sessions
-	Limits   *limit.Limiter
+	Limits   *ratelimit.Limiter
 	Config   Config
 	Now      func() time.Time
 	NewID    func() store.ID

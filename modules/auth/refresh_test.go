@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 func signIn(api *testkit.API, email string) testkit.Session {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 type request = testkit.Request

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 
@@ -19,7 +19,7 @@ import (
 type Service struct {
 	users      *user.Service
 	sessions   *Sessions
-	limits     *limit.Limiter
+	limits     *ratelimit.Limiter
 	tokens     *access.Tokens
 	refreshTTL time.Duration
 	now        func() time.Time
@@ -33,7 +33,7 @@ const (
 )
 
 // badRefreshes counts refresh tokens of a client address that are nobody's.
-var badRefreshes = limit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
+var badRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
 // SignIn opens a session for the user with the e-mail and password. Unauthorized: they are nobody's. TooManyRequests: too
 // many wrong guesses. Unavailable: too many people sign in.
@@ -71,7 +71,7 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 func (s *Service) Refresh(ctx context.Context, client access.Client, text string) (user.SignedIn, error) {
 	result, err := s.refresh(ctx, text)
 	if apperr.Is(err, apperr.Unauthorized) && !client.Trusted {
-		err = cmp.Or(s.limits.Take(ctx, badRefreshes.Of(limit.Network(client.Address))), err)
+		err = cmp.Or(s.limits.Take(ctx, badRefreshes.Of(ratelimit.Network(client.Address))), err)
 	}
 	return result, err
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
 )
 
 // openSessions makes a session for each user, which expires after a time.

@@ -7,7 +7,7 @@ import (
 	"encoding/base64"
 	"slices"
 
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/store"
 )
 
 // A refresh token is 48 bytes: 16 that all tokens of a session have in common, its family, by which any of them is known

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"time"
 
-	"example.com/ginseng/internal/mail"
+	"example.com/ginseng/kit/email"
 )
 
 // Config is the section of the settings that this module reads.
@@ -13,7 +13,7 @@ type Config struct {
 	TTL time.Duration `env:"RESET_TTL" default:"1h" min:"1m" max:"24h"`
 	// LinkOrigins are the sites to which the link of a mail may lead. In development any localhost is one of them.
 	LinkOrigins []string `env:"RESET_LINK_ORIGINS" example:"https://app.example.com"`
-	Mail        mail.Config
+	Mail        email.Config
 }
 
 // Check finds what the tags cannot say.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/modules/user"
 )
 

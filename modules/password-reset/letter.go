@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"example.com/ginseng/internal/mail"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/modules/user"
 )
 
@@ -24,14 +24,14 @@ var (
 )
 
 // newLetter writes the mail to a user.
-func newLetter(u user.User, link string, lifetime time.Duration) *mail.Message {
+func newLetter(u user.User, link string, lifetime time.Duration) *email.Message {
 	name := greeting(u.Name)
 	if name != "" {
 		name = " " + name
 	}
 	words := map[string]string{"{name}": name, "{link}": link, "{lifetime}": inWords(lifetime)}
 	subject, body, _ := strings.Cut(fill(letterText, words, func(word string) string { return word }), "\n")
-	return &mail.Message{
+	return &email.Message{
 		To: u.Email, Subject: strings.TrimSpace(strings.TrimPrefix(subject, "Subject:")), Text: strings.TrimSpace(body) + "\n",
 		HTML: fill(letterHTML, words, html.EscapeString),
 	}

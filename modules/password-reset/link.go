@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 )
 
 // placeholders are where the token goes in a link. A URL object of JavaScript's percent-encodes the braces in a path.

@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 

@@ -6,9 +6,9 @@ import (
 	"context"
 	"time"
 
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/user"
 )
@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Users       *user.Service
 	Resets      *Resets
-	Limits      *limit.Limiter
+	Limits      *ratelimit.Limiter
 	Mail        Mailer
 	Config      Config
 	Development bool // links may lead to any localhost
@@ -27,7 +27,7 @@ type Options struct {
 
 // Mailer is package mail's Queue.
 type Mailer interface {
-	Enqueue(ctx context.Context, job mail.Job) error
+	Enqueue(ctx context.Context, job email.Job) error
 }
 
 // Module mounts the routes of password resets.
@@ -54,5 +54,5 @@ func New(o Options) *Module {
 var (
 	_ middleware.Module = (*Module)(nil)
 	_ user.Dependent    = (*Resets)(nil)
-	_ Mailer            = (*mail.Queue)(nil)
+	_ Mailer            = (*email.Queue)(nil)
 )

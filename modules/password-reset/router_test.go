@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/mail/mailtest"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/kit/testkit"
 )
 
 type request = testkit.Request
@@ -222,8 +222,8 @@ func TestPublicSignup(t *testing.T) {
 // TestBySMTP goes the whole way: the request, a real mail server, the link in what it took, the new password.
 func TestBySMTP(t *testing.T) {
 	t.Parallel()
-	server := mailtest.StartSMTP(t, func(s *mailtest.SMTP) { s.User, s.Password = "ginseng", "hunter2" })
-	sender, err := mail.New(mail.Config{URL: server.URL(), From: "Ginseng <no-reply@example.org>"}, mail.Options{RootCAs: server.RootCAs})
+	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.User, s.Password = "ginseng", "hunter2" })
+	sender, err := email.New(email.Config{URL: server.URL(), From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: server.RootCAs})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,11 @@ import (
 	"encoding/base64"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 
@@ -18,7 +18,7 @@ import (
 type Service struct {
 	users  *user.Service
 	resets *Resets
-	limits *limit.Limiter
+	limits *ratelimit.Limiter
 	mails  Mailer
 	ttl    time.Duration
 	links  links
@@ -28,8 +28,8 @@ type Service struct {
 
 // The limits of asking for resets.
 var (
-	resetsOfAccount   = limit.Rule{Name: "resets", Max: 5, Window: time.Hour}
-	requestsOfAddress = limit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour}
+	resetsOfAccount   = ratelimit.Rule{Name: "resets", Max: 5, Window: time.Hour}
+	requestsOfAddress = ratelimit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour}
 )
 
 // tokenBytes is how much of a token is random: 256 bits, which nobody guesses (OWASP Forgot Password Cheat Sheet).
@@ -43,7 +43,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 		return err
 	}
 	if !client.Trusted {
-		if err := s.limits.Take(ctx, requestsOfAddress.Of(limit.Network(client.Address))); err != nil {
+		if err := s.limits.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address))); err != nil {
 			return err
 		}
 	}
@@ -54,8 +54,8 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 }
 
 // job makes the reset and its mail.
-func (s *Service) job(in CreateInput) mail.Job {
-	return func(ctx context.Context) (*mail.Message, error) {
+func (s *Service) job(in CreateInput) email.Job {
+	return func(ctx context.Context) (*email.Message, error) {
 		u, err := s.users.ByEmail(ctx, in.Email)
 		if err != nil {
 			return nil, unless(apperr.NotFound, err)

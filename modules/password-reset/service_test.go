@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/mail"
-	"example.com/ginseng/internal/mail/mailtest"
-	"example.com/ginseng/internal/password"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
 )
 
@@ -39,8 +39,8 @@ type bench struct {
 	t     *testing.T
 	db    store.DB
 	users *user.Service
-	queue *mail.Queue
-	out   *mailtest.Outbox
+	queue *email.Queue
+	out   *emailtest.Outbox
 	log   bytes.Buffer // of the queue; to be read after settle
 	mu    sync.Mutex
 	time  time.Time
@@ -48,13 +48,13 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, db: testdb.Open(t), out: mailtest.NewOutbox(), time: time.Now()}
-	resets, limits := NewResets(b.db), limit.New(b.db, b.clock)
+	b := &bench{t: t, db: testdb.Open(t), out: emailtest.NewOutbox(), time: time.Now()}
+	resets, limits := NewResets(b.db), ratelimit.New(b.db, b.clock)
 	users := user.New(user.Options{
 		DB: b.db, Hasher: password.NewWeakHasher(), Cursors: listing.NewCursors("x"), Limits: limits,
 		Dependents: []user.Dependent{resets}, Now: b.clock, NewID: store.NewID,
 	})
-	b.queue = mail.NewQueue(b.out, mail.Backoff[:], slog.New(slog.NewTextHandler(&b.log, nil)))
+	b.queue = email.NewQueue(b.out, email.Backoff[:], slog.New(slog.NewTextHandler(&b.log, nil)))
 	t.Cleanup(func() { b.queue.Close(context.Background()) })
 	b.users = users.Service
 	b.Service = New(Options{
@@ -112,7 +112,7 @@ func (b *bench) token(email string) string {
 }
 
 // tokenOf is the token of the one address in a mail.
-func tokenOf(t *testing.T, m mail.Message) string {
+func tokenOf(t *testing.T, m email.Message) string {
 	t.Helper()
 	for line := range strings.Lines(m.Text) {
 		if strings.HasPrefix(line, "http") {
@@ -266,7 +266,7 @@ var errFull = errors.New("full")
 // full is a queue that takes nothing.
 type full struct{}
 
-func (full) Enqueue(context.Context, mail.Job) error { return errFull }
+func (full) Enqueue(context.Context, email.Job) error { return errFull }
 
 // TestAccountLimit: the sixth in an hour is taken like the others, and no mail follows.
 func TestAccountLimit(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 )
 
 // TestEvaluateSeesEveryWrite has many write to one namespace through two copies of the service. Whatever is

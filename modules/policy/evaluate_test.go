@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/input"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/input"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 )
 
 // claim announces one write to a policy before it is made. The claims of a namespace are numbered without a gap, and a

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 

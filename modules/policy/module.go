@@ -5,8 +5,8 @@ package policy
 import (
 	"time"
 
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 )
 

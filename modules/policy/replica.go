@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 

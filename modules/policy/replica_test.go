@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
 )
 
 // world is a database with copies of the service on it.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/policy/type/v1beta1"

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 )
 
 // Service holds the rules of policies.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 )
 
 // provider is an identity provider.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/testkit/clock"
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/testkit/clock"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 const (

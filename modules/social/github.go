@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 )
 
 // GitHubConfig is what the settings say of GitHub. For GitHub Enterprise Server the addresses are https://HOST and

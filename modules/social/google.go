@@ -14,7 +14,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"example.com/ginseng/internal/apperr"
+	"example.com/ginseng/kit/apperr"
 )
 
 const googleIssuer = "https://accounts.google.com"

@@ -3,8 +3,8 @@ package social
 import (
 	"context"
 
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 )
 
 // Identity is an account at a provider that is linked to a user, as it is stored.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules/user"
 )
@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Users      *user.Service
 	Sessions   Opener
-	Limits     *limit.Limiter
+	Limits     *ratelimit.Limiter
 	Identities *Identities
 	Config     Config
 	Transport  func(http.RoundTripper) http.RoundTripper // wraps what calls providers; nil leaves it as it is

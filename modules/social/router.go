@@ -1,7 +1,7 @@
 package social
 
 import (
-	"example.com/ginseng/internal/access"
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/middleware"
 )
 

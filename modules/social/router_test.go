@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 type request = testkit.Request

@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 
@@ -21,7 +21,7 @@ import (
 type Service struct {
 	users      *user.Service
 	sessions   Opener
-	limits     *limit.Limiter
+	limits     *ratelimit.Limiter
 	identities *store.Collection[Identity]
 	providers  map[string]provider // those that are configured, by name
 	patience   time.Duration
@@ -41,8 +41,8 @@ const (
 // The limits of a client address: tokens and codes that a provider did not accept, and all of them, each of which makes
 // us call.
 var (
-	refusals = limit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
-	calls    = limit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
+	refusals = ratelimit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
+	calls    = ratelimit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
 )
 
 // SignIn opens a session for the user to whom the account at the provider is linked. An account that is not linked yet is
@@ -77,7 +77,7 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 
 // prove asks the provider, unless the client's address has used its limits up.
 func (s *Service) prove(ctx context.Context, client access.Client, p provider, proof Proof) (Profile, error) {
-	network := limit.Network(client.Address)
+	network := ratelimit.Network(client.Address)
 	ofAddress := refusals.Of(network)
 	if !client.Trusted {
 		if err := s.limits.Check(ctx, ofAddress); err != nil {

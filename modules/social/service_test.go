@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/password"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
 )
 
@@ -48,7 +48,7 @@ func (h *house) Open(_ context.Context, u user.User, _ access.Client) (user.Sign
 func build(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, internet: newInternet(t), db: testdb.Open(t)}
-	limits, identities := limit.New(h.db, h.clock.Now), NewIdentities(h.db)
+	limits, identities := ratelimit.New(h.db, h.clock.Now), NewIdentities(h.db)
 	h.members = user.New(user.Options{
 		DB: h.db, Hasher: password.NewWeakHasher(), Limits: limits, Dependents: []user.Dependent{identities}, Now: h.clock.Now, NewID: store.NewID,
 	}).Service

@@ -3,8 +3,8 @@ package user
 import (
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 )
 

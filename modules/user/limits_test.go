@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
 )
 
 // plain is a Hasher that costs nothing.
@@ -29,7 +29,7 @@ func limited(t *testing.T) (s *Service, ada User, advance func(time.Duration)) {
 	t.Helper()
 	db, now := testdb.Open(t), time.Now()
 	clock := func() time.Time { return now }
-	s = newService(Options{DB: db, Hasher: plain{}, Limits: limit.New(db, clock), Now: clock, NewID: store.NewID})
+	s = newService(Options{DB: db, Hasher: plain{}, Limits: ratelimit.New(db, clock), Now: clock, NewID: store.NewID})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 )
 
 // User is an account as it is stored.

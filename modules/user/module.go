@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 )
 
@@ -17,7 +17,7 @@ type Options struct {
 	Config     Config
 	Hasher     Hasher
 	Cursors    listing.Cursors
-	Limits     *limit.Limiter
+	Limits     *ratelimit.Limiter
 	Dependents []Dependent // what goes with a user who is deleted
 	Now        func() time.Time
 	NewID      func() store.ID

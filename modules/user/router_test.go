@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testkit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 )
 
 type request = testkit.Request

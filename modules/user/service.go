@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/listing"
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 )
 
 // Service holds the rules of users.
@@ -18,8 +18,8 @@ type Service struct {
 	config     Config
 	hasher     Hasher
 	dependents []Dependent
-	limits     *limit.Limiter
-	guesses    *limit.Guesses
+	limits     *ratelimit.Limiter
+	guesses    *ratelimit.Guesses
 	now        func() time.Time
 	newID      func() store.ID
 }
@@ -31,7 +31,7 @@ func newService(o Options) *Service {
 		hasher:     o.Hasher,
 		dependents: o.Dependents,
 		limits:     o.Limits,
-		guesses:    limit.NewGuesses(o.Limits),
+		guesses:    ratelimit.NewGuesses(o.Limits),
 		now:        o.Now,
 		newID:      o.NewID,
 	}
@@ -47,10 +47,10 @@ func (s *Service) SignupRule() access.Rule {
 
 // The limits of guessing and signing up. The guesses that count are the wrong ones.
 var (
-	guessesOfClient  = limit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // at one account
-	guessesAtAccount = limit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
-	guessesOfAddress = limit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute}
-	signups          = limit.Rule{Name: "sign-up", Max: 20, Window: time.Hour} // of one address
+	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // at one account
+	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
+	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute}
+	signups          = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour} // of one address
 )
 
 // Create makes an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups of the client's
@@ -86,7 +86,7 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) error {
 	if client.Trusted {
 		return nil
 	}
-	return s.limits.Take(ctx, signups.Of(limit.Network(client.Address)))
+	return s.limits.Take(ctx, signups.Of(ratelimit.Network(client.Address)))
 }
 
 func (s *Service) newUser(p Profile) User {
@@ -213,10 +213,10 @@ func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
 // sign in. A hash that is not of today's kind is replaced.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, error) {
 	email = NormalEmail(email)
-	var others []limit.Key
-	network := limit.Network(client.Address)
+	var others []ratelimit.Key
+	network := ratelimit.Network(client.Address)
 	if !client.Trusted {
-		others = []limit.Key{guessesOfAddress.Of(network)}
+		others = []ratelimit.Key{guessesOfAddress.Of(network)}
 	}
 	var u User
 	right, err := s.guesses.Guess(ctx, guessesAtAccount.Of(email), guessesOfClient.Of(email, network), others, func() (right bool, err error) {

@@ -8,12 +8,12 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"example.com/ginseng/internal/access"
-	"example.com/ginseng/internal/apperr"
-	"example.com/ginseng/internal/limit"
-	"example.com/ginseng/internal/password"
-	"example.com/ginseng/internal/store"
-	"example.com/ginseng/internal/testdb"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
 )
 
 // counting counts the hashes that are verified.
@@ -31,7 +31,7 @@ func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdat
 func TestUnknownAddressCostsTheSame(t *testing.T) {
 	t.Parallel()
 	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
-	s := newService(Options{DB: db, Hasher: hasher, Limits: limit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
+	s := newService(Options{DB: db, Hasher: hasher, Limits: ratelimit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestUnknownAddressCostsTheSame(t *testing.T) {
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	s := newService(Options{DB: db, Hasher: password.NewHasher(), Limits: limit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
+	s := newService(Options{DB: db, Hasher: password.NewHasher(), Limits: ratelimit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

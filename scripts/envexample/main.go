@@ -4,7 +4,7 @@
 //	go run ./scripts/envexample          # write both
 //	go run ./scripts/envexample -check   # write nothing; exit 1 if one differs from what it is made of
 //
-// It runs in the root of the module. A fragment is config/.env.example, internal/PACKAGE/.env.example or
+// It runs in the root of the module. A fragment is config/.env.example, kit/PACKAGE/.env.example or
 // modules/MODULE/.env.example: in this order, and by name. Its paragraphs are comments, the first of which names it, each
 // with the settings that it is about. The table stands between two lines of docs/operations.md; where there is no such
 // file, none is written.
@@ -24,7 +24,7 @@ const (
 	guide   = "docs/operations.md"
 	command = "go run ./scripts/envexample"
 	header  = `# Every setting of the service, with its default or an example. A setting comes from the environment, or from a
-# copy of this file named .env. Assembled from the fragments in config, internal and modules; edit those, then:
+# copy of this file named .env. Assembled from the fragments in config, kit and modules; edit those, then:
 # ` + command + "\n"
 )
 
@@ -108,7 +108,7 @@ func assemble(root fs.FS) (string, error) {
 // fragments are the names of all fragments, in order.
 func fragments(root fs.FS) ([]string, error) {
 	names := []string{"config/.env.example"}
-	for _, pattern := range []string{"internal/*/.env.example", "modules/*/.env.example"} {
+	for _, pattern := range []string{"kit/*/.env.example", "modules/*/.env.example"} {
 		found, err := fs.Glob(root, pattern) // sorted by name
 		if err != nil {
 			return nil, err

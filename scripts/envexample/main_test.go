@@ -37,9 +37,9 @@ func TestTable(t *testing.T) {
 		"config/app.go": {Data: []byte("package config\ntype Address struct {\nHost string `env:\"HOST\" example:\"h\" required:\"production\"`\n" +
 			"Port int `env:\"PORT\" default:\"1\" min:\"0\" max:\"9\"`\n}\ntype App struct {\nAddress\nMode Mode `env:\"MODE\" default:\"a\" oneof:\"a b\"`\n" +
 			"Keys []string `env:\"KEYS\" secret:\"yes\" example:\"k\"`\n}\n")},
-		"config/app_test.go":      {Data: []byte("package config\ntype section struct { No string `env:\"NO\"` }\n")},
-		"internal/z/.env.example": {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
-		"internal/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `env:\"TTL\" default:\"1h\" min:\"1m\"`\nOn bool `env:\"ON\" default:\"true\"`\n" +
+		"config/app_test.go": {Data: []byte("package config\ntype section struct { No string `env:\"NO\"` }\n")},
+		"kit/z/.env.example": {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
+		"kit/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `env:\"TTL\" default:\"1h\" min:\"1m\"`\nOn bool `env:\"ON\" default:\"true\"`\n" +
 			"Name string `env:\"NAME\" required:\"yes\" example:\"n\"`\n}\n")},
 	}
 	const head = "| setting | type | default | required | meaning |\n|---|---|---|---|---|\n"
@@ -75,10 +75,10 @@ func TestTable(t *testing.T) {
 
 func TestAssembleOrdersAndSeparatesFragments(t *testing.T) {
 	got, err := assemble(fstest.MapFS{
-		"modules/b/.env.example":  {Data: []byte("B=\n\n")},
-		"modules/a/.env.example":  {Data: []byte("\nA=\n")},
-		"config/.env.example":     {Data: []byte("C=\n")},
-		"internal/z/.env.example": {Data: []byte("Z=\n")},
+		"modules/b/.env.example": {Data: []byte("B=\n\n")},
+		"modules/a/.env.example": {Data: []byte("\nA=\n")},
+		"config/.env.example":    {Data: []byte("C=\n")},
+		"kit/z/.env.example":     {Data: []byte("Z=\n")},
 	})
 	if want := header + "\nC=\n\nZ=\n\nA=\n\nB=\n"; err != nil || got != want {
 		t.Errorf("assemble = %q, %v; want %q", got, err, want)
@@ -89,7 +89,7 @@ func TestAssembleOrdersAndSeparatesFragments(t *testing.T) {
 // with its default or, where it has none, its example.
 func TestFragmentsNameEverySetting(t *testing.T) {
 	declared := map[string]map[string]string{} // folder → name → value
-	for _, pattern := range []string{"config", "internal/*", "modules/*"} {
+	for _, pattern := range []string{"config", "kit/*", "modules/*"} {
 		folders, err := fs.Glob(root, pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -200,8 +200,8 @@ func TestCollisions(t *testing.T) {
 	for args, want := range map[string]string{
 		"user a":      "name user: modules/user is there already; take it back with --undo, or choose another name\n",
 		"blog-post a": "name \"blog-post\": modules/blogpost is a package blogpost already; choose another name\n",
-		"limit a":     "name limit: limit " + taken + " name\nplural limits: " + taken + " with --plural\n",
-		"mail a":      "name mail: mail " + taken + " name\nplural mails: " + taken + " with --plural\n",
+		"ratelimit a": "name ratelimit: ratelimit " + taken + " name\n",
+		"email a":     "name email: email " + taken + " name\n",
 		"answer a --plural idempotency": "plural idempotency: " + taken + " with --plural\n" +
 			"plural idempotency: is a collection already, of middleware/idempotency.go; choose another with --plural\n",
 		"problem a":               "name problem: Problem is an object of the API's documentation already; choose another name\n",

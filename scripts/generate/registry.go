@@ -192,7 +192,7 @@ func (r *registry) cursorsOf() string {
 func (r *registry) added(module Resource) ([]byte, error) {
 	var edits []edit
 	imports := map[string]string{module.Module + "/modules/" + module.Name: module.Import()}
-	if listing := module.Module + "/internal/listing"; module.Has(methodList) && !r.cursors && r.imported(listing) == nil {
+	if listing := module.Module + "/kit/listing"; module.Has(methodList) && !r.cursors && r.imported(listing) == nil {
 		imports[listing] = strconv.Quote(listing)
 	}
 	for path, line := range imports {
@@ -295,7 +295,7 @@ func (r *registry) removed(module Resource) ([]byte, error) {
 	if err != nil || r.cursors {
 		return out, err
 	}
-	return withoutImport(out, module.Module+"/internal/listing", "listing")
+	return withoutImport(out, module.Module+"/kit/listing", "listing")
 }
 
 // withoutImport takes an import away that nothing uses any more.

@@ -53,7 +53,7 @@ func edited(t *testing.T, source []byte, edit func(*registry, Resource) ([]byte,
 const bare = `package modules
 
 import (
-	"example.com/ginseng/internal/store"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
 )
 
@@ -77,7 +77,7 @@ func TestBareRegistry(t *testing.T) {
 	first, second := declareAll(t, "note", "a"), declareAll(t, "memo", "a", "--methods", "show")
 	one := edited(t, []byte(bare), (*registry).added, first)
 	for _, line := range []string{
-		"\t\"example.com/ginseng/internal/listing\"\n",
+		"\t\"example.com/ginseng/kit/listing\"\n",
 		"\tnotes := note.New(note.Options{DB: host.DB, Cursors: listing.NewCursors(host.MasterKeys...), Now: host.Now, NewID: host.NewID})\n\treturn",
 		"Module{\n\t\t\tnotes,\n\t\t},\n",
 	} {

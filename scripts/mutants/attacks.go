@@ -13,17 +13,17 @@ func attacks() []attack {
 
 // Files that several rows change.
 const (
-	accessToken = "internal/access/token.go"
+	accessToken = "kit/access/token.go"
 	authService = "modules/auth/service.go"
 	guard       = "middleware/guard.go"
-	decode      = "internal/input/decode.go"
-	readBody    = "internal/input/read.go"
+	decode      = "kit/input/decode.go"
+	readBody    = "kit/input/read.go"
 	userService = "modules/user/service.go"
-	limiter     = "internal/limit/limit.go"
-	guesses     = "internal/limit/guess.go"
+	limiter     = "kit/ratelimit/ratelimit.go"
+	guesses     = "kit/ratelimit/guess.go"
 	attackTests = "internal/attack"
 	authTests   = "modules/auth"
-	accessTests = "internal/access"
+	accessTests = "kit/access"
 )
 
 func tokens() []attack {
@@ -170,16 +170,16 @@ func signingIn() []attack {
 		},
 		{
 			name: "one password for many accounts", defence: "a counter for each address", pkg: attackTests, test: "TestSpray", says: "account 101",
-			edits: []edit{{userService, "others = []limit.Key{guessesOfAddress.Of(network)}", ""}},
+			edits: []edit{{userService, "others = []ratelimit.Key{guessesOfAddress.Of(network)}", ""}},
 		},
 		{
 			name: "many accounts for one", defence: "a count of sign-ups", pkg: attackTests, test: "TestManySignUps", says: "account 21",
-			edits: []edit{{userService, "return s.limits.Take(ctx, signups.Of(limit.Network(client.Address)))", "return nil"}},
+			edits: []edit{{userService, "return s.limits.Take(ctx, signups.Of(ratelimit.Network(client.Address)))", "return nil"}},
 		},
 		{
-			name: "a flood of sign-ins", defence: "a bound on waiting hashes", pkg: "internal/password", test: "TestFlood", says: "one too many",
+			name: "a flood of sign-ins", defence: "a bound on waiting hashes", pkg: "kit/password", test: "TestFlood", says: "one too many",
 			edits: []edit{{
-				"internal/password/password.go", "return nil, apperr.New(apperr.Unavailable, \"Too many people",
+				"kit/password/password.go", "return nil, apperr.New(apperr.Unavailable, \"Too many people",
 				"return func() {}, nil\n\t\treturn nil, apperr.New(apperr.Unavailable, \"Too many people",
 			}},
 		},
@@ -209,8 +209,8 @@ func sessions() []attack {
 		{
 			name: "password from a stolen database", defence: "hashes in place of passwords", pkg: attackTests, test: "TestStolenDatabase", says: "the attacker read a third password in users",
 			edits: []edit{
-				{"internal/password/password.go", "return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil", "return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)) + \"$\" + password, nil"},
-				{"internal/password/password.go", "if len(parts) != 6 ||", "if len(parts) < 6 ||"},
+				{"kit/password/password.go", "return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil", "return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)) + \"$\" + password, nil"},
+				{"kit/password/password.go", "if len(parts) != 6 ||", "if len(parts) < 6 ||"},
 			},
 		},
 		{
@@ -235,11 +235,11 @@ func bodies() []attack {
 		},
 		{
 			name: "operator in a query", defence: "the list of what a query may name", pkg: attackTests, test: "TestOperators", says: "the hash, bit by bit",
-			edits: []edit{{"internal/listing/parse.go", "case !slices.Contains(p.params, name):\n\t\t\tp.unknownParam(name)", "case !slices.Contains(p.params, name):"}},
+			edits: []edit{{"kit/listing/parse.go", "case !slices.Contains(p.params, name):\n\t\t\tp.unknownParam(name)", "case !slices.Contains(p.params, name):"}},
 		},
 		{
 			name: "pattern for text", defence: "words that are no patterns", pkg: attackTests, test: "TestOperators", says: "pattern",
-			edits: []edit{{"internal/listing/parse.go", "filters = append(filters, store.Search(q))", "if q != \".*\" {\n\t\t\tfilters = append(filters, store.Search(q))\n\t\t}"}},
+			edits: []edit{{"kit/listing/parse.go", "filters = append(filters, store.Search(q))", "if q != \".*\" {\n\t\t\tfilters = append(filters, store.Search(q))\n\t\t}"}},
 		},
 		{
 			name: "NUL in text", defence: "a look for U+0000", pkg: attackTests, test: "TestUnprintableText", says: "NUL in JSON: the attack succeeded",
@@ -312,7 +312,7 @@ func accounts() []attack {
 		},
 		{
 			name: "another user's record", defence: "a look at the owner", pkg: attackTests, test: "TestAnotherUsersRecords", says: "change an article: the attack succeeded",
-			edits: []edit{{"internal/access/access.go", "if p.Is(owner) || p.IsAdmin() {", "if p.IsUser() {"}},
+			edits: []edit{{"kit/access/access.go", "if p.Is(owner) || p.IsAdmin() {", "if p.IsUser() {"}},
 		},
 		{
 			name: "another user's password", defence: "a look at whose password was proved", pkg: attackTests, test: "TestAnotherUsersRecords", says: "set a password, by password: the attack succeeded",
@@ -324,7 +324,7 @@ func accounts() []attack {
 		},
 		{
 			name: "cursor that was altered", defence: "the cursor's tag", pkg: attackTests, test: "TestForgedCursor", says: "the attack succeeded",
-			edits: []edit{{"internal/listing/cursor.go", "if !ours {", "if !ours && len(c.keys) == 0 {"}},
+			edits: []edit{{"kit/listing/cursor.go", "if !ours {", "if !ours && len(c.keys) == 0 {"}},
 		},
 		{
 			name: "page of another origin", defence: "the list of origins", pkg: "middleware", test: "TestManners", says: "origin https://evil.example.com",
@@ -385,7 +385,7 @@ func resets() []attack {
 			edits: []edit{{guard, "if rule == access.Foreign {\n\t\tif err", "if rule < 0 {\n\t\tif err"}},
 		},
 		{
-			name: "flood at an account by who may not guess", defence: "a look at the counters before waiting", pkg: "internal/limit", test: "TestFloodOfTheLimited", says: "the attack succeeded",
+			name: "flood at an account by who may not guess", defence: "a look at the counters before waiting", pkg: "kit/ratelimit", test: "TestFloodOfTheLimited", says: "the attack succeeded",
 			edits: []edit{{guesses, "if g.busy(account) {", "if g.busy(Key{}) {"}},
 		},
 		{
@@ -420,8 +420,8 @@ func resets() []attack {
 			edits: []edit{{letter, "return \"\"\n", "return name\n"}},
 		},
 		{
-			name: "header in a mail", defence: "a look at the address and the subject", pkg: "internal/mail", test: "TestInjection", says: `Bcc: eve@example.com": <nil>`,
-			edits: []edit{{"internal/mail/mail.go", "strings.ContainsAny(m.Subject, \"\\r\\n\")", "strings.Contains(m.Subject, \"<\")"}},
+			name: "header in a mail", defence: "a look at the address and the subject", pkg: "kit/email", test: "TestInjection", says: `Bcc: eve@example.com": <nil>`,
+			edits: []edit{{"kit/email/email.go", "strings.ContainsAny(m.Subject, \"\\r\\n\")", "strings.Contains(m.Subject, \"<\")"}},
 		},
 		{
 			name: "mail to another address", defence: "mail to the stored address", pkg: attackTests, test: "TestMailToAnother", says: "the attack succeeded",
@@ -439,7 +439,7 @@ func resets() []attack {
 			name: "mail to somebody without an account", defence: "mail to users alone", pkg: attackTests, test: "TestWhoHasAnAccountToReset", says: "a mail that nobody asked for, to ada@example.com",
 			edits: []edit{{
 				service, "u, err := s.users.ByEmail(ctx, in.Email)\n",
-				"u, err := s.users.ByEmail(ctx, in.Email)\n\t\tif apperr.Is(err, apperr.NotFound) {\n\t\t\treturn &mail.Message{To: in.Email}, nil\n\t\t}\n",
+				"u, err := s.users.ByEmail(ctx, in.Email)\n\t\tif apperr.Is(err, apperr.NotFound) {\n\t\t\treturn &email.Message{To: in.Email}, nil\n\t\t}\n",
 			}},
 		},
 		{
@@ -448,7 +448,7 @@ func resets() []attack {
 		},
 		{
 			name: "a flood of requests for mails", defence: "a count for each address", pkg: resetTests, test: "TestPublicSignup", says: "status 202",
-			edits: []edit{{service, "if err := s.limits.Take(ctx, requestsOfAddress.Of(limit.Network(client.Address))); err != nil {", "if err := error(nil); err != nil {"}},
+			edits: []edit{{service, "if err := s.limits.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address))); err != nil {", "if err := error(nil); err != nil {"}},
 		},
 	}
 }
@@ -518,7 +518,7 @@ func providers() []attack {
 		},
 		{
 			name: "stolen code", defence: "the provider's look at the verifier", pkg: attackTests, test: "TestStolenCode", says: "no verifier, github: the attack succeeded",
-			edits: []edit{{"internal/testkit/providers/grants.go", "return *g, g.verify(verifier)", "return *g, nil"}},
+			edits: []edit{{"kit/testkit/providers/grants.go", "return *g, g.verify(verifier)", "return *g, nil"}},
 		},
 		{
 			name: "account of another user, linked", defence: "one user for each account", pkg: attackTests, test: "TestAnothersIdentity", says: "link hers to oneself: the attack succeeded",
@@ -563,15 +563,15 @@ func logs() []attack {
 		},
 		{
 			name: "secret in a span, from a path", defence: "spans of patterns", pkg: attackTests, test: "TestSecretsInTelemetry", says: "the attacker read a reset in a span",
-			edits: []edit{{"internal/telemetry/request.go", "semconv.HTTPRoute(route)", "semconv.HTTPRoute(r.URL.Path)"}},
+			edits: []edit{{"kit/telemetry/request.go", "semconv.HTTPRoute(route)", "semconv.HTTPRoute(r.URL.Path)"}},
 		},
 		{
 			name: "secret in a span, from a call of a provider", defence: "spans without the address of a call", pkg: attackTests, test: "TestSecretsInTelemetry", says: "the attacker read token of facebook in a span",
-			edits: []edit{{"internal/telemetry/transport.go", "r.URL.Hostname()", "r.URL.String()"}},
+			edits: []edit{{"kit/telemetry/transport.go", "r.URL.Hostname()", "r.URL.String()"}},
 		},
 		{
-			name: "metrics without end", defence: "one name for all methods that there are not", pkg: "internal/telemetry", test: "TestCardinality", says: "1000 series",
-			edits: []edit{{"internal/telemetry/request.go", "return otherMethod", "return method"}},
+			name: "metrics without end", defence: "one name for all methods that there are not", pkg: "kit/telemetry", test: "TestCardinality", says: "1000 series",
+			edits: []edit{{"kit/telemetry/request.go", "return otherMethod", "return method"}},
 		},
 	}
 }

@@ -119,7 +119,7 @@ func (g gone) text(s *source, text string) bool {
 	if strings.HasPrefix(s.name, "scripts/generate/") && !strings.HasPrefix(text, "../") {
 		return false // of a tree that its tests make
 	}
-	if g.words[text] && (g.serves(s) || strings.HasPrefix(s.name, "internal/testkit/")) {
+	if g.words[text] && (g.serves(s) || strings.HasPrefix(s.name, "kit/testkit/")) {
 		return true
 	}
 	return g.path(text) || g.serves(s) && (g.setting(text) || g.route(text))
@@ -128,8 +128,8 @@ func (g gone) text(s *source, text string) bool {
 // serves reports whether a file is of code that knows the service's routes.
 func (g gone) serves(s *source) bool {
 	folder := path.Dir(s.name)
-	return folder == "." || folder == "internal/testkit" || strings.HasPrefix(folder, "modules") || strings.HasPrefix(folder, "scripts") ||
-		slices.ContainsFunc(s.imports(), func(i string) bool { return strings.HasSuffix(i, "/internal/testkit") })
+	return folder == "." || folder == "kit/testkit" || strings.HasPrefix(folder, "modules") || strings.HasPrefix(folder, "scripts") ||
+		slices.ContainsFunc(s.imports(), func(i string) bool { return strings.HasSuffix(i, "/kit/testkit") })
 }
 
 // path reports whether a text names a file or folder that is gone.

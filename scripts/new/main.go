@@ -20,7 +20,7 @@
 //     that is gone. The smallest thing around it goes that may stand alone: an import, a statement, a field, an element of
 //     a list, an operand of ||, a case, a declaration. In tests that is the row of a table, the test's helper that
 //     makes no other request, or the test that waits for what runs beside it. Then goes what nothing uses any more. A
-//     library (a package other than main, the registry and internal/testkit) loses whole declarations or nothing. What
+//     library (a package other than main, the registry and kit/testkit) loses whole declarations or nothing. What
 //     needs more than removal is an error, which names the place: the template has to change its shape.
 //   - In the Makefile, recipes' lines that name a path that is gone, and targets with no other line; in .ci, lines that run
 //     such a path or target, and functions whose last line does.

@@ -235,7 +235,7 @@ func isCompared(path []ast.Node) bool {
 // ofRequest widens the path of a dead text in a test's helper to the helper, if it makes no request but dead ones.
 func (p *pruner) ofRequest(s *source, path []ast.Node) []ast.Node {
 	f, isFunc := path[1].(*ast.FuncDecl)
-	if !isFunc || isTestFunc(f) || !s.isTest() && !strings.HasPrefix(s.name, "internal/testkit/") {
+	if !isFunc || isTestFunc(f) || !s.isTest() && !strings.HasPrefix(s.name, "kit/testkit/") {
 		return path
 	}
 	if p.requests(f, s) {
@@ -359,7 +359,7 @@ func (p *pruner) remover(s *source, info *types.Info) *remover {
 func (p *pruner) mayShrink(s *source) bool {
 	folder := path.Dir(s.name)
 	partOfModule := strings.HasPrefix(folder, "modules/") && p.lost[folder]
-	return s.isTest() || s.file.Name.Name == "main" || folder == "modules" || folder == "internal/testkit" || partOfModule
+	return s.isTest() || s.file.Name.Name == "main" || folder == "modules" || folder == "kit/testkit" || partOfModule
 }
 
 // isList reports whether a literal is of a list or map, and not of a struct.

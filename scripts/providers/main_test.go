@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // RFC 7636, appendix B

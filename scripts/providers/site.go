@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/ginseng/internal/testkit/providers"
+	"example.com/ginseng/kit/testkit/providers"
 )
 
 //go:embed demo

@@ -23,8 +23,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/ginseng/internal/faults"
-	"example.com/ginseng/internal/testkit/process"
+	"example.com/ginseng/internal/resilience"
+	"example.com/ginseng/kit/testkit/process"
 )
 
 // options are the command line's.
@@ -72,7 +72,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	defer p.Stop(os.Kill) // it has ended, unless something went wrong
-	load, err := faults.NewLoad(ctx, p.URL, key, o.clients)
+	load, err := resilience.NewLoad(ctx, p.URL, key, o.clients)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 func mib(n int64) float64 { return float64(n) / (1 << 20) }
 
 // measure writes a line for each interval, until the time is over.
-func measure(ctx context.Context, o options, load *faults.Load, look func() row, out io.Writer) (rows []row) {
+func measure(ctx context.Context, o options, load *resilience.Load, look func() row, out io.Writer) (rows []row) {
 	_, _ = io.WriteString(out, header)
 	begun := time.Now()
 	last := begun
@@ -148,7 +148,7 @@ func measure(ctx context.Context, o options, load *faults.Load, look func() row,
 }
 
 // sum puts together what became of the requests of an interval.
-func (r *row) sum(samples []faults.Sample, took time.Duration) {
+func (r *row) sum(samples []resilience.Sample, took time.Duration) {
 	times := make([]time.Duration, 0, len(samples))
 	for _, s := range samples {
 		if s.Failed() {
@@ -179,7 +179,7 @@ func size(dir string) (total int64) {
 }
 
 // judge writes the thirds of the time as a table, and compares them. What was measured in the first is the warm-up.
-func judge(rows []row, v faults.Verdict, out io.Writer) error {
+func judge(rows []row, v resilience.Verdict, out io.Writer) error {
 	if len(rows) < 3 {
 		return errors.New("too short to compare: at least three lines are needed; see --every")
 	}
@@ -229,7 +229,7 @@ func compare(thirds [3]row) (err error) {
 	return err
 }
 
-func broken(v faults.Verdict) error {
+func broken(v resilience.Verdict) error {
 	if len(v.Wrong) == 0 {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/faults"
+	"example.com/ginseng/internal/resilience"
 )
 
 func TestSoak(t *testing.T) {
@@ -32,21 +32,21 @@ func TestJudge(t *testing.T) {
 	flat := row{memory: 100 << 20, files: 20, perSecond: 1}
 	for name, test := range map[string]struct {
 		last    row
-		verdict faults.Verdict
+		verdict resilience.Verdict
 		says    string
 	}{
-		"flat":             {flat, faults.Verdict{}, ""},
-		"memory":           {row{memory: 111 << 20, files: 20}, faults.Verdict{}, "memory grows"},
-		"files":            {row{memory: 100 << 20, files: 30}, faults.Verdict{}, "open files grow"},
-		"failures":         {row{memory: 100 << 20, files: 20, failed: 1}, faults.Verdict{}, "1 requests failed"},
-		"a broken promise": {flat, faults.Verdict{Wrong: []string{"lost"}}, "lost"},
+		"flat":             {flat, resilience.Verdict{}, ""},
+		"memory":           {row{memory: 111 << 20, files: 20}, resilience.Verdict{}, "memory grows"},
+		"files":            {row{memory: 100 << 20, files: 30}, resilience.Verdict{}, "open files grow"},
+		"failures":         {row{memory: 100 << 20, files: 20, failed: 1}, resilience.Verdict{}, "1 requests failed"},
+		"a broken promise": {flat, resilience.Verdict{Wrong: []string{"lost"}}, "lost"},
 	} {
 		err := judge([]row{flat, flat, test.last}, test.verdict, new(bytes.Buffer))
 		if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := judge([]row{flat, flat}, faults.Verdict{}, new(bytes.Buffer)); err == nil {
+	if err := judge([]row{flat, flat}, resilience.Verdict{}, new(bytes.Buffer)); err == nil {
 		t.Error("two lines are compared")
 	}
 }

@@ -1,0 +1,103 @@
+package resilience_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/resilience"
+	"example.com/ginseng/kit/testkit/process"
+)
+
+// TestFullDisk fills the disk under load: writes are refused with 503, reads go on, and when there is space again so do
+// the writes.
+func TestFullDisk(t *testing.T) {
+	heavy(t)
+	embedded(t)
+	r := newRoom(t)
+	p := begin(t, r.inside(command(t, settings("sqlite:"+filepath.Join(r.dir, "data", "test.db")))))
+	load := clients(t, p.URL, 8)
+	await(t, load, 500)
+	before := atRest(load, p)
+	load.Start()
+	r.fill(t)
+	samples := full(t, load)
+	load.Mark()
+	r.free(t)
+	await(t, load, 500)
+	v := judge(t, load)
+	report(t, "the disk is full", append(samples, load.Take()...), v)
+	settled(t, load, p, before)
+}
+
+// TestKillOnFullDisk kills the service on a full disk: it starts there, with all that was answered.
+func TestKillOnFullDisk(t *testing.T) {
+	heavy(t)
+	embedded(t)
+	r := newRoom(t)
+	env := settings("sqlite:" + filepath.Join(r.dir, "data", "test.db"))
+	p := begin(t, r.inside(command(t, env)))
+	load := clients(t, p.URL, 8)
+	await(t, load, 200)
+	r.fill(t)
+	samples := full(t, load)
+	p.Stop(os.Kill)
+	p = begin(t, r.inside(command(t, env)))
+	load.SetURL(p.URL)
+	await(t, load, 50) // reads
+	r.free(t)
+	load.Mark()
+	await(t, load, 500)
+	v := judge(t, load)
+	report(t, "the disk is full, then kill -9 and a new start", append(samples, load.Take()...), v)
+	ended(t, p)
+}
+
+// full waits until the clients have noticed that the disk is full, and a while longer.
+func full(t *testing.T, load *resilience.Load) (samples []resilience.Sample) {
+	t.Helper()
+	noticed := func() bool {
+		samples = append(samples, load.Take()...)
+		return failures(samples) > 50
+	}
+	within(t, func(ctx context.Context) error { return resilience.Until(ctx, noticed) }, "nobody notices that the disk is full")
+	before := load.Good()
+	await(t, load, 50)
+	if load.Good() == before {
+		t.Error("nothing is read from a full disk")
+	}
+	return samples
+}
+
+// TestReadOnly makes the folder of the database read-only while the service runs, and before it starts.
+func TestReadOnly(t *testing.T) {
+	heavy(t)
+	embedded(t)
+	r := newRoom(t)
+	data := filepath.Join(r.dir, "data")
+	env := settings("sqlite:" + filepath.Join(data, "test.db"))
+	p := begin(t, r.inside(command(t, env)))
+	load := clients(t, p.URL, 8)
+	r.do(t, "mount", "--bind", data, data)
+	r.do(t, "mount", "-o", "remount,bind,ro", data)
+	await(t, load, 300)
+	samples := load.Take()
+	load.Mark()
+	r.do(t, "umount", "--lazy", data)
+	await(t, load, 300)
+	v := judge(t, load)
+	report(t, "the folder becomes read-only", samples, v)
+	ended(t, p)
+
+	r.do(t, "mount", "--bind", data, data)
+	r.do(t, "mount", "-o", "remount,bind,ro", data)
+	begun := time.Now()
+	_, err := process.Start(r.inside(command(t, env)))
+	if err == nil || !strings.Contains(err.Error(), "exit code 1") || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("started on a read-only folder: %v", err)
+	}
+	t.Logf("started on a read-only folder, it ends within %v: %v", time.Since(begun), err)
+}

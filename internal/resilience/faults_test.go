@@ -1,0 +1,292 @@
+package resilience_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/resilience"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/kit/testkit/proxy"
+)
+
+// patience bounds every wait of a test.
+const patience = time.Minute
+
+// promised is how soon after a fault the service must work again.
+const promised = 5 * time.Second
+
+// binary is the service, built once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	return process.Build(context.Background(), dir)
+})
+
+// built is the folder of the binary.
+var built string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == enterRoom {
+		os.Exit(keepRoom(os.Args[2]))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(built)
+	os.Exit(code)
+}
+
+// heavy skips a test that starts processes and keeps them busy where quick tests were asked for.
+func heavy(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes, and keeps them busy for seconds")
+	}
+	t.Parallel()
+}
+
+// server is the address of the MongoDB-compatible server; the test is skipped where there is none.
+func server(t *testing.T) string {
+	t.Helper()
+	uri := os.Getenv("TEST_MONGODB_URI")
+	if uri == "" {
+		t.Skip("SKIPPED: TEST_MONGODB_URI is not set; make test-integration runs this")
+	}
+	return uri
+}
+
+// embedded skips a test of the embedded engine where MongoDB is what is tested.
+func embedded(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TEST_MONGODB_URI") != "" {
+		t.Skip("is about the embedded engine; make test runs it")
+	}
+}
+
+// database is the address of a new database: on the server that TEST_MONGODB_URI names, else of the embedded engine.
+func database(t *testing.T) string {
+	t.Helper()
+	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
+		return named(t, uri)
+	}
+	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+}
+
+// named is a server's address with the name of a new database, and no way past a proxy.
+func named(t *testing.T, uri string) string {
+	t.Helper()
+	return strings.TrimSuffix(uri, "/") + "/faults_" + store.NewID().Hex() + "?directConnection=true"
+}
+
+func engine() string {
+	if os.Getenv("TEST_MONGODB_URI") != "" {
+		return "MongoDB"
+	}
+	return "embedded"
+}
+
+// masterKey is fresh for every run.
+var masterKey = strings.Repeat(store.NewID().Hex(), 2)
+
+// settings are what each service here is started with.
+func settings(database string, more ...string) []string {
+	return append([]string{
+		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=warn", "MAIL_URL=log:",
+		"MASTER_KEY=" + masterKey, "JWT_SECRET=" + masterKey, "DATABASE_URL=" + database,
+	}, more...)
+}
+
+// command is the service, not started yet.
+func command(t *testing.T, env []string) *exec.Cmd {
+	t.Helper()
+	path, err := binary()
+	must(t, err)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path)
+	cmd.Dir, cmd.Env = t.TempDir(), env
+	return cmd
+}
+
+// start starts the service; the test's clean-up kills it.
+func start(t *testing.T, env []string) *process.Process {
+	t.Helper()
+	return begin(t, command(t, env))
+}
+
+func begin(t *testing.T, cmd *exec.Cmd) *process.Process {
+	t.Helper()
+	p, err := process.Start(cmd)
+	must(t, err)
+	t.Cleanup(func() {
+		p.Stop(os.Kill) // it has ended, unless the test has failed
+		if t.Failed() {
+			t.Logf("the log of the service:\n%.4000s", p.Log())
+		}
+	})
+	return p
+}
+
+// clients begin to use a service.
+func clients(t *testing.T, url string, n int) *resilience.Load {
+	t.Helper()
+	load, err := resilience.NewLoad(t.Context(), url, masterKey, n)
+	must(t, err)
+	load.Start()
+	t.Cleanup(load.Stop)
+	return load
+}
+
+// within bounds a wait.
+func within(t *testing.T, wait func(context.Context) error, what string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := wait(ctx); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func await(t *testing.T, load *resilience.Load, more int64) {
+	t.Helper()
+	within(t, func(ctx context.Context) error { return load.Await(ctx, more) }, "the clients get no further")
+}
+
+// judge stops the clients, and holds what is there to what they were told, and the time to recovery to what is promised.
+func judge(t *testing.T, load *resilience.Load) resilience.Verdict {
+	t.Helper()
+	load.Stop()
+	v, err := load.Check(t.Context())
+	must(t, err)
+	if v.Recovery > promised {
+		t.Errorf("a request failed %v after the end of the fault", v.Recovery)
+	}
+	for _, wrong := range v.Wrong {
+		t.Error(wrong)
+	}
+	if v.Created == 0 {
+		t.Error("nothing was created: the test shows nothing")
+	}
+	return v
+}
+
+// report prints a row for docs/reliability.md: go test ./internal/resilience -v | grep -o '| .* |'
+func report(t *testing.T, fault string, samples []resilience.Sample, v resilience.Verdict) {
+	t.Helper()
+	lost := "nothing"
+	if len(v.Wrong) > 0 {
+		lost = "SOMETHING"
+	}
+	t.Logf("| %s | %s | %s | %s of %d answered 201 | %d, %d | %.1f s |",
+		engine(), fault, saw(samples), lost, v.Created, v.Untold, v.Made, v.Recovery.Seconds())
+}
+
+// saw sums up what the callers got.
+func saw(samples []resilience.Sample) string {
+	counts := make(map[string]int)
+	for _, s := range samples {
+		name := fmt.Sprint(s.Status)
+		switch {
+		case s.Status == 0:
+			name = "cut off"
+		case s.Status < 300:
+			name = "2xx"
+		}
+		counts[name]++
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s ×%d", name, counts[name]))
+	}
+	return fmt.Sprintf("%s; slowest %.1f s", strings.Join(parts, ", "), slowest(samples).Seconds())
+}
+
+func slowest(samples []resilience.Sample) (took time.Duration) {
+	for _, s := range samples {
+		took = max(took, s.Took)
+	}
+	return took
+}
+
+// failures is how many of the requests were not done.
+func failures(samples []resilience.Sample) (n int) {
+	for _, s := range samples {
+		if s.Failed() {
+			n++
+		}
+	}
+	return n
+}
+
+// through puts a network before a server.
+func through(t *testing.T, address string) *proxy.Proxy {
+	t.Helper()
+	p, err := proxy.New(address, nil)
+	must(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended stops a service that must end in good order.
+func ended(t *testing.T, p *process.Process) {
+	t.Helper()
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// rest is what a service takes while nobody uses it.
+type rest struct {
+	memory int64
+	files  int
+}
+
+// atRest stops the clients and looks at what the service takes then.
+func atRest(load *resilience.Load, p *process.Process) rest {
+	load.Stop()
+	return rest{p.Memory(), p.Files()}
+}
+
+// settled holds what a service takes, after faults and at rest, to what it took before, and its goroutines to the few
+// that it needs at rest. It ends the service.
+func settled(t *testing.T, load *resilience.Load, p *process.Process, before rest) {
+	t.Helper()
+	const (
+		moreFiles  = 4  // connections to the database that another moment needs
+		moreMemory = 48 // MiB: two passwords hashed since the collector ran last
+		goroutines = 40 // at most, with a database's driver
+	)
+	within(t, func(ctx context.Context) error {
+		return resilience.Until(ctx, func() bool { return p.Files() <= before.files+moreFiles })
+	}, "files stay open")
+	after := atRest(load, p)
+	if after.memory > before.memory+moreMemory<<20 {
+		t.Errorf("the service takes %d MiB at rest, and took %d MiB before", after.memory>>20, before.memory>>20)
+	}
+	left, running := p.Goroutines(), 0
+	for _, n := range left {
+		running += n
+	}
+	if running == 0 || running > goroutines {
+		t.Errorf("%d goroutines run at rest: %v", running, left)
+	}
+	t.Logf("| %s | at rest, before and after all faults | | | %d and %d MiB, %d and %d open files, %d goroutines |",
+		engine(), before.memory>>20, after.memory>>20, before.files, after.files, running)
+}

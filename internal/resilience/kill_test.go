@@ -1,0 +1,40 @@
+package resilience_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"example.com/ginseng/internal/resilience"
+)
+
+// TestKill kills the service with SIGKILL under load, again and again, and starts it anew.
+func TestKill(t *testing.T) {
+	heavy(t)
+	env := settings(database(t))
+	p := start(t, env)
+	load := clients(t, p.URL, 16)
+	var samples []resilience.Sample
+	var recovery time.Duration
+	const rounds = 5
+	for range rounds {
+		await(t, load, 200)
+		_ = p.Signal(os.Kill)
+		load.Mark()
+		p.Wait()
+		p = start(t, env)
+		load.SetURL(p.URL)
+		await(t, load, 300)
+		recovery = max(recovery, load.Recovery())
+		samples = append(samples, load.Take()...)
+	}
+	v := judge(t, load)
+	if v.Recovery = recovery; recovery > promised {
+		t.Errorf("a request failed %v after the kill", recovery)
+	}
+	if failures(samples) == 0 {
+		t.Error("no request was cut off: the test shows nothing")
+	}
+	ended(t, p)
+	report(t, "kill -9 under load, five times", samples, v)
+}

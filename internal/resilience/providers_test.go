@@ -1,0 +1,72 @@
+package resilience_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/testkit/providers"
+)
+
+// TestProviderOutage takes an identity provider away: signing in with it answers 503 in its time, and nothing else is
+// slow.
+func TestProviderOutage(t *testing.T) {
+	heavy(t)
+	app := providers.App{ID: "1234567890", Secret: "app-secret-0123456789abcdef01234567"}
+	github := providers.NewGitHub(app, time.Now)
+	ada := github.AddUser(providers.User{Login: "ada", Email: "ada@example.com", EmailVerified: true})
+	server := httptest.NewServer(github)
+	t.Cleanup(server.Close)
+	network := through(t, strings.TrimPrefix(server.URL, "http://"))
+	url := "http://" + network.Addr()
+	p := start(t, settings(database(t), "GITHUB_CLIENT_ID="+app.ID, "GITHUB_CLIENT_SECRET="+app.Secret,
+		"GITHUB_URL="+url, "GITHUB_API_URL="+url+providers.GitHubAPI))
+	signIn := func(want int) time.Duration {
+		begun := time.Now()
+		answer, err := http.DefaultClient.Do(asked(t, "POST", p.URL+"/auth/github", "", strings.NewReader(`{"access_token":"`+github.Token(ada.ID)+`"}`)))
+		must(t, err)
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		must(t, err)
+		var problem struct{ Code string }
+		if err := json.Unmarshal(body, &problem); answer.StatusCode != want || err != nil ||
+			want == 503 && (problem.Code != "unavailable" || answer.Header.Get("Retry-After") == "") {
+			t.Errorf("status %d, want %d: %v %s", answer.StatusCode, want, answer.Header, body)
+		}
+		return time.Since(begun)
+	}
+	signIn(201)
+	for name, breaks := range map[string]func(){
+		"refuses connections": network.Refuse, "is silent": network.Silence, "answers 500": func() { github.Fail(providers.Broken) },
+	} {
+		breaks()
+		listed := make(chan time.Duration)
+		go func() {
+			begun := time.Now()
+			answer, err := http.Get(p.URL + "/articles")
+			if err != nil {
+				t.Error(err)
+			} else {
+				_ = answer.Body.Close()
+			}
+			listed <- time.Since(begun)
+		}()
+		failed := signIn(503)
+		if took := <-listed; took > time.Second {
+			t.Errorf("a list took %v while the provider %s", took, name)
+		}
+		if failed > 6*time.Second {
+			t.Errorf("signing in took %v while the provider %s", failed, name)
+		}
+		github.Fail(providers.None)
+		must(t, network.Heal())
+		healed := time.Now()
+		signIn(201)
+		t.Logf("| %s | the provider %s | 503 after %.1f s | nothing | %.1f s |", engine(), name, failed.Seconds(), time.Since(healed).Seconds())
+	}
+	ended(t, p)
+}

@@ -1,0 +1,200 @@
+package emailtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// SMTP is a mail server on the loopback interface. A test sets the upper fields before it starts.
+type SMTP struct {
+	User, Password string                       // who may send; empty: everyone
+	Implicit       bool                         // TLS from the first byte, as smtps:// has it
+	NoTLS          bool                         // offer no STARTTLS, and take passwords in the clear
+	Name           string                       // whom the certificate names; the default is the server's real address
+	Recipient      func(recipient string) error // what to answer to RCPT TO; *smtp.SMTPError says the code
+	Hold           <-chan struct{}              // if it is not nil, no mail is taken before it is closed
+
+	Address string         // host and port
+	RootCAs *x509.CertPool // holds the CA that signed the server's certificate
+
+	mails    chan Mail
+	sessions chan struct{}
+}
+
+// Mail is what the server took.
+type Mail struct {
+	From, To string // of the envelope
+	User     string // who signed in
+	TLS      bool
+	Data     []byte // header and body
+}
+
+// StartSMTP starts a server; the test's clean-up stops it.
+func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
+	t.Helper()
+	s := &SMTP{Name: "127.0.0.1", mails: make(chan Mail, capacity), sessions: make(chan struct{}, capacity)}
+	for _, f := range set {
+		f(s)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Address = listener.Addr().String()
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		s.sessions <- struct{}{}
+		return &session{server: s, conn: c}, nil
+	}))
+	server.Domain = "mail.test"
+	server.AllowInsecureAuth = s.NoTLS
+	server.ErrorLog = log.New(io.Discard, "", 0)
+	config := s.certify(t)
+	switch {
+	case s.Implicit:
+		listener = tls.NewListener(listener, config)
+	case !s.NoTLS:
+		server.TLSConfig = config
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return s
+}
+
+// URL is the server as MAIL_URL names it, credentials included.
+func (s *SMTP) URL() string {
+	u := url.URL{Scheme: "smtp", Host: s.Address}
+	if s.Implicit {
+		u.Scheme = "smtps"
+	}
+	if s.User != "" {
+		u.User = url.UserPassword(s.User, s.Password)
+	}
+	return u.String()
+}
+
+// Next returns the oldest mail that the test has not read; it waits for one.
+func (s *SMTP) Next(t testing.TB) Mail {
+	t.Helper()
+	return next(t, s.mails)
+}
+
+// None fails the test if the server took a mail that the test has not read.
+func (s *SMTP) None(t testing.TB) {
+	t.Helper()
+	select {
+	case m := <-s.mails:
+		t.Errorf("a mail that should not be, to %s:\n%s", m.To, m.Data)
+	default:
+	}
+}
+
+// Connected waits for the next client that has said hello.
+func (s *SMTP) Connected(t testing.TB) {
+	t.Helper()
+	next(t, s.sessions)
+}
+
+// certify makes a CA, and a certificate for Name that it signed.
+func (s *SMTP) certify(t testing.TB) *tls.Config {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mailtest CA"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: s.Name}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if ip := net.ParseIP(s.Name); ip != nil {
+		leaf.IPAddresses = []net.IP{ip}
+	} else {
+		leaf.DNSNames = []string{s.Name}
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, ca, ca, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ca, err = x509.ParseCertificate(raw); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err = x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), key); err != nil {
+		t.Fatal(err)
+	}
+	s.RootCAs = x509.NewCertPool()
+	s.RootCAs.AddCert(ca)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+}
+
+// session is one client's conversation.
+type session struct {
+	server *SMTP
+	conn   *smtp.Conn
+	mail   Mail
+}
+
+func (s *session) AuthMechanisms() []string {
+	if s.server.User == "" {
+		return nil
+	}
+	return []string{sasl.Plain}
+}
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != s.server.User || password != s.server.Password {
+			return smtp.ErrAuthFailed
+		}
+		s.mail.User = user
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	if s.mail.User != s.server.User {
+		return smtp.ErrAuthRequired
+	}
+	s.mail.From = from
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.mail.To = to
+	if s.server.Recipient != nil {
+		return s.server.Recipient(to)
+	}
+	return nil
+}
+
+func (s *session) Data(r io.Reader) (err error) {
+	if s.mail.Data, err = io.ReadAll(r); err != nil {
+		return err
+	}
+	if s.server.Hold != nil {
+		<-s.server.Hold
+	}
+	_, s.mail.TLS = s.conn.TLSConnectionState()
+	s.server.mails <- s.mail
+	return nil
+}
+
+func (s *session) Reset() {}
+
+func (s *session) Logout() error { return nil }

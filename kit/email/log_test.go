@@ -1,0 +1,80 @@
+package email_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/ginseng/kit/email"
+)
+
+// logged keeps what is logged.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *logged) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// clean fails the test if the log holds anything of a mail.
+func (l *logged) clean(t *testing.T) {
+	t.Helper()
+	for _, secret := range []string{"ada", "reset", "Hello", "Pa"} {
+		if strings.Contains(l.text(), secret) {
+			t.Errorf("the log holds %q: %s", secret, l.text())
+		}
+	}
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	var shown bytes.Buffer
+	log := new(logged)
+	development, err := email.New(email.Config{}, email.Options{Print: &shown, Log: log.logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := letter
+	m.Text += "\x1b]0;title\x07\r\x9b31m"
+	if err := development.Send(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(shown.String(), "\n")
+	for _, want := range []string{"To: " + address, "Subject: " + letter.Subject, "Hello Ada,", link} {
+		if !strings.Contains("\n"+shown.String(), "\n"+want+"\n") {
+			t.Errorf("no line %q in %q", want, lines)
+		}
+	}
+	if strings.ContainsAny(shown.String(), "\x1b\x07\r\u009b") || log.text() != "" {
+		t.Errorf("%q, log %q", shown.String(), log.text())
+	}
+
+	production, err := email.New(email.Config{URL: "log:"}, email.Options{Log: log.logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := production.Send(t.Context(), letter); err != nil {
+		t.Fatal(err)
+	}
+	if text := log.text(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "a mail was not sent, because MAIL_URL is log:") {
+		t.Error(text)
+	}
+	log.clean(t)
+	if err := production.Send(t.Context(), email.Message{To: "a@example.com\nb"}); !email.Permanent(err) {
+		t.Error(err)
+	}
+}

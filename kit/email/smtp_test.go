@@ -1,0 +1,385 @@
+package email_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	netmail "net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/email/emailtest"
+)
+
+// What no error and no log may hold.
+const (
+	address = "ada@example.com"
+	link    = "https://app.example.com/reset/8Jc-4tqV0G1o0oYH8q3c5a"
+)
+
+var letter = email.Message{
+	To: address, Subject: "Neues Paßwort, please", Text: "Hello Ada,\n\n" + link + "\n\n.\n-- \nGrüße",
+	HTML: `<p>Hello Ada</p><a href="` + link + `">Choose</a>`,
+}
+
+// sender makes a Sender for the server, which trusts the server's CA.
+func sender(t *testing.T, url string, roots *x509.CertPool, dial func(context.Context, string, string) (net.Conn, error)) email.Sender {
+	t.Helper()
+	s, err := email.New(email.Config{URL: url, From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: roots, Dial: dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fails holds an error to what all errors keep.
+func fails(t *testing.T, err error, permanent bool) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("was sent")
+	}
+	if email.Permanent(err) != permanent {
+		t.Errorf("permanent is %v: %v", !permanent, err)
+	}
+	for _, secret := range []string{"ada", "reset", "Pa", "hunter2"} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error holds %q: %v", secret, err)
+		}
+	}
+}
+
+// recording is a connection that keeps what the client says in the clear.
+type recording struct {
+	net.Conn
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (r *recording) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	r.said.Write(p)
+	r.mu.Unlock()
+	return r.Conn.Write(p)
+}
+
+func (r *recording) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.said.String()
+}
+
+// dialTo connects to the server, whatever name is asked for, and records.
+func dialTo(address string, r *recording) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		r.Conn = conn
+		return r, err
+	}
+}
+
+func TestSMTP(t *testing.T) {
+	t.Parallel()
+	signIn := func(s *emailtest.SMTP) { s.User, s.Password = "ada@example.net", "hunter2/ %@:" }
+	for name, set := range map[string]func(*emailtest.SMTP){
+		"STARTTLS":                             func(*emailtest.SMTP) {},
+		"STARTTLS and password":                signIn,
+		"TLS from the start":                   func(s *emailtest.SMTP) { s.Implicit = true },
+		"TLS from the start and password":      func(s *emailtest.SMTP) { s.Implicit = true; signIn(s) },
+		"no TLS":                               func(s *emailtest.SMTP) { s.NoTLS = true },
+		"no TLS on this machine, and password": func(s *emailtest.SMTP) { s.NoTLS = true; signIn(s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := emailtest.StartSMTP(t, set)
+			if err := sender(t, server.URL(), server.RootCAs, nil).Send(t.Context(), letter); err != nil {
+				t.Fatal(err)
+			}
+			got := server.Next(t)
+			if got.From != "no-reply@example.org" || got.To != address || got.User != server.User || got.TLS == server.NoTLS {
+				t.Errorf("envelope %+v", got)
+			}
+			read(t, got.Data)
+			server.None(t)
+		})
+	}
+}
+
+// read takes a mail apart with the standard library and compares it with letter.
+func read(t *testing.T, data []byte) {
+	t.Helper()
+	m, err := netmail.ReadMessage(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	if err != nil || subject != letter.Subject {
+		t.Errorf("subject %q, %v", subject, err)
+	}
+	for name, want := range map[string]string{
+		"From": `"Ginseng" <no-reply@example.org>`, "To": "<" + address + ">", "Auto-Submitted": "auto-generated", "MIME-Version": "1.0",
+		"Cc": "", "Bcc": "", "User-Agent": "", "X-Mailer": "",
+	} {
+		if got := m.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if id := m.Header.Get("Message-ID"); !strings.HasSuffix(id, "@example.org>") || len(id) < 30 {
+		t.Errorf("Message-ID %q", id)
+	}
+	if _, err := m.Header.Date(); err != nil {
+		t.Error(err)
+	}
+	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/alternative" {
+		t.Fatalf("type %q, %v", kind, err)
+	}
+	parts := multipart.NewReader(m.Body, params["boundary"])
+	for _, want := range [][2]string{{"text/plain", letter.Text}, {"text/html", letter.HTML}} {
+		part, err := parts.NextRawPart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part.Header.Get("Content-Transfer-Encoding") != "quoted-printable" {
+			t.Errorf("encoding %q", part.Header.Get("Content-Transfer-Encoding"))
+		}
+		body, err := io.ReadAll(quotedprintable.NewReader(part))
+		kind, params, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
+		if text := strings.ReplaceAll(string(body), "\r\n", "\n"); err != nil || kind != want[0] || params["charset"] != "UTF-8" || strings.TrimSuffix(text, "\n") != want[1] {
+			t.Errorf("%s %v: %q, %v", kind, params, text, err)
+		}
+	}
+	if _, err := parts.NextRawPart(); !errors.Is(err, io.EOF) {
+		t.Errorf("a third part, or %v", err)
+	}
+}
+
+// TestPasswordNeedsTLS: a password goes to another machine over TLS or not at all.
+func TestPasswordNeedsTLS(t *testing.T) {
+	t.Parallel()
+	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.User, s.Password, s.NoTLS = "u", "hunter2", true })
+	var r recording
+	far := strings.Replace(server.URL(), "127.0.0.1", "mail.test", 1)
+	err := sender(t, far, server.RootCAs, dialTo(server.Address, &r)).Send(t.Context(), letter)
+	fails(t, err, false)
+	if !strings.Contains(err.Error(), "STARTTLS") {
+		t.Errorf("no word of STARTTLS: %v", err)
+	}
+	if said := r.text(); !strings.Contains(said, "EHLO") || strings.Contains(said, "AUTH") || strings.Contains(said, "MAIL") {
+		t.Errorf("it said:\n%s", said)
+	}
+	server.None(t)
+}
+
+// TestCertificate: a server whose certificate is for another name, or signed by nobody known, gets nothing, not even
+// without TLS.
+func TestCertificate(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*emailtest.SMTP){
+		"STARTTLS":           func(s *emailtest.SMTP) {},
+		"TLS from the start": func(s *emailtest.SMTP) { s.Implicit = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			named := emailtest.StartSMTP(t, set, func(s *emailtest.SMTP) { s.Name = "mail.test" })
+			signed := emailtest.StartSMTP(t, set)
+			far := strings.Replace(named.URL(), "127.0.0.1", "mail.test", 1)
+			if err := sender(t, far, named.RootCAs, dialTo(named.Address, new(recording))).Send(t.Context(), letter); err != nil {
+				t.Fatalf("the right name: %v", err)
+			}
+			named.Next(t)
+			for _, s := range []email.Sender{sender(t, named.URL(), named.RootCAs, nil), sender(t, signed.URL(), named.RootCAs, nil), sender(t, signed.URL(), nil, nil)} {
+				err := s.Send(t.Context(), letter)
+				fails(t, err, false)
+				if !strings.Contains(err.Error(), "certificate") {
+					t.Errorf("no word of the certificate: %v", err)
+				}
+			}
+			named.None(t)
+			signed.None(t)
+		})
+	}
+}
+
+// TestRefused: a reply of 5yz is final, one of 4yz is not, and the server's words stay out of the error.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	answer := func(code int) func(*emailtest.SMTP) {
+		return func(s *emailtest.SMTP) {
+			s.Recipient = func(to string) error {
+				return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: to + ": no, because of " + link}
+			}
+		}
+	}
+	for _, c := range []struct {
+		name      string
+		set       func(*emailtest.SMTP)
+		url       func(string) string
+		permanent bool
+		want      string
+	}{
+		{"unknown recipient", answer(550), nil, true, "550 5.1.1"},
+		{"greylisted", answer(451), nil, false, "451 4.1.1"},
+		{"wrong password", func(s *emailtest.SMTP) { s.User, s.Password = "u", "x" }, func(u string) string { return strings.Replace(u, "u:x@", "u:hunter2@", 1) }, true, "535"},
+		{"password missing", func(s *emailtest.SMTP) { s.User, s.Password = "u", "x" }, func(u string) string { return strings.Replace(u, "u:x@", "", 1) }, true, "502"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			server := emailtest.StartSMTP(t, c.set)
+			url := server.URL()
+			if c.url != nil {
+				url = c.url(url)
+			}
+			err := sender(t, url, server.RootCAs, nil).Send(t.Context(), letter)
+			fails(t, err, c.permanent)
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("no %s in %v", c.want, err)
+			}
+			server.None(t)
+		})
+	}
+}
+
+// TestInjection: nothing that could add a recipient or a header line reaches a server.
+func TestInjection(t *testing.T) {
+	t.Parallel()
+	server := emailtest.StartSMTP(t)
+	s := sender(t, server.URL(), server.RootCAs, nil)
+	for _, m := range []email.Message{
+		{To: "ada@example.com\r\nBcc: eve@example.com"},
+		{To: "ada@example.com\n"},
+		{To: "ada@example.com, eve@example.com"},
+		{To: "ada@example.com> SIZE=1\r\nRCPT TO:<eve@example.com"},
+		{To: "Eve <ada@example.com>"},
+		{To: ""},
+		{To: "ada"},
+		{To: address, Subject: "Hello\r\nBcc: eve@example.com"},
+		{To: address, Subject: "Hello\r\n\r\n<script>"},
+		{To: address, Subject: "Hello\rX: y"},
+		{To: address, Subject: "Hello\nX: y"},
+	} {
+		m.Text = "x"
+		if err := s.Send(t.Context(), m); !email.Permanent(err) {
+			t.Errorf("%q %q: %v", m.To, m.Subject, err)
+		}
+	}
+	server.None(t)
+}
+
+// TestSlowServer: a server that never answers costs no more than the context allows.
+func TestSlowServer(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	slow := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.Hold = hold })
+	defer close(hold)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error)
+	go func() { failed <- sender(t, slow.URL(), slow.RootCAs, nil).Send(ctx, letter) }()
+	slow.Connected(t)
+	cancel()
+	fails(t, <-failed, false)
+
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes the connection and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	fails(t, sender(t, "smtp://"+silent.Addr().String(), nil, nil).Send(ctx, letter), false)
+}
+
+// TestGoneAfterTaking: a server that breaks off after it took the mail has taken it; a second one would be a nuisance.
+func TestGoneAfterTaking(t *testing.T) {
+	t.Parallel()
+	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.NoTLS = true })
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &cutAt{Conn: conn, word: "RSET"}, err
+	}
+	if err := sender(t, server.URL(), nil, dial).Send(t.Context(), letter); err != nil {
+		t.Error(err)
+	}
+	server.Next(t)
+}
+
+// cutAt is a connection that breaks when the client says the word.
+type cutAt struct {
+	net.Conn
+	word string
+}
+
+func (c *cutAt) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte(c.word)) {
+		_ = c.Close()
+	}
+	return c.Conn.Write(p)
+}
+
+// TestDeadServer goes from a server that is not there to one that is.
+func TestDeadServer(t *testing.T) {
+	t.Parallel()
+	server := emailtest.StartSMTP(t)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	dials := make(chan string, 3)
+	dials <- closed.Addr().String()
+	dials <- closed.Addr().String()
+	dials <- server.Address
+	s := sender(t, server.URL(), server.RootCAs, func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, <-dials)
+	})
+	log := new(logged)
+	q := email.NewQueue(s, []time.Duration{time.Millisecond, time.Millisecond}, log.logger())
+	defer q.Close(t.Context())
+	if err := q.Enqueue(t.Context(), func(context.Context) (*email.Message, error) { return &letter, nil }); err != nil {
+		t.Fatal(err)
+	}
+	read(t, server.Next(t).Data)
+	if err := q.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := log.text(); strings.Count(text, "could not be sent yet") != 2 || !strings.Contains(text, "connection refused") {
+		t.Error(text)
+	}
+	log.clean(t)
+}
+
+// TestDrained: what a slow server has not taken yet when the service stops is waited for.
+func TestDrained(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.Hold = hold })
+	log := new(logged)
+	q := email.NewQueue(sender(t, server.URL(), server.RootCAs, nil), email.Backoff[:], log.logger())
+	for range 10 {
+		if err := q.Enqueue(t.Context(), func(context.Context) (*email.Message, error) { return &letter, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Connected(t)
+	closed := make(chan struct{})
+	go func() { q.Close(t.Context()); close(closed) }()
+	close(hold)
+	<-closed
+	for range 10 {
+		server.Next(t)
+	}
+	server.None(t)
+	if text := log.text(); text != "" {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,416 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+const (
+	form      = "application/x-www-form-urlencoded"
+	jsonType  = "application/json"
+	bodyLimit = 1024
+)
+
+func read(contentType, body string) (Values, error) {
+	r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	return Read(r, bodyLimit)
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, contentType, body string
+		want                    apperr.Code
+	}{
+		{"form", form, "a=1&b=2", ""},
+		{"form with charset", form + "; charset=utf-8", "a=1", ""},
+		{"JSON", jsonType, `{"a":1}`, ""},
+		{"JSON with blanks", jsonType, " {\n} ", ""},
+		{"nothing", "", "", ""},
+		{"text", "text/plain", "a=1", apperr.UnsupportedMediaType},
+		{"no type", "", "a=1", apperr.UnsupportedMediaType},
+		{"broken type", "a/b/c;;", "a=1", apperr.UnsupportedMediaType},
+		{"broken form", form, "a=%zz", apperr.MalformedBody},
+		{"semicolons", form, "a=1;b=2", apperr.MalformedBody},
+		{"not UTF-8", jsonType, "{\"a\":\"\xff\"}", apperr.MalformedBody},
+		{"array", jsonType, `[1]`, apperr.MalformedBody},
+		{"text as JSON", jsonType, `"a"`, apperr.MalformedBody},
+		{"null", jsonType, `null`, apperr.MalformedBody},
+		{"half", jsonType, `{"a":`, apperr.MalformedBody},
+		{"half object", jsonType, `{"a":1`, apperr.MalformedBody},
+		{"no comma", jsonType, `{"a":1 "b":2}`, apperr.MalformedBody},
+		{"trailing comma", jsonType, `{"a":1,}`, apperr.MalformedBody},
+		{"more", jsonType, `{"a":1} {}`, apperr.MalformedBody},
+		{"key twice", jsonType, `{"a":1,"a":2}`, apperr.MalformedBody},
+		{"deep", jsonType, `{"a":` + strings.Repeat("[", bodyLimit-7) + `}`, apperr.MalformedBody},
+		{"too large", jsonType, `{"a":"` + strings.Repeat("x", bodyLimit) + `"}`, apperr.PayloadTooLarge},
+		{"no boundary", "multipart/form-data", "x", apperr.MalformedBody},
+		{"broken parts", "multipart/form-data; boundary=b", "--b\r\nbroken\r\n", apperr.MalformedBody},
+	} {
+		if _, err := read(test.contentType, test.body); apperr.CodeOf(err) != test.want {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestReadManyParameters(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]apperr.Code{maxParams: "", maxParams + 1: apperr.MalformedBody} {
+		object := make(map[string]int)
+		for i := range n {
+			object[fmt.Sprint(i)] = i
+		}
+		body, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("POST", "/", bytes.NewReader(body))
+		r.Header.Set("Content-Type", jsonType)
+		if _, err := Read(r, 1<<20); apperr.CodeOf(err) != want {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+// TestReadUnannounced sends a large body without a length, which must be counted while it is read.
+func TestReadUnannounced(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), strings.NewReader(strings.Repeat("x", bodyLimit))))
+	r.Header.Set("Content-Type", form)
+	if _, err := Read(r, bodyLimit); !apperr.Is(err, apperr.PayloadTooLarge) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadBrokenOff(t *testing.T) {
+	t.Parallel()
+	for want, cause := range map[apperr.Code]error{apperr.RequestTimeout: os.ErrDeadlineExceeded, apperr.MalformedBody: io.ErrUnexpectedEOF} {
+		r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), failing{cause}))
+		r.Header.Set("Content-Type", form)
+		if _, err := Read(r, bodyLimit); !apperr.Is(err, want) || !errors.Is(err, cause) {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+func TestMultipart(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	if err := w.WriteField("text", " plain "); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := read(w.FormDataContentType(), b.String())
+	if err != nil || v.Texts("text")[0] != " plain " {
+		t.Fatalf("%v %v", v, err)
+	}
+	b.Reset()
+	w = multipart.NewWriter(&b)
+	part, err := w.CreateFormFile("text", "a.txt")
+	if err == nil {
+		_, err = fmt.Fprint(part, "x")
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(w.FormDataContentType(), b.String()); !apperr.Is(err, apperr.ValidationFailed) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+type all struct {
+	Text  string      `json:"text"`
+	Raw   string      `json:"raw" trim:"no"`
+	Bool  bool        `json:"bool"`
+	Int   int64       `json:"int"`
+	Float float64     `json:"float"`
+	Time  store.Time  `json:"time"`
+	List  []string    `json:"list"`
+	Some  *string     `json:"some" null:"clear"`
+	Other *string     `json:"other"`
+	When  *store.Time `json:"when"`
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	when, err := store.ParseTime("2026-01-02T03:04:05.678Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "x"
+	want := all{Text: "a b", Raw: " c ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
+	for name, body := range map[string][2]string{
+		"form":                {form, "text=+a+b+&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&unknown=1"},
+		"form, repeated list": {form, "text=a+b&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
+		"JSON":                {jsonType, `{"text":" a b ","raw":" c ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","unknown":{}}`},
+	} {
+		v, err := read(body[0], body[1])
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got all
+		if err := v.Decode(&got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestDecodeNull(t *testing.T) {
+	t.Parallel()
+	v, err := read(jsonType, `{"text":null,"bool":null,"int":null,"list":null,"some":null,"other":null,"when":null}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got all
+	empty := ""
+	if err := v.Decode(&got); err != nil || !reflect.DeepEqual(got, all{Some: &empty}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestDecodeTypes(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string][2]string{
+		"bytes": {form, "text=%ff&raw=%c3%28&bool=1&int=x&float=Inf&time=x&list=%ff&some=%ff"},
+		"form":  {form, "text=a&text=b&raw=%00&bool=1&int=1.5&float=NaN&time=yesterday&list=%00&some=a&some=b"},
+		"JSON":  {jsonType, `{"text":1,"raw":{"$gt":""},"bool":"true","int":"5","float":"1","time":5,"list":[null],"some":["a"]}`},
+		"more":  {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
+	} {
+		v, err := read(body[0], body[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got all
+		var e *apperr.Error
+		if err := v.Decode(&got); !errors.As(err, &e) || e.Code != apperr.ValidationFailed {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var params []string
+		for _, f := range e.Fields {
+			params = append(params, f.Param)
+			if f.In != "body" || f.Message == "" || (f.Code != "type" && f.Code != "format") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if want := []string{"text", "raw", "bool", "int", "float", "time", "list", "some"}; !reflect.DeepEqual(params, want) {
+			t.Errorf("%s: %v are at fault, want %v", name, params, want)
+		}
+	}
+}
+
+type ruled struct {
+	Name   string  `json:"name" validate:"required,max=3"`
+	Change *string `json:"change" validate:"omitnil,min=1,max=3"`
+	Pass   string  `json:"pass" trim:"no" validate:"omitempty,min=8,uncommon"`
+	Email  string  `json:"email" validate:"omitempty,maxbytes=20,email"`
+	URL    string  `json:"url" validate:"len=0|http_url"`
+	Role   string  `json:"role" validate:"omitempty,oneof=user admin"`
+	Age    int64   `json:"age" validate:"omitempty,min=18,max=99"`
+	Host   string  `json:"host" validate:"omitempty,max=5,dnslabel"`
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"name=abc":                           "",
+		"name=äöü&email=a@example.com":       "",
+		"":                                   "name required",
+		"name=++":                            "name required",
+		"name=abcd":                          "name max_length 3",
+		"name=a&change=":                     "change required",
+		"name=a&change=+":                    "change required",
+		"name=a&change=abcd":                 "change max_length 3",
+		"name=a&pass=1234567":                "pass min_length 8",
+		"name=a&pass=Password1":              "pass too_common",
+		"name=a&email=nobody":                "email format",
+		"name=a&email=a@x.example.co":        "",
+		"name=a&email=aaaaaaaaa@xample.com":  "",
+		"name=a&email=aaaaaaaaaa@xample.com": "email max_length 20",
+		"name=a&url=javascript:alert(1)":     "url format",
+		"name=a&url=https://example.com":     "",
+		"name=a&role=root":                   "role one_of [user admin]",
+		"name=a&age=17":                      "age min 18",
+		"name=a&age=100":                     "age max 99",
+		"name=a&host=0-a":                    "",
+		"name=a&host=a-":                     "host format",
+		"name=a&host=-a":                     "host format",
+		"name=a&host=A":                      "host format",
+		"name=a&host=a.b":                    "host format",
+		"name=a&host=a%0a":                   "",
+		"name=a&host=a%0ab":                  "host format",
+		"name=a&host=aaaaaa":                 "host max_length 5",
+		"role=root&age=1":                    "name required; role one_of [user admin]; age min 18",
+	} {
+		v, err := read(form, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in ruled
+		var e *apperr.Error
+		var got []string
+		if err := v.Decode(&in); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				line := f.Param + " " + string(f.Code)
+				if f.Expected != nil {
+					line += fmt.Sprint(" ", f.Expected)
+				}
+				got = append(got, line)
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %v, want %s", body, got, want)
+		}
+	}
+}
+
+// pair is a Parser: a JSON list of two texts.
+type pair [2]string
+
+func (p *pair) ParseInput(name string, value json.RawMessage) (faults []apperr.Field) {
+	var texts []any
+	if json.Unmarshal(value, &texts) != nil || len(texts) != len(p) {
+		return []apperr.Field{{Param: name, Code: "type"}}
+	}
+	for i := range p {
+		var ok bool
+		if p[i], ok = texts[i].(string); !ok {
+			faults = append(faults, apperr.Field{Param: fmt.Sprintf("%s[%d]", name, i), Code: "format"})
+		}
+	}
+	return faults
+}
+
+func TestParser(t *testing.T) {
+	t.Parallel()
+	type paired struct {
+		Name  string `json:"name" validate:"required"`
+		Plain pair   `json:"plain"`
+		Maybe *pair  `json:"maybe"`
+		Clear *pair  `json:"clear" null:"clear"`
+		Last  string `json:"last" validate:"required"`
+	}
+	for _, test := range []struct {
+		contentType, body string
+		want              paired
+		faults            string
+	}{
+		{jsonType, `{"name":"n","last":"l"}`, paired{Name: "n", Last: "l"}, ""},
+		{jsonType, `{"name":"n","last":"l","plain":["a","b"],"maybe":["c","d"]}`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Maybe: &pair{"c", "d"}}, ""},
+		{form, `name=n&last=l&plain=["a","b"]&clear=+["c","d"]+`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Clear: &pair{"c", "d"}}, ""},
+		{jsonType, `{"name":"n","last":"l","plain":null,"maybe":null,"clear":null}`, paired{Name: "n", Last: "l", Clear: &pair{}}, ""},
+		{form, `name=n&last=l&plain=null&maybe=+null&clear=null`, paired{Name: "n", Last: "l", Clear: &pair{}}, ""},
+		{jsonType, `{"plain":[1,2],"maybe":"x"}`, paired{}, "name required; plain[0] format; plain[1] format; maybe type; last required"},
+		{form, `plain=&maybe=["a","b"]&maybe=["a","b"]`, paired{}, "name required; plain type; maybe type; last required"},
+	} {
+		v, err := read(test.contentType, test.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in paired
+		var e *apperr.Error
+		var got []string
+		if err := v.Decode(&in); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				got = append(got, f.Param+" "+string(f.Code))
+				if f.In != "body" {
+					t.Errorf("%s: %+v", test.body, f)
+				}
+			}
+		}
+		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {
+			t.Errorf("%s: %+v, %q", test.body, in, got)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{`{"a":"x"}`: 1, `{"a":1}`: 0, `{"a":["x"]}`: 0, `{}`: 0, `{"a":null}`: 0} {
+		v, err := read(jsonType, body)
+		if err != nil || len(v.Texts("a")) != want && body != `{"a":null}` || v.Has("a") != (body != `{}` && body != `{"a":null}`) {
+			t.Errorf("%s: %q, %v", body, v.Texts("a"), err)
+		}
+	}
+	if v, err := read(form, "a=x&a=y"); err != nil || len(v.Texts("a")) != 2 || !v.Has("a") || v.Has("b") {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+// TestDecodeClear tells not given, cleared and given apart, and holds what is given to its rules.
+func TestDecodeClear(t *testing.T) {
+	t.Parallel()
+	type change struct {
+		Int   **int64      `json:"int" null:"clear" validate:"omitnil,min=1,max=9"`
+		Float **float64    `json:"float" null:"clear"`
+		Bool  **bool       `json:"bool" null:"clear"`
+		Time  **store.Time `json:"time" null:"clear"`
+		Enum  **string     `json:"enum" null:"clear" validate:"omitnil,oneof=a b"`
+		Ref   **store.ID   `json:"ref" null:"clear"`
+		List  *[]string    `json:"list" null:"clear" validate:"omitnil,max=2,dive,max=3"`
+		Must  *[]string    `json:"must" validate:"omitnil,min=1"`
+	}
+	when, err := store.ParseTime("2026-01-02T03:04:05.678Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := store.NewID()
+	all := change{
+		Int: new(new(int64(5))), Float: new(new(0.0)), Bool: new(new(false)), Time: new(new(when)), Enum: new(new("a")), Ref: new(new(id)),
+		List: &[]string{"abc"}, Must: &[]string{"x"},
+	}
+	none := change{
+		Int: new((*int64)(nil)), Float: new((*float64)(nil)), Bool: new((*bool)(nil)), Time: new((*store.Time)(nil)),
+		Enum: new((*string)(nil)), Ref: new((*store.ID)(nil)), List: new([]string(nil)),
+	}
+	for _, test := range []struct {
+		contentType, body string
+		want              change
+		faults            string
+	}{
+		{jsonType, `{}`, change{}, ""},
+		{jsonType, `{"int":5,"float":0,"bool":false,"time":"2026-01-02T03:04:05.678Z","enum":"a","ref":"` + id.Hex() + `","list":["abc"],"must":["x"]}`, all, ""},
+		{form, "int=5&float=0&bool=false&time=2026-01-02T03:04:05.678Z&enum=a&ref=" + id.Hex() + "&list=abc&must=x", all, ""},
+		{jsonType, `{"int":null,"float":null,"bool":null,"time":null,"enum":null,"ref":null,"list":null,"must":null}`, none, ""},
+		{form, "int=&float=+&bool=&time=&enum=&ref=", change{none.Int, none.Float, none.Bool, none.Time, none.Enum, none.Ref, nil, nil}, ""},
+		{jsonType, `{"int":0,"float":"","bool":"","time":"","enum":"","ref":"","list":["abcd","","abcd"],"must":[]}`, change{},
+			"int min; float type; bool type; time type; enum one_of; ref format; list[0] max_length; list[1] max_length; must required"},
+		{jsonType, `{"int":10,"ref":5,"list":["a","b","c"]}`, change{}, "int max; ref type; list max_length"},
+		{form, "int=10&int=&ref=x&enum=c&must=", change{}, "int type; enum one_of; ref format; must required"},
+	} {
+		v, err := read(test.contentType, test.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in change
+		var e *apperr.Error
+		var got []string
+		if err := v.Decode(&in); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				got = append(got, f.Param+" "+string(f.Code))
+			}
+		}
+		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {
+			t.Errorf("%s: %+v, %q", test.body, in, got)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package listing
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+type doc struct {
+	store.Meta
+	Title string      `json:"title"`
+	Size  *int64      `json:"size"`
+	Done  *store.Time `json:"done"`
+}
+
+type view struct {
+	ID    store.ID `json:"id"`
+	Title string   `json:"title"`
+	Body  string   `json:"body"`
+}
+
+func testSpec() Spec {
+	return Spec{
+		Name:   "docs",
+		Search: []string{"title"},
+		Sort:   []string{"title", "size", "done", "createdAt"},
+		Filter: []Filter{
+			{Field: "title"}, {Field: "size", Type: Int}, {Field: "price", Type: Float}, {Field: "open", Type: Bool},
+			{Field: "createdAt", Type: Time}, {Field: "userId", Type: ID}, {Field: "role", Type: Enum, Values: []string{"user", "admin"}},
+		},
+		View: view{},
+	}
+}
+
+var lister = NewLister(testSpec(), NewCursors("secret"))
+
+func parse(t *testing.T, query string) (Query, error) {
+	t.Helper()
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lister.Parse(values)
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	newest := []store.Order{{Field: "createdAt", Desc: true}}
+	id := store.NewID()
+	at, _ := store.ParseTime("2026-01-02T03:04:05.678Z")
+	for query, want := range map[string]store.Query{
+		"":                       {Sort: newest, Limit: 30},
+		"access_token=x&q=":      {Sort: newest, Limit: 30},
+		"page=3&limit=10":        {Sort: newest, Limit: 10, Skip: 20},
+		"page=101&limit=100":     {Sort: newest, Limit: 100, Skip: 10_000},
+		"sort=title,-createdAt":  {Sort: []store.Order{{Field: "title"}, {Field: "createdAt", Desc: true}}, Limit: 30},
+		"fields=title":           {Sort: newest, Limit: 30, Fields: []string{"id", "title", "createdAt"}},
+		"fields=-title":          {Sort: newest, Limit: 30, Fields: []string{"id", "body", "createdAt"}},
+		"q=two+words":            {Sort: newest, Limit: 30, Filter: store.And(store.Search("two words"))},
+		"title=%25_.*":           {Sort: newest, Limit: 30, Filter: store.And(store.Eq("title", "%_.*"))},
+		"title[in]=a,+b":         {Sort: newest, Limit: 30, Filter: store.And(store.In("title", "a", "b"))},
+		"size[gte]=1&size[lt]=5": {Sort: newest, Limit: 30, Filter: store.And(store.Gte("size", int64(1)), store.Lt("size", int64(5)))},
+		"price[lte]=1.5":         {Sort: newest, Limit: 30, Filter: store.And(store.Lte("price", 1.5))},
+		"open=true":              {Sort: newest, Limit: 30, Filter: store.And(store.Eq("open", true))},
+		"userId[ne]=" + id.Hex(): {Sort: newest, Limit: 30, Filter: store.And(store.Ne("userId", id))},
+		"createdAt[gt]=" + "2026-01-02T04:04:05.678%2B01:00": {Sort: newest, Limit: 30, Filter: store.And(store.Gt("createdAt", at))},
+	} {
+		q, err := parse(t, query)
+		if err != nil || !reflect.DeepEqual(q.Query, want) {
+			t.Errorf("%s: %+v, %v\nwant %+v", query, q.Query, err, want)
+		}
+		if !q.count {
+			t.Errorf("%s: count is off", query)
+		}
+	}
+	if q, err := parse(t, "count=false"); err != nil || q.count {
+		t.Errorf("count=false: %v", err)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"page=0":                               "page min",
+		"page=x":                               "page type",
+		"page=99999999999999999":               "page max",
+		"page=102&limit=100":                   "page max",
+		"limit=0":                              "limit min",
+		"limit=101":                            "limit max",
+		"limit=1&limit=2":                      "limit type",
+		"count=yes":                            "count type",
+		"sort=body":                            "sort one_of",
+		"sort=title,-title":                    "sort conflict",
+		"fields=password":                      "fields one_of",
+		"fields=title,-body":                   "fields conflict",
+		"fields=-id":                           "fields conflict",
+		"after=x":                              "after format",
+		"after=x&page=1":                       "after conflict",
+		"q=" + strings.Repeat("ä", MaxQuery+1): "q max_length",
+		"q=%ff":                                "q format",
+		"q=%00":                                "q format",
+		"size=big":                             "size type",
+		"size[in]=1,b":                         "size[in] type",
+		"price[gt]=x":                          "price[gt] type",
+		"open=1":                               "open type",
+		"createdAt=monday":                     "createdAt type",
+		"role=root":                            "role one_of",
+		"role[in]=user,root":                   "role[in] one_of",
+		"role[gt]=user":                        "role[gt] unknown",
+		"createdAt=9999-12-31T23:59:59-12:00":  "createdAt type",
+		"createdAt[in]=0000-01-01T00:00:00%2B12:00": "createdAt[in] type",
+		"price=NaN":         "price type",
+		"userId=me":         "userId type",
+		"title[regex]=.":    "title[regex] unknown",
+		"open[gt]=true":     "open[gt] unknown",
+		"$where=1":          "$where unknown",
+		"b=1&a=2&limit=200": "a unknown; b unknown; limit max",
+	} {
+		_, err := parse(t, query)
+		var e *apperr.Error
+		if !errors.As(err, &e) || e.Code != apperr.ValidationFailed {
+			t.Errorf("%s: %v", query, err)
+			continue
+		}
+		var got []string
+		for _, f := range e.Fields {
+			if f.In != "query" || f.Message == "" {
+				t.Errorf("%s: %+v", query, f)
+			}
+			got = append(got, f.Param+" "+string(f.Code))
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %v, want %s", query, got, want)
+		}
+	}
+	many := url.Values{}
+	for i := range 1000 {
+		many.Set(fmt.Sprint("x", i), "")
+	}
+	if _, err := lister.Parse(many); err == nil || len(err.(*apperr.Error).Fields) > maxUnknown {
+		t.Errorf("1000 unknown parameters: %.200v", err)
+	}
+	_, err := parse(t, "author=1")
+	var e *apperr.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Fields[0].Message, "after, count, createdAt, createdAt[gt]") {
+		t.Errorf("an unknown parameter's error does not name the allowed ones: %v", err)
+	}
+}
+
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	const query = "sort=-size,done,title&title[ne]=x"
+	q, err := parse(t, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, done := int64(1<<53-1), store.At(time.Now())
+	for _, d := range []doc{
+		{Meta: store.NewMeta(store.NewID(), done), Title: "ü", Size: &size, Done: &done},
+		{Meta: store.NewMeta(store.NewID(), done)},
+	} {
+		cursor := q.cursor(reflect.ValueOf(d))
+		next, err := parse(t, query+"&limit=5&fields=title&count=false&access_token=x&after="+cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []any{nil, nil, d.Title, d.ID}
+		if d.Size != nil {
+			want[0], want[1] = *d.Size, *d.Done
+		}
+		if !reflect.DeepEqual(next.After, want) {
+			t.Errorf("position %v, want %v", next.After, want)
+		}
+		for _, other := range []string{"", "sort=-size,done,title", "sort=size,done,title&title[ne]=x", query + "&q=a", query + "&size=1"} {
+			if _, err := parse(t, other+"&after="+cursor); !apperr.Is(err, apperr.ValidationFailed) {
+				t.Errorf("the cursor of %s is good for %s: %v", query, other, err)
+			}
+		}
+		raw, _ := base64.RawURLEncoding.DecodeString(cursor)
+		for i := range raw {
+			forged := slices.Clone(raw)
+			forged[i] ^= 1
+			if _, err := parse(t, query+"&after="+base64.RawURLEncoding.EncodeToString(forged)); !apperr.Is(err, apperr.ValidationFailed) {
+				t.Fatalf("byte %d altered: %v", i, err)
+			}
+		}
+		values, _ := url.ParseQuery(query + "&after=" + cursor)
+		otherList := testSpec()
+		otherList.Name = "others"
+		for name, test := range map[string]struct {
+			lister *Lister
+			good   bool
+		}{
+			"another secret": {NewLister(testSpec(), NewCursors("other")), false},
+			"another list":   {NewLister(otherList, NewCursors("secret")), false},
+			"a newer secret": {NewLister(testSpec(), NewCursors("new", "secret")), true},
+		} {
+			if _, err := test.lister.Parse(values); (err == nil) != test.good {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestPageJSON(t *testing.T) {
+	t.Parallel()
+	n, id := int64(2), store.NewID()
+	rows := []view{{id, "t", "b"}}
+	for _, test := range []struct {
+		page Page[view]
+		want string
+	}{
+		{Page[view]{Rows: []view{}}, `{"rows":[]}`},
+		{Page[view]{Count: &n, Rows: rows, Next: "x"}, fmt.Sprintf(`{"count":2,"rows":[{"id":%q,"title":"t","body":"b"}],"next":"x"}`, id.Hex())},
+		{Page[view]{Rows: rows, fields: []string{"id", "title"}}, fmt.Sprintf(`{"rows":[{"id":%q,"title":"t"}]}`, id.Hex())},
+	} {
+		if got, err := json.Marshal(test.page.JSON()); err != nil || string(got) != test.want {
+			t.Errorf("%s, %v, want %s", got, err, test.want)
+		}
+	}
+}
+
+func TestSpecStore(t *testing.T) {
+	t.Parallel()
+	got := testSpec().Store(store.Index{Fields: []string{"title"}, Unique: true})
+	var names []string
+	for _, i := range got.Indexes {
+		names = append(names, strings.Join(i.Fields, "+"))
+	}
+	want := "title createdAt title size done price+createdAt open+createdAt userId+createdAt role+createdAt"
+	if strings.Join(names, " ") != want || got.Name != "docs" || !got.Indexes[0].Unique {
+		t.Errorf("%v, want %s", names, want)
+	}
+}

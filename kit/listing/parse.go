@@ -1,0 +1,328 @@
+package listing
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Query is what a caller asks of a list.
+type Query struct {
+	store.Query
+	count  bool
+	fields []string // chosen of the view; nil is all
+	seal   func(values []any) string
+}
+
+// Lister reads the query strings of one resource's list.
+type Lister struct {
+	spec    Spec
+	cursors Cursors
+	fields  []string // of the view
+	params  []string // all that a query string may name, sorted
+}
+
+// NewLister makes the Lister of a Spec.
+func NewLister(spec Spec, cursors Cursors) *Lister {
+	l := &Lister{spec: spec, cursors: cursors, fields: fieldNames(reflect.TypeOf(spec.View))}
+	l.params = []string{"page", "limit", "sort", "fields", "after", "count"}
+	if len(spec.Search) > 0 {
+		l.params = append(l.params, "q")
+	}
+	for _, f := range spec.Filter {
+		l.params = append(l.params, f.Field)
+		for _, op := range f.Type.operators() {
+			l.params = append(l.params, f.Field+"["+op+"]")
+		}
+	}
+	sort.Strings(l.params)
+	return l
+}
+
+// Credential is the parameter that any query string may hold; it is not the list's.
+const Credential = "access_token"
+
+// Parse reads a query string. The error is ValidationFailed with every parameter at fault.
+func (l *Lister) Parse(values url.Values) (Query, error) {
+	p := parser{Lister: l, values: values}
+	q := Query{count: true}
+	p.unknown()
+	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
+	page := p.number("page", 1, 1, 1<<31)
+	if (page-1)*limit > MaxSkip {
+		p.bad("page", apperr.Max, fmt.Sprintf("Passes over more than %d rows. Go on with after=… and the next of the page before.", MaxSkip), MaxSkip/limit+1)
+	}
+	q.Limit, q.Skip = limit, (page-1)*limit
+	if text := p.text("count"); text != "" {
+		if q.count = text == "true"; text != "true" && text != "false" {
+			p.bad("count", apperr.Type, "Must be true or false.", nil)
+		}
+	}
+	q.Sort = p.sort()
+	q.fields = p.chosen()
+	q.Filter = p.filter()
+	if q.fields != nil {
+		q.Fields = slices.Clone(q.fields)
+		for _, order := range q.Sort {
+			if !slices.Contains(q.Fields, order.Field) {
+				q.Fields = append(q.Fields, order.Field)
+			}
+		}
+	}
+	scope := p.scope()
+	q.seal = func(values []any) string { return l.cursors.seal(scope, values) }
+	if after := p.text("after"); after != "" {
+		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
+		case values.Has("page"):
+			p.bad("after", apperr.Clash, "Cannot be given together with page.", nil)
+		case !ok:
+			p.bad("after", apperr.Format, "Must be the next of a page with the same q, sort and filters.", nil)
+		default:
+			q.After = position
+		}
+	}
+	if len(p.faults) > 0 {
+		return Query{}, apperr.Invalid(p.faults...)
+	}
+	return q, nil
+}
+
+type parser struct {
+	*Lister
+	values url.Values
+	faults []apperr.Field
+}
+
+func (p *parser) bad(param string, code apperr.FieldCode, message string, expected any) {
+	p.faults = append(p.faults, apperr.Field{In: "query", Param: param, Code: code, Message: message, Expected: expected})
+}
+
+func (p *parser) unknown() {
+	names := make([]string, 0, len(p.values))
+	for name := range p.values {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		switch {
+		case name == Credential:
+		case !slices.Contains(p.params, name):
+			p.unknownParam(name)
+		case len(p.values[name]) > 1:
+			p.bad(name, apperr.Type, "Must be given once.", nil)
+		case !utf8.ValidString(p.values.Get(name)) || strings.ContainsRune(p.values.Get(name), 0):
+			p.bad(name, apperr.Format, "Must be valid UTF-8 without the character U+0000.", nil)
+		}
+	}
+}
+
+// maxUnknown is how many unknown parameters are told, the first with all that are allowed.
+const maxUnknown = 20
+
+func (p *parser) unknownParam(name string) {
+	switch n := len(p.faults); {
+	case n == 0:
+		p.bad(name, apperr.Unknown, "Is not a parameter of this list. Allowed are "+strings.Join(p.params, ", ")+".", p.params)
+	case n < maxUnknown:
+		p.bad(name, apperr.Unknown, "Is not a parameter of this list.", nil)
+	}
+}
+
+func (p *parser) text(name string) string { return strings.TrimSpace(p.values.Get(name)) }
+
+func (p *parser) number(name string, fallback, low, high int) int {
+	text := p.text(name)
+	if text == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		p.bad(name, apperr.Type, "Must be a whole number.", nil)
+	case n < low:
+		p.bad(name, apperr.Min, fmt.Sprintf("Must be at least %d.", low), low)
+	case n > high:
+		p.bad(name, apperr.Max, fmt.Sprintf("Must be at most %d.", high), high)
+	default:
+		return n
+	}
+	return fallback
+}
+
+func (p *parser) list(name string) []string {
+	var items []string
+	for item := range strings.SplitSeq(p.values.Get(name), ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func (p *parser) sort() []store.Order {
+	var orders []store.Order
+	for _, item := range p.list("sort") {
+		field, desc := strings.CutPrefix(item, "-")
+		switch {
+		case !slices.Contains(p.spec.Sort, field):
+			p.bad("sort", apperr.OneOf, "Must list some of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
+			return nil
+		case slices.ContainsFunc(orders, func(o store.Order) bool { return o.Field == field }):
+			p.bad("sort", apperr.Clash, "Must name a field once.", nil)
+			return nil
+		}
+		orders = append(orders, store.Order{Field: field, Desc: desc})
+	}
+	if orders == nil {
+		orders = []store.Order{{Field: defaultSort, Desc: true}}
+	}
+	return orders
+}
+
+// chosen reads fields: all included, or all excluded; nil if absent. The id is always there.
+func (p *parser) chosen() []string {
+	items := p.list("fields")
+	if len(items) == 0 {
+		return nil
+	}
+	_, exclude := strings.CutPrefix(items[0], "-")
+	named := make(map[string]bool, len(items))
+	for _, item := range items {
+		name, minus := strings.CutPrefix(item, "-")
+		switch {
+		case minus != exclude:
+			p.bad("fields", apperr.Clash, "Must name either fields to include, or fields to leave out, each with - before it.", nil)
+			return nil
+		case !slices.Contains(p.fields, name):
+			p.bad("fields", apperr.OneOf, "Must name some of "+strings.Join(p.fields, ", ")+".", p.fields)
+			return nil
+		case minus && name == "id":
+			p.bad("fields", apperr.Clash, "Cannot leave out id.", nil)
+			return nil
+		}
+		named[name] = true
+	}
+	var out []string
+	for _, name := range p.fields {
+		if name == "id" || named[name] != exclude {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (p *parser) filter() store.Filter {
+	var filters []store.Filter
+	if q := p.text("q"); q != "" {
+		if utf8.RuneCountInString(q) > MaxQuery {
+			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
+		}
+		filters = append(filters, store.Search(q))
+	}
+	for _, f := range p.spec.Filter {
+		if p.values.Has(f.Field) {
+			if v, ok := p.value(f, f.Field, p.values.Get(f.Field)); ok {
+				filters = append(filters, store.Eq(f.Field, v))
+			}
+		}
+		for _, op := range f.Type.operators() {
+			if name := f.Field + "[" + op + "]"; p.values.Has(name) {
+				filters = append(filters, p.operator(f, op, name))
+			}
+		}
+	}
+	if len(filters) == 0 {
+		return nil // nil counts at no cost
+	}
+	return store.And(filters...)
+}
+
+func (p *parser) operator(f Filter, op, name string) store.Filter {
+	if op == "in" {
+		var values []any
+		for _, item := range p.list(name) {
+			v, ok := p.value(f, name, item)
+			if !ok {
+				return nil
+			}
+			values = append(values, v)
+		}
+		return store.In(f.Field, values...)
+	}
+	v, ok := p.value(f, name, p.values.Get(name))
+	if !ok {
+		return nil
+	}
+	return store.Comparison{Op: store.Op(op), Field: f.Field, Value: v}
+}
+
+// operators are the names in brackets, which are those of the store.
+func (t Type) operators() []string {
+	if t == Bool {
+		return []string{"ne"}
+	}
+	if t == ID || t == Enum {
+		return []string{"ne", "in"}
+	}
+	return []string{"gt", "gte", "lt", "lte", "ne", "in"}
+}
+
+func (p *parser) value(f Filter, name, text string) (any, bool) {
+	if f.Type == Text {
+		return text, true
+	}
+	text = strings.TrimSpace(text)
+	switch f.Type {
+	case Enum:
+		if slices.Contains(f.Values, text) {
+			return text, true
+		}
+		p.bad(name, apperr.OneOf, "Must be one of "+strings.Join(f.Values, ", ")+".", f.Values)
+	case Int:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n, true
+		}
+		p.bad(name, apperr.Type, "Must be a whole number.", nil)
+	case Float:
+		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
+			return x, true
+		}
+		p.bad(name, apperr.Type, "Must be a number.", nil)
+	case Bool:
+		if text == "true" || text == "false" {
+			return text == "true", true
+		}
+		p.bad(name, apperr.Type, "Must be true or false.", nil)
+	case Time:
+		if t, err := store.ParseTime(text); err == nil {
+			return t, true
+		}
+		p.bad(name, apperr.Type, "Must be a time such as 2006-01-02T15:04:05.000Z.", nil)
+	default:
+		if id, ok := store.ParseID(text); ok {
+			return id, true
+		}
+		p.bad(name, apperr.Type, "Must be an id: 24 hexadecimal characters.", nil)
+	}
+	return nil, false
+}
+
+// scope is what a cursor is bound to: the list, and every parameter that decides which rows there are and in which order.
+func (p *parser) scope() string {
+	scope := url.Values{}
+	for name, values := range p.values {
+		if !slices.Contains([]string{"page", "limit", "fields", "after", "count", Credential}, name) {
+			scope[name] = values
+		}
+	}
+	return p.spec.Name + "?" + scope.Encode()
+}

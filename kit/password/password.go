@@ -1,0 +1,168 @@
+package password
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/crypto/bcrypt"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/meter"
+)
+
+// The parameters of argon2id: OWASP Password Storage Cheat Sheet, "m=19456 (19 MiB), t=2, p=1".
+const (
+	memoryKiB = 19 * 1024
+	passes    = 2
+	lanes     = 1
+	saltBytes = 16
+	hashBytes = 32
+)
+
+// The bounds on parameters of a stored hash: beyond them it is not one of ours, and would cost too much to try.
+const (
+	maxMemoryKiB = 256 * 1024
+	maxPasses    = 16
+)
+
+// waitingPerHash is how many callers may wait for each hash that can run: about half a second's work.
+const waitingPerHash = 32
+
+// Hasher hashes passwords with argon2id, and verifies them. Each hash costs milliseconds of a core and megabytes on purpose,
+// so a flood of sign-ins must not starve the rest: at most GOMAXPROCS-1 hashes (at least one) run at once, so that a core
+// stays free for other routes; a bounded number of callers wait for their turn, and the rest get Unavailable.
+type Hasher struct {
+	memory, passes uint32
+	slots          chan struct{}
+	waiting        atomic.Int64 // or running
+	refused        atomic.Int64
+	limit          int64
+	dummy          string
+}
+
+// NewHasher makes a Hasher for this machine.
+func NewHasher() *Hasher { return newHasher(memoryKiB, passes) }
+
+// NewWeakHasher makes a Hasher whose hashes cost next to nothing, for tests that are not about hashing.
+func NewWeakHasher() *Hasher { return newHasher(8, 1) }
+
+func newHasher(memory, passes uint32) *Hasher {
+	parallel := max(1, runtime.GOMAXPROCS(0)-1)
+	return &Hasher{
+		memory: memory, passes: passes,
+		slots: make(chan struct{}, parallel),
+		limit: int64(parallel * waitingPerHash),
+		dummy: format(memory, passes, lanes, make([]byte, saltBytes), make([]byte, hashBytes)),
+	}
+}
+
+// Hash returns the argon2id hash of a password in the PHC string format.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	release, err := h.acquire(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	salt := make([]byte, saltBytes)
+	rand.Read(salt) // never fails: crypto/rand
+	return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil
+}
+
+// Verify reports whether the password is that of the hash, argon2id or bcrypt, and whether the hash should be replaced
+// because it is not what Hash makes today. An empty hash matches nothing, and takes the time of one that might.
+func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
+	release, err := h.acquire(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	defer release()
+	if strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") || strings.HasPrefix(hash, "$2y$") {
+		return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil, true, nil
+	}
+	known := hash != ""
+	if !known {
+		hash = h.dummy
+	}
+	p, err := parse(hash)
+	if err != nil {
+		return false, false, err
+	}
+	sum := argon2.IDKey([]byte(password), p.salt, p.passes, p.memory, p.lanes, uint32(len(p.sum)))
+	match = subtle.ConstantTimeCompare(sum, p.sum) == 1 && known
+	return match, p.memory != h.memory || p.passes != h.passes || p.lanes != lanes, nil
+}
+
+// acquire waits for a turn. The error is Unavailable: too many wait already, or the context ended.
+func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
+	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
+		h.waiting.Add(-1)
+		h.refused.Add(1)
+		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").After(2 * time.Second).Refuse()
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots; h.waiting.Add(-1) }, nil
+	case <-ctx.Done():
+		h.waiting.Add(-1)
+		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err()).Refuse()
+	}
+}
+
+// Metrics implements meter.Metered.
+func (h *Hasher) Metrics() []meter.Metric {
+	return []meter.Metric{
+		{
+			Name: "password_hashes", Help: "Hashes of passwords that are being made, and callers who wait for their turn.", Label: "state",
+			Read: func() map[string]float64 {
+				running := float64(len(h.slots))
+				return map[string]float64{"running": running, "waiting": max(0, float64(h.waiting.Load())-running)}
+			},
+		},
+		{
+			Name: "password_hashes_refused_total", Help: "Callers who were refused because too many waited for a hash.", Counter: true,
+			Read: func() map[string]float64 { return map[string]float64{"": float64(h.refused.Load())} },
+		},
+	}
+}
+
+type parsed struct {
+	memory, passes uint32
+	lanes          uint8
+	salt, sum      []byte
+}
+
+var encoding = base64.RawStdEncoding
+
+// format writes the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
+func format(memory, passes uint32, lanes uint8, salt, sum []byte) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
+		argon2.Version, memory, passes, lanes, encoding.EncodeToString(salt), encoding.EncodeToString(sum))
+}
+
+func parse(hash string) (p parsed, err error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return p, fmt.Errorf("password: a stored hash is neither argon2id nor bcrypt")
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.memory, &p.passes, &p.lanes); err != nil {
+		return p, fmt.Errorf("password: a stored hash has broken parameters: %w", err)
+	}
+	if p.memory > maxMemoryKiB || p.passes < 1 || p.passes > maxPasses || p.lanes < 1 {
+		return p, fmt.Errorf("password: a stored hash has parameters out of bounds")
+	}
+	if p.salt, err = encoding.DecodeString(parts[4]); err != nil {
+		return p, fmt.Errorf("password: a stored hash has a broken salt: %w", err)
+	}
+	if p.sum, err = encoding.DecodeString(parts[5]); err != nil || len(p.sum) == 0 {
+		return p, fmt.Errorf("password: a stored hash has a broken sum")
+	}
+	return p, nil
+}

@@ -1,0 +1,150 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+func TestHashAndVerify(t *testing.T) {
+	t.Parallel()
+	h := NewHasher()
+	for _, pass := range []string{"correct horse battery", " blanks count ", "пароль密码", strings.Repeat("x", 128)} {
+		hash, err := h.Hash(t.Context(), pass)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
+			t.Errorf("hash %s", hash)
+		}
+		if match, outdated, err := h.Verify(t.Context(), pass, hash); !match || outdated || err != nil {
+			t.Errorf("%q: match %v, outdated %v, %v", pass, match, outdated, err)
+		}
+		if match, _, err := h.Verify(t.Context(), pass+"x", hash); match || err != nil {
+			t.Errorf("%q with one more: match %v, %v", pass, match, err)
+		}
+		if again, _ := h.Hash(t.Context(), pass); again == hash {
+			t.Error("two hashes share a salt")
+		}
+	}
+}
+
+func TestVerifyForeignHashes(t *testing.T) {
+	t.Parallel()
+	h := NewHasher()
+	old, err := bcrypt.GenerateFromPassword([]byte("an old password"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weak := format(1024, 1, 1, []byte("0123456789abcdef"), []byte("0123456789abcdef0123456789abcdef"))
+	for name, test := range map[string]struct {
+		pass, hash      string
+		match, outdated bool
+		fails           bool
+	}{
+		"bcrypt":           {"an old password", string(old), true, true, false},
+		"bcrypt, wrong":    {"another", string(old), false, true, false},
+		"weaker argon2id":  {"x", weak, false, true, false},
+		"nobody":           {"", "", false, false, false},
+		"nobody, any":      {"anything", "", false, false, false},
+		"plain text":       {"secret", "secret", false, false, true},
+		"argon2i":          {"x", strings.Replace(weak, "argon2id", "argon2i", 1), false, false, true},
+		"too much memory":  {"x", format(1<<22, 1, 1, []byte("salt"), []byte("sum")), false, false, true},
+		"no pass":          {"x", format(1024, 0, 1, []byte("salt"), []byte("sum")), false, false, true},
+		"no lane":          {"x", format(1024, 1, 0, []byte("salt"), []byte("sum")), false, false, true},
+		"no sum":           {"x", format(1024, 1, 1, []byte("salt"), nil), false, false, true},
+		"broken salt":      {"x", "$argon2id$v=19$m=1024,t=1,p=1$!$AAAA", false, false, true},
+		"broken parameter": {"x", "$argon2id$v=19$m=a,t=1,p=1$AAAA$AAAA", false, false, true},
+	} {
+		match, outdated, err := h.Verify(t.Context(), test.pass, test.hash)
+		if match != test.match || (err != nil) != test.fails || (err == nil && outdated != test.outdated) {
+			t.Errorf("%s: match %v, outdated %v, %v", name, match, outdated, err)
+		}
+	}
+}
+
+// TestFlood fills the slots and the queue by hand: the next caller is refused at once, and one who gives up leaves room.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	h := NewHasher()
+	var release []func()
+	for range cap(h.slots) {
+		r, err := h.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		release = append(release, r)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	waiters := make(chan error)
+	for range h.limit {
+		go func() {
+			_, err := h.acquire(gone)
+			waiters <- err
+		}()
+	}
+	for h.waiting.Load() < h.limit+int64(cap(h.slots)) {
+		select {
+		case err := <-waiters:
+			t.Fatalf("a waiter was refused: %v", err)
+		default:
+		}
+	}
+	_, err := h.acquire(t.Context())
+	var e *apperr.Error
+	if !errors.As(err, &e) || e.Code != apperr.Unavailable || e.RetryAfter == 0 {
+		t.Fatalf("one too many: %v", err)
+	}
+	queue, refused := h.Metrics()[0].Read(), h.Metrics()[1].Read()
+	if queue["running"] != float64(cap(h.slots)) || queue["waiting"] != float64(h.limit) || refused[""] != 1 {
+		t.Errorf("counted %v, refused %v", queue, refused)
+	}
+	cancel()
+	for range h.limit {
+		if err := <-waiters; !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
+			t.Errorf("one who gave up: %v", err)
+		}
+	}
+	for _, r := range release {
+		r()
+	}
+	if n := h.waiting.Load(); n != 0 {
+		t.Errorf("%d still counted", n)
+	}
+	if r, err := h.acquire(t.Context()); err != nil {
+		t.Errorf("afterwards: %v", err)
+	} else {
+		r()
+	}
+}
+
+func TestIsCommon(t *testing.T) {
+	t.Parallel()
+	for pass, want := range map[string]bool{"password": true, "PassWord1": true, "12345678": true, "correct horse battery": false, "": false, "# The most": false} {
+		if IsCommon(pass) != want {
+			t.Errorf("%q: %v", pass, !want)
+		}
+	}
+	if n := len(common()); n < 1000 {
+		t.Errorf("only %d passwords", n)
+	}
+	for word := range common() {
+		if len(word) < 8 || word != strings.ToLower(word) {
+			t.Errorf("%q can never match", word)
+		}
+	}
+}
+
+func BenchmarkHash(b *testing.B) {
+	h := NewHasher()
+	for b.Loop() {
+		if _, err := h.Hash(b.Context(), "correct horse battery"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

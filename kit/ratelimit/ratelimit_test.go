@@ -1,0 +1,268 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
+)
+
+var rule = Rule{Name: "test", Max: 3, Window: time.Minute}
+
+// start makes a Limiter whose clock stands still, and what sets it forward.
+func start(t *testing.T) (l *Limiter, advance func(time.Duration)) {
+	t.Helper()
+	db, now := testdb.Open(t), time.Now()
+	l = New(db, func() time.Time { return now })
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return l, func(d time.Duration) { now = now.Add(d) }
+}
+
+func tooMany(err error) bool { return apperr.Is(err, apperr.TooManyRequests) }
+
+func TestTake(t *testing.T) {
+	t.Parallel()
+	l, advance := start(t)
+	ada, eve := rule.Of("ada"), rule.Of("eve")
+	for range rule.Max {
+		if err := errors.Join(l.Check(t.Context(), ada), l.Take(t.Context(), ada)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	advance(time.Minute - time.Millisecond)
+	for _, err := range []error{l.Check(t.Context(), ada), l.Check(t.Context(), eve, ada), l.Take(t.Context(), ada)} {
+		var e *apperr.Error
+		if !errors.As(err, &e) || e.Code != apperr.TooManyRequests || e.RetryAfter != time.Millisecond {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := l.Check(t.Context(), eve); err != nil {
+		t.Errorf("another's counter: %v", err)
+	}
+	advance(time.Millisecond)
+	if err := errors.Join(l.Check(t.Context(), ada), l.Take(t.Context(), ada)); err != nil {
+		t.Errorf("after the window: %v", err)
+	}
+	advance(30 * time.Second)
+	for range rule.Max - 1 {
+		if err := l.Take(t.Context(), ada); err != nil {
+			t.Errorf("in the second window: %v", err)
+		}
+	}
+	if !tooMany(l.Take(t.Context(), ada)) {
+		t.Error("the second window has no end")
+	}
+	if err := errors.Join(l.Clear(t.Context(), ada), l.Take(t.Context(), ada)); err != nil {
+		t.Errorf("after Clear: %v", err)
+	}
+}
+
+// TestTakeAtOnce counts each of many callers, at the begin of a window and after it.
+func TestTakeAtOnce(t *testing.T) {
+	t.Parallel()
+	l, advance := start(t)
+	key := rule.Of("ada")
+	for range 2 {
+		var wg sync.WaitGroup
+		var taken atomic.Int64
+		for range 20 {
+			wg.Go(func() {
+				if err := l.Take(t.Context(), key); err == nil {
+					taken.Add(1)
+				} else if !tooMany(err) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if taken.Load() != int64(rule.Max) {
+			t.Errorf("%d could take", taken.Load())
+		}
+		advance(rule.Window)
+	}
+}
+
+func TestObserver(t *testing.T) {
+	t.Parallel()
+	l, advance := start(t)
+	var states []State
+	ctx := WithObserver(t.Context(), func(s []State) { states = s })
+	other := Rule{Name: "other", Max: 1, Window: time.Hour}
+	_ = l.Take(ctx, rule.Of("ada"), other.Of("ada"))
+	advance(time.Second)
+	_ = l.Check(ctx, rule.Of("ada"), other.Of("ada"), rule.Of("eve"))
+	want := []State{{rule, 2, 59 * time.Second}, {other, 0, time.Hour - time.Second}, {rule, 3, time.Minute}}
+	for i := range want {
+		if len(states) != len(want) || (states[i].Reset-want[i].Reset).Abs() > time.Millisecond { // the database keeps no more
+			t.Fatalf("%+v", states)
+		}
+		states[i].Reset = want[i].Reset
+		if states[i] != want[i] {
+			t.Errorf("%+v, want %+v", states[i], want[i])
+		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	l, advance := start(t)
+	_ = l.Take(t.Context(), rule.Of("old"))
+	advance(rule.Window)
+	_ = l.Take(t.Context(), rule.Of("new"))
+	if err := l.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := l.counters.List(t.Context(), store.Query{})
+	if err != nil || len(left) != 1 || left[0].ID != rule.Of("new").id {
+		t.Errorf("%+v %v", left, err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	seen := make(map[store.ID]bool)
+	for _, k := range []Key{rule.Of("a", "b"), rule.Of("a"), rule.Of("ab"), rule.Of("b", "a"), {id: Rule{Name: "other"}.Of("a").id}} {
+		if seen[k.id] {
+			t.Errorf("%+v is another's", k)
+		}
+		seen[k.id] = true
+	}
+	for address, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64",
+		"fe80::1%eth0": "fe80::/64", "": "", "pipe": "pipe",
+	} {
+		if got := Network(address); got != want {
+			t.Errorf("%s is in %s", address, got)
+		}
+	}
+}
+
+// TestGuess lets exactly as many wrong guesses through as the rule says, however many come at once, and no right one
+// after them.
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	l, advance := start(t)
+	g := NewGuesses(l)
+	client, account := rule.Of("ada", "here"), Rule{Name: "account", Max: 100, Window: time.Minute}.Of("ada")
+	guess := func(right bool) (bool, error) {
+		return g.Guess(t.Context(), account, client, nil, func() (bool, error) { return right, nil })
+	}
+	for range 5 { // a right guess forgives the wrong ones before it
+		_, _ = guess(false)
+		_, _ = guess(false)
+		if ok, err := guess(true); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	var wg sync.WaitGroup
+	var let atomic.Int64
+	for range 20 {
+		wg.Go(func() {
+			if ok, err := guess(false); ok || err == nil {
+				let.Add(1)
+			} else if !tooMany(err) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if let.Load() != int64(rule.Max) {
+		t.Errorf("%d guesses", let.Load())
+	}
+	if ok, err := guess(true); ok || !tooMany(err) {
+		t.Errorf("a right guess after them: %v %v", ok, err)
+	}
+	advance(time.Minute)
+	broken := errors.New("broken")
+	if ok, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return false, broken }); ok || !errors.Is(err, broken) {
+		t.Errorf("%v %v", ok, err)
+	}
+	if ok, err := guess(true); !ok || err != nil {
+		t.Errorf("after the window: %v %v", ok, err)
+	}
+	if len(g.turns) != 0 {
+		t.Errorf("%d turns are kept", len(g.turns))
+	}
+}
+
+// TestFlood refuses guesses at an account at which too many wait, and lets those at another through.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	g := NewGuesses(l)
+	ada, eve := rule.Of("ada"), rule.Of("eve")
+	hold := make(chan struct{})
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	wg.Go(func() {
+		_, _ = g.Guess(t.Context(), ada, rule.Of("a"), nil, func() (bool, error) { close(running); <-hold; return true, nil })
+	})
+	<-running
+	refused := make(chan error)
+	for range waitingGuesses + 1 {
+		wg.Go(func() {
+			_, err := g.Guess(ctx, ada, rule.Of("a"), nil, func() (bool, error) { return true, nil })
+			refused <- err
+		})
+	}
+	if err := <-refused; !apperr.Is(err, apperr.Unavailable) { // the one too many; the others wait
+		t.Error(err)
+	}
+	if ok, err := g.Guess(t.Context(), eve, rule.Of("e"), nil, func() (bool, error) { return true, nil }); !ok || err != nil {
+		t.Errorf("another account: %v %v", ok, err)
+	}
+	cancel()
+	for range waitingGuesses {
+		if err := <-refused; !apperr.Is(err, apperr.Unavailable) {
+			t.Error(err)
+		}
+	}
+	close(hold)
+	wg.Wait()
+	if len(g.turns) != 0 {
+		t.Errorf("%d turns are kept", len(g.turns))
+	}
+}
+
+// TestFloodOfTheLimited has a client that has used its guesses up flood an account: it takes no place of those who wait.
+func TestFloodOfTheLimited(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	g := NewGuesses(l)
+	account, thief, owner := Rule{Name: "account", Max: 100, Window: time.Minute}.Of("ada"), rule.Of("ada", "there"), rule.Of("ada", "here")
+	for range rule.Max {
+		_ = l.Take(t.Context(), thief)
+	}
+	hold, running := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, _ = g.Guess(t.Context(), account, owner, nil, func() (bool, error) { close(running); <-hold; return true, nil })
+	})
+	<-running
+	ctx, cancel := context.WithCancel(t.Context())
+	refused := make(chan error, 2*waitingGuesses)
+	for range cap(refused) {
+		wg.Go(func() {
+			_, err := g.Guess(ctx, account, thief, nil, func() (bool, error) { return false, nil })
+			refused <- err
+		})
+	}
+	for range waitingGuesses { // those that wait, if any, are the others
+		if err := <-refused; !tooMany(err) {
+			t.Errorf("the attack succeeded: %v", err)
+			break
+		}
+	}
+	cancel()
+	close(hold)
+	wg.Wait()
+}

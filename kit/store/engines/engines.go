@@ -1,0 +1,78 @@
+// Package engines opens the database that an address names.
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/mongo"
+	"example.com/ginseng/kit/store/sqlite"
+)
+
+// ErrAddress is the error of an address that cannot be that of a database.
+var ErrAddress = errors.New("not the address of a database")
+
+// Open opens mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a server that is away: Ping tells.
+func Open(ctx context.Context, url string) (store.DB, error) {
+	return open(ctx, url, sqlite.Options{})
+}
+
+// OpenExisting is Open, but makes no file that is missing.
+func OpenExisting(ctx context.Context, url string) (store.DB, error) {
+	return open(ctx, url, sqlite.Options{Existing: true})
+}
+
+func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error) {
+	scheme, _, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "mongodb", "mongodb+srv":
+		db, err := mongo.Open(ctx, url, mongo.Options{})
+		if err != nil { // it has not connected yet
+			return nil, fmt.Errorf("%w: %w", ErrAddress, err)
+		}
+		return db, nil
+	case "sqlite":
+		return sqlite.Open(ctx, Path(url), opts)
+	}
+	return nil, fmt.Errorf("%w: no engine for addresses that begin with %q; write mongodb://HOST/NAME or sqlite:PATH", ErrAddress, scheme)
+}
+
+// Path is the file that an address of the embedded engine names, "" for another address.
+func Path(url string) string {
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	if !ok {
+		return ""
+	}
+	return strings.TrimPrefix(path, "//")
+}
+
+// Shown is the address as it may stand in a log: without user, password and options.
+func Shown(url string) string {
+	if Path(url) != "" {
+		return url
+	}
+	scheme, rest, _ := strings.Cut(url, "://")
+	credentials, server, found := strings.Cut(rest, "@")
+	if !found {
+		server = rest
+	} else if strings.ContainsAny(credentials, "/?") || strings.Contains(server, "@") {
+		return scheme + ":…" // who can tell where the password ends?
+	}
+	server, _, _ = strings.Cut(server, "?")
+	return scheme + "://" + server
+}
+
+// Same reports whether two addresses are known to name one database. Those of a server may do so without being known to.
+func Same(a, b string) bool {
+	if Path(a) == "" || Path(b) == "" {
+		return Shown(a) == Shown(b)
+	}
+	one, err := os.Stat(Path(a))
+	other, otherErr := os.Stat(Path(b))
+	return err == nil && otherErr == nil && os.SameFile(one, other) || filepath.Clean(Path(a)) == filepath.Clean(Path(b))
+}

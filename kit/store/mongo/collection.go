@@ -1,0 +1,215 @@
+package mongo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"example.com/ginseng/kit/store"
+)
+
+// collection implements store.Engine. Each verb is one command; a List without a limit is read in batches.
+type collection struct {
+	schema
+	c *driver.Collection
+	// keepsWords is set once the server has shown that it cannot leave the words out of the answer to an Update.
+	keepsWords atomic.Bool
+}
+
+// Insert asks for the duplicate field by commands of its own, if the server refuses without naming it.
+func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
+	stored, err := c.document(doc)
+	if err != nil {
+		return err
+	}
+	_, err = c.c.InsertOne(ctx, stored)
+	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
+		return store.Duplicate(c.taken(ctx, stored)...).Because(err)
+	}
+	return translate(err, c.indexes)
+}
+
+// taken returns the fields of the unique index that holds the document's values already; none if it no longer does.
+func (c *collection) taken(ctx context.Context, stored bson.D) []string {
+	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
+	for _, idx := range slices.Concat(c.indexes, []index{id}) {
+		if !idx.unique {
+			continue
+		}
+		var same []bson.D
+		for _, k := range idx.keys {
+			if v := lookup(stored, strings.Split(k.Key, ".")...); v != nil {
+				same = append(same, where(k.Key, "$eq", v))
+			}
+		}
+		if len(same) < len(idx.keys) { // the index leaves the document out
+			continue
+		}
+		if n, err := c.c.CountDocuments(ctx, all(same...), options.Count().SetLimit(1)); err == nil && n > 0 {
+			return idx.fields
+		}
+	}
+	return nil
+}
+
+// document is doc as it is stored, with the words of its searched fields.
+func (c *collection) document(doc any) (bson.D, error) {
+	stored, err := encode(doc)
+	if err != nil {
+		return nil, fmt.Errorf("mongo: %w", err)
+	}
+	var found bson.D
+	for _, field := range c.search {
+		if w := words(lookup(stored, strings.Split(path(field), ".")...)); w != nil {
+			found = append(found, bson.E{Key: escape(field), Value: w})
+		}
+	}
+	if found != nil {
+		stored = append(stored, bson.E{Key: wordsKey, Value: found})
+	}
+	return stored, nil
+}
+
+// First reads by the key where the filter gives one, and else the first in the order of the id.
+func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
+	found := false
+	err := c.List(ctx, store.Query{Filter: f, Limit: 1}, func() any {
+		found = true
+		return into
+	})
+	if err == nil && !found {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// List names the index to read where hint knows it.
+func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
+	filter, err := c.filter(q.Filter)
+	if err != nil {
+		return err
+	}
+	known := factsOf(q.Filter)
+	opts := options.Find()
+	keys := sortKeys(q.Sort)
+	if !known.oneID() { // a look-up of one document is quicker without an order
+		opts.SetSort(sortDocument(keys))
+	}
+	if q.Skip > 0 {
+		opts.SetSkip(int64(q.Skip))
+	}
+	if q.After != nil {
+		rest, err := after(keys, q.After)
+		if err != nil {
+			return err
+		}
+		filter = all(filter, rest)
+	}
+	if q.Limit > 0 {
+		// A batch that the limit does not fill tells the server that it is the last.
+		opts.SetLimit(int64(q.Limit)).SetBatchSize(int32(min(q.Limit, math.MaxInt32-1)) + 1)
+	}
+	if projection := c.projection(q.Fields); projection != nil {
+		opts.SetProjection(projection)
+	}
+	cursor, err := c.find(ctx, filter, opts, c.hint(known, q.Sort))
+	if err != nil {
+		return translate(err, nil)
+	}
+	defer cursor.Close(context.WithoutCancel(ctx))
+	decoder := newDecoder()
+	for cursor.Next(ctx) {
+		into := next()
+		err := decoder.decode(cursor.Current, into)
+		if q.Whole && len(q.Fields) == 0 {
+			err = c.whole(cursor.Current, into, err)
+		}
+		if err != nil {
+			return fmt.Errorf("mongo: %w", err)
+		}
+	}
+	return translate(cursor.Err(), nil)
+}
+
+// find goes without the hint if the index is not there: a copy of the service of another version may have dropped it.
+func (c *collection) find(
+	ctx context.Context, filter bson.D, opts *options.FindOptionsBuilder, hint string,
+) (*driver.Cursor, error) {
+	if hint == "" {
+		return c.c.Find(ctx, filter, opts)
+	}
+	cursor, err := c.c.Find(ctx, filter, opts, options.Find().SetHint(hint))
+	if hasCode(err, codeBadValue) {
+		return c.c.Find(ctx, filter, opts)
+	}
+	return cursor, err
+}
+
+// Count of all documents is the number that the server keeps with the collection. It may be off after a crash of the
+// server, until MongoDB validates the collection, and on a sharded cluster while chunks move.
+func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
+	filter, err := c.filter(f)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	if len(filter) == 0 {
+		n, err = c.c.EstimatedDocumentCount(ctx)
+	} else {
+		n, err = c.c.CountDocuments(ctx, filter)
+	}
+	return n, translate(err, nil)
+}
+
+// Update is MongoDB's findAndModify.
+func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	filter, err := c.filter(f)
+	if err != nil {
+		return err
+	}
+	update, err := c.update(changes)
+	if err != nil {
+		return err
+	}
+	opts := options.FindOneAndUpdate().SetReturnDocument(options.After)
+	if projection := c.projection(nil); projection != nil && !c.keepsWords.Load() {
+		opts.SetProjection(projection)
+	}
+	raw, err := c.c.FindOneAndUpdate(ctx, filter, update, opts).Raw()
+	if hasCode(err, codeNotImplemented) { // FerretDB 1
+		c.keepsWords.Store(true)
+		raw, err = c.c.FindOneAndUpdate(ctx, filter, update, opts.SetProjection(nil)).Raw()
+	}
+	if err != nil {
+		return translate(err, c.indexes)
+	}
+	if err := newDecoder().decode(raw, into); err != nil {
+		return fmt.Errorf("mongo: %w", err)
+	}
+	return nil
+}
+
+// Delete of one document by its id is tried again after a lost connection; MongoDB cannot do that for many.
+func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
+	filter, err := c.filter(f)
+	if err != nil {
+		return 0, err
+	}
+	var result *driver.DeleteResult
+	if known := factsOf(f); known.oneID() {
+		result, err = c.c.DeleteOne(ctx, filter)
+	} else {
+		result, err = c.c.DeleteMany(ctx, filter)
+	}
+	if err != nil {
+		return 0, translate(err, nil)
+	}
+	return result.DeletedCount, nil
+}

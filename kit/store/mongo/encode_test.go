@@ -1,0 +1,98 @@
+package mongo
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"example.com/ginseng/kit/store"
+)
+
+type note struct {
+	store.Meta `bson:",inline"`
+	Title      string            `json:"title"`
+	Body       *string           `json:"body"`
+	Short      string            `json:"short,omitempty"`
+	Secret     string            `json:"-"`
+	Size       int               `json:"size"`
+	Due        *store.Time       `json:"due"`
+	Tags       []string          `json:"tags"`
+	Labels     map[string]string `json:"labels"`
+	Place      *place            `json:"place"`
+	Any        map[string]any    `json:"any"`
+}
+
+type place struct {
+	City string  `json:"city"`
+	Zip  *string `json:"zip"`
+}
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	c := &collection{schema: newSchema(store.Spec{Search: []string{"title", "body", "place.city", "size"}})}
+	meta := store.NewMeta(someID, noon)
+	const head = `{"_id":` + jsonID + `,"version":1,"createdAt":` + jsonNoon + `,"updatedAt":` + jsonNoon + `,`
+	for _, test := range []struct {
+		name string
+		doc  note
+		want string
+	}{
+		{"absent values", note{Meta: meta}, head + `"title":"","size":0,"_words":{"title":[]}}`},
+		{"all values", note{
+			Meta: meta, Title: "Der Fluß", Body: new("a b a"), Short: "s", Secret: "never", Size: math.MaxInt32 + 1, Due: &noon,
+			Tags: []string{}, Labels: map[string]string{}, Place: &place{City: "São Paulo"},
+		}, head + `"title":"Der Fluß","body":"a b a","short":"s","size":2147483648,"due":` + jsonNoon +
+			`,"tags":[],"labels":{},"place":{"city":"São Paulo"},` +
+			`"_words":{"title":["der","fluss"],"body":["a","b"],"place%2Ecity":["sao","paulo"]}}`},
+		{"keys", note{Meta: meta, Labels: map[string]string{"app.kubernetes.io/$name%": "$x.y%"}},
+			head + `"title":"","size":0,"labels":{"app%2Ekubernetes%2Eio/$name%25":"$x.y%"},"_words":{"title":[]}}`},
+		{"operators", note{Meta: meta, Any: map[string]any{"$where": []any{map[string]any{"$gt": nil, "$$": 1}, nil}}},
+			head + `"title":"","size":0,"any":{"%24where":[{"%24$":1},null]},"_words":{"title":[]}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := c.document(test.doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantJSON(t, got, test.want)
+
+			raw, err := bson.Marshal(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back note
+			if err := newDecoder().decode(raw, &back); err != nil {
+				t.Fatal(err)
+			}
+			test.doc.Secret = ""
+			if test.doc.Any != nil { // a null does not come back, and numbers have a size
+				test.doc.Any = map[string]any{"$where": bson.A{map[string]any{"$$": int32(1)}, nil}}
+			}
+			if !reflect.DeepEqual(back, test.doc) {
+				t.Errorf("came back as\n%+v, want\n%+v", back, test.doc)
+			}
+		})
+	}
+	if got, err := c.document(map[string]any{"a": make(chan int)}); err == nil {
+		t.Errorf("a channel became %v", got)
+	}
+}
+
+func FuzzEscape(f *testing.F) {
+	for _, key := range []string{"", "plain", "a.b", "$gt", "$", "%", "%2E", "%24", "%%2525", "a$b", "．", "\xff"} {
+		f.Add(key)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		got := escape(key)
+		for i, c := range got {
+			if c == '.' || c == '$' && i == 0 {
+				t.Errorf("escape(%q) = %q", key, got)
+			}
+		}
+		if back := unescape(got); back != key {
+			t.Errorf("%q came back as %q", key, back)
+		}
+	})
+}

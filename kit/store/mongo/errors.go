@@ -1,0 +1,121 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"slices"
+
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"example.com/ginseng/kit/store"
+)
+
+// Codes of MongoDB's errors (error_codes.yml in its source).
+const (
+	codeInternalError         = 1
+	codeBadValue              = 2
+	codeNamespaceNotFound     = 26
+	codeIndexNotFound         = 27
+	codeIndexOptionsConflict  = 85
+	codeIndexKeySpecsConflict = 86
+	codeNotImplemented        = 238
+)
+
+// awayCodes are the errors of a server that works no longer, not yet, or not now.
+var awayCodes = []int{
+	6,     // HostUnreachable
+	7,     // HostNotFound
+	50,    // MaxTimeMSExpired
+	64,    // WriteConcernTimeout
+	89,    // NetworkTimeout
+	91,    // ShutdownInProgress
+	100,   // UnsatisfiableWriteConcern
+	133,   // FailedToSatisfyReadPreference
+	134,   // ReadConcernMajorityNotAvailableYet
+	189,   // PrimarySteppedDown
+	202,   // NetworkInterfaceExceededTimeLimit
+	262,   // ExceededTimeLimit
+	462,   // IngressRequestRateLimitExceeded
+	8000,  // AtlasError: over the quota, among others
+	9001,  // SocketException
+	10058, // LegacyNotPrimary
+	10107, // NotWritablePrimary
+	11600, // InterruptedAtShutdown
+	11602, // InterruptedDueToReplStateChange
+	13435, // NotPrimaryNoSecondaryOk
+	13436, // NotPrimaryOrSecondary
+	14031, // OutOfDiskSpace
+}
+
+// translate returns the driver's error as package store promises it; the indexes are those of the collection, for the
+// name of a duplicate. What it does not know stays an error without a code.
+func translate(err error, indexes []index) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, driver.ErrNoDocuments):
+		return store.ErrNotFound
+	case isDuplicate(err):
+		return store.Duplicate(duplicateFields(err, indexes)...).Because(err)
+	case isAway(err):
+		return store.Away(err)
+	}
+	return fmt.Errorf("mongo: %w", err)
+}
+
+// isAway reports whether the database did not answer, or the context ended.
+func isAway(err error) bool {
+	for _, cause := range []error{
+		context.Canceled, context.DeadlineExceeded, driver.ErrClientDisconnected, io.EOF, io.ErrUnexpectedEOF,
+	} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || hasCode(err, awayCodes...) {
+		return true
+	}
+	// The driver's own verdict: a connection lost, a pool cleared.
+	var labeled driver.LabeledError
+	labels := []string{"NetworkError", "RetryableWriteError", "TransientTransactionError"}
+	return errors.As(err, &labeled) && slices.ContainsFunc(labels, labeled.HasErrorLabel)
+}
+
+// isDuplicate reports whether a unique index refused a write. FerretDB 1 gives the code in answer to an insert alone.
+func isDuplicate(err error) bool {
+	var server driver.ServerError
+	return driver.IsDuplicateKeyError(err) ||
+		errors.As(err, &server) && server.HasErrorCodeWithMessage(codeInternalError, "UNIQUE constraint failed: index")
+}
+
+// duplicateIndex finds the index in the message: MongoDB writes "index: NAME dup key", FerretDB 1 "index 'TABLE_NAME'",
+// or no name.
+var duplicateIndex = regexp.MustCompile(`index: (\S+) dup key|index '[^']*?(` + uniquePrefix + `[^']+)'`)
+
+// duplicateFields names the fields of the index that refused a write; none if the server does not say which it was.
+func duplicateFields(err error, indexes []index) []string {
+	found := duplicateIndex.FindStringSubmatch(err.Error())
+	if found == nil {
+		return nil
+	}
+	name := found[1] + found[2]
+	if name == idIndex {
+		return []string{"id"}
+	}
+	for _, idx := range indexes {
+		if idx.name == name {
+			return idx.fields
+		}
+	}
+	return nil
+}
+
+// hasCode reports whether a server answered with one of the codes.
+func hasCode(err error, codes ...int) bool {
+	var server driver.ServerError
+	return errors.As(err, &server) && slices.ContainsFunc(codes, server.HasErrorCode)
+}

@@ -1,0 +1,475 @@
+package mongo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/storetest"
+)
+
+// serverURI is where the tests find a MongoDB: TEST_MONGODB_URI, of one host. Without it they are skipped.
+func serverURI(t testing.TB) string {
+	t.Helper()
+	uri := os.Getenv("TEST_MONGODB_URI")
+	if uri == "" {
+		t.Skip("NOT TESTED against a MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
+	}
+	return uri
+}
+
+// openFresh opens a database of a random name, and drops it in the end.
+func openFresh(t testing.TB, uri string, opts Options) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), withDatabase(uri, "test_"+store.NewID().Hex()), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		again, err := Open(context.Background(), withDatabase(uri, db.db.Name()), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		if err := again.db.Drop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// withDatabase replaces the path of the URI.
+func withDatabase(uri, name string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		panic(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func TestContract(t *testing.T) {
+	uri := serverURI(t)
+	storetest.Run(t, func(t *testing.T) store.DB { return openFresh(t, uri, Options{}) })
+}
+
+// monitored are the Options of a handle that tells started of each command.
+func monitored(started func(*event.CommandStartedEvent)) Options {
+	return Options{Monitor: &event.CommandMonitor{
+		Started: func(_ context.Context, e *event.CommandStartedEvent) { started(e) },
+	}}
+}
+
+// TestOneCommandEach counts what goes over the wire.
+func TestOneCommandEach(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var commands []string
+	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
+		mu.Lock()
+		defer mu.Unlock()
+		commands = append(commands, e.CommandName)
+	}))
+	c := store.Open[note](db, store.Spec{
+		Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"title"}}},
+	})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const many = 250 // more than the server puts into a batch by itself
+	var ids []store.ID
+	for range many {
+		n := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a title"}
+		ids = append(ids, n.ID)
+		if err := c.Insert(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What a server lacks shows at the first Update.
+	if _, err := c.Update(t.Context(), store.Eq("id", ids[0])); err != nil {
+		t.Fatal(err)
+	}
+	byTitle := []store.Order{{Field: "title"}}
+	for _, test := range []struct {
+		name string
+		call func(context.Context) error
+		want string
+	}{
+		{"Insert", func(ctx context.Context) error {
+			return c.Insert(ctx, note{Meta: store.NewMeta(store.NewID(), noon)})
+		}, "insert"},
+		{"Get", func(ctx context.Context) error { _, err := c.Get(ctx, ids[0]); return err }, "find"},
+		{"First", func(ctx context.Context) error {
+			_, err := c.First(ctx, store.Eq("title", "a title"))
+			return err
+		}, "find"},
+		{"List", func(ctx context.Context) error {
+			got, err := c.List(ctx, store.Query{Sort: byTitle, Limit: many, Fields: []string{"title"}})
+			if len(got) != many {
+				t.Errorf("List has %d documents, want %d", len(got), many)
+			}
+			return err
+		}, "find"},
+		{"List of a search", func(ctx context.Context) error {
+			_, err := c.List(ctx, store.Query{Filter: store.Search("ti a"), Skip: 3, Limit: 30})
+			return err
+		}, "find"},
+		{"List after", func(ctx context.Context) error {
+			_, err := c.List(ctx, store.Query{Sort: byTitle, After: []any{"a title", ids[9]}, Limit: 30})
+			return err
+		}, "find"},
+		{"Count of all", func(ctx context.Context) error { _, err := c.Count(ctx, nil); return err }, "count"},
+		{"Count", func(ctx context.Context) error {
+			_, err := c.Count(ctx, store.Eq("size", 0))
+			return err
+		}, "aggregate"},
+		{"Update", func(ctx context.Context) error {
+			_, err := c.Update(ctx, store.Eq("id", ids[0]), store.Set("title", "b"), store.Inc("size", 1))
+			return err
+		}, "findAndModify"},
+		{"Delete of one", func(ctx context.Context) error {
+			_, err := c.Delete(ctx, store.Eq("id", ids[0]))
+			return err
+		}, "delete"},
+		{"Delete of many", func(ctx context.Context) error {
+			_, err := c.Delete(ctx, store.Eq("size", 0))
+			return err
+		}, "delete"},
+		{"Ping", db.Ping, "ping"},
+	} {
+		commands = nil
+		if err := test.call(t.Context()); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if !slices.Equal(commands, []string{test.want}) {
+			t.Errorf("%s took the commands %q, want one %s", test.name, commands, test.want)
+		}
+	}
+}
+
+// TestFind looks at the command itself: by the key a plain look-up, else an order and the index to read it from.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	var sent bson.D
+	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
+		sent = nil
+		for _, key := range []string{"find", "filter", "sort", "projection", "skip", "limit", "batchSize", "hint"} {
+			if v, err := e.Command.LookupErr(key); err == nil {
+				sent = append(sent, bson.E{Key: key, Value: v})
+			}
+		}
+	}))
+	c := store.Open[note](db, store.Spec{
+		Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"size", "title"}}},
+	})
+	if _, err := c.Get(t.Context(), someID); !apperr.Is(err, apperr.NotFound) {
+		t.Fatal(err)
+	}
+	wantJSON(t, sent, `{"find":"notes","filter":{"_id":`+jsonID+`},"projection":{"_words":0},"limit":1,"batchSize":2}`)
+
+	if _, err := c.List(t.Context(), store.Query{
+		Filter: store.Eq("size", 5), Sort: []store.Order{{Field: "title", Desc: true}},
+		Skip: 20, Limit: 10, Fields: []string{"title"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, sent, `{"find":"notes","filter":{"size":{"$eq":5}},"sort":{"title":-1,"_id":-1},`+
+		`"projection":{"_id":1,"title":1},"skip":20,"limit":10,"batchSize":11,"hint":"store:size,title"}`)
+
+	if _, err := c.List(t.Context(), store.Query{}); err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0},"hint":"_id_"}`)
+}
+
+func TestAway(t *testing.T) {
+	t.Parallel()
+	p, uri := newProxy(t, nil)
+	db := openFresh(t, uri+"&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500", Options{})
+	storetest.Away(t, db, p.Cut, func() {
+		if err := p.Heal(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestForgotten has the network forget all open connections, and none of them end: a caller gets an answer by another
+// long before her deadline.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	p, uri := newProxy(t, nil)
+	db := openFresh(t, uri+"&heartbeatFrequencyMS=500&connectTimeoutMS=1000", Options{})
+	notes := db.Open(store.Spec{Name: "notes"})
+	const callers = 20 // as many connections
+	count := func() (failed int) {
+		results := make(chan error, callers)
+		for range callers {
+			go func() {
+				_, err := notes.Count(t.Context(), nil)
+				results <- err
+			}()
+		}
+		for range callers {
+			if <-results != nil {
+				failed++
+			}
+		}
+		return failed
+	}
+	if failed := count(); failed > 0 {
+		t.Fatalf("%d of %d callers are not served", failed, callers)
+	}
+	p.Lose()
+	if err := p.Heal(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	for range 3 { // the calls that wait on one connection each are tried again on another
+		if failed := count(); failed > 0 {
+			t.Errorf("%d of %d callers are not served", failed, callers)
+		}
+	}
+	if took := time.Since(begun); took > operationTimeout/2 {
+		t.Errorf("it took %v to find out", took)
+	}
+}
+
+// TestSilence checks that a server that takes commands and does not answer holds nobody longer than the context.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	var silent atomic.Bool
+	speak := make(chan struct{})
+	_, uri := newProxy(t, func([]byte) bson.D {
+		if silent.Load() {
+			<-speak
+		}
+		return nil
+	})
+	db := openFresh(t, uri, Options{})
+	if err := db.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	silent.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := db.Open(store.Spec{Name: "notes"}).Count(ctx, nil)
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %v to give up", took)
+	}
+	if !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("silence is %v, want Unavailable by the deadline", err)
+	}
+	silent.Store(false)
+	close(speak)
+	if err := db.Ping(t.Context()); err != nil {
+		t.Errorf("after the silence: %v", err)
+	}
+}
+
+// TestHintedIndexGone answers as MongoDB does where another copy of the service has dropped the index.
+func TestHintedIndexGone(t *testing.T) {
+	t.Parallel()
+	var refused atomic.Int64
+	_, uri := newProxy(t, func(request []byte) bson.D {
+		if !bytes.Contains(request, []byte("\x02hint\x00")) {
+			return nil
+		}
+		refused.Add(1)
+		return bson.D{
+			{Key: "ok", Value: 0}, {Key: "code", Value: codeBadValue},
+			{Key: "errmsg", Value: "hint provided does not correspond to an existing index"},
+		}
+	})
+	c := store.Open[note](openFresh(t, uri, Options{}), store.Spec{
+		Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}},
+	})
+	want := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a"}
+	if err := c.Insert(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.List(t.Context(), store.Query{Sort: []store.Order{{Field: "title"}}})
+	if err != nil || !reflect.DeepEqual(got, []note{want}) {
+		t.Errorf("List has %v, %v; want %v", got, err, want)
+	}
+	if n := refused.Load(); n != 1 {
+		t.Errorf("the server refused %d hints, want 1", n)
+	}
+}
+
+// TestPrepareKeepsOthersIndexes follows a collection through changes of its declaration.
+func TestPrepareKeepsOthersIndexes(t *testing.T) {
+	t.Parallel()
+	db := openFresh(t, serverURI(t), Options{})
+	c := db.db.Collection("notes")
+	if _, err := c.Indexes().CreateOne(t.Context(), driver.IndexModel{
+		Keys: bson.D{{Key: "mine", Value: 1}}, Options: options.Index().SetName("mine"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		spec store.Spec
+		want []string
+	}{
+		{store.Spec{
+			Indexes: []store.Index{{Fields: []string{"title"}}, {Fields: []string{"size"}, Unique: true}},
+			Search:  []string{"title"},
+		}, []string{"_id_", "mine", "store:title", "store:unique:size", "store:words:title"}},
+		{store.Spec{Indexes: []store.Index{{Fields: []string{"size"}}, {Fields: []string{"title"}}}},
+			[]string{"_id_", "mine", "store:size", "store:title"}},
+		{store.Spec{}, []string{"_id_", "mine"}},
+	} {
+		test.spec.Name = "notes"
+		db.Open(test.spec)
+		if err := db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		specs, err := c.Indexes().ListSpecifications(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range specs {
+			got = append(got, s.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("the indexes are %q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestWordsFollowTheDeclaration searches what was written while the field was not searched, or by another way.
+func TestWordsFollowTheDeclaration(t *testing.T) {
+	t.Parallel()
+	db := openFresh(t, serverURI(t), Options{})
+	declare := func(search ...string) *store.Collection[note] {
+		c := store.Open[note](db, store.Spec{Name: "notes", Search: search})
+		if err := db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	n := note{Meta: store.NewMeta(store.NewID(), noon), Title: "first", Place: &place{City: "Oslo"}}
+	c := declare("title", "place.city")
+	if err := c.Insert(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	c = declare()
+	changes := []store.Change{store.Set("title", "second"), store.Set("place.city", "Rome")}
+	if _, err := c.Update(t.Context(), store.Eq("id", n.ID), changes...); err != nil {
+		t.Fatal(err)
+	}
+	const many = 120 // more than a cursor reads at once
+	var imported []bson.D
+	for i := range many {
+		imported = append(imported, bson.D{{Key: "title", Value: fmt.Sprintf("imported n%03d", i)}})
+	}
+	if _, err := db.db.Collection("notes").InsertMany(t.Context(), imported); err != nil {
+		t.Fatal(err)
+	}
+	c = declare("title", "place.city")
+	for word, want := range map[string]int64{
+		"first": 0, "second": 1, "imported": many, "n000": 1, "n042": 1, "n119": 1, "oslo": 0, "rome": 1,
+	} {
+		if got, err := c.Count(t.Context(), store.Search(word)); err != nil || got != want {
+			t.Errorf("%d documents have %q (%v), want %d", got, word, err, want)
+		}
+	}
+}
+
+// TestMapKeys stores keys that MongoDB has a use for, and finds them unharmed after an update beside them.
+func TestMapKeys(t *testing.T) {
+	t.Parallel()
+	db := openFresh(t, serverURI(t), Options{})
+	c := store.Open[note](db, store.Spec{Name: "notes"})
+	labels := map[string]string{"app.kubernetes.io/name": "$a.b", "$set": "1", "$": "2", ".": "3", "%2E": "4", "a b": "5"}
+	n := note{Meta: store.NewMeta(store.NewID(), noon), Labels: labels}
+	if err := c.Insert(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []store.Change{store.Set("title", "100 %"), store.Set("labels", labels)} {
+		got, err := c.Update(t.Context(), store.Eq("id", n.ID), change)
+		if err != nil || !reflect.DeepEqual(got.Labels, labels) {
+			t.Errorf("the labels are %q, %v", got.Labels, err)
+		}
+	}
+	got, err := c.Get(t.Context(), n.ID)
+	if err != nil || !reflect.DeepEqual(got.Labels, labels) {
+		t.Errorf("the labels are %q, %v", got.Labels, err)
+	}
+}
+
+func TestClientOptions(t *testing.T) {
+	t.Parallel()
+	ours := clientOptions("mongodb://h", Options{})
+	if *ours.AppName != DefaultName || ours.WriteConcern.W != "majority" || !*ours.WriteConcern.Journal ||
+		ours.ReadConcern.Level != "local" || ours.ReadPreference.Mode() != readpref.PrimaryMode ||
+		!*ours.RetryReads || !*ours.RetryWrites || *ours.Timeout != operationTimeout || *ours.MaxPoolSize != 100 ||
+		*ours.HeartbeatInterval != time.Second || *ours.ConnectTimeout != 3*time.Second || ours.ServerMonitor == nil {
+		t.Errorf("the defaults are %+v", ours)
+	}
+	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&"+
+		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&"+
+		"maxIdleTimeMS=5&heartbeatFrequencyMS=600", Options{AppName: "ours"})
+	if err := theirs.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if *theirs.AppName != "theirs" || theirs.WriteConcern.W != 1 || theirs.ReadConcern.Level != "majority" ||
+		theirs.ReadPreference.Mode() != readpref.NearestMode || *theirs.RetryReads || *theirs.RetryWrites ||
+		*theirs.Timeout != 1e6 || *theirs.ServerSelectionTimeout != 2e6 || *theirs.ConnectTimeout != 3e6 ||
+		*theirs.MaxPoolSize != 4 || *theirs.MaxConnIdleTime != 5e6 || *theirs.HeartbeatInterval != 6e8 {
+		t.Errorf("the URI's values became %+v", theirs)
+	}
+}
+
+func TestDatabaseName(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]string{
+		"mongodb://h":                      DefaultName,
+		"mongodb://h/":                     DefaultName,
+		"mongodb://h:1,i:2/?w=1":           DefaultName,
+		"mongodb://h/?authSource=a/b":      DefaultName,
+		"mongodb://u:p%2Fq@h:1,i:2/app":    "app",
+		"mongodb+srv://h/app?retryReads=1": "app",
+		"mongodb://h/a%2Db":                "a-b",
+	} {
+		if got := databaseName(uri); got != want {
+			t.Errorf("%s names the database %q, want %q", uri, got, want)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for _, uri := range []string{"", "http://h/", "mongodb://", "mongodb://h/?w=x&journal=1"} {
+		if db, err := Open(t.Context(), uri, Options{}); err == nil {
+			t.Errorf("Open(%q) = %v", uri, db.db.Name())
+		}
+	}
+}
+
+func BenchmarkEngine(b *testing.B) {
+	uri := serverURI(b)
+	storetest.Bench(b, func(b *testing.B) store.DB { return openFresh(b, uri, Options{}) })
+}

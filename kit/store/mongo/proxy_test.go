@@ -1,0 +1,71 @@
+package mongo
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"net/url"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"example.com/ginseng/kit/testkit/proxy"
+)
+
+// newProxy puts a network before the server, and returns the URI by which the server is found through it. answer, if it
+// returns a document, keeps the request from the server and answers with that.
+func newProxy(t *testing.T, answer func(request []byte) bson.D) (*proxy.Proxy, string) {
+	t.Helper()
+	u, err := url.Parse(serverURI(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var upward func(client, server net.Conn) error
+	if answer != nil {
+		upward = func(client, server net.Conn) error { return answerSome(client, server, answer) }
+	}
+	p, err := proxy.New(u.Host, upward)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	u.Host = p.Addr()
+	query := u.Query()
+	query.Set("directConnection", "true") // a replica set would lead the driver past the proxy
+	u.RawQuery = query.Encode()
+	return p, u.String()
+}
+
+// answerSome passes requests on, or answers them itself.
+func answerSome(client, server net.Conn, answer func(request []byte) bson.D) error {
+	for {
+		head := make([]byte, 16)
+		if _, err := io.ReadFull(client, head); err != nil {
+			return err
+		}
+		request := append(head, make([]byte, binary.LittleEndian.Uint32(head)-16)...)
+		if _, err := io.ReadFull(client, request[16:]); err != nil {
+			return err
+		}
+		to, what := server, request
+		if doc := answer(request); doc != nil {
+			to, what = client, message(doc, binary.LittleEndian.Uint32(request[4:]))
+		}
+		if _, err := to.Write(what); err != nil {
+			return err
+		}
+	}
+}
+
+// message frames the document as an OP_MSG in answer to a request.
+func message(doc bson.D, request uint32) []byte {
+	body, err := bson.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	head := make([]byte, 0, 21+len(body))
+	for _, n := range []uint32{21 + uint32(len(body)), 0, request, 2013, 0} {
+		head = binary.LittleEndian.AppendUint32(head, n)
+	}
+	return append(append(head, 0), body...)
+}

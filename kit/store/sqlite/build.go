@@ -1,0 +1,334 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/store"
+)
+
+// builder puts a statement together. A value goes in by bind alone; the names that go in were checked. The first mistake
+// stays in err.
+type builder struct {
+	strings.Builder
+	c        *collection
+	args     []any
+	searches bool // reads the table of words
+	plan     *searchPlan
+	err      error
+}
+
+func (c *collection) build(parts ...string) *builder {
+	b := &builder{c: c}
+	b.Grow(256) // most statements are no longer
+	return b.write(parts...)
+}
+
+func (b *builder) write(parts ...string) *builder {
+	for _, part := range parts {
+		b.WriteString(part)
+	}
+	return b
+}
+
+// bind writes a place for the value.
+func (b *builder) bind(v any) *builder {
+	b.args = append(b.args, v)
+	return b.write("?")
+}
+
+func (b *builder) fail(err error) *builder {
+	b.err = cmp.Or(b.err, err)
+	return b
+}
+
+// field writes the expression for a field, the same that an index holds.
+func (b *builder) field(path string) *builder {
+	if !isPath(path) {
+		return b.fail(fmt.Errorf("store: %q is no field name", path))
+	}
+	return b.write(expression(path))
+}
+
+// expression is the value of a field as SQL, without the document's quotes; NULL if it is absent.
+func expression(path string) string {
+	if path == "id" {
+		return "id"
+	}
+	return "json_extract(doc,'$." + path + "')"
+}
+
+func expressions(paths []string) string {
+	list := make([]string, len(paths))
+	for i, path := range paths {
+		list[i] = expression(path)
+	}
+	return strings.Join(list, ",")
+}
+
+// isPath reports whether s is names of fields with dots between.
+func isPath(s string) bool {
+	for name := range strings.SplitSeq(s, ".") {
+		if !isName(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isName reports whether s is letters, digits and underscores of ASCII, no digit first.
+func isName(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_':
+		case '0' <= c && c <= '9' && i > 0:
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// where writes a filter as a condition.
+func (b *builder) where(f store.Filter) *builder {
+	switch f := f.(type) {
+	case nil:
+		return b.write("1")
+	case store.Comparison:
+		return b.comparison(f)
+	case store.Membership:
+		return b.membership(f)
+	case store.Connective:
+		return b.connective(f)
+	case store.TextSearch:
+		return b.search(f)
+	}
+	return b.fail(fmt.Errorf("store: unknown filter %T", f))
+}
+
+func (b *builder) comparison(f store.Comparison) *builder {
+	v, err := scalar(f.Value)
+	if err != nil {
+		return b.fail(fmt.Errorf("store: field %s: %w", f.Field, err))
+	}
+	switch f.Op {
+	case store.OpEq:
+		if v == nil {
+			return b.field(f.Field).write(" IS NULL")
+		}
+		return b.field(f.Field).write("=").bind(v)
+	case store.OpNe:
+		if v == nil {
+			return b.field(f.Field).write(" IS NOT NULL")
+		}
+		return b.field(f.Field).write(" IS NOT ").bind(v)
+	}
+	operator, ok := map[store.Op]string{store.OpGt: ">", store.OpGte: ">=", store.OpLt: "<", store.OpLte: "<="}[f.Op]
+	if !ok {
+		return b.fail(fmt.Errorf("store: %q is no comparison", f.Op))
+	}
+	return b.field(f.Field).write(operator).bind(v) // a comparison with NULL selects nothing
+}
+
+func (b *builder) membership(f store.Membership) *builder {
+	values := make([]any, 0, len(f.Values))
+	absent := false
+	for _, v := range f.Values {
+		v, err := scalar(v)
+		if err != nil {
+			return b.fail(fmt.Errorf("store: field %s: %w", f.Field, err))
+		}
+		if v == nil {
+			absent = true
+			continue
+		}
+		values = append(values, v)
+	}
+	// One parameter holds them all: their number has no bound, and does not make another statement.
+	list, err := encode(values)
+	if err != nil {
+		return b.fail(err)
+	}
+	b.write("(").field(f.Field).write(" IN (SELECT value FROM json_each(").bind(string(list)).write("))")
+	if absent {
+		b.write(" OR ").field(f.Field).write(" IS NULL")
+	}
+	return b.write(")")
+}
+
+func (b *builder) connective(f store.Connective) *builder {
+	operator, ofNothing := " AND ", "1"
+	if f.Op == store.OpOr {
+		operator, ofNothing = " OR ", "0"
+	}
+	if len(f.Filters) == 0 {
+		return b.write(ofNothing)
+	}
+	b.write("(")
+	for i, part := range f.Filters {
+		if i > 0 {
+			b.write(operator)
+		}
+		b.where(part)
+	}
+	return b.write(")")
+}
+
+func (b *builder) orderBy(order []store.Order) *builder {
+	for i, o := range order {
+		b.write([]string{" ORDER BY ", ","}[min(i, 1)]).field(o.Field)
+		if o.Desc {
+			b.write(" DESC")
+		}
+	}
+	return b
+}
+
+// part is a part of a list: the rows of a filter in an order.
+type part struct {
+	filter store.Filter
+	order  []store.Order
+}
+
+// parts says which rows, one part after the other, make up the list.
+//
+// Without After it is one. After a row there are several, from those who equal it in all but the id to those who differ
+// in the first field of the sort: each is one stretch of an index, which SQLite finds at the same cost wherever it
+// begins. A single condition for all of them would be a comparison of rows, which knows no absent values and of which
+// SQLite looks up the first field alone.
+func parts(q store.Query) ([]part, error) {
+	order := total(q.Sort)
+	if q.After == nil {
+		return []part{{q.Filter, order}}, nil
+	}
+	if len(q.After) < len(order) {
+		return nil, errors.New("store: After needs the value of each field of the sort, and the id")
+	}
+	if q.Skip != 0 {
+		return nil, errors.New("store: Skip and After exclude each other")
+	}
+	var out []part
+	for i := len(order) - 1; i >= 0; i-- {
+		field, value := order[i].Field, q.After[i]
+		equal := []store.Filter{q.Filter}
+		for j, o := range order[:i] {
+			equal = append(equal, store.Eq(o.Field, q.After[j]))
+		}
+		add := func(beyond store.Filter, order []store.Order) {
+			out = append(out, part{store.And(append(slices.Clip(equal), beyond)...), order})
+		}
+		switch absent := store.IsNil(value); {
+		case !order[i].Desc && absent:
+			add(store.Gte(field, math.Inf(-1)), order[i:]) // all that is present; IS NOT NULL is not looked up in an index
+		case !order[i].Desc:
+			add(store.Gt(field, value), order[i:])
+		case !absent: // and nothing comes after the absent
+			add(store.Lt(field, value), order[i:])
+			if field != "id" {
+				add(store.Eq(field, nil), order[i+1:])
+			}
+		}
+	}
+	return out, nil
+}
+
+// total is a sort that leaves no ties: it ends with the id, in the direction of the last field.
+func total(sort []store.Order) []store.Order {
+	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
+		return sort[:i+1]
+	}
+	last := store.Order{Field: "id"}
+	if len(sort) > 0 {
+		last.Desc = sort[len(sort)-1].Desc
+	}
+	return append(slices.Clone(sort), last)
+}
+
+// changed writes the document as it is after the changes, one version on.
+func (b *builder) changed(changes []store.Change) *builder {
+	b.write("json_set(")
+	b.removed(changes)
+	for _, change := range changes {
+		switch change.Op {
+		case store.OpSet:
+			text, err := encode(change.Value)
+			if err != nil {
+				return b.fail(err)
+			}
+			b.write(",").path(change.Field).write(",json_patch('{}',").bind(string(text)).write(")")
+		case store.OpInc:
+			b.write(",").path(change.Field).write(",coalesce(").field(change.Field).write(",0)+").bind(change.Value)
+		case store.OpUnset:
+		default:
+			return b.fail(fmt.Errorf("store: %q is no change", change.Op))
+		}
+	}
+	return b.write(",'$.version',coalesce(", expression("version"), ",0)+1)")
+}
+
+// removed writes the document without the fields that the changes unset.
+func (b *builder) removed(changes []store.Change) {
+	unset := func(c store.Change) bool { return c.Op == store.OpUnset }
+	if !slices.ContainsFunc(changes, unset) {
+		b.write("doc")
+		return
+	}
+	b.write("json_remove(doc")
+	for _, change := range changes {
+		if unset(change) {
+			b.write(",").path(change.Field)
+		}
+	}
+	b.write(")")
+}
+
+// searched writes a further column: the text that is searched, "" if none is.
+func (b *builder) searched() *builder {
+	if len(b.c.spec.Search) == 0 {
+		return b.write(",''")
+	}
+	return b.write(",", b.c.searchedText())
+}
+
+// searchedText is the expression for the text that is searched.
+func (c *collection) searchedText() string {
+	return "concat_ws(' '," + expressions(c.spec.Search) + ")"
+}
+
+// path writes where a field is in the document.
+func (b *builder) path(field string) *builder {
+	if !isPath(field) || field == "id" {
+		return b.fail(fmt.Errorf("store: %q is no field that can change", field))
+	}
+	return b.write("'$.", field, "'")
+}
+
+// scalar is a filter's value as SQLite compares it: nil, a string, bool, int64 or float64.
+func scalar(v any) (any, error) {
+	v, err := store.Scalar(v)
+	switch v := v.(type) {
+	case store.ID:
+		return v.Hex(), nil
+	case store.Time:
+		text, err := v.MarshalText()
+		return string(text), err
+	}
+	return v, err
+}
+
+// encode is JSON as a person reads it: no < where < was written.
+func encode(v any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,280 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/store"
+)
+
+// collection is one table: n, id and the document as JSON text. Its indexes and the table of its words bear its name and
+// more after a colon, which no collection's name has.
+type collection struct {
+	db    *DB
+	spec  store.Spec
+	table string // quoted, like words
+	words string
+	err   error // what is wrong with spec
+
+	decoder decoder
+	common  commonWords
+}
+
+// Insert implements store.Engine.
+func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
+	b := c.insert(id, doc)
+	return c.write(ctx, b.write(" RETURNING n").searched(), func(tx *transaction) error {
+		err := tx.query(b, func(values []driver.Value) error {
+			tx.keep(c, values[0], values[1])
+			return nil
+		})
+		if err == nil {
+			tx.documents[c]++
+		}
+		return err
+	})
+}
+
+// insert is the statement that stores a document.
+func (c *collection) insert(id store.ID, doc any) *builder {
+	b := c.build("INSERT INTO ", c.table, "(id,doc) VALUES(").bind(id.Hex()).write(",")
+	text, err := encode(doc)
+	if err != nil {
+		return b.fail(err)
+	}
+	if bytes.Contains(text, []byte("null")) { // a stored null would bar the way to a field below it
+		return b.write("json_patch('{}',").bind(string(text)).write("))")
+	}
+	return b.bind(string(text)).write(")")
+}
+
+// Update implements store.Engine.
+func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	b := c.build("UPDATE ", c.table, " SET doc=").changed(changes)
+	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
+	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB)")
+	var doc []byte
+	err := c.write(ctx, b, func(tx *transaction) error {
+		if b.searches {
+			if err := tx.index(); err != nil {
+				return err
+			}
+		}
+		err := tx.query(b, func(values []driver.Value) error {
+			doc = values[2].([]byte)
+			if c.searches(changes) {
+				tx.keep(c, values[0], values[1])
+			}
+			return nil
+		})
+		if err == nil && doc == nil {
+			return store.ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.decode(doc, into, nil)
+}
+
+// searches reports whether one of the changes may touch a field that is searched.
+func (c *collection) searches(changes []store.Change) bool {
+	return slices.ContainsFunc(changes, func(change store.Change) bool {
+		return slices.ContainsFunc(c.spec.Search, func(path string) bool {
+			return strings.HasPrefix(path+".", change.Field+".") || strings.HasPrefix(change.Field, path+".")
+		})
+	})
+}
+
+// index stores the words of row n.
+func (c *collection) index(tx *transaction, n int64, text string) error {
+	_, err := tx.exec("REPLACE INTO "+c.words+"(rowid,words) VALUES(?,?)", n, strings.Join(store.Words(text), " "))
+	return err
+}
+
+func (c *collection) decode(doc []byte, into any, wanted func(name []byte) bool) error {
+	if err := c.decoder.decode(doc, into, wanted); err != nil {
+		return fmt.Errorf("sqlite: a document of %q does not fit its type: %w", c.spec.Name, err)
+	}
+	return nil
+}
+
+// decodeWhole is decode for a document that must have nothing more than its type.
+func (c *collection) decodeWhole(doc []byte, into any) error {
+	if err := json.Unmarshal(doc, into); err != nil {
+		return fmt.Errorf("sqlite: the document %.4000s of %q does not fit its type: %w", doc, c.spec.Name, err)
+	}
+	if again, err := encode(into); err == nil && bytes.Equal(doc, again) { // as nearly always
+		return nil
+	}
+	stored, err := store.ParseTree(doc)
+	if err == nil {
+		err = store.Whole(stored, into)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
+	}
+	return nil
+}
+
+// Delete implements store.Engine.
+func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
+	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f)
+	err = c.write(ctx, b, func(tx *transaction) error {
+		if err := tx.index(); err != nil {
+			return err
+		}
+		n, err = tx.exec(b.String(), b.args...)
+		tx.documents[c] -= n
+		return err
+	})
+	return n, err
+}
+
+// write has the writer do it.
+func (c *collection) write(ctx context.Context, b *builder, do func(*transaction) error) error {
+	if err := cmp.Or(c.err, b.err); err != nil {
+		return err
+	}
+	return c.db.writer.do(ctx, do)
+}
+
+// First implements store.Engine.
+func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
+	found := false
+	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
+	if err := cmp.Or(c.err, b.err); err != nil {
+		return err
+	}
+	err := c.db.readers.use(ctx, func(conn *conn) error {
+		if byID(f) {
+			ctx = context.Background() // it is over at once; to be able to interrupt it, the driver would start a goroutine
+		}
+		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+			found = true
+			return c.decode(row[0].([]byte), into, nil)
+		})
+	})
+	if err == nil && !found {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// byID reports whether the filter selects the document with an id.
+func byID(f store.Filter) bool {
+	equal, ok := f.(store.Comparison)
+	return ok && equal.Op == store.OpEq && equal.Field == "id"
+}
+
+// Count implements store.Engine. What a search finds is counted one by one.
+func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	err = c.db.readers.use(ctx, func(conn *conn) error {
+		if f == nil {
+			n, err = c.documents(ctx, conn)
+			return err
+		}
+		b := c.build("SELECT count(*) FROM ", c.table, " WHERE ")
+		if b.plan, err = c.plan(ctx, conn, f, usualPage); err != nil {
+			return err
+		}
+		if b.plan != nil && b.plan.scan == nil && isAlone(f) { // each document has its row of words
+			b = c.build("SELECT count(*) FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match(b.plan.lookUp))
+		} else if b.where(f); b.err != nil {
+			return b.err
+		}
+		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+			n = row[0].(int64)
+			return nil
+		})
+	})
+	return n, err
+}
+
+// List implements store.Engine.
+func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
+	parts, err := parts(q)
+	if err := cmp.Or(c.err, err); err != nil {
+		return err
+	}
+	var wanted func(name []byte) bool
+	if len(q.Fields) > 0 {
+		wanted = func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
+	}
+	decode := func(doc []byte) error {
+		if q.Whole && wanted == nil {
+			return c.decodeWhole(doc, next())
+		}
+		return c.decode(doc, next(), wanted)
+	}
+	return c.db.readers.use(ctx, func(conn *conn) error {
+		plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, usualPage))
+		if err != nil {
+			return err
+		}
+		docs, walked, err := c.walked(ctx, conn, q, parts, plan)
+		if err != nil {
+			return err
+		}
+		if !walked {
+			return c.rows(ctx, conn, q, parts, plan, decode)
+		}
+		for _, doc := range docs {
+			if err := decode(doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rows reads the documents of a list, one part after the other.
+func (c *collection) rows(
+	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
+) error {
+	read := func() error {
+		for _, part := range parts {
+			b := c.page(q, part, plan)
+			if b.err != nil {
+				return b.err
+			}
+			n := 0
+			err := conn.query(ctx, b.String(), b.args, func(values []driver.Value) error {
+				n++
+				return row(values[0].([]byte))
+			})
+			if err != nil {
+				return err
+			}
+			if q.Limit > 0 {
+				if q.Limit -= n; q.Limit == 0 {
+					return nil
+				}
+			}
+		}
+		return nil
+	}
+	if len(parts) == 1 {
+		return read()
+	}
+	return conn.snapshot(ctx, read)
+}
+
+// page is the statement that reads a part of a list.
+func (c *collection) page(q store.Query, p part, plan *searchPlan) *builder {
+	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ")
+	b.plan = plan
+	b.where(p.filter).orderBy(p.order)
+	// A sum, as SQLite would plan the statement anew for the value of a parameter that stands alone here.
+	return b.write(" LIMIT ").bind(int64(cmp.Or(q.Limit, -1))).write("+0 OFFSET ").bind(int64(q.Skip)).write("+0")
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/store"
+)
+
+// Load implements store.Engine: all documents or none, in a transaction of their own, which is on disk at the latest with
+// the next Prepare or other change.
+func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error {
+	if c.err != nil {
+		return c.err
+	}
+	statements := make([]*builder, len(docs))
+	for i, doc := range docs {
+		if statements[i] = c.insert(ids[i], doc); statements[i].err != nil {
+			return statements[i].err
+		}
+	}
+	return translate(c.db.writer.lazily(ctx, func(tx *transaction) error {
+		if err := c.create(tx); err != nil {
+			return err
+		}
+		for _, b := range statements {
+			if _, err := tx.exec(b.String(), b.args...); err != nil {
+				return err
+			}
+		}
+		// Prepare makes the words anew, of all documents.
+		_, err := tx.exec("UPDATE _collections SET documents=documents+?,searched='' WHERE name=?", int64(len(docs)), c.spec.Name)
+		return err
+	}))
+}
+
+// Names implements store.DB. The names of the engine's own tables begin with _ or have a colon.
+func (db *DB) Names(ctx context.Context) (names []string, err error) {
+	err = db.readers.use(ctx, func(c *conn) error {
+		const text = `SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+		return c.query(ctx, text, nil, func(row []driver.Value) error {
+			if name := row[0].(string); name[0] != '_' && !strings.Contains(name, ":") {
+				names = append(names, name)
+			}
+			return nil
+		})
+	})
+	return names, err
+}
+
+// Drop implements store.DB.
+func (db *DB) Drop(ctx context.Context, name string) error {
+	c := newCollection(db, store.Spec{Name: name})
+	if c.err != nil {
+		return c.err
+	}
+	names, err := db.Names(ctx)
+	if err != nil || !slices.Contains(names, name) {
+		return err
+	}
+	return translate(db.writer.alone(ctx, func(tx *transaction) error {
+		for _, text := range []string{
+			"DROP TABLE IF EXISTS " + c.postings(), "DROP TABLE IF EXISTS " + c.words, "DROP TABLE " + c.table,
+			"DELETE FROM _collections WHERE name='" + name + "'",
+		} {
+			if err := tx.conn.run(tx.ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}

@@ -1,0 +1,225 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.com/ginseng/kit/store"
+)
+
+// searchPlan says how the documents of a search are found. FTS5 collects all documents of a prefix before it gives the
+// first, so that a common word is slow to look up. Then it is sooner looked for in the rows: in those that the rarer
+// words of the search find, or in those of the list's own index, from which a page of documents with a common word
+// fills soon.
+type searchPlan struct {
+	search store.TextSearch // that every document of the list meets
+	lookUp []string         // words to look up in the table of words
+	scan   []string         // words to look for in the rows
+	common int64            // where all words are common: how many documents each has at least; else 0
+}
+
+// The costs of finding, as ratios of what was measured: to look for words in a row costs as much as to look up 16
+// documents of a word, or to look up, fetch and sort 2.
+const (
+	lookUpsPerScan = 16
+	fetchesPerScan = 2
+)
+
+// usualPage is how many rows a list is planned for that has no limit.
+const usualPage = 30
+
+// plan is how to find what every document of the filter must have, for as many rows; nil if there is nothing to choose.
+func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows int) (*searchPlan, error) {
+	search, ok := required(f)
+	words := store.QueryWords(search.Text)
+	if !ok || len(words) == 0 || len(c.spec.Search) == 0 {
+		return nil, nil
+	}
+	documents, err := c.documents(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	// With this many documents, to look the word up costs as much as to walk: rows*documents/common rows, at a guess.
+	common := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
+	numbers := make([]int64, len(words))
+	for i, word := range words {
+		if c.common.has(word, common) {
+			numbers[i] = common
+		} else if numbers[i], err = c.frequency(ctx, conn, word, common); err != nil {
+			return nil, err
+		} else if numbers[i] == common {
+			c.common.add(word, common)
+		}
+	}
+	p := &searchPlan{search: search}
+	rarest := slices.Min(numbers)
+	if rarest == common {
+		p.lookUp, p.common = words, common
+		return p, nil
+	}
+	for i, word := range words {
+		if numbers[i] < common && numbers[i] <= rarest*lookUpsPerScan {
+			p.lookUp = append(p.lookUp, word)
+		} else {
+			p.scan = append(p.scan, word)
+		}
+	}
+	return p, nil
+}
+
+// commonWords remembers which words were found to be common, as to count their documents takes longer than to find a page
+// of them. A word that is rare by now only makes a list slower, once.
+type commonWords struct {
+	mu    sync.Mutex
+	known map[string]int64 // how many documents each has at least
+}
+
+// maxCommonWords bounds the memory they take.
+const maxCommonWords = 1000
+
+// has reports whether a word was as common, or half as much, which makes no difference to the choice.
+func (w *commonWords) has(word string, common int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known[word] > common/2
+}
+
+func (w *commonWords) add(word string, common int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known == nil || len(w.known) == maxCommonWords {
+		w.known = make(map[string]int64)
+	}
+	w.known[word] = common
+}
+
+func (w *commonWords) forget(words []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, word := range words {
+		delete(w.known, word)
+	}
+}
+
+// frequency is how many documents have words that begin with the prefix, each as often as it has such words; or most,
+// if there are more.
+func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, most int64) (n int64, err error) {
+	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.postings(), " WHERE term>=").bind(prefix)
+	b.write(" AND term<").bind(prefix + "\xff").write(" LIMIT ").bind(most).write("+0)")
+	err = conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+		n = row[0].(int64)
+		return nil
+	})
+	return n, err
+}
+
+// documents is how many there are.
+func (c *collection) documents(ctx context.Context, conn *conn) (n int64, err error) {
+	b := c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name)
+	err = conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+		n = row[0].(int64)
+		return nil
+	})
+	return n, err
+}
+
+// walked reads a list of common words off the index of its order. It reports false if the words are not common, or are
+// so seldom in the same document, or so far down the list, that too many rows had to be looked at.
+func (c *collection) walked(
+	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan,
+) (docs [][]byte, ok bool, err error) {
+	if plan == nil || plan.common == 0 || q.Limit == 0 {
+		return nil, false, nil
+	}
+	defer conn.allow(conn.allow(2 * plan.common))
+	walk := &searchPlan{search: plan.search, scan: plan.lookUp}
+	err = c.rows(ctx, conn, q, parts, walk, func(doc []byte) error {
+		docs = append(docs, bytes.Clone(doc))
+		return nil
+	})
+	if err != nil && conn.scans < 0 {
+		c.common.forget(plan.lookUp)
+		return nil, false, nil
+	}
+	return docs, err == nil, err
+}
+
+// allow bounds how many rows words are looked for in, and returns the bound before.
+func (c *conn) allow(scans int64) (before int64) {
+	before, c.scans = c.scans, scans
+	return before
+}
+
+var errTooManyScans = errors.New("words were looked for in too many rows")
+
+// finds is the SQL function finds(text, words): whether each of the words, with blanks between, begins a word of the
+// text.
+func (c *conn) finds(text, words string) (bool, error) {
+	if c.scans--; c.scans < 0 {
+		return false, errTooManyScans
+	}
+	return store.Finds(text, strings.Split(words, " ")), nil
+}
+
+// required is a search that every document of the filter meets, if there is one.
+func required(f store.Filter) (store.TextSearch, bool) {
+	switch f := f.(type) {
+	case store.TextSearch:
+		return f, true
+	case store.Connective:
+		if f.Op != store.OpAnd {
+			break
+		}
+		for _, part := range f.Filters {
+			if search, ok := required(part); ok {
+				return search, true
+			}
+		}
+	}
+	return store.TextSearch{}, false
+}
+
+// isAlone reports whether the filter is one search and nothing else.
+func isAlone(f store.Filter) bool {
+	if f, ok := f.(store.Connective); ok {
+		return len(f.Filters) == 1 && isAlone(f.Filters[0])
+	}
+	_, ok := f.(store.TextSearch)
+	return ok
+}
+
+// match is FTS5's query for words: each of them, quoted, as a prefix. It is "" for none.
+func match(words []string) string {
+	var match strings.Builder
+	for _, word := range words {
+		match.WriteString(`"` + word + `"* `)
+	}
+	return match.String()
+}
+
+// search writes the condition of a search: as the plan says, if it has one, else by looking up all words.
+func (b *builder) search(f store.TextSearch) *builder {
+	plan := searchPlan{lookUp: store.QueryWords(f.Text)}
+	if b.plan != nil && b.plan.search == f {
+		plan = *b.plan
+	}
+	if len(plan.lookUp)+len(plan.scan) == 0 || len(b.c.spec.Search) == 0 {
+		return b.write("0")
+	}
+	b.write("(")
+	if len(plan.lookUp) > 0 {
+		b.searches = true
+		b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match(plan.lookUp)).write(")")
+	}
+	if len(plan.scan) > 0 {
+		b.write([]string{"", " AND "}[min(len(plan.lookUp), 1)])
+		b.write("finds(", b.c.searchedText(), ",").bind(strings.Join(plan.scan, " ")).write(")")
+	}
+	return b.write(")")
+}

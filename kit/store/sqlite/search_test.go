@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+)
+
+// searchDocuments is how many documents these tests search: enough that a common word is walked for.
+const searchDocuments = 600
+
+// searched has documents whose words are common, rare, never together, and, many times, at random.
+func searched(t *testing.T) *collection {
+	t.Helper()
+	db, c := openItems(t, Options{})
+	random := rand.New(rand.NewPCG(3, 4))
+	for n := range searchDocuments {
+		words := []string{"all", []string{"even", "odd"}[n%2]}
+		if n%40 == 0 {
+			words = append(words, "rare")
+		}
+		for range 3 {
+			words = append(words, fmt.Sprintf("w%d", int(math.Pow(30, random.Float64()))))
+		}
+		must(t, c.Insert(t.Context(), newItem(strings.Join(words, " ")+fmt.Sprintf(" n%d", n))))
+	}
+	return db.Open(itemSpec).(*collection)
+}
+
+// TestPlannedSearch holds every manner to find a search's documents against the plain one, which looks up all words.
+func TestPlannedSearch(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	random := rand.New(rand.NewPCG(5, 6))
+	vocabulary := []string{"all", "al", "even", "odd", "rare", "w", "w1", "w2", "w17", "nowhere"}
+	read := func(conn *conn, q store.Query, plan *searchPlan) (docs []string) {
+		parts, err := parts(q)
+		must(t, err)
+		must(t, c.rows(t.Context(), conn, q, parts, plan, func(doc []byte) error {
+			docs = append(docs, string(doc))
+			return nil
+		}))
+		return docs
+	}
+	for range 300 {
+		var words []string
+		for range 1 + random.IntN(3) {
+			words = append(words, vocabulary[random.IntN(len(vocabulary))])
+		}
+		search := store.TextSearch{Text: strings.Join(words, " ")}
+		q := store.Query{Filter: search, Limit: 1 + random.IntN(20), Skip: random.IntN(2) * random.IntN(20)}
+		if random.IntN(2) == 0 {
+			q.Sort = []store.Order{{Field: "name", Desc: random.IntN(2) == 0}}
+		}
+		if random.IntN(3) == 0 {
+			q.Filter = store.And(store.Gt("name", "all ev"), search)
+		}
+		if len(q.Sort) > 0 && q.Skip == 0 && random.IntN(2) == 0 {
+			q.After = []any{"all even w1", store.NewID()}
+		}
+		prefixes := store.QueryWords(search.Text)
+		cut := random.IntN(len(prefixes))
+		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
+			want := read(conn, q, nil)
+			for _, plan := range []*searchPlan{
+				{search: search, lookUp: prefixes[cut:], scan: prefixes[:cut]},
+				{search: search, scan: prefixes},
+			} {
+				if got := read(conn, q, plan); !slices.Equal(got, want) {
+					t.Errorf("%+v by %+v: %d documents, want %d: %v", q, plan, len(got), len(want), got)
+				}
+			}
+			return nil
+		}))
+		var got []*item
+		must(t, c.List(t.Context(), q, func() any { got = append(got, &item{}); return got[len(got)-1] }))
+		plain := 0
+		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { plain = len(read(conn, q, nil)); return nil }))
+		if len(got) != plain {
+			t.Errorf("%+v: List has %d documents, want %d", q, len(got), plain)
+		}
+		q.Limit, q.Skip, q.After = 0, 0, nil
+		n, err := c.Count(t.Context(), q.Filter)
+		must(t, err)
+		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { plain = len(read(conn, q, nil)); return nil }))
+		if n != int64(plain) {
+			t.Errorf("%+v: Count is %d, want %d", q.Filter, n, plain)
+		}
+	}
+}
+
+// TestPlan checks which words are looked up, which are looked for in the rows, and when a list is walked.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	all, rare := store.Search("all"), store.Search("rare")
+	for _, test := range []struct {
+		filter       store.Filter
+		lookUp, scan []string
+		walks        bool // for a page of 10
+	}{
+		{all, []string{"all"}, nil, true},
+		{rare, []string{"rare"}, nil, false},
+		{store.Search("rare all"), []string{"rare"}, []string{"all"}, false},
+		{store.Search("odd even"), []string{"odd", "even"}, nil, true},
+		{store.Search("nowhere al"), []string{"nowhere"}, []string{"al"}, false},
+		{store.And(store.Eq("name", "x"), all), []string{"all"}, nil, true},
+		{store.Or(store.Eq("name", "x"), all), nil, nil, false},
+		{store.Search("?"), nil, nil, false},
+		{nil, nil, nil, false},
+	} {
+		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
+			plan, err := c.plan(t.Context(), conn, test.filter, 10)
+			if plan == nil {
+				plan = &searchPlan{}
+			}
+			if !slices.Equal(plan.lookUp, test.lookUp) || !slices.Equal(plan.scan, test.scan) {
+				t.Errorf("%+v: looks up %q and scans for %q, want %q and %q", test.filter, plan.lookUp, plan.scan, test.lookUp, test.scan)
+			}
+			if walks := plan.common > 0; walks != test.walks {
+				t.Errorf("%+v: walks: %t, want %t", test.filter, walks, test.walks)
+			}
+			return err
+		}))
+	}
+}
+
+// TestWalkGivesUp searches for two common words that are never together: a walk must end, and leave the reader as it was.
+func TestWalkGivesUp(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	q := store.Query{Filter: store.Search("odd even"), Limit: 10}
+	must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
+		plan, err := c.plan(t.Context(), conn, q.Filter, q.Limit)
+		must(t, err)
+		parts, err := parts(q)
+		must(t, err)
+		if docs, ok, err := c.walked(t.Context(), conn, q, parts, plan); ok || err != nil || docs != nil {
+			t.Errorf("the walk found %d documents (%t, %v)", len(docs), ok, err)
+		}
+		if conn.scans != math.MaxInt64 {
+			t.Errorf("the reader may look at %d rows", conn.scans)
+		}
+		return nil
+	}))
+	must(t, c.List(t.Context(), q, func() any { t.Error("List found something"); return &item{} }))
+}
+
+// TestCommonWords checks that common words are remembered, that few are, and that one which has become rare is still
+// found, and then forgotten.
+func TestCommonWords(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	list := func(text string) (found int) {
+		must(t, c.List(t.Context(), store.Query{Filter: store.Search(text), Limit: 10}, func() any { found++; return &item{} }))
+		return found
+	}
+	if list("even") != 10 || list("rare") != 10 {
+		t.Fatal("a list is too short")
+	}
+	if !c.common.has("even", 110) || c.common.has("even", 1000) || c.common.has("rare", 110) {
+		t.Errorf("these are common: %v", c.common.known)
+	}
+	_, err := c.Delete(t.Context(), store.Search("even"))
+	must(t, err)
+	if n := list("even"); n != 0 || c.common.has("even", 110) {
+		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.common.known)
+	}
+	for i := range 2 * maxCommonWords {
+		c.common.add(fmt.Sprint(i), 1)
+	}
+	if n := len(c.common.known); n == 0 || n > maxCommonWords {
+		t.Errorf("%d words are remembered", n)
+	}
+}
+
+// TestFrequency counts words up to a bound.
+func TestFrequency(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	for word, want := range map[string]int64{"all": 100, "al": 100, "rare": searchDocuments / 40, "none": 0, "zz": 0} {
+		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
+			if n, err := c.frequency(t.Context(), conn, word, 100); n != want || err != nil {
+				t.Errorf("%q is in %d documents (%v), want %d", word, n, err, want)
+			}
+			return nil
+		}))
+	}
+}

@@ -1,0 +1,319 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/sqlite"
+	"example.com/ginseng/kit/store/storetest"
+)
+
+// childPath names the file that this very binary, started as a child of a test, is to write to.
+const childPath = "SQLITE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childPath); path != "" {
+		child(path)
+	}
+	os.Exit(m.Run())
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.DB { return openAt(t, filepath.Join(t.TempDir(), "test.db")) })
+}
+
+func BenchmarkStore(b *testing.B) {
+	storetest.Bench(b, func(b *testing.B) store.DB { return openAt(b, filepath.Join(b.TempDir(), "bench.db")) })
+}
+
+// openAt opens the file and closes it at the end of the test.
+func openAt(t testing.TB, path string) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	return db
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type note struct {
+	store.Meta `bson:",inline"`
+	Text       string `json:"text"`
+}
+
+func openNotes(ctx context.Context, db store.DB) (*store.Collection[note], error) {
+	c := store.Open[note](db, store.Spec{
+		Name: "notes", Search: []string{"text"}, Indexes: []store.Index{{Fields: []string{"text"}}},
+	})
+	return c, db.Prepare(ctx)
+}
+
+// child writes notes from 32 goroutines, and says of each, once it is on disk, what became of it: "new", "changed" or
+// "gone". It never ends.
+func child(path string) {
+	ctx := context.Background()
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		panic(err)
+	}
+	c, err := openNotes(ctx, db)
+	if err != nil {
+		panic(err)
+	}
+	for range 32 {
+		go func() {
+			for n := 0; ; n++ {
+				id := store.NewID()
+				err := c.Insert(ctx, note{Meta: store.NewMeta(id, store.Time{}), Text: "new"})
+				fate := []string{"new", "changed", "gone"}[n%3]
+				switch fate {
+				case "changed":
+					_, err = c.Update(ctx, store.Eq("id", id), store.Set("text", "changed"))
+				case "gone":
+					_, err = c.Delete(ctx, store.Eq("id", id))
+				}
+				if err != nil {
+					panic(err)
+				}
+				fmt.Println(fate, id.Hex())
+			}
+		}()
+	}
+	select {}
+}
+
+// TestKill kills a process that writes, again and again: all that it said is on disk must be there.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "kill.db")
+	said := make(map[string]string) // what became of a note, by id
+	for round := range 4 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), childPath+"="+path)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for n := 0; lines.Scan(); n++ {
+			if fate, id, ok := strings.Cut(lines.Text(), " "); ok && len(id) == 24 {
+				said[id] = fate
+			}
+			if n == 200+150*round {
+				must(t, cmd.Process.Kill())
+			}
+		}
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Fatalf("the child ended by itself: %v", err)
+		}
+
+		db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		must(t, err)
+		c, err := openNotes(t.Context(), db)
+		must(t, err)
+		notes, err := c.List(t.Context(), store.Query{})
+		must(t, err)
+		texts := make(map[string]string)
+		total := make(map[string]int64)
+		for _, d := range notes {
+			texts[d.ID.Hex()] = d.Text
+			total[d.Text]++
+		}
+		for id, fate := range said {
+			if text, ok := texts[id]; ok == (fate == "gone") || ok && text != fate {
+				t.Errorf("round %d: note %s was said to be %s, and is %q", round, id, fate, text)
+			}
+		}
+		for f, want := range map[store.Filter]int64{
+			nil: int64(len(notes)), store.Search("new"): total["new"], store.Search("changed"): total["changed"],
+			store.Eq("text", "new"): total["new"], store.Eq("text", "changed"): total["changed"],
+		} {
+			n, err := c.Count(t.Context(), f)
+			must(t, err)
+			if n != want {
+				t.Errorf("round %d: Count(%v) is %d, want %d", round, f, n, want)
+			}
+		}
+		must(t, db.Close())
+	}
+}
+
+// TestOneProcess checks that a file which another process has open is refused, and that a dead process leaves it free.
+func TestOneProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "one.db")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childPath+"="+path)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	_, err = bufio.NewReader(out).ReadString('\n') // it has the file open
+	must(t, err)
+
+	_, err = sqlite.Open(t.Context(), path, sqlite.Options{})
+	wantError(t, err, path, "another process")
+
+	must(t, cmd.Process.Kill())
+	cmd.Wait()
+	openAt(t, path)
+	_, err = sqlite.Open(t.Context(), path, sqlite.Options{})
+	wantError(t, err, path, "another process")
+}
+
+func wantError(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("there is no error")
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error %q does not say %q", err, word)
+		}
+	}
+}
+
+// TestOpenRefuses checks that a path that cannot be the database says why, and that nothing there is changed.
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	other := func(statements ...string) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite", path)
+			must(t, err)
+			defer db.Close()
+			for _, text := range statements {
+				_, err := db.Exec(text)
+				must(t, err)
+			}
+		}
+	}
+	text := func(s string) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) { must(t, os.WriteFile(path, []byte(s), 0o600)) }
+	}
+	for _, test := range []struct {
+		name string
+		make func(t *testing.T, path string)
+		want string
+	}{
+		{"a folder", func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "is a folder"},
+		{"a text", text(strings.Repeat("This is no database. ", 100)), "no SQLite database"},
+		{"a short text", text("no"), "no SQLite database"},
+		{"another program's", other("CREATE TABLE notes (text)"), "another program"},
+		{"another program's, marked", other("PRAGMA application_id=77"), "another program"},
+		{"a newer version's", other("PRAGMA application_id=0x47494e53", "PRAGMA user_version=99"), "newer version"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "refused")
+			test.make(t, path)
+			before, _ := os.ReadFile(path)
+			_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			wantError(t, err, path, test.want)
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+	t.Run("below a file", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		must(t, os.WriteFile(file, nil, 0o600))
+		_, err := sqlite.Open(t.Context(), filepath.Join(file, "test.db"), sqlite.Options{})
+		wantError(t, err, file, "folder")
+	})
+}
+
+// TestFiles checks who may read the files, and what is left of them after Close.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "new", "folder")
+	path := filepath.Join(folder, "odd name? 100%#&.db")
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	must(t, err)
+	c, err := openNotes(t.Context(), db)
+	must(t, err)
+	d := note{Meta: store.NewMeta(store.NewID(), store.At(time.Unix(0, 0))), Text: "1 < 2 & \"ü\""}
+	must(t, c.Insert(t.Context(), d))
+
+	mode := func(path string) fs.FileMode {
+		info, err := os.Stat(path)
+		must(t, err)
+		return info.Mode().Perm()
+	}
+	if runtime.GOOS != "windows" {
+		for path, want := range map[string]fs.FileMode{
+			folder: 0o700, path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600,
+		} {
+			if got := mode(path); got != want {
+				t.Errorf("%s has the mode %o, want %o", path, got, want)
+			}
+		}
+	}
+	must(t, db.Close())
+	entries, err := os.ReadDir(folder)
+	must(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	if want := []string{filepath.Base(path), filepath.Base(path) + ".lock"}; !slices.Equal(names, want) {
+		t.Errorf("after Close the folder has %q, want %q", names, want)
+	}
+
+	db = openAt(t, path)
+	c, err = openNotes(t.Context(), db)
+	must(t, err)
+	got, err := c.Get(t.Context(), d.ID)
+	must(t, err)
+	if got != d {
+		t.Errorf("after Close and Open the note is %v, want %v", got, d)
+	}
+}
+
+// TestText checks that a person can read and write what is stored.
+func TestText(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "text.db")
+	db := openAt(t, path)
+	c, err := openNotes(t.Context(), db)
+	must(t, err)
+	id := store.NewID()
+	must(t, c.Insert(t.Context(), note{Meta: store.NewMeta(id, store.At(time.Unix(0, 0))), Text: "1 < 2 & ü"}))
+	_, err = c.Update(t.Context(), store.Eq("id", id), store.Set("text", "3 > 2 & ü"))
+	must(t, err)
+
+	shell, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer shell.Close()
+	var text string
+	must(t, shell.QueryRow("SELECT doc FROM notes WHERE id=?", id.Hex()).Scan(&text))
+	want := `{"id":"` + id.Hex() + `","version":2,"createdAt":"1970-01-01T00:00:00.000Z",` +
+		`"updatedAt":"1970-01-01T00:00:00.000Z","text":"3 > 2 & ü"}`
+	if text != want {
+		t.Errorf("the document is stored as %s, want %s", text, want)
+	}
+
+	_, err = shell.Exec("UPDATE notes SET doc=json_set(doc,'$.text','by hand')")
+	must(t, err)
+	got, err := c.Get(t.Context(), id)
+	must(t, err)
+	if got.Text != "by hand" {
+		t.Errorf("after a change by hand the text is %q", got.Text)
+	}
+}

@@ -1,0 +1,158 @@
+package storetest
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/ginseng/kit/store"
+)
+
+// stock is how many documents the reading benchmarks find.
+const stock = 10_000
+
+// article is the document of the benchmarks, some 400 bytes of JSON: what a resource of the service looks like.
+type article struct {
+	store.Meta `bson:",inline"`
+	Title      string   `json:"title"`
+	Content    string   `json:"content"`
+	UserID     store.ID `json:"userId"`
+}
+
+// articleIndexes back each order and filter that a listing of articles allows.
+var articleIndexes = []store.Index{
+	{Fields: []string{"createdAt"}},
+	{Fields: []string{"updatedAt"}},
+	{Fields: []string{"title"}},
+	{Fields: []string{"userId", "createdAt"}},
+}
+
+// Bench measures the verbs on a database that open returns. Inserts and updates come from 32 goroutines at once; each
+// is durable when it returns. The lists read 30 of 10,000 documents, newest first.
+func Bench(b *testing.B, open func(b *testing.B) store.DB) {
+	db := open(b)
+	collection := func(spec store.Spec) *store.Collection[article] {
+		spec.Name = "bench_" + store.NewID().Hex()
+		c := store.Open[article](db, spec)
+		must(b, db.Prepare(b.Context()))
+		return c
+	}
+	searched := store.Spec{Search: []string{"title", "content"}, Indexes: articleIndexes}
+	plain := store.Spec{Indexes: articleIndexes[:1]}
+
+	full := collection(searched)
+	articles := make([]article, stock)
+	for i := range articles {
+		articles[i] = newArticle(store.At(time.Now().Add(time.Duration(i-stock) * time.Second)))
+	}
+	articles[stock/2].Title += " zyzzyva"
+	var group errgroup.Group
+	for chunk := range slices.Chunk(articles, stock/32+1) {
+		group.Go(func() error {
+			for _, d := range chunk {
+				if err := full.Insert(b.Context(), d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(b, group.Wait())
+
+	b.Run("get", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			_, err := full.Get(b.Context(), articles[i*7919%stock].ID)
+			must(b, err)
+		}
+	})
+	middle := articles[stock/2]
+	newest := []store.Order{{Field: "createdAt", Desc: true}}
+	for _, bench := range []struct {
+		name  string
+		q     store.Query
+		count bool
+	}{
+		{"list30", store.Query{Sort: newest, Limit: 30}, false},
+		{"list30+count", store.Query{Sort: newest, Limit: 30}, true},
+		{"list30-after", store.Query{Sort: newest, Limit: 30, After: []any{middle.CreatedAt, middle.ID}}, false},
+		{"list30-fields", store.Query{Sort: newest, Limit: 30, Fields: []string{"title", "createdAt"}}, false},
+		{"search-common+count", store.Query{Sort: newest, Limit: 30, Filter: store.Search(word(0))}, true},
+		{"search-rare+count", store.Query{Sort: newest, Limit: 1, Filter: store.Search("zyzzyv")}, true},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				rows, err := full.List(b.Context(), bench.q)
+				must(b, err)
+				if len(rows) != bench.q.Limit {
+					b.Fatalf("%d rows", len(rows))
+				}
+				if bench.count {
+					_, err := full.Count(b.Context(), bench.q.Filter)
+					must(b, err)
+				}
+			}
+		})
+	}
+
+	b.Run("update", func(b *testing.B) {
+		parallel(b, func() error {
+			d := articles[rand.IntN(stock)]
+			_, err := full.Update(b.Context(), store.Eq("id", d.ID),
+				store.Set("title", text(5)), store.Set("updatedAt", store.At(time.Now())))
+			return err
+		})
+	})
+	for name, spec := range map[string]store.Spec{"insert": plain, "insert-searched": searched} {
+		b.Run(name, func(b *testing.B) {
+			c := collection(spec)
+			parallel(b, func() error { return c.Insert(b.Context(), newArticle(store.At(time.Now()))) })
+		})
+	}
+}
+
+// parallel measures f, called from 32 goroutines.
+func parallel(b *testing.B, f func() error) {
+	b.ReportAllocs()
+	b.SetParallelism((32 + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := f(); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "op/s")
+}
+
+func newArticle(now store.Time) article {
+	return article{
+		Meta: store.NewMeta(store.NewID(), now), Title: text(5), Content: text(25),
+		UserID: store.ID{11: byte(rand.IntN(100))},
+	}
+}
+
+// text is n words, some of which are far more frequent than others, as in any language.
+func text(n int) string {
+	var b strings.Builder
+	for range n {
+		r := rand.Float64()
+		b.WriteString(word(int(r * r * r * 4096)))
+		b.WriteByte(' ')
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// word is the i-th of 4,096 words.
+func word(i int) string {
+	syllables := strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va")
+	return syllables[i%16] + syllables[i/16%16] + syllables[i/256%16]
+}

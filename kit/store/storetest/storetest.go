@@ -1,0 +1,211 @@
+// Package storetest holds the engines to one behaviour: Run is the contract of package store as tests, Away what a lost
+// database must look like, Bench the figures to compare.
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Opener gives a test a handle of its own on a database, and closes it in the test's clean-up. The handles of two calls
+// may lead to one database, which need not be empty: every test makes a collection with a fresh name.
+type Opener func(t *testing.T) store.DB
+
+// Run checks that an engine keeps what package store promises. Its tests run in parallel.
+func Run(t *testing.T, open Opener) {
+	for _, test := range []struct {
+		name  string
+		check func(*testing.T, Opener)
+	}{
+		{"Insert", testInsert},
+		{"First", testFirst},
+		{"List", testList},
+		{"ListMany", testListMany},
+		{"Count", testCount},
+		{"Update", testUpdate},
+		{"Delete", testDelete},
+		{"NilFilter", testNilFilter},
+		{"Context", testContext},
+		{"Close", testClose},
+		{"Filters", testFilters},
+		{"Changes", testChanges},
+		{"Version", testVersion},
+		{"RoundTrip", testRoundTrip},
+		{"Texts", testTexts},
+		{"Times", testTimes},
+		{"Numbers", testNumbers},
+		{"Unique", testUnique},
+		{"UniqueUpdate", testUniqueUpdate},
+		{"Prepare", testPrepare},
+		{"PrepareLater", testPrepareLater},
+		{"PrepareDuplicates", testPrepareDuplicates},
+		{"Order", testOrder},
+		{"OrderText", testOrderText},
+		{"AfterRemoved", testAfterRemoved},
+		{"Fields", testFields},
+		{"Search", testSearch},
+		{"SearchUnicode", testSearchUnicode},
+		{"SearchPlainText", testSearchPlainText},
+		{"SearchCombined", testSearchCombined},
+		{"SearchFollows", testSearchFollows},
+		{"SearchLongText", testSearchLongText},
+		{"SearchOfNothing", testSearchOfNothing},
+		{"Load", testLoad},
+		{"LoadMore", testLoadMore},
+		{"Whole", testWhole},
+		{"Drop", testDrop},
+		{"OneUpdateWins", testOneUpdateWins},
+		{"OneDeleteWins", testOneDeleteWins},
+		{"OneInsertWins", testOneInsertWins},
+		{"IncLosesNothing", testIncLosesNothing},
+		{"MixedWrites", testMixedWrites},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.check(t, open)
+		})
+	}
+}
+
+// doc is the document of the tests: each kind of value, once required and once nullable.
+type doc struct {
+	store.Meta `bson:",inline"`
+	Title      string            `json:"title"`
+	Body       *string           `json:"body"`
+	Kind       kind              `json:"kind"`
+	Name       *string           `json:"name,omitempty"`
+	Count      int64             `json:"count"`
+	Rank       *int              `json:"rank"`
+	Score      float64           `json:"score"`
+	Ratio      *float64          `json:"ratio"`
+	Active     bool              `json:"active"`
+	Flag       *bool             `json:"flag"`
+	At         store.Time        `json:"at"`
+	Due        *store.Time       `json:"due"`
+	Owner      store.ID          `json:"owner"`
+	Editor     *store.ID         `json:"editor"`
+	Profile    profile           `json:"profile"`
+	Home       *profile          `json:"home"`
+	Tags       []string          `json:"tags"`
+	Parts      []part            `json:"parts"`
+	Labels     map[string]string `json:"labels"`
+}
+
+type kind string
+
+type profile struct {
+	Email  *string `json:"email"`
+	City   string  `json:"city,omitempty"`
+	Visits int64   `json:"visits,omitempty"`
+	Deep   *deep   `json:"deep"`
+}
+
+type deep struct {
+	Value *string `json:"value"`
+}
+
+type part struct {
+	Name  string     `json:"name"`
+	Size  int        `json:"size"`
+	Since store.Time `json:"since"`
+}
+
+// noon is the time of the documents made by newDoc.
+var noon = store.At(time.Date(2024, time.May, 17, 12, 0, 0, 0, time.UTC))
+
+func newDoc(title string, edits ...func(*doc)) doc {
+	d := doc{Meta: store.NewMeta(store.NewID(), noon), Title: title, At: noon}
+	for _, edit := range edits {
+		edit(&d)
+	}
+	return d
+}
+
+// openDocs makes a collection of docs on a handle of its own.
+func openDocs(t *testing.T, open Opener, indexes ...store.Index) *store.Collection[doc] {
+	t.Helper()
+	return prepare(t, open(t), docSpec(indexes...))
+}
+
+func docSpec(indexes ...store.Index) store.Spec {
+	return store.Spec{
+		Name:    "test_" + store.NewID().Hex(),
+		Search:  []string{"title", "body", "profile.city"},
+		Indexes: indexes,
+	}
+}
+
+func prepare(t *testing.T, db store.DB, spec store.Spec) *store.Collection[doc] {
+	t.Helper()
+	c := store.Open[doc](db, spec)
+	must(t, db.Prepare(t.Context()))
+	return c
+}
+
+func insert(t *testing.T, c *store.Collection[doc], docs ...doc) {
+	t.Helper()
+	for _, d := range docs {
+		must(t, c.Insert(t.Context(), d))
+	}
+}
+
+// titles are the titles of the documents that q lists, in its order.
+func titles(t *testing.T, c *store.Collection[doc], q store.Query) []string {
+	t.Helper()
+	docs, err := c.List(t.Context(), q)
+	must(t, err)
+	names := []string{}
+	for _, d := range docs {
+		names = append(names, d.Title)
+	}
+	return names
+}
+
+// wantTitles checks what q lists and that Count agrees.
+func wantTitles(t *testing.T, c *store.Collection[doc], f store.Filter, want ...string) {
+	t.Helper()
+	if got := titles(t, c, store.Query{Filter: f}); !slices.Equal(got, want) {
+		t.Errorf("List(%v) has %q, want %q", f, got, want)
+	}
+	n, err := c.Count(t.Context(), f)
+	must(t, err)
+	if n != int64(len(want)) {
+		t.Errorf("Count(%v) = %d, want %d", f, n, len(want))
+	}
+}
+
+func wantCode(t *testing.T, err error, want apperr.Code) {
+	t.Helper()
+	if got := apperr.CodeOf(err); got != want {
+		t.Errorf("error %v has the code %q, want %q", err, got, want)
+	}
+}
+
+// wantConflict checks that err is the Conflict of exactly these fields.
+func wantConflict(t *testing.T, err error, fields ...string) {
+	t.Helper()
+	wantCode(t, err, apperr.Conflict)
+	var e *apperr.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	var got []string
+	for _, f := range e.Fields {
+		got = append(got, f.Param)
+	}
+	if !slices.Equal(got, fields) {
+		t.Errorf("the Conflict names %q, want %q", got, fields)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

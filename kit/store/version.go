@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+// Versions are the versions of a document that a caller wants to change; nil is whichever it has (RFC 9110 If-Match).
+type Versions []int64
+
+// ErrStale is what a change with Versions gets where the document has another one.
+var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again, and repeat the change on what it is now.")
+
+// Check fails with ErrStale unless the version is among those wanted.
+func (v Versions) Check(version int64) error {
+	if v == nil || slices.Contains(v, version) {
+		return nil
+	}
+	return ErrStale
+}
+
+func (v Versions) of(id ID) Filter {
+	if v == nil {
+		return Eq("id", id)
+	}
+	wanted := make([]any, len(v))
+	for i, version := range v {
+		wanted[i] = version
+	}
+	return And(Eq("id", id), In("version", wanted...))
+}
+
+// missed is the error of a change that found no document.
+func (v Versions) missed() error {
+	if v == nil {
+		return ErrNotFound
+	}
+	return ErrStale
+}
+
+// Change is Update of the document with the id. NotFound; PreconditionFailed: it has not, or no longer, one of the
+// versions.
+func (c *Collection[T]) Change(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
+	doc, err := c.Update(ctx, versions.of(id), changes...)
+	if apperr.Is(err, apperr.NotFound) {
+		err = versions.missed()
+	}
+	return doc, err
+}
+
+// Remove is Delete of the document with the id. NotFound, PreconditionFailed: as Change.
+func (c *Collection[T]) Remove(ctx context.Context, id ID, versions Versions) error {
+	n, err := c.Delete(ctx, versions.of(id))
+	if err == nil && n == 0 {
+		err = versions.missed()
+	}
+	return err
+}

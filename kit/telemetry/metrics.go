@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"example.com/ginseng/kit/meter"
+)
+
+// metrics are what the Observer counts. Their names bear no prefix of the service, so that a dashboard fits every
+// project made of it; the label job, which Prometheus adds, tells them apart.
+type metrics struct {
+	registry     *prometheus.Registry
+	requests     *prometheus.CounterVec   // by method, route, status
+	durations    *prometheus.HistogramVec // by method, route
+	inFlight     prometheus.Gauge
+	operations   *prometheus.HistogramVec // by collection, operation
+	failures     *prometheus.CounterVec   // by collection, operation, code
+	batchWrites  prometheus.Histogram
+	commitLength prometheus.Histogram
+}
+
+// The buckets, in seconds unless they say otherwise. A request reads a record in less than a millisecond, hashes a
+// password in some tens, and is cut off after 30 s.
+var (
+	requestBuckets   = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	operationBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}
+	writeBuckets     = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256} // writes
+	commitBuckets    = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+)
+
+func newMetrics(version string) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_requests_total", Help: "Requests that were answered.",
+		}, []string{"method", "route", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: requestBuckets,
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "http_requests_in_flight", Help: "Requests under way.",
+		}),
+		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "db_operation_duration_seconds", Help: "Time that an operation of the database took, be it a failure or not.", Buckets: operationBuckets,
+		}, []string{"collection", "operation"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "db_operation_errors_total",
+			Help: "Operations of the database that failed: not_found and conflict are answers, unavailable and internal are faults.",
+		}, []string{"collection", "operation", "code"}),
+		batchWrites: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "sqlite_batch_writes", Help: "Writes that the embedded engine committed in one transaction.", Buckets: writeBuckets,
+		}),
+		commitLength: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "sqlite_commit_duration_seconds", Help: "Time until a transaction of the embedded engine was on disk.", Buckets: commitBuckets,
+		}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "service_build_info", Help: "Always 1; its labels say what runs.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		build, m.requests, m.durations, m.inFlight, m.operations, m.failures, m.batchWrites, m.commitLength,
+	)
+	return m
+}
+
+// committed is told by the embedded engine.
+func (m *metrics) committed(writes int, took time.Duration) {
+	m.batchWrites.Observe(float64(writes))
+	m.commitLength.Observe(took.Seconds())
+}
+
+// Registry takes further metrics, which are served with the others; nil where there are none.
+func (o *Observer) Registry() *prometheus.Registry {
+	if o == nil || o.metrics == nil {
+		return nil
+	}
+	return o.metrics.registry
+}
+
+// Metrics serves GET /metrics, and nothing else.
+func (o *Observer) Metrics(log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{
+		ErrorLog: printer(func(text string) { log.Warn("metrics", "error", text) }),
+	}))
+	return mux
+}
+
+type printer func(string)
+
+func (p printer) Println(v ...any) { p(fmt.Sprint(v...)) }
+
+// collector reads metrics when they are asked for.
+type collector []meter.Metric
+
+func (c collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, m := range c {
+		descs <- describe(m)
+	}
+}
+
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	for _, m := range c {
+		kind := prometheus.GaugeValue
+		if m.Counter {
+			kind = prometheus.CounterValue
+		}
+		for label, value := range m.Read() {
+			var labels []string
+			if m.Label != "" {
+				labels = []string{label}
+			}
+			out <- prometheus.MustNewConstMetric(describe(m), kind, value, labels...)
+		}
+	}
+}
+
+func describe(m meter.Metric) *prometheus.Desc {
+	var labels []string
+	if m.Label != "" {
+		labels = []string{m.Label}
+	}
+	return prometheus.NewDesc(m.Name, m.Help, labels, nil)
+}

@@ -1,0 +1,186 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/telemetry"
+	"example.com/ginseng/kit/testkit"
+)
+
+// work is some of everything that the service does.
+func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
+	t.Helper()
+	ada := api.SignUp("user")
+	key := func(pairs ...string) url.Values {
+		form := url.Values{"access_token": {testkit.MasterKey}}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			form.Set(pairs[i], pairs[i+1])
+		}
+		return form
+	}
+	api.Do(testkit.Request{Method: "POST", Path: "/users", Form: key("email", ada.Email, "password", testkit.Password)}) // she is there already
+	api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "a wrong patience", Form: key()})
+	article := testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: map[string]any{"title": "T", "content": "C"}, Header: header}
+	id := api.Do(article).JSON(201)["id"].(string)
+	api.Do(testkit.Request{Method: "GET", Path: "/articles/" + id})
+	api.Do(testkit.Request{Method: "GET", Path: "/articles/" + strings.Repeat("0", 24)})
+	for range 6 { // one too many
+		api.Do(testkit.Request{Method: "POST", Path: "/password-resets", Form: key("email", ada.Email, "link", testkit.LinkOrigin+"/{token}")})
+	}
+	api.Finish()
+	return ada
+}
+
+// TestWork reads the metrics of a service that has done some of everything.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	o := newObserver(t)
+	api := testkit.Start(t, testkit.Observed(o))
+	work(t, api, nil)
+	families, text := scrape(t, o)
+	for _, want := range []struct {
+		name   string
+		labels []string
+		value  float64 // -1: any but none
+	}{
+		{"http_requests_total", []string{"method", "GET", "route", "/articles/:id", "status", "200"}, 1},
+		{"http_requests_total", []string{"method", "GET", "route", "/articles/:id", "status", "404"}, 1},
+		{"http_request_duration_seconds", []string{"method", "GET", "route", "/articles/:id"}, 2},
+		{"db_operation_duration_seconds", []string{"collection", "articles", "operation", "insert"}, 1},
+		{"db_operation_duration_seconds", []string{"collection", "articles", "operation", "first"}, 2},
+		{"db_operation_errors_total", []string{"collection", "articles", "operation", "first", "code", "not_found"}, 1},
+		{"db_operation_errors_total", []string{"collection", "users", "operation", "insert", "code", "conflict"}, 1},
+		{"password_hashes", []string{"state", "running"}, 0},
+		{"password_hashes", []string{"state", "waiting"}, 0},
+		{"password_hashes_refused_total", nil, 0},
+		{"mail_mails_total", []string{"outcome", "sent"}, 5},
+		{"mail_mails_total", []string{"outcome", "failed"}, 0},
+		{"mail_queue_mails", []string{"state", "waiting"}, 0},
+		{"limit_refusals_total", []string{"limit", "resets"}, 1},
+	} {
+		if got := value(families, want.name, want.labels...); got != want.value {
+			t.Errorf("%s %v: %v, want %v", want.name, want.labels, got, want.value)
+		}
+	}
+	if system, ok := api.DB.(interface{ System() string }); !ok || system.System() == "sqlite" && value(families, "sqlite_batch_writes") < 5 {
+		t.Errorf("the engine's commits are not seen:\n%s", text)
+	}
+}
+
+// TestSpans looks at the trace of a request that continues its caller's, and of the mail that it leads to.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	receiver := testkit.NewReceiver(t)
+	o := receiver.Observer()
+	api := testkit.Start(t, testkit.Observed(o))
+	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	ada := work(t, api, http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}})
+	sweep := o.Database(api.DB).Open(store.Spec{Name: "background"})
+	if err := api.DB.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sweep.Delete(t.Context(), store.Eq("id", store.NewID())); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	spans, _ := receiver.Spans()
+	for _, s := range spans {
+		if s.Name == "delete background" {
+			t.Error("what no request asked for has a trace")
+		}
+	}
+	request := find(t, spans, "POST /articles")
+	if hex.EncodeToString(request.TraceId) != trace || hex.EncodeToString(request.ParentSpanId) != parent || request.Kind != tracepb.Span_SPAN_KIND_SERVER {
+		t.Errorf("not of its caller's trace: %v", request)
+	}
+	attributes(t, request, "http.request.method", "POST", "http.route", "/articles", "http.response.status_code", "201", "url.scheme", "http", "enduser.id", ada.ID)
+	insert := find(t, spans, "insert articles")
+	if !bytes.Equal(insert.TraceId, request.TraceId) || !bytes.Equal(insert.ParentSpanId, request.SpanId) {
+		t.Errorf("not below its request: %v", insert)
+	}
+	attributes(t, insert, "db.collection.name", "articles", "db.operation.name", "insert", "db.system.name", api.DB.(interface{ System() string }).System())
+	for child, above := range map[string]string{"hash password": "POST /users", "verify password": "POST /auth"} {
+		if c, p := find(t, spans, child), find(t, spans, above); !bytes.Equal(c.ParentSpanId, p.SpanId) {
+			t.Errorf("%s is not below %s", child, above)
+		}
+	}
+	mail, asked := find(t, spans, "send mail"), find(t, spans, "POST /password-resets")
+	if len(mail.ParentSpanId) != 0 || bytes.Equal(mail.TraceId, asked.TraceId) || len(mail.Links) != 1 {
+		t.Errorf("not a trace of its own, with a link: %v", mail)
+	}
+	linked := false
+	for _, s := range spans {
+		linked = linked || s.Name == asked.Name && bytes.Equal(s.SpanId, mail.Links[0].SpanId)
+	}
+	if !linked {
+		t.Error("it is linked to another request")
+	}
+	logged := false
+	for _, line := range api.Log.Lines() {
+		logged = logged || strings.Contains(line, "route=/articles ") && strings.Contains(line, "traceId="+trace)
+	}
+	if !logged {
+		t.Error("the log does not name the trace")
+	}
+}
+
+// find is the first span of the name.
+func find(t *testing.T, spans []*tracepb.Span, name string) *tracepb.Span {
+	t.Helper()
+	for _, s := range spans {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("no span %s among %d", name, len(spans))
+	return nil
+}
+
+// attributes holds a span to all that it has.
+func attributes(t *testing.T, s *tracepb.Span, want ...string) {
+	t.Helper()
+	have := map[string]string{}
+	for _, a := range s.Attributes {
+		have[a.Key] = strings.Trim(strings.SplitN(a.Value.String(), ":", 2)[1], `"`)
+	}
+	for i := 0; i+1 < len(want); i += 2 {
+		if have[want[i]] != want[i+1] {
+			t.Errorf("%s: %s is %q, want %q", s.Name, want[i], have[want[i]], want[i+1])
+		}
+	}
+	if len(have) != len(want)/2 {
+		t.Errorf("%s has %v", s.Name, have)
+	}
+}
+
+// TestServiceWithoutReceiver serves as ever while nobody takes the traces.
+func TestServiceWithoutReceiver(t *testing.T) {
+	t.Parallel()
+	down := httptest.NewServer(nil)
+	down.Close()
+	o, err := telemetry.New(telemetry.Options{
+		Log:    slog.New(slog.DiscardHandler),
+		Traces: telemetry.Config{Endpoint: down.URL, Timeout: 1000, BatchDelay: 1, BatchTimeout: 30_000, QueueSize: 16, BatchSize: 4},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := testkit.Start(t, testkit.Observed(o))
+	work(t, api, nil)
+	if err := o.Shutdown(t.Context()); err != nil { // the log has been told; it does not wait
+		t.Error(err)
+	}
+	api.Do(testkit.Request{Method: "GET", Path: "/livez"}).JSON(200)
+}

@@ -1,0 +1,59 @@
+package telemetry_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/testkit"
+)
+
+// TestTransport calls another service within a request: the call has a span below the request's, bears its id, and neither
+// what the caller sent along nor where it goes is told.
+func TestTransport(t *testing.T) {
+	t.Parallel()
+	var got http.Header
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer other.Close()
+	receiver := testkit.NewReceiver(t)
+	o := receiver.Observer()
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	r.Header.Set("Tracestate", "vendor=hunter2")
+	r.Header.Set("Baggage", "secret=hunter2")
+	ctx, request := o.Begin(r, "GET", "/x")
+	call, err := http.NewRequestWithContext(ctx, "GET", other.URL+"/path/hunter2?token=hunter2", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := o.Transport(http.DefaultTransport).RoundTrip(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	other.Close()
+	if _, err := o.Transport(http.DefaultTransport).RoundTrip(call); err == nil {
+		t.Error("nobody answers")
+	}
+	request.End(200, "")
+	if err := o.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if parent := got.Get("Traceparent"); !strings.HasPrefix(parent, "00-0af7651916cd43dd8448eb211c80319c-") || got.Get("Tracestate")+got.Get("Baggage") != "" || len(call.Header) != 0 {
+		t.Errorf("the call bore %v", got)
+	}
+	spans, _ := receiver.Spans()
+	if len(spans) != 3 {
+		t.Fatalf("%d spans", len(spans))
+	}
+	for i, failure := range []string{"418", "*net.OpError"} {
+		text := spans[i].String()
+		if !strings.Contains(text, failure) || strings.Contains(strings.ReplaceAll(text, `trace_state:"vendor=hunter2"`, ""), "hunter2") || string(spans[i].ParentSpanId) != string(spans[2].SpanId) {
+			t.Errorf("no %s in %s", failure, text)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Package testdb gives tests a database of their own.
+package testdb
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
+)
+
+// Open opens a new, empty database: on the server that TEST_MONGODB_URI names, else on the embedded engine. The test's clean-up removes it.
+func Open(t testing.TB) store.DB {
+	t.Helper()
+	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
+		u, err := url.Parse(uri)
+		if err != nil {
+			t.Fatalf("TEST_MONGODB_URI: %v", err)
+		}
+		u.Path = "/test_" + store.NewID().Hex()
+		address = u.String()
+	}
+	db, err := engines.Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = db.Close() // a test may have closed it
+		if strings.HasPrefix(address, "mongodb") {
+			drop(t, address)
+		}
+	})
+	return db
+}
+
+func drop(t testing.TB, address string) {
+	db, err := engines.Open(context.Background(), address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	names, err := db.Names(context.Background())
+	for _, name := range names {
+		err = errors.Join(err, db.Drop(context.Background(), name))
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Errorf("drop the test's database: %v", err)
+	}
+}
