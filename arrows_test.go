@@ -49,8 +49,8 @@ func forbidden(from, to string, own bool, path string) string {
 	testkit := from == "kit/testkit" // a whole service, for tests
 	switch {
 	case !own && strings.HasPrefix(path, "github.com/gin-gonic/"):
-		if !in(from, "middleware") && !in(from, "modules") {
-			return "only middleware and controllers know Gin"
+		if from != "kit" && !in(from, "kit/rest") && !in(from, "kit/server") && !in(from, "middleware") && !in(from, "modules") {
+			return "only kit, middleware and controllers import Gin"
 		}
 	case !own && (strings.HasPrefix(path, "go.mongodb.org/") || strings.HasPrefix(path, "modernc.org/sqlite")):
 		if !in(from, "kit/store") {

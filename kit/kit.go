@@ -1,0 +1,70 @@
+// Package kit defines what a service and its modules share: the dependencies that a module is created with, the route
+// middleware that it mounts its routes with, and the optional interfaces that package server looks for.
+package kit
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+)
+
+// Deps are the dependencies of every module. All fields are set.
+type Deps struct {
+	DB          store.DB
+	Now         func() time.Time
+	Log         *slog.Logger
+	Email       *email.Queue
+	Hasher      Hasher
+	Limits      *ratelimit.Limiter
+	Cursors     listing.Cursors
+	HTTP        http.RoundTripper // for requests to other services; traced when tracing is on
+	Development bool              // APP_ENV is development
+}
+
+// Hasher hashes passwords. Package password implements it.
+type Hasher interface {
+	Hash(ctx context.Context, password string) (string, error)
+	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
+}
+
+// Module is one part of the API. A module may also implement Sweeper, Closer, access.TokenVerifier and
+// access.PasswordVerifier.
+type Module interface {
+	// Routes mounts the module's routes on r.
+	Routes(r gin.IRouter, mw Middleware)
+}
+
+// Sweeper is a module with expired data to delete. The server calls Sweep periodically.
+type Sweeper interface {
+	Sweep(context.Context) error
+}
+
+// Closer is a module with work that continues after a response. The server calls Close before it closes the database.
+type Closer interface {
+	Close(context.Context)
+}
+
+// Middleware is the route middleware that modules mount their routes with.
+type Middleware struct {
+	Auth        Auth
+	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
+}
+
+// Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on
+// a Public route, and makes the caller available as rest.Caller.
+type Auth struct {
+	Public   gin.HandlerFunc // any caller; a credential is optional
+	Master   gin.HandlerFunc // the master key
+	User     gin.HandlerFunc // a user token
+	Admin    gin.HandlerFunc // a user token of an admin
+	Basic    gin.HandlerFunc // HTTP Basic: email address and password of a user
+	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider
+}
