@@ -1,0 +1,348 @@
+// Package registry edits modules/modules.go: a project's list of modules. A module has one import, at most one field of
+// Settings, one constructor line and one list entry there.
+package registry
+
+import (
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Path is the registry's path from the project's root.
+const Path = "modules/modules.go"
+
+// Module is what the registry has of a module.
+type Module struct {
+	Import   string // path, such as example.com/shop/modules/password-reset
+	Package  string // such as passwordreset
+	Variable string // in New, and the entry in the list: resets
+	Call     string // of the constructor: passwordreset.New(d, s.PasswordReset, users)
+	Settings string // the field of Settings: PasswordReset passwordreset.Settings; "" if it has none
+}
+
+// ImportSpec returns the import: the path, after the package's name if the path does not end with it.
+func (m Module) ImportSpec() string {
+	if path.Base(m.Import) == m.Package {
+		return strconv.Quote(m.Import)
+	}
+	return m.Package + " " + strconv.Quote(m.Import)
+}
+
+// Constructor returns the constructor line.
+func (m Module) Constructor() string { return m.Variable + " := " + m.Call }
+
+// Registry is a parsed registry.
+type Registry struct {
+	source   []byte
+	set      *token.FileSet
+	file     *ast.File
+	imports  *ast.GenDecl
+	settings *ast.StructType
+	body     *ast.BlockStmt    // of New
+	result   *ast.ReturnStmt   // of New
+	list     *ast.CompositeLit // what New returns
+}
+
+// Parse parses a registry. It returns an error unless the source has an import declaration in parentheses, a struct
+// Settings, and func New(d kit.Deps, s Settings) []kit.Module that ends by returning a list with one module per line.
+func Parse(source []byte) (*Registry, error) {
+	r := &Registry{source: source, set: token.NewFileSet()}
+	var err error
+	if r.file, err = parser.ParseFile(r.set, Path, source, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return nil, err
+	}
+	for _, decl := range r.file.Decls {
+		switch decl := decl.(type) {
+		case *ast.GenDecl:
+			r.readDecl(decl)
+		case *ast.FuncDecl:
+			if decl.Recv == nil && decl.Name.Name == "New" && r.text(decl.Type.Params) == "(d kit.Deps, s Settings)" {
+				r.readNew(decl.Body)
+			}
+		}
+	}
+	switch {
+	case r.imports == nil:
+		return nil, fmt.Errorf("%s has no import declaration in parentheses", Path)
+	case r.settings == nil:
+		return nil, fmt.Errorf("%s has no struct Settings", Path)
+	case r.list == nil:
+		return nil, fmt.Errorf("%s has no func New(d kit.Deps, s Settings) that ends by returning a list of modules", Path)
+	}
+	last := r.line(r.list.Lbrace)
+	for _, entry := range r.list.Elts {
+		if r.line(entry.Pos()) == last {
+			return nil, fmt.Errorf("the list in %s has more than one module per line", Path)
+		}
+		last = r.line(entry.End())
+	}
+	return r, nil
+}
+
+func (r *Registry) readDecl(decl *ast.GenDecl) {
+	if decl.Tok == token.IMPORT && decl.Lparen.IsValid() {
+		r.imports = decl
+	}
+	for _, spec := range decl.Specs {
+		if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.Name == "Settings" {
+			r.settings, _ = spec.Type.(*ast.StructType)
+		}
+	}
+}
+
+func (r *Registry) readNew(body *ast.BlockStmt) {
+	if body == nil || len(body.List) == 0 {
+		return
+	}
+	result, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(result.Results) != 1 {
+		return
+	}
+	list, _ := result.Results[0].(*ast.CompositeLit)
+	r.body, r.result, r.list = body, result, list
+}
+
+// Modules returns the modules that have a constructor line of their own, in the order of the list.
+func (r *Registry) Modules() []Module {
+	var out []Module
+	for _, entry := range r.list.Elts {
+		variable, ok := entry.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		statement, call := r.constructor(variable.Name)
+		if statement == nil {
+			continue
+		}
+		m := Module{Package: packageOf(call.Fun), Variable: variable.Name, Call: r.text(call)}
+		if spec := r.importOf(m.Package); spec != nil {
+			m.Import = importPath(spec)
+		}
+		if field := r.settingsOf(m.Package); field != nil {
+			m.Settings = field.Names[0].Name + " " + r.text(field.Type)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// Names returns the names that a new import or variable must not have: those of the imports, and every other identifier
+// that neither follows a dot nor names a setting.
+func (r *Registry) Names() map[string]bool {
+	names := map[string]bool{}
+	for _, spec := range r.file.Imports {
+		names[importName(spec)] = true
+	}
+	eachName(r.file, r.settings, func(name *ast.Ident) { names[name.Name] = true })
+	return names
+}
+
+// eachName calls f with every identifier in n that does not follow a dot, except those in the skipped node.
+func eachName(n, skip ast.Node, f func(*ast.Ident)) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			eachName(n.X, skip, f)
+			return false
+		case *ast.Ident:
+			f(n)
+		}
+		return n != skip
+	})
+}
+
+// Insert returns the source with the module added. Imports and settings are kept in alphabetical order. The constructor
+// line and the list entry are inserted before those of the first variable in before that the list has, or at the end.
+func (r *Registry) Insert(m Module, before ...string) ([]byte, error) {
+	constructorAt, entryAt := r.lineStart(r.result.Pos()), r.lineStart(r.list.Rbrace)
+	for _, entry := range r.list.Elts {
+		if slices.Contains(before, r.text(entry)) {
+			entryAt = r.lineStart(entry.Pos())
+			if statement, _ := r.constructor(r.text(entry)); statement != nil {
+				constructorAt = r.lineStart(statement.Pos())
+			}
+			break
+		}
+	}
+	edits := []Edit{
+		{r.importPlace(m.Import), 0, m.ImportSpec() + "\n"},
+		{constructorAt, 0, m.Constructor() + "\n"},
+		{entryAt, 0, m.Variable + ",\n"},
+	}
+	if len(r.list.Elts) == 0 {
+		edits[2] = Edit{r.offset(r.list.Lbrace) + 1, r.between(r.list.Lbrace, r.list.Rbrace), "\n" + m.Variable + ",\n"}
+	}
+	if m.Settings != "" {
+		edits = append(edits, r.insertSetting(m.Settings))
+	}
+	return Apply(r.source, edits)
+}
+
+func (r *Registry) importPlace(path string) int {
+	at := r.lineStart(r.imports.Rparen)
+	modules := path[:strings.LastIndexByte(path, '/')+1]
+	found := false
+	for _, spec := range r.file.Imports {
+		switch other := importPath(spec); {
+		case strings.HasPrefix(other, modules) && other > path:
+			return r.lineStart(spec.Pos())
+		case strings.HasPrefix(other, modules), !found && other < path:
+			at, found = r.lineEnd(spec.End()), strings.HasPrefix(other, modules)
+		}
+	}
+	return at
+}
+
+func (r *Registry) insertSetting(setting string) Edit {
+	fields := r.settings.Fields
+	if len(fields.List) == 0 {
+		return Edit{r.offset(fields.Opening) + 1, r.between(fields.Opening, fields.Closing), "\n" + setting + "\n"}
+	}
+	at := r.lineStart(fields.Closing)
+	for _, field := range fields.List {
+		if len(field.Names) > 0 && field.Names[0].Name > setting {
+			at = r.lineStart(field.Pos())
+			break
+		}
+	}
+	return Edit{at, 0, setting + "\n"}
+}
+
+// Remove returns the source without the module. It returns an error if the module is missing, if its lines differ from m,
+// or if other code uses its variable.
+func (r *Registry) Remove(m Module) ([]byte, error) {
+	modules := r.Modules()
+	i := slices.IndexFunc(modules, func(other Module) bool { return other.Import == m.Import })
+	switch {
+	case i < 0:
+		return nil, fmt.Errorf("%s does not create a module of %s", Path, m.Import)
+	case modules[i] != m:
+		return nil, fmt.Errorf("%s was edited: it has %q instead of %q", Path, modules[i].Constructor(), m.Constructor())
+	}
+	statement, _ := r.constructor(m.Variable)
+	entry := r.list.Elts[slices.IndexFunc(r.list.Elts, func(e ast.Expr) bool { return r.text(e) == m.Variable })]
+	var uses []int
+	eachName(r.body, statement, func(name *ast.Ident) {
+		if name.Name == m.Variable && name != entry {
+			uses = append(uses, r.line(name.Pos()))
+		}
+	})
+	if uses != nil {
+		return nil, fmt.Errorf("%s:%d uses %s", Path, uses[0], m.Variable)
+	}
+	edits := []Edit{r.cut(r.importOf(m.Package)), r.cut(statement), r.cut(entry)}
+	if len(r.list.Elts) == 1 {
+		edits[2] = Edit{r.offset(r.list.Lbrace) + 1, r.between(r.list.Lbrace, r.list.Rbrace), ""}
+	}
+	if field := r.settingsOf(m.Package); field != nil && len(r.settings.Fields.List) == 1 {
+		fields := r.settings.Fields
+		edits = append(edits, Edit{r.offset(fields.Opening) + 1, r.between(fields.Opening, fields.Closing), ""})
+	} else if field != nil {
+		edits = append(edits, r.cut(field))
+	}
+	return Apply(r.source, edits)
+}
+
+// constructor returns the statement variable := package.New(…).
+func (r *Registry) constructor(variable string) (ast.Stmt, *ast.CallExpr) {
+	for _, statement := range r.body.List {
+		assign, ok := statement.(*ast.AssignStmt)
+		if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || r.text(assign.Lhs[0]) != variable {
+			continue
+		}
+		if call, ok := assign.Rhs[0].(*ast.CallExpr); ok && packageOf(call.Fun) != "" {
+			return statement, call
+		}
+	}
+	return nil, nil
+}
+
+// settingsOf returns the field of Settings whose type is from the package.
+func (r *Registry) settingsOf(pkg string) *ast.Field {
+	for _, field := range r.settings.Fields.List {
+		if len(field.Names) == 1 && packageOf(field.Type) == pkg {
+			return field
+		}
+	}
+	return nil
+}
+
+func (r *Registry) importOf(pkg string) *ast.ImportSpec {
+	for _, spec := range r.file.Imports {
+		if importName(spec) == pkg {
+			return spec
+		}
+	}
+	return nil
+}
+
+// packageOf returns x of an expression x.Name, or "".
+func packageOf(e ast.Expr) string {
+	if selector, ok := e.(*ast.SelectorExpr); ok {
+		if x, ok := selector.X.(*ast.Ident); ok {
+			return x.Name
+		}
+	}
+	return ""
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	path, _ := strconv.Unquote(spec.Path.Value) // valid: the parser has read it
+	return path
+}
+
+func importName(spec *ast.ImportSpec) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	return path.Base(importPath(spec))
+}
+
+func (r *Registry) text(n ast.Node) string {
+	return string(r.source[r.offset(n.Pos()):r.offset(n.End())])
+}
+
+func (r *Registry) offset(p token.Pos) int          { return r.set.Position(p).Offset }
+func (r *Registry) line(p token.Pos) int            { return r.set.Position(p).Line }
+func (r *Registry) between(open, end token.Pos) int { return r.offset(end) - r.offset(open) - 1 }
+
+func (r *Registry) lineStart(p token.Pos) int {
+	return r.offset(p) - r.set.Position(p).Column + 1
+}
+
+func (r *Registry) lineEnd(p token.Pos) int {
+	if i := strings.IndexByte(string(r.source[r.offset(p):]), '\n'); i >= 0 {
+		return r.offset(p) + i + 1
+	}
+	return len(r.source)
+}
+
+// cut deletes the lines of a node.
+func (r *Registry) cut(n ast.Node) Edit {
+	start := r.lineStart(n.Pos())
+	return Edit{start, r.lineEnd(n.End()) - start, ""}
+}
+
+// Edit replaces Length bytes at Offset by Text.
+type Edit struct {
+	Offset, Length int
+	Text           string
+}
+
+// Apply makes the edits, which must not overlap, and formats the result.
+func Apply(source []byte, edits []Edit) ([]byte, error) {
+	slices.SortStableFunc(edits, func(a, b Edit) int { return a.Offset - b.Offset })
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, source[at:e.Offset]...), e.Text...)
+		at = e.Offset + e.Length
+	}
+	return format.Source(append(out, source[at:]...))
+}
