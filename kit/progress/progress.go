@@ -1,131 +1,89 @@
-// Package progress shows how far something is, how fast it goes and how much time is left: as a bar on a terminal, as a
-// line now and then elsewhere.
+// Package progress shows the progress of a long task: a bar on a terminal, a line every ten seconds elsewhere.
 package progress
 
 import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 )
 
-// clearLine is what a terminal takes to begin its line anew.
-const clearLine = "\r\x1b[K"
+// lineInterval is the time between two lines when the output is no terminal.
+const lineInterval = 10 * time.Second
 
-// Bar is the progress of one thing.
+// Bar is the progress of one task.
 type Bar struct {
-	out         io.Writer
-	what, unit  string
-	total, from int64
-	done        atomic.Int64
-	begun       time.Time
-	terminal    bool
-	stop        chan struct{}
-	stopped     chan struct{}
+	out        io.Writer
+	task, unit string
+	total      int64
+	started    time.Time
+	bar        *progressbar.ProgressBar // nil if out is no terminal
+
+	mu      sync.Mutex
+	done    int64
+	printed time.Time // when the last line was written
 }
 
-// Start shows the progress of what is to be done, in a unit ("documents"), until Stop is called. Some of the total may
-// have been done before. Where the unit is "", nothing is known but the time.
-func Start(out io.Writer, what, unit string, total, before int64) *Bar {
-	b := &Bar{
-		out: out, what: what, unit: unit, total: total, from: before, begun: time.Now(), terminal: IsTerminal(out),
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+// Start shows the progress of a task with total units of work ("documents") until Stop is called. A total of -1 means
+// that only the time is known.
+func Start(out io.Writer, task, unit string, total int64) *Bar {
+	now := time.Now()
+	b := &Bar{out: out, task: task, unit: unit, total: total, started: now, printed: now}
+	if IsTerminal(out) {
+		b.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(out),
+			progressbar.OptionSetDescription(task),
+			progressbar.OptionSetItsString(unit),
+			progressbar.OptionShowIts(),
+			progressbar.OptionSetWidth(20),
+			progressbar.OptionThrottle(200*time.Millisecond),
+			progressbar.OptionSetRenderBlankState(true),
+			progressbar.OptionClearOnFinish(),
+		)
 	}
-	b.done.Store(before)
-	every := 10 * time.Second
-	if b.terminal {
-		every = 200 * time.Millisecond
-	}
-	go b.run(every)
 	return b
 }
 
-// Add says that n more are done.
-func (b *Bar) Add(n int64) { b.done.Add(n) }
-
-// Stop writes a last line, of what was done in all and in which time.
-func (b *Bar) Stop() {
-	close(b.stop)
-	<-b.stopped
-	done, took := b.done.Load()-b.from, time.Since(b.begun)
-	if b.terminal {
-		_, _ = io.WriteString(b.out, clearLine)
-	}
-	if b.unit == "" {
-		_, _ = fmt.Fprintf(b.out, "%s: %s\n", b.what, shortly(took))
+// Add reports that n more units are done.
+func (b *Bar) Add(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done += n
+	if b.bar != nil {
+		_ = b.bar.Add64(n)
 		return
 	}
-	_, _ = fmt.Fprintf(b.out, "%[1]s: %[2]s %[4]s in %[3]s, %[5]s %[4]s/s\n",
-		b.what, Thousands(done), shortly(took), b.unit, Thousands(rate(done, took)))
-}
-
-func (b *Bar) run(every time.Duration) {
-	defer close(b.stopped)
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-b.stop:
-			return
-		case <-ticker.C:
-			line := b.line(time.Since(b.begun))
-			if b.terminal {
-				line = clearLine + line
-			} else {
-				line += "\n"
-			}
-			_, _ = io.WriteString(b.out, line)
-		}
+	if time.Since(b.printed) < lineInterval {
+		return
 	}
+	b.printed = time.Now()
+	rate := float64(b.done) / time.Since(b.started).Seconds()
+	left := time.Duration(float64(b.total-b.done) / rate * float64(time.Second))
+	_, _ = fmt.Fprintf(b.out, "%s: %s of %s %s, %v left\n",
+		b.task, humanize.Comma(b.done), humanize.Comma(b.total), b.unit, left.Round(time.Second))
 }
 
-// line is the progress after a time.
-func (b *Bar) line(after time.Duration) string {
-	if b.unit == "" {
-		return b.what + " …, " + shortly(after)
+// Stop removes the bar and writes a line with the amount of work and its time.
+func (b *Bar) Stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bar != nil {
+		_ = b.bar.Finish()
 	}
-	const width = 20
-	done := b.done.Load()
-	total := max(b.total, done, 1) // more may have come meanwhile
-	perSecond := rate(done-b.from, after)
-	left := "?"
-	if perSecond > 0 {
-		left = shortly(time.Duration(float64(total-done) / float64(perSecond) * float64(time.Second)))
+	work := ""
+	if b.total >= 0 {
+		work = fmt.Sprintf("%s %s in ", humanize.Comma(b.done), b.unit)
 	}
-	filled := int(done * width / total)
-	return fmt.Sprintf("%s [%s%s] %d %%, %s %s/s, %s left",
-		b.what, strings.Repeat("=", filled), strings.Repeat(" ", width-filled), done*100/total, Thousands(perSecond), b.unit, left)
+	_, _ = fmt.Fprintf(b.out, "%s: %s%v\n", b.task, work, time.Since(b.started).Round(100*time.Millisecond))
 }
 
-func rate(done int64, took time.Duration) int64 {
-	return int64(float64(done) / max(took.Seconds(), 1e-3))
-}
-
-func shortly(d time.Duration) string {
-	if d < 10*time.Second {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
-}
-
-// Thousands writes a number with commas.
-func Thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// IsTerminal reports whether what is written to out is shown on a terminal.
+// IsTerminal reports whether out is a terminal.
 func IsTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(file.Fd()))
 }

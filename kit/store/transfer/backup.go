@@ -76,7 +76,7 @@ func backup(ctx context.Context, path, file string, h Host) error {
 		return err
 	}
 	const mb = 1_000_000
-	bar := progress.Start(h.Stderr, "backup", "MB", info.Size()/mb, 0)
+	bar := progress.Start(h.Stderr, "backup", "MB", info.Size()/mb)
 	var before int64
 	err = sqlite.Backup(ctx, path, file, func(done, _ int64) {
 		bar.Add(done/mb - before)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/ginseng/kit/apperr"
@@ -242,7 +243,7 @@ func (c *copying) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bar := progress.Start(c.Progress, "copying", "documents", total, before)
+	bar := progress.Start(c.Progress, "copying", "documents", total-before)
 	defer bar.Stop()
 	return each(ctx, c.source, c.Specs, func(spec store.Spec) error {
 		// Documents whose key is no id sort before and behind the ids, where reading on would not come by.
@@ -328,7 +329,7 @@ func (c *copying) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bar := progress.Start(c.Progress, "comparing", "documents", 2*total, 0)
+	bar := progress.Start(c.Progress, "comparing", "documents", 2*total)
 	group, limited := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		c.inSource, err = c.read(limited, c.source, bar)
@@ -349,7 +350,7 @@ func (c *copying) finish(ctx context.Context) error {
 	for _, spec := range c.Specs {
 		c.target.Open(spec)
 	}
-	bar = progress.Start(c.Progress, "making the indexes", "", 0, 0)
+	bar = progress.Start(c.Progress, "creating indexes", "", -1)
 	defer bar.Stop()
 	if err := c.target.Prepare(ctx); err != nil {
 		return fmt.Errorf("the target's indexes: %w", err)
@@ -390,7 +391,7 @@ func (c *copying) judge(ctx context.Context) error {
 	for _, spec := range c.Specs {
 		if source, target := c.inSource[spec.Name], c.inTarget[spec.Name]; source != target {
 			differ = append(differ, fmt.Sprintf("%s (%s documents in the source, %s in the target)",
-				spec.Name, progress.Thousands(source.documents), progress.Thousands(target.documents)))
+				spec.Name, humanize.Comma(source.documents), humanize.Comma(target.documents)))
 		}
 	}
 	if differ == nil {
@@ -407,7 +408,7 @@ func (c *copying) report() error {
 	_, _ = fmt.Fprintln(table, "collection\tdocuments\tSHA-256, the same on both sides")
 	for _, spec := range c.Specs {
 		s := c.inSource[spec.Name]
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", spec.Name, progress.Thousands(s.documents), cmp.Or(s.hash, "-"))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", spec.Name, humanize.Comma(s.documents), cmp.Or(s.hash, "-"))
 	}
 	return table.Flush()
 }
