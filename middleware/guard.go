@@ -58,7 +58,7 @@ func readQuery(c *gin.Context) error {
 	}
 	q, err := url.ParseQuery(c.Request.URL.RawQuery)
 	if err != nil {
-		return apperr.Invalid(apperr.Field{In: "query", Code: apperr.Format, Message: "Must be pairs of name=value, percent-encoded, with & between them."}).Because(err)
+		return apperr.Invalid(apperr.Field{In: "query", Code: apperr.Format, Message: "Must be pairs of name=value, percent-encoded, with & between them."}).WithCause(err)
 	}
 	c.Set(queryKey, q)
 	return nil
@@ -167,7 +167,7 @@ func (g Guard) credential(c *gin.Context, inBody bool) (text string, given bool,
 		for _, candidate := range p.texts {
 			candidate = strings.TrimSpace(candidate)
 			if given && candidate != text {
-				return "", false, wrongCredential(p.in, apperr.Clash, "Is given twice with different values. Send it once.")
+				return "", false, wrongCredential(p.in, apperr.FieldConflict, "Is given twice with different values. Send it once.")
 			}
 			text, given = candidate, true
 		}

@@ -177,7 +177,7 @@ func encode(view any, use func(body []byte)) error {
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false) // the type is JSON and nosniff is set: no browser reads it as HTML
 	if err := enc.Encode(view); err != nil {
-		return apperr.New(apperr.Internal, "The answer could not be written.").Because(err)
+		return apperr.New(apperr.Internal, "The answer could not be written.").WithCause(err)
 	}
 	use(buf.Bytes())
 	return nil

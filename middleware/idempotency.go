@@ -182,7 +182,7 @@ func (i *Idempotency) first(c *gin.Context, claim savedAnswer, h Handler) error 
 // refused reports whether an error proves that nothing was made.
 func refused(err error) bool {
 	var e *apperr.Error
-	return errors.As(err, &e) && (e.Refused || statuses[e.Code] < http.StatusInternalServerError)
+	return errors.As(err, &e) && (e.Overload || statuses[e.Code] < http.StatusInternalServerError)
 }
 
 // repeat answers as the first request with the key was answered, and waits for it a while.

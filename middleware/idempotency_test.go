@@ -64,7 +64,7 @@ func TestUnknownOutcome(t *testing.T) {
 		again   int // status of the second call
 		runs    int
 	}{
-		"refused":   {apperr.New(apperr.Unavailable, "Too much.").Refuse(), 201, 2},
+		"refused":   {apperr.New(apperr.Unavailable, "Too much.").AsOverload(), 201, 2},
 		"invalid":   {apperr.Invalid(), 201, 2},
 		"away":      {store.Away(errors.New("cut off")), 409, 1},
 		"a mistake": {errors.New("ours"), 409, 1},

@@ -55,7 +55,7 @@ const defaultRetry = 5 * time.Second
 func fail(c *gin.Context, err error) {
 	var e *apperr.Error
 	if !errors.As(err, &e) {
-		e = apperr.New(apperr.Internal, "Something went wrong on our side. The request's id helps us to find it in the log.").Because(err)
+		e = apperr.New(apperr.Internal, "Something went wrong on our side. The request's id helps us to find it in the log.").WithCause(err)
 	}
 	status := statuses[e.Code]
 	id := requestID(c)

@@ -203,7 +203,7 @@ func severity(err error) slog.Level {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return slog.LevelInfo
-	case errors.As(err, &e) && e.Refused:
+	case errors.As(err, &e) && e.Overload:
 		return slog.LevelWarn
 	}
 	return slog.LevelError

@@ -275,7 +275,7 @@ func TestSeverity(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[slog.Level]error{
 		slog.LevelInfo:  store.Away(context.Canceled),
-		slog.LevelWarn:  apperr.New(apperr.Unavailable, "Too much.").Refuse(),
+		slog.LevelWarn:  apperr.New(apperr.Unavailable, "Too much.").AsOverload(),
 		slog.LevelError: store.Away(errors.New("gone")),
 	} {
 		if got := severity(fmt.Errorf("wrapped: %w", err)); got != want {

@@ -51,7 +51,7 @@ func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, 
 func (t *Tokens) Verify(token string) (user, session store.ID, err error) {
 	var c claims
 	if _, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.secret, nil }); err != nil {
-		return user, session, BadToken().Because(err)
+		return user, session, BadToken().WithCause(err)
 	}
 	user, okUser := store.ParseID(c.Subject)
 	session, okSession := store.ParseID(c.Session)

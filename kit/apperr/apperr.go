@@ -1,6 +1,5 @@
-// Package apperr is the one error type of the service: what went wrong, in words for the caller, with a code that a
-// program can act on and a cause that only the log sees. It knows nothing of HTTP; package middleware turns a code
-// into a status.
+// Package apperr defines the error type of services and stores: a stable code, a message for the client and a cause for
+// the log. It does not know HTTP; package rest maps codes to statuses.
 package apperr
 
 import (
@@ -9,10 +8,10 @@ import (
 	"time"
 )
 
-// Code says what kind of thing went wrong. It is stable: clients switch on it.
+// Code classifies an error. Codes are stable: clients switch on them.
 type Code string //	@name	ErrorCode
 
-// The codes, one for each row of the table of errors in the documentation.
+// The error codes.
 const (
 	ValidationFailed     Code = "validation_failed"
 	MalformedBody        Code = "malformed_body"
@@ -31,91 +30,91 @@ const (
 	Unavailable          Code = "unavailable"
 )
 
-// Codes lists every Code, so that a test can hold other tables against it.
+// Codes lists every Code.
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, Forbidden, NotFound, RequestTimeout,
 	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
 	Unavailable,
 }
 
-// Error is what a service or the store returns. Message is a sentence for the caller: it never holds a value that the
-// caller sent, nor anything of the inside. The cause is for the log alone.
+// Error is the error that services and stores return. Message is a sentence for the client; it contains no value that
+// the client sent and no internals. The cause is only logged.
 type Error struct {
 	Code       Code
 	Message    string
-	Fields     []Field       // the parameters at fault, all of them
-	RetryAfter time.Duration // when it is worth trying again; zero says nothing
-	Refused    bool          // an Unavailable from before anything was done, because of too much work: not a fault
+	Fields     []Field       // the invalid parameters
+	RetryAfter time.Duration // when to try again; zero if unknown
+	Overload   bool          // Unavailable because of too much load, before anything was written
 	cause      error
 }
 
-// Field is one parameter at fault.
+// Field describes one invalid parameter.
 type Field struct {
 	In       string    `json:"in" enums:"body,query,path,header"`
-	Param    string    `json:"param"`                                       // name of the parameter as the caller writes it
-	Code     FieldCode `json:"code"`                                        // stable; what programs switch on
-	Message  string    `json:"message"`                                     // what is wrong, as a sentence
+	Param    string    `json:"param"`                                       // name of the parameter
+	Code     FieldCode `json:"code"`                                        // stable, for programs
+	Message  string    `json:"message"`                                     // the reason, as a sentence
 	Expected any       `json:"expected,omitempty" extensions:"x-omitempty"` // the bound or the allowed values
 } //	@name	ErrorField
 
-// FieldCode says what is wrong with a parameter. It is stable, too.
+// FieldCode classifies the error of one parameter. Field codes are stable.
 type FieldCode string //	@name	FieldCode
 
-// The codes of parameters at fault.
+// The field codes.
 const (
-	Required  FieldCode = "required"
-	Type      FieldCode = "type"
-	Format    FieldCode = "format"
-	Min       FieldCode = "min"
-	Max       FieldCode = "max"
-	MinLength FieldCode = "min_length"
-	MaxLength FieldCode = "max_length"
-	OneOf     FieldCode = "one_of"
-	Unknown   FieldCode = "unknown"
-	Clash     FieldCode = "conflict"
-	TooCommon FieldCode = "too_common"
-	Wildcard  FieldCode = "wildcard"
+	Required      FieldCode = "required"
+	Type          FieldCode = "type"
+	Format        FieldCode = "format"
+	Min           FieldCode = "min"
+	Max           FieldCode = "max"
+	MinLength     FieldCode = "min_length"
+	MaxLength     FieldCode = "max_length"
+	OneOf         FieldCode = "one_of"
+	Unknown       FieldCode = "unknown"
+	FieldConflict FieldCode = "conflict" // with another parameter, or with another record
+	TooCommon     FieldCode = "too_common"
+	Wildcard      FieldCode = "wildcard"
 )
 
-// New makes an Error; the arguments go into the message as fmt.Sprintf does it.
+// New returns an Error. The message is formatted with fmt.Sprintf.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid is a validation failure of the given parameters.
+// Invalid returns a ValidationFailed error for the parameters.
 func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
-// Because returns a copy of e with the cause, which only the log shows.
-func (e *Error) Because(cause error) *Error {
+// WithCause returns a copy of e with a cause for the log.
+func (e *Error) WithCause(cause error) *Error {
 	out := *e
 	out.cause = cause
 	return &out
 }
 
-// With returns a copy of e with further parameters at fault.
-func (e *Error) With(fields ...Field) *Error {
+// WithFields returns a copy of e with more invalid parameters.
+func (e *Error) WithFields(fields ...Field) *Error {
 	out := *e
 	out.Fields = append(append([]Field(nil), e.Fields...), fields...)
 	return &out
 }
 
-// After returns a copy of e that says when it is worth trying again.
-func (e *Error) After(d time.Duration) *Error {
+// WithRetryAfter returns a copy of e with RetryAfter set.
+func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	out := *e
 	out.RetryAfter = d
 	return &out
 }
 
-// Refuse returns a copy of e that says that nothing was done.
-func (e *Error) Refuse() *Error {
+// AsOverload returns a copy of e with Overload set.
+func (e *Error) AsOverload() *Error {
 	out := *e
-	out.Refused = true
+	out.Overload = true
 	return &out
 }
 
-// Error is the text for the log: code, message and cause.
+// Error returns code, message and cause, for the log.
 func (e *Error) Error() string {
 	if e.cause == nil {
 		return fmt.Sprintf("%s: %s", e.Code, e.Message)
@@ -123,10 +122,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.cause)
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// CodeOf returns the code of err: Internal for an error that is no *Error, and "" for nil.
+// CodeOf returns the code of err: Internal if err is not an *Error, "" if err is nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -138,5 +137,5 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Is reports whether err bears the code.
+// Is reports whether err has the code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }

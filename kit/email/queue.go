@@ -65,10 +65,10 @@ func (q *Queue) Enqueue(ctx context.Context, job Job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return apperr.New(apperr.Unavailable, "The service is about to stop. Try again in a few seconds.").Refuse()
+		return apperr.New(apperr.Unavailable, "The service is about to stop. Try again in a few seconds.").AsOverload()
 	}
 	if q.pending == queued {
-		return apperr.New(apperr.Unavailable, "Too many mails wait to be sent. Try again in a minute.").After(time.Minute).Refuse()
+		return apperr.New(apperr.Unavailable, "Too many mails wait to be sent. Try again in a minute.").WithRetryAfter(time.Minute).AsOverload()
 	}
 	if q.pending == 0 {
 		q.idle = make(chan struct{})

@@ -191,7 +191,7 @@ func TestFull(t *testing.T) {
 			add(t, q, always)
 		}
 		var e *apperr.Error
-		if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Refused || e.RetryAfter == 0 {
+		if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload || e.RetryAfter == 0 {
 			t.Errorf("one too many: %v", err)
 		}
 		close(f.block)
@@ -229,7 +229,7 @@ func TestClose(t *testing.T) {
 					t.Errorf("tries after %v, log %s", got, log.text())
 				}
 				var e *apperr.Error
-				if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Refused {
+				if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
 					t.Errorf("after the end: %v", err)
 				}
 			})

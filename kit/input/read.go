@@ -62,7 +62,7 @@ func Read(r *http.Request, limit int64) (Values, error) {
 	case "application/x-www-form-urlencoded":
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return Values{}, malformed("The body is not a well-formed form: a pair of name=value is not percent-encoded right.").Because(err)
+			return Values{}, malformed("The body is not a well-formed form: a pair of name=value is not percent-encoded right.").WithCause(err)
 		}
 		return Values{form: form}, nil
 	case "multipart/form-data":
@@ -114,9 +114,9 @@ func readAll(body io.Reader, length, limit int64) ([]byte, error) {
 	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, apperr.New(apperr.RequestTimeout, "The body came too slowly.").Because(err)
+		return nil, apperr.New(apperr.RequestTimeout, "The body came too slowly.").WithCause(err)
 	case err != nil:
-		return nil, malformed("The body ended too early.").Because(err)
+		return nil, malformed("The body ended too early.").WithCause(err)
 	case n > limit:
 		return nil, tooLarge(limit)
 	}
@@ -128,7 +128,7 @@ func readAll(body io.Reader, length, limit int64) ([]byte, error) {
 func parseObject(body []byte) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return nil, malformed("The body is not a JSON object.").Because(err)
+		return nil, malformed("The body is not a JSON object.").WithCause(err)
 	}
 	object := make(map[string]json.RawMessage)
 	for dec.More() {
@@ -160,7 +160,7 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 
 // notJSON says where the mistake is, as far as it was understood.
 func notJSON(dec *json.Decoder, err error) *apperr.Error {
-	return apperr.New(apperr.MalformedBody, "The body is not well-formed JSON; the mistake is after byte %d.", dec.InputOffset()).Because(err)
+	return apperr.New(apperr.MalformedBody, "The body is not well-formed JSON; the mistake is after byte %d.", dec.InputOffset()).WithCause(err)
 }
 
 // parseMultipart reads the text parts of a form; files are none of this service's parameters and are refused.
@@ -170,7 +170,7 @@ func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	}
 	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
 	if err != nil {
-		return nil, malformed("The body is not a well-formed multipart form.").Because(err)
+		return nil, malformed("The body is not a well-formed multipart form.").WithCause(err)
 	}
 	for name := range form.File {
 		_ = form.RemoveAll()

@@ -83,7 +83,7 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	if after := p.text("after"); after != "" {
 		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
 		case values.Has("page"):
-			p.bad("after", apperr.Clash, "Cannot be given together with page.", nil)
+			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
 		case !ok:
 			p.bad("after", apperr.Format, "Must be the next of a page with the same q, sort and filters.", nil)
 		default:
@@ -177,7 +177,7 @@ func (p *parser) sort() []store.Order {
 			p.bad("sort", apperr.OneOf, "Must list some of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
 			return nil
 		case slices.ContainsFunc(orders, func(o store.Order) bool { return o.Field == field }):
-			p.bad("sort", apperr.Clash, "Must name a field once.", nil)
+			p.bad("sort", apperr.FieldConflict, "Must name a field once.", nil)
 			return nil
 		}
 		orders = append(orders, store.Order{Field: field, Desc: desc})
@@ -200,13 +200,13 @@ func (p *parser) chosen() []string {
 		name, minus := strings.CutPrefix(item, "-")
 		switch {
 		case minus != exclude:
-			p.bad("fields", apperr.Clash, "Must name either fields to include, or fields to leave out, each with - before it.", nil)
+			p.bad("fields", apperr.FieldConflict, "Must name either fields to include, or fields to leave out, each with - before it.", nil)
 			return nil
 		case !slices.Contains(p.fields, name):
 			p.bad("fields", apperr.OneOf, "Must name some of "+strings.Join(p.fields, ", ")+".", p.fields)
 			return nil
 		case minus && name == "id":
-			p.bad("fields", apperr.Clash, "Cannot leave out id.", nil)
+			p.bad("fields", apperr.FieldConflict, "Cannot leave out id.", nil)
 			return nil
 		}
 		named[name] = true

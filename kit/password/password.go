@@ -105,14 +105,14 @@ func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
 		h.refused.Add(1)
-		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").After(2 * time.Second).Refuse()
+		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").WithRetryAfter(2 * time.Second).AsOverload()
 	}
 	select {
 	case h.slots <- struct{}{}:
 		return func() { <-h.slots; h.waiting.Add(-1) }, nil
 	case <-ctx.Done():
 		h.waiting.Add(-1)
-		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err()).Refuse()
+		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").WithCause(ctx.Err()).AsOverload()
 	}
 }
 

@@ -73,7 +73,7 @@ func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 	}
 	if t.waiting > waitingGuesses {
 		g.mu.Unlock()
-		return nil, apperr.New(apperr.Unavailable, "Too many people sign in to this account at the moment. Try again in a few seconds.").Refuse()
+		return nil, apperr.New(apperr.Unavailable, "Too many people sign in to this account at the moment. Try again in a few seconds.").AsOverload()
 	}
 	t.waiting++
 	g.mu.Unlock()
@@ -89,6 +89,6 @@ func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 		return func() { t.free <- struct{}{}; leave() }, nil
 	case <-ctx.Done():
 		leave()
-		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").Because(ctx.Err()).Refuse()
+		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").WithCause(ctx.Err()).AsOverload()
 	}
 }

@@ -208,7 +208,7 @@ func (l *Limiter) judge(ctx context.Context, states []State, broken func(State) 
 	if wait == 0 {
 		return nil
 	}
-	return apperr.New(apperr.TooManyRequests, "This was tried too often. Wait as long as Retry-After says, and try again.").After(wait)
+	return apperr.New(apperr.TooManyRequests, "This was tried too often. Wait as long as Retry-After says, and try again.").WithRetryAfter(wait)
 }
 
 func (l *Limiter) count(r Rule) {

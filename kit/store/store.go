@@ -185,14 +185,14 @@ var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 func Duplicate(fields ...string) *apperr.Error {
 	err := apperr.New(apperr.Conflict, "A record with the same value exists already.")
 	for _, f := range fields {
-		err = err.With(apperr.Field{In: "body", Param: f, Code: apperr.Clash, Message: "This value is taken by another record."})
+		err = err.WithFields(apperr.Field{In: "body", Param: f, Code: apperr.FieldConflict, Message: "This value is taken by another record."})
 	}
 	return err
 }
 
 // Away is the Unavailable of a database that does not answer, for the given reason.
 func Away(cause error) *apperr.Error {
-	return apperr.New(apperr.Unavailable, "The database does not answer at the moment. Try again in a few seconds.").Because(cause)
+	return apperr.New(apperr.Unavailable, "The database does not answer at the moment. Try again in a few seconds.").WithCause(cause)
 }
 
 // IsNil reports whether a filter's or a change's value is null: nil, or a nil pointer.

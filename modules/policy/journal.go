@@ -72,7 +72,7 @@ func (j *journal) turn(ctx context.Context, namespace string) (end func(), err e
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil
 	case <-ctx.Done():
-		return nil, errBusy.Because(ctx.Err())
+		return nil, errBusy.WithCause(ctx.Err())
 	}
 }
 
@@ -99,7 +99,7 @@ func (j *journal) claim(ctx context.Context, p Policy, creates bool) (claim, err
 		select {
 		case <-time.After(rand.N(wait)):
 		case <-ctx.Done():
-			return c, errBusy.Because(ctx.Err())
+			return c, errBusy.WithCause(ctx.Err())
 		}
 	}
 }

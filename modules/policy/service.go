@@ -65,7 +65,7 @@ func (s *Service) Update(
 		switch {
 		case in.Namespace != nil && *in.Namespace != p.Namespace:
 			return apperr.Invalid(apperr.Field{
-				In: "body", Param: "namespace", Code: apperr.Clash,
+				In: "body", Param: "namespace", Code: apperr.FieldConflict,
 				Message: "A policy stays in its namespace. Delete it, and create one in the other namespace.",
 			})
 		case changes == nil:

@@ -159,7 +159,7 @@ func away(cause error) error {
 	if text := cause.Error(); len(text) > maxCause {
 		cause = errors.New(text[:maxCause])
 	}
-	return apperr.New(apperr.Unavailable, "The provider does not answer as it should at the moment. Try again in a few seconds.").Because(cause)
+	return apperr.New(apperr.Unavailable, "The provider does not answer as it should at the moment. Try again in a few seconds.").WithCause(cause)
 }
 
 // awayWith is away for a status that was not to be expected.

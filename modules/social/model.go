@@ -34,7 +34,7 @@ func (p Proof) check() error {
 	var given, faults []apperr.Field
 	for _, proof := range [][2]string{{"access_token", p.AccessToken}, {"id_token", p.IDToken}, {"code", p.Code}} {
 		if proof[1] != "" {
-			given = append(given, apperr.Field{In: "body", Param: proof[0], Code: apperr.Clash, Message: "Only one of access_token, id_token and code may be given."})
+			given = append(given, apperr.Field{In: "body", Param: proof[0], Code: apperr.FieldConflict, Message: "Only one of access_token, id_token and code may be given."})
 		}
 	}
 	switch {

@@ -188,13 +188,13 @@ func (s *Service) holder(ctx context.Context, client access.Client, p Profile) (
 // in a comma: the other way is always the same.
 func cannotLink(reason string) error {
 	return apperr.New(apperr.Conflict, "%s or sign in in another way and make this call again with the user token in the header, which links the account.", reason).
-		With(apperr.Field{In: "body", Param: "email", Code: apperr.Clash, Message: "Does not tell which user this is."})
+		WithFields(apperr.Field{In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Does not tell which user this is."})
 }
 
 // takenLink is the Conflict of an account that cannot be linked because there is another link.
 func takenLink(message string) error {
 	return apperr.New(apperr.Conflict, "%s", message).
-		With(apperr.Field{In: "path", Param: "provider", Code: apperr.Clash, Message: "Is linked already."})
+		WithFields(apperr.Field{In: "path", Param: "provider", Code: apperr.FieldConflict, Message: "Is linked already."})
 }
 
 // attach links an account to a user. Conflict: she has linked another account of the provider.

@@ -31,7 +31,7 @@ func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	}
 	_, err = c.c.InsertOne(ctx, stored)
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
-		return store.Duplicate(c.taken(ctx, stored)...).Because(err)
+		return store.Duplicate(c.taken(ctx, stored)...).WithCause(err)
 	}
 	return translate(err, c.indexes)
 }

@@ -60,7 +60,7 @@ func translate(err error, indexes []index) error {
 	case errors.Is(err, driver.ErrNoDocuments):
 		return store.ErrNotFound
 	case isDuplicate(err):
-		return store.Duplicate(duplicateFields(err, indexes)...).Because(err)
+		return store.Duplicate(duplicateFields(err, indexes)...).WithCause(err)
 	case isAway(err):
 		return store.Away(err)
 	}

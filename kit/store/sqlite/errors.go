@@ -24,7 +24,7 @@ func translate(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isAway(err):
 		return store.Away(err)
 	case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-		return store.Duplicate(uniqueFields(err)...).Because(err)
+		return store.Duplicate(uniqueFields(err)...).WithCause(err)
 	}
 	return err
 }
