@@ -24,6 +24,8 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/drain"
 	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/server"
+	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/transfer"
@@ -113,7 +115,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		err = errUsage
 	}
-	var invalid *config.Invalid
+	var invalid *settings.Invalid
 	switch {
 	case errors.Is(err, flag.ErrHelp): // and got it
 		return exitOK
@@ -133,20 +135,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// settings are all that the service reads from its environment.
-type settings struct {
-	App     config.App
-	Traces  telemetry.Config
-	Modules modules.Settings
-}
-
 // newLog writes readable lines in development and JSON elsewhere.
-func newLog(app config.App, loaded config.Loaded, w io.Writer) *slog.Logger {
+func newLog(app server.Settings, loaded settings.Source, w io.Writer) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(app.LogLevel)) // config knows its words
+	_ = level.UnmarshalText([]byte(app.LogLevel)) // validated
 	options := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = slog.NewJSONHandler(w, options)
-	if app.Env == config.Development {
+	if app.Env == settings.Development {
 		handler = slog.NewTextHandler(w, options)
 	}
 	logger := slog.New(handler)
@@ -179,16 +174,16 @@ const (
 // serve runs the service until ctx ends, then answers the requests under way, finishes their mails and closes the
 // database.
 func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	var s settings
-	loaded, err := config.Load(".", &s)
+	var s config.Settings
+	loaded, err := settings.Load(".", &s)
 	if err != nil {
 		return err
 	}
-	logger := newLog(s.App, loaded, stderr)
-	logger.Info("opening the database", "address", engines.Shown(s.App.DatabaseURL))
-	db, err := engines.Open(ctx, s.App.DatabaseURL)
+	logger := newLog(s.Settings, loaded, stderr)
+	logger.Info("opening the database", "address", engines.Shown(s.DatabaseURL))
+	db, err := engines.Open(ctx, s.DatabaseURL)
 	if errors.Is(err, engines.ErrAddress) {
-		return &config.Invalid{Problems: []config.Problem{{Name: "DATABASE_URL", Wrong: err.Error()}}}
+		return &settings.Invalid{Problems: []settings.Problem{{Name: "DATABASE_URL", Reason: err.Error()}}}
 	}
 	if err != nil {
 		return err
@@ -199,8 +194,8 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer stopObserving()
-	host := modules.Host{DB: db, MasterKeys: s.App.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger, Hasher: password.NewHasher(), Observer: observer}
-	if s.App.Env == config.Development {
+	host := modules.Host{DB: db, MasterKeys: s.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger, Hasher: password.NewHasher(), Observer: observer}
+	if s.Env == settings.Development {
 		host.Development, host.Print = true, stderr
 	}
 	service, err := modules.New(host, s.Modules)
@@ -213,7 +208,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	var draining atomic.Bool
-	handler, err := newHandler(s.App, service, observer, logger, func(ctx context.Context) error {
+	handler, err := newHandler(s.Settings, service, observer, logger, func(ctx context.Context) error {
 		if draining.Load() {
 			return apperr.New(apperr.Unavailable, "The service is about to stop.")
 		}
@@ -222,12 +217,12 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	opened, err := net.Listen("tcp", net.JoinHostPort(s.App.Host, strconv.Itoa(s.App.Port)))
+	opened, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
 	if err != nil {
 		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
 	}
 	listener := drain.NewListener(opened, takeTime)
-	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", shown(s.App.Host, listener.Addr()), s.App.Env)
+	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", shown(s.Host, listener.Addr()), s.Env)
 
 	server := newServer(handler, logger)
 	failed := make(chan error, 1)
@@ -243,9 +238,9 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	}
 	draining.Store(true)
 	logger.Info("stopping: answering the requests under way")
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.App.DrainDelay+drainTime)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTime)
 	defer cancel()
-	time.Sleep(s.App.DrainDelay)
+	time.Sleep(s.DrainDelay)
 	listener.Hurry()
 	if err := server.Shutdown(stopping); err != nil {
 		logger.Warn("requests were cut off: they took too long", "error", err)
@@ -261,8 +256,8 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 
 // observe starts what watches the service, as the settings say: metrics on a listener of their own, and traces. stop is
 // for the very end; it sends the traces that wait. With neither the Observer is nil.
-func observe(ctx context.Context, s settings, logger *slog.Logger, stdout io.Writer) (observer *telemetry.Observer, stop func(), err error) {
-	address := s.App.MetricsAddr
+func observe(ctx context.Context, s config.Settings, logger *slog.Logger, stdout io.Writer) (observer *telemetry.Observer, stop func(), err error) {
+	address := s.MetricsAddr
 	observer, err = telemetry.New(telemetry.Options{
 		Metrics: address != "", Traces: s.Traces, Service: "ginseng", Version: version, Print: stdout, Log: logger,
 	})
@@ -292,7 +287,7 @@ func observe(ctx context.Context, s settings, logger *slog.Logger, stdout io.Wri
 	}, nil
 }
 
-func newHandler(app config.App, service modules.Service, observer *telemetry.Observer, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
+func newHandler(app server.Settings, service modules.Service, observer *telemetry.Observer, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
 	guard := service.Guard
 	guard.QueryTokens, guard.MaxBodyBytes = app.QueryTokens, app.MaxBodyBytes
 	options := middleware.Options{
@@ -370,8 +365,8 @@ func sweep(ctx context.Context, interval time.Duration, sweeps []func(context.Co
 
 // databaseURL is where the service keeps its data.
 func databaseURL() (string, error) {
-	var database config.Database
-	_, err := config.Load(".", &database)
+	var database server.Database
+	err := settings.LoadPart(".", &database)
 	return database.DatabaseURL, err
 }
 
@@ -388,8 +383,8 @@ func collections() ([]store.Spec, error) {
 
 // healthcheck asks the service that runs with the same settings.
 func healthcheck(ctx context.Context) error {
-	var address config.Address
-	if _, err := config.Load(".", &address); err != nil {
+	var address server.Address
+	if err := settings.LoadPart(".", &address); err != nil {
 		return err
 	}
 	host := address.Host

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/config"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/process"
 )
@@ -401,7 +402,7 @@ func TestExampleNamesEverySetting(t *testing.T) {
 	visit = func(section reflect.Type) {
 		for i := range section.NumField() {
 			f := section.Field(i)
-			name := f.Tag.Get("env")
+			name := f.Tag.Get("mapstructure")
 			if name == "" && f.Type.Kind() == reflect.Struct {
 				visit(f.Type)
 			}
@@ -409,12 +410,12 @@ func TestExampleNamesEverySetting(t *testing.T) {
 				continue
 			}
 			declared = append(declared, name)
-			if f.Tag.Get("secret") != "" && !strings.Contains(string(text), "\n"+name+"="+f.Tag.Get("example")+"\n") {
+			if f.Tag.Get("validate") == "secret" && !strings.Contains(string(text), "\n"+name+"="+f.Tag.Get("example")+"\n") {
 				t.Errorf("the value of %s in .env.example is not the one that production refuses", name)
 			}
 		}
 	}
-	visit(reflect.TypeFor[settings]())
+	visit(reflect.TypeFor[config.Settings]())
 	slices.Sort(documented)
 	slices.Sort(declared)
 	if !slices.Equal(documented, declared) {

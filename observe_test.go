@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/config"
 	"example.com/ginseng/kit/testkit"
 )
 
@@ -124,7 +125,7 @@ func TestObserveRefuses(t *testing.T) {
 // TestObserveNothing shows that a service without these settings has neither listener nor Observer.
 func TestObserveNothing(t *testing.T) {
 	t.Parallel()
-	observer, stop, err := observe(t.Context(), settings{}, slog.New(slog.DiscardHandler), io.Discard)
+	observer, stop, err := observe(t.Context(), config.Settings{}, slog.New(slog.DiscardHandler), io.Discard)
 	if observer != nil || err != nil {
 		t.Errorf("%v, %v", observer, err)
 	}

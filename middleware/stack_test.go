@@ -565,7 +565,7 @@ func TestEveryRequestHasALine(t *testing.T) {
 func BenchmarkRequest(b *testing.B) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	b.Cleanup(receiver.Close)
-	traced := telemetry.Config{
+	traced := telemetry.Settings{
 		Endpoint: receiver.URL, Timeout: 10_000, Propagators: []string{"tracecontext"}, BatchDelay: 5000, BatchTimeout: 30_000, QueueSize: 2048, BatchSize: 512,
 	}
 	rarely := traced

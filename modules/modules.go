@@ -25,10 +25,10 @@ import (
 
 // Settings are the sections of the modules.
 type Settings struct {
-	Auth          auth.Config
-	PasswordReset passwordreset.Config
-	Social        social.Config
-	User          user.Config
+	Auth          auth.Settings
+	PasswordReset passwordreset.Settings
+	Social        social.Settings
+	User          user.Settings
 }
 
 // Host is what the service lends to its modules.
@@ -101,7 +101,7 @@ func New(h Host, s Settings) (Service, error) {
 }
 
 // newMails starts the queue of mails.
-func newMails(h Host, c passwordreset.Config) (*email.Queue, error) {
+func newMails(h Host, c passwordreset.Settings) (*email.Queue, error) {
 	sender := h.Mail
 	if sender == nil {
 		var err error

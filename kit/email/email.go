@@ -64,10 +64,10 @@ type Options struct {
 	Transport func(http.RoundTripper) http.RoundTripper
 }
 
-// New makes the Sender that the settings ask for. The error is what Config.Check finds in them.
-func New(c Config, o Options) (Sender, error) {
+// New makes the Sender that the settings ask for. The error is what Settings.Check finds in them.
+func New(c Settings, o Options) (Sender, error) {
 	var wrong []error
-	c.Check(false, func(name, what string) { wrong = append(wrong, errors.New(name+": "+what)) })
+	c.Check(func(name, what string) { wrong = append(wrong, errors.New(name+": "+what)) })
 	if wrong != nil {
 		return nil, errors.Join(wrong...)
 	}

@@ -44,7 +44,7 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	var shown bytes.Buffer
 	log := new(logged)
-	development, err := email.New(email.Config{}, email.Options{Print: &shown, Log: log.logger()})
+	development, err := email.New(email.Settings{}, email.Options{Print: &shown, Log: log.logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("%q, log %q", shown.String(), log.text())
 	}
 
-	production, err := email.New(email.Config{URL: "log:"}, email.Options{Log: log.logger()})
+	production, err := email.New(email.Settings{URL: "log:"}, email.Options{Log: log.logger()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func sendGridSender(t *testing.T, api http.HandlerFunc) email.Sender {
 	t.Helper()
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
-	s, err := email.New(email.Config{SendGridKey: key, SendGridURL: server.URL + "/", From: "Ginseng <no-reply@example.org>"}, email.Options{})
+	s, err := email.New(email.Settings{SendGridKey: key, SendGridURL: server.URL + "/", From: "Ginseng <no-reply@example.org>"}, email.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

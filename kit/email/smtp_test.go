@@ -36,7 +36,7 @@ var letter = email.Message{
 // sender makes a Sender for the server, which trusts the server's CA.
 func sender(t *testing.T, url string, roots *x509.CertPool, dial func(context.Context, string, string) (net.Conn, error)) email.Sender {
 	t.Helper()
-	s, err := email.New(email.Config{URL: url, From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: roots, Dial: dial})
+	s, err := email.New(email.Settings{URL: url, From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: roots, Dial: dial})
 	if err != nil {
 		t.Fatal(err)
 	}

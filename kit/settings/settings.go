@@ -1,18 +1,26 @@
-// Package config reads the settings of the service: from the environment first, then from the file .env. It finds all
-// mistakes at once, each with the setting's name, what is wrong and an example.
+// Package settings reads the settings of a service from the environment and from the file .env. Variables of the
+// environment take precedence. All mistakes are reported together, each with the name of the setting, the reason and an
+// example.
 //
-// A section is a struct whose fields bear tags; any package may declare one:
+// Settings are the fields of a struct that have a mapstructure tag; fields that are structs without one are searched
+// too, so any package can declare its own:
 //
-//	type Config struct {
-//		Secret string        `env:"API_SECRET" secret:"yes"`
-//		TTL    time.Duration `env:"API_TTL" default:"1h" min:"1m" max:"720h"`
+//	type Settings struct {
+//		Secret string        `mapstructure:"API_SECRET" validate:"secret" example:"change-me-to-a-long-random-secret"`
+//		TTL    time.Duration `mapstructure:"API_TTL" default:"1h" validate:"min=1m,max=720h"`
 //	}
 //
-// Fields are string, bool, int, int64, time.Duration, []string (comma-separated, blanks around items allowed) or a
-// section. Tags: env (the name), default, example (shown in errors), required ("yes", or "production": there alone), oneof
-// (words apart by a blank), min and max (inclusive, numbers and durations), secret:"yes" (required; at least 32 characters
-// in production; a value of .env.example is refused there). A section with further rules has a method Check.
-package config
+// A field is a string, bool, int, int64, time.Duration or []string (comma-separated). The tag validate has the rules of
+// go-playground/validator, and those of this package:
+//
+//   - secret: required; in production also at least 32 characters, and not the value of the example tag. In development
+//     Load can generate it.
+//   - production: required in production
+//   - origin: a scheme and a host, for example https://app.example.com; web_origin: with http or https only
+//   - host_port: HOST:PORT or :PORT
+//
+// A struct with other rules implements Checker.
+package settings
 
 import (
 	"cmp"
@@ -25,29 +33,37 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"sort"
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
 )
 
-// Problem is one mistake in the settings.
+// Mode is the value of APP_ENV.
+type Mode string
+
+// The modes.
+const (
+	Development Mode = "development"
+	Production  Mode = "production"
+	Test        Mode = "test"
+)
+
+// Problem is a mistake in one setting.
 type Problem struct {
 	Name    string // of the setting
-	Wrong   string // what is wrong with it; never its value
-	Example string // a value that would do; may be empty
+	Reason  string // never contains the value, which can be a secret
+	Example string // a valid value; can be empty
 }
 
-// Invalid is the error of settings with mistakes: all of them.
+// Invalid is the error for settings with mistakes. It has all of them.
 type Invalid struct{ Problems []Problem }
 
-// Error has one line for each problem.
+// Error returns one line per problem.
 func (e *Invalid) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		lines[i] = p.Name + ": " + p.Wrong
+		lines[i] = p.Name + ": " + p.Reason
 		if p.Example != "" {
 			lines[i] += ", for example " + p.Name + "=" + p.Example
 		}
@@ -55,260 +71,260 @@ func (e *Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Checker is a section with rules beyond its tags. Check calls bad for each mistake it finds.
+// Checker is implemented by structs with rules that tags cannot express. Check calls report for each mistake; it can
+// also normalize values.
 type Checker interface {
-	Check(production bool, bad func(name, wrong string))
+	Check(report func(name, reason string))
 }
 
-// Loaded says where settings came from, for a line at start.
-type Loaded struct {
-	Created string   // the .env file that Load wrote, if it did
-	Unknown []string // names in .env that no section declares, sorted: spelling mistakes, mostly
+// Source describes where settings came from.
+type Source struct {
+	Created string   // the .env file that Load wrote, or ""
+	Unknown []string // names in .env that are no setting, sorted
 }
 
-// secretBytes is the entropy of a generated secret, and minSecret the least length accepted in production: 32 bytes
-// as RFC 7518 section 3.2 asks of an HS256 key.
+// Entropy of a generated secret, and the minimum length in production: RFC 7518 section 3.2 requires 32 bytes for HS256.
 const (
 	secretBytes = 32
 	minSecret   = 32
 )
 
-// Load fills the sections of *settings from the environment and dir/.env. In development, if neither has any of the
-// secrets and there is no .env, it writes one with fresh secrets. The error is *Invalid, or that of a file.
-func Load(dir string, settings any) (Loaded, error) {
-	l := loader{v: viper.New(), known: map[string]bool{}}
-	l.v.AutomaticEnv()
-	path := filepath.Join(dir, ".env")
-	l.v.SetConfigFile(path)
-	l.v.SetConfigType("dotenv")
-	err := l.v.ReadInConfig()
-	haveFile := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Loaded{}, &Invalid{[]Problem{{Name: ".env", Wrong: "cannot be read: " + parseError(err) + "; each line is NAME=value"}}}
+// Load reads *target, a struct with all settings of the service. In development it writes dir/.env with new secrets if
+// that file does not exist and no secret is set. Variables of .env that begin with OTEL_ are exported to the environment,
+// where OpenTelemetry looks for them. The error is *Invalid or an I/O error.
+func Load(dir string, target any) (Source, error) {
+	l, err := open(dir, target)
+	if err != nil {
+		return Source{}, err
 	}
-	root := reflect.ValueOf(settings).Elem()
-	l.each(root, func(field reflect.StructField, _ reflect.Value) {
-		l.known[strings.ToLower(field.Tag.Get("env"))] = true
-		if field.Tag.Get("secret") != "" {
-			l.secrets = append(l.secrets, field.Tag.Get("env"))
-		}
-	})
-
-	l.production = l.mode() == Production
-	var out Loaded
-	if !haveFile && l.mode() == Development && l.noSecretSet() {
-		if err := l.writeSecrets(path); err != nil {
-			return Loaded{}, err
-		}
-		out.Created = path
-	}
-	l.each(root, l.fill)
-	l.check(root)
-	for _, key := range l.v.AllKeys() {
-		if !l.known[key] {
-			out.Unknown = append(out.Unknown, strings.ToUpper(key))
+	var source Source
+	if l.mode == Development && !l.hasFile && l.noSecretSet() {
+		source.Created = l.path
+		if err := l.createFile(); err != nil {
+			return Source{}, err
 		}
 	}
-	sort.Strings(out.Unknown)
+	l.decode()
+	for _, key := range l.viper.AllKeys() {
+		name := strings.ToUpper(key)
+		if value, ok := strings.CutPrefix(name, "OTEL_"); ok && value != "" {
+			if err := exportUnset(name, l.viper.GetString(key)); err != nil {
+				return source, err
+			}
+		} else if _, ok := l.fields[name]; !ok {
+			source.Unknown = append(source.Unknown, name)
+		}
+	}
+	slices.Sort(source.Unknown)
 	if len(l.problems) > 0 {
-		for _, name := range out.Unknown {
-			l.problems = append(l.problems, Problem{Name: name, Wrong: "is in .env and no setting; is it misspelt?"})
+		for _, name := range source.Unknown {
+			l.report(name, "is in .env but is not a setting; check the spelling")
 		}
-		return out, &Invalid{l.problems}
 	}
-	return out, nil
+	return source, l.err()
+}
+
+// LoadPart is Load for a struct with some of the settings. It ignores all other names and writes no file.
+func LoadPart(dir string, target any) error {
+	l, err := open(dir, target)
+	if err != nil {
+		return err
+	}
+	l.decode()
+	return l.err()
+}
+
+// Validate checks the values of a struct that was filled by other means. The error is *Invalid.
+func Validate(target any) error {
+	l := &loader{target: reflect.ValueOf(target).Elem(), fields: make(map[string]reflect.StructField)}
+	l.collect(l.target.Type())
+	l.validate()
+	l.check(l.target)
+	return l.err()
+}
+
+func exportUnset(name, value string) error {
+	if os.Getenv(name) != "" {
+		return nil
+	}
+	return os.Setenv(name, value)
 }
 
 type loader struct {
-	v          *viper.Viper
-	production bool
-	known      map[string]bool
-	secrets    []string
-	problems   []Problem
+	viper    *viper.Viper
+	path     string // of .env
+	hasFile  bool
+	mode     Mode
+	target   reflect.Value
+	fields   map[string]reflect.StructField // by name of the setting
+	names    []string                       // of the settings, in order of declaration
+	problems []Problem
 }
 
-// mode is what APP_ENV says, read as fill reads it.
-func (l *loader) mode() Mode {
-	return cmp.Or(Mode(strings.TrimSpace(l.v.GetString("APP_ENV"))), Development)
+// open reads .env and collects the fields of target.
+func open(dir string, target any) (*loader, error) {
+	l := &loader{
+		viper: viper.New(), path: filepath.Join(dir, ".env"), target: reflect.ValueOf(target).Elem(),
+		fields: make(map[string]reflect.StructField),
+	}
+	l.viper.AutomaticEnv()
+	l.viper.SetConfigFile(l.path)
+	l.viper.SetConfigType("dotenv")
+	err := l.viper.ReadInConfig()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + parseError(err) + "; each line must be NAME=value"}}}
+	}
+	l.hasFile = err == nil
+	l.mode = cmp.Or(Mode(l.value("APP_ENV")), Development)
+	l.collect(l.target.Type())
+	return l, nil
 }
 
-func (l *loader) noSecretSet() bool {
-	for _, name := range l.secrets {
-		if l.v.GetString(name) != "" {
-			return false
-		}
-	}
-	return len(l.secrets) > 0
-}
-
-func (l *loader) writeSecrets(path string) error {
-	var b strings.Builder
-	b.WriteString("# Made at the first start in development mode. .env.example lists every setting.\n")
-	for _, name := range l.secrets {
-		raw := make([]byte, secretBytes)
-		rand.Read(raw) // never fails: crypto/rand
-		value := base64.RawURLEncoding.EncodeToString(raw)
-		fmt.Fprintf(&b, "%s=%s\n", name, value)
-		l.v.Set(name, value)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return &Invalid{[]Problem{{Name: ".env", Wrong: fmt.Sprintf("cannot be written (%v); make the folder writable, or set %s", errors.Unwrap(err), strings.Join(l.secrets, " and "))}}}
-	}
-	_, err = f.WriteString(b.String())
-	return errors.Join(err, f.Close())
-}
-
-// each calls visit for every field with a name, in sections within sections too.
-func (l *loader) each(section reflect.Value, visit func(reflect.StructField, reflect.Value)) {
-	for i := range section.NumField() {
-		field, value := section.Type().Field(i), section.Field(i)
-		if field.Tag.Get("env") != "" {
-			visit(field, value)
-		} else if value.Kind() == reflect.Struct {
-			l.each(value, visit)
-		}
-	}
-}
-
-// check calls the Check of each section, the inner ones first.
-func (l *loader) check(section reflect.Value) {
-	for i := range section.NumField() {
-		if section.Type().Field(i).Tag.Get("env") == "" && section.Field(i).Kind() == reflect.Struct {
-			l.check(section.Field(i))
-		}
-	}
-	if c, ok := section.Addr().Interface().(Checker); ok {
-		c.Check(l.production, func(name, wrong string) { l.bad(name, wrong, "") })
-	}
-}
-
-func (l *loader) bad(name, wrong, example string) {
-	for _, p := range l.problems {
-		if p.Name == name {
-			return // one line for each setting: the first says most
-		}
-	}
-	l.problems = append(l.problems, Problem{name, wrong, example})
-}
-
-func (l *loader) fill(field reflect.StructField, value reflect.Value) {
-	tag := field.Tag
-	name := tag.Get("env")
-	text := strings.TrimSpace(l.v.GetString(name))
-	example := tag.Get("example")
-	if example == "" {
-		example = tag.Get("default")
-	}
-	if tag.Get("secret") != "" {
-		items := []string{text}
-		if value.Kind() == reflect.Slice {
-			items = splitList(text)
-		}
-		l.checkSecret(name, items, example)
-	} else if need := tag.Get("required"); text == "" && (need == "yes" || need == "production" && l.production) {
-		l.bad(name, "is missing", example)
-	}
-	if text == "" {
-		text = tag.Get("default")
-	}
-	if text == "" {
-		return
-	}
-	if words := strings.Fields(tag.Get("oneof")); len(words) > 0 && !slices.Contains(words, text) {
-		l.bad(name, "must be one of "+strings.Join(words, ", "), example)
-		return
-	}
-	if wrong := parse(text, tag, value); wrong != "" {
-		l.bad(name, wrong, example)
-	}
-}
-
-func (l *loader) checkSecret(name string, items []string, example string) {
-	if len(items) == 0 {
-		items = []string{""}
-	}
-	for _, item := range items {
-		switch {
-		case item == "":
-			l.bad(name, "is missing; make one with: openssl rand -hex 32", "")
-		case l.production && item == example:
-			l.bad(name, "is the value of .env.example, which everybody knows; make one with: openssl rand -hex 32", "")
-		case l.production && len(item) < minSecret:
-			l.bad(name, fmt.Sprintf("is shorter than %d characters; make one with: openssl rand -hex 32", minSecret), "")
-		}
-	}
-}
-
-// parse sets value from text and says what is wrong with it, or "".
-func parse(text string, tag reflect.StructTag, value reflect.Value) string {
-	switch p := value.Addr().Interface().(type) {
-	case *bool:
-		b, err := strconv.ParseBool(text)
-		if err != nil {
-			return "must be true or false"
-		}
-		*p = b
-	case *[]string:
-		*p = splitList(text)
-	case *time.Duration:
-		d, err := time.ParseDuration(text)
-		low, _ := time.ParseDuration(tag.Get("min"))
-		high, bounded := time.ParseDuration(tag.Get("max"))
-		if err != nil || d < low || (bounded == nil && d > high) {
-			return "must be a duration" + bounds(tag)
-		}
-		*p = d
-	default:
-		return parseKind(text, tag, value)
-	}
-	return ""
-}
-
-func parseKind(text string, tag reflect.StructTag, value reflect.Value) string {
-	switch value.Kind() {
-	case reflect.String:
-		value.SetString(text)
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 64)
-		low, _ := strconv.ParseInt(tag.Get("min"), 10, 64)
-		high, bounded := strconv.ParseInt(tag.Get("max"), 10, 64)
-		if err != nil || n < low || (bounded == nil && n > high) {
-			return "must be a whole number" + bounds(tag)
-		}
-		value.SetInt(n)
-	default:
-		panic("config: no setting can be of type " + value.Type().String())
-	}
-	return ""
-}
-
-func bounds(tag reflect.StructTag) string {
-	low, high := tag.Get("min"), tag.Get("max")
-	switch {
-	case low != "" && high != "":
-		return " from " + low + " to " + high
-	case low != "":
-		return " of at least " + low
-	}
-	return ""
-}
-
-func splitList(text string) []string {
-	var out []string
-	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			out = append(out, item)
-		}
-	}
-	return out
-}
-
-// parseError keeps an error of a broken file to its kind: the text of the parser may quote a secret.
+// parseError omits the message of the parser, which can quote a secret.
 func parseError(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err.Error()
 	}
-	return "a line is not well formed"
+	return "a line is malformed"
+}
+
+// collect finds the fields of a struct and of the structs in it.
+func (l *loader) collect(section reflect.Type) {
+	for field := range section.Fields() {
+		if name := field.Tag.Get("mapstructure"); name != "" {
+			l.fields[name] = field
+			l.names = append(l.names, name)
+		} else if field.Type.Kind() == reflect.Struct {
+			l.collect(field.Type)
+		}
+	}
+}
+
+func (l *loader) value(name string) string { return strings.TrimSpace(l.viper.GetString(name)) }
+
+func (l *loader) err() error {
+	if len(l.problems) == 0 {
+		return nil
+	}
+	return &Invalid{l.problems}
+}
+
+func (l *loader) secrets() []string {
+	return slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return !isSecret(l.fields[name]) })
+}
+
+func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagSecret }
+
+func (l *loader) noSecretSet() bool {
+	secrets := l.secrets()
+	return len(secrets) > 0 && !slices.ContainsFunc(secrets, func(name string) bool { return l.value(name) != "" })
+}
+
+// createFile writes .env with new secrets, and uses them.
+func (l *loader) createFile() error {
+	secrets := l.secrets()
+	var b strings.Builder
+	b.WriteString("# Written at the first start in development mode. See .env.example for all settings.\n")
+	for _, name := range secrets {
+		raw := make([]byte, secretBytes)
+		rand.Read(raw)
+		value := base64.RawURLEncoding.EncodeToString(raw)
+		fmt.Fprintf(&b, "%s=%s\n", name, value)
+		l.viper.Set(name, value)
+	}
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return &Invalid{[]Problem{{Name: ".env", Reason: fmt.Sprintf("cannot be written (%v); make the directory writable, or set %s",
+			errors.Unwrap(err), strings.Join(secrets, " and "))}}}
+	}
+	_, err = f.WriteString(b.String())
+	return errors.Join(err, f.Close())
+}
+
+// decode fills the target, validates it and calls the Checkers.
+func (l *loader) decode() {
+	decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
+		Result: l.target.Addr().Interface(), WeaklyTypedInput: true,
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(mapstructure.StringToTimeDurationHookFunc(), splitList),
+	})
+	if err == nil {
+		err = decoder.Decode(l.input(l.target.Type()))
+	}
+	l.reportDecoding(err)
+	l.validate()
+	l.check(l.target)
+}
+
+// input returns the values for a struct: for each setting a string, for each struct in it a map.
+func (l *loader) input(section reflect.Type) map[string]any {
+	out := make(map[string]any)
+	for field := range section.Fields() {
+		name := field.Tag.Get("mapstructure")
+		if name == "" && field.Type.Kind() == reflect.Struct {
+			out[field.Name] = l.input(field.Type)
+		} else if value := cmp.Or(l.value(name), field.Tag.Get("default")); name != "" && value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// splitList is a decode hook for []string: comma-separated items, with spaces around them ignored.
+func splitList(_, to reflect.Type, data any) (any, error) {
+	text, ok := data.(string)
+	if !ok || to != reflect.TypeFor[[]string]() {
+		return data, nil
+	}
+	items := []string{}
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// reportDecoding reports the fields that mapstructure could not decode.
+func (l *loader) reportDecoding(err error) {
+	switch e := err.(type) {
+	case nil:
+	case *mapstructure.DecodeError:
+		name := e.Name()
+		name = name[strings.LastIndexByte(name, '.')+1:]
+		l.report(name, typeReason(l.fields[name]))
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			l.reportDecoding(err)
+		}
+	case interface{ Unwrap() error }:
+		l.reportDecoding(e.Unwrap())
+	default:
+		panic("settings: " + err.Error()) // the struct is invalid, not a value
+	}
+}
+
+// check calls the Checkers, inner structs first.
+func (l *loader) check(section reflect.Value) {
+	for field, value := range section.Fields() {
+		if field.Tag.Get("mapstructure") == "" && value.Kind() == reflect.Struct {
+			l.check(value)
+		}
+	}
+	if checker, ok := section.Addr().Interface().(Checker); ok {
+		checker.Check(l.report)
+	}
+}
+
+// report adds a problem, unless the setting has one already.
+func (l *loader) report(name, reason string) {
+	if slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Name == name }) {
+		return
+	}
+	tag := l.fields[name].Tag
+	example := cmp.Or(tag.Get("example"), tag.Get("default"))
+	if isSecret(l.fields[name]) || strings.Contains(reason, "for example ") {
+		example = ""
+	}
+	l.problems = append(l.problems, Problem{name, reason, example})
 }

@@ -43,7 +43,7 @@ const (
 	maxReply     = 64 << 10 // bytes that are read of an answer, so that the connection can be used again
 )
 
-func newOTLP(c Config) (*otlp, error) {
+func newOTLP(c Settings) (*otlp, error) {
 	given, err := headers(cmp.Or(c.TracesHeaders, c.Headers))
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: headers: %w", err)

@@ -94,7 +94,7 @@ func status(code int, header ...string) func(http.ResponseWriter) {
 // cut closes the connection without an answer.
 func cut(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-func newClient(t *testing.T, c Config) *otlp {
+func newClient(t *testing.T, c Settings) *otlp {
 	t.Helper()
 	client, err := newOTLP(c)
 	if err != nil {

@@ -172,7 +172,7 @@ func TestServiceWithoutReceiver(t *testing.T) {
 	down.Close()
 	o, err := telemetry.New(telemetry.Options{
 		Log:    slog.New(slog.DiscardHandler),
-		Traces: telemetry.Config{Endpoint: down.URL, Timeout: 1000, BatchDelay: 1, BatchTimeout: 30_000, QueueSize: 16, BatchSize: 4},
+		Traces: telemetry.Settings{Endpoint: down.URL, Timeout: 1000, BatchDelay: 1, BatchTimeout: 30_000, QueueSize: 16, BatchSize: 4},
 	})
 	if err != nil {
 		t.Fatal(err)

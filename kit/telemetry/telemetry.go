@@ -22,7 +22,7 @@ import (
 // Options are what an Observer is made of.
 type Options struct {
 	Metrics bool
-	Traces  Config
+	Traces  Settings
 	Service string    // what the service is called where Traces does not say
 	Version string    // of the service
 	Print   io.Writer // where the console's exporter prints
@@ -43,7 +43,7 @@ type traces struct {
 	client     *otlp // nil: spans are printed
 }
 
-// New makes an Observer of what is on; nil if nothing is. Shut it down. The error is what Config.Check finds.
+// New makes an Observer of what is on; nil if nothing is. Shut it down. The error is what Settings.Check finds.
 func New(o Options) (*Observer, error) {
 	observer := &Observer{}
 	if o.Metrics {

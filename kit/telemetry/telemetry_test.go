@@ -228,7 +228,7 @@ func TestConsole(t *testing.T) {
 	t.Parallel()
 	var printed bytes.Buffer
 	o, err := telemetry.New(telemetry.Options{
-		Traces:  telemetry.Config{Exporter: "console", BatchDelay: 1000, BatchTimeout: 1000, QueueSize: 10, BatchSize: 10},
+		Traces:  telemetry.Settings{Exporter: "console", BatchDelay: 1000, BatchTimeout: 1000, QueueSize: 10, BatchSize: 10},
 		Service: "x", Print: &printed, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

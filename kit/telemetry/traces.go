@@ -42,7 +42,7 @@ func newTraces(o Options) (*traces, error) {
 
 // describeService is what each batch says of the service. OTEL_SERVICE_NAME wins over OTEL_RESOURCE_ATTRIBUTES, and that
 // over what we know.
-func describeService(c Config, o Options) (*resource.Resource, error) {
+func describeService(c Settings, o Options) (*resource.Resource, error) {
 	given, err := attributes(c.ResourceAttributes)
 	if err != nil {
 		return nil, err

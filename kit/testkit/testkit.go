@@ -124,8 +124,8 @@ func (a *API) serve(set ...func(*Config)) {
 			Docs: &middleware.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger}, Ready: a.DB.Ping, Log: logger,
 		},
 	}
-	c.Settings.PasswordReset = passwordreset.Config{TTL: time.Hour, LinkOrigins: []string{LinkOrigin}}
-	c.Settings.Auth = auth.Config{Secret: Secret, TTL: time.Hour, RefreshTTL: 30 * 24 * time.Hour}
+	c.Settings.PasswordReset = passwordreset.Settings{TTL: time.Hour, LinkOrigins: []string{LinkOrigin}}
+	c.Settings.Auth = auth.Settings{Secret: Secret, TTL: time.Hour, RefreshTTL: 30 * 24 * time.Hour}
 	for _, f := range set {
 		f(&c)
 	}

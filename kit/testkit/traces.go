@@ -70,7 +70,7 @@ func (r *Receiver) Observer() *telemetry.Observer {
 	r.t.Helper()
 	o, err := telemetry.New(telemetry.Options{
 		Metrics: true, Service: "test", Version: "test", Log: slog.New(slog.DiscardHandler),
-		Traces: telemetry.Config{
+		Traces: telemetry.Settings{
 			Endpoint: r.URL, Timeout: 10_000, Propagators: []string{"tracecontext"},
 			BatchDelay: 100, BatchTimeout: 30_000, QueueSize: 100_000, BatchSize: 512,
 		},

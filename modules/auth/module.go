@@ -16,7 +16,7 @@ type Options struct {
 	Users    *user.Service
 	Sessions *Sessions
 	Limits   *ratelimit.Limiter
-	Config   Config
+	Config   Settings
 	Now      func() time.Time
 	NewID    func() store.ID
 }

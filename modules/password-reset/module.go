@@ -19,7 +19,7 @@ type Options struct {
 	Resets      *Resets
 	Limits      *ratelimit.Limiter
 	Mail        Mailer
-	Config      Config
+	Config      Settings
 	Development bool // links may lead to any localhost
 	Now         func() time.Time
 	NewID       func() store.ID

@@ -223,7 +223,7 @@ func TestPublicSignup(t *testing.T) {
 func TestBySMTP(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.User, s.Password = "ginseng", "hunter2" })
-	sender, err := email.New(email.Config{URL: server.URL(), From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: server.RootCAs})
+	sender, err := email.New(email.Settings{URL: server.URL(), From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: server.RootCAs})
 	if err != nil {
 		t.Fatal(err)
 	}

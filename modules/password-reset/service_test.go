@@ -59,7 +59,7 @@ func newBench(t *testing.T) *bench {
 	b.users = users.Service
 	b.Service = New(Options{
 		Users: users.Service, Resets: resets, Limits: limits, Mail: b.queue, Now: b.clock, NewID: store.NewID,
-		Config: Config{TTL: time.Hour, LinkOrigins: []string{"https://app.example.com"}},
+		Config: Settings{TTL: time.Hour, LinkOrigins: []string{"https://app.example.com"}},
 	}).Service
 	if err := b.db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ type internet struct {
 	clock  *clock.Clock
 	fakes  map[string]fake
 	google *providers.Google
-	config Config
+	config Settings
 
 	mu      sync.Mutex
 	instead map[string]http.HandlerFunc // by path
@@ -74,10 +74,10 @@ func newInternet(t *testing.T) *internet {
 		f.AddUser(ada)
 	}
 	google.SetIssuer(urls["google"])
-	net.config = Config{
-		Facebook: FacebookConfig{ID: app.ID, Secret: secret, GraphURL: urls["facebook"]},
-		GitHub:   GitHubConfig{ID: app.ID, Secret: secret, URL: urls["github"], APIURL: urls["github"] + providers.GitHubAPI},
-		Google:   GoogleConfig{IDs: []string{app.ID, "ios-client"}, Secret: secret, Issuer: urls["google"]},
+	net.config = Settings{
+		Facebook: FacebookSettings{ID: app.ID, Secret: secret, GraphURL: urls["facebook"]},
+		GitHub:   GitHubSettings{ID: app.ID, Secret: secret, URL: urls["github"], APIURL: urls["github"] + providers.GitHubAPI},
+		Google:   GoogleSettings{IDs: []string{app.ID, "ios-client"}, Secret: secret, Issuer: urls["google"]},
 	}
 	return net
 }
@@ -429,7 +429,7 @@ func TestCodeWithoutOpenID(t *testing.T) {
 func TestBothIssuers(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
-	g := newGoogle(GoogleConfig{IDs: []string{"1234567890"}, Issuer: googleIssuer}, newClient(time.Minute), n.clock.Now)
+	g := newGoogle(GoogleSettings{IDs: []string{"1234567890"}, Issuer: googleIssuer}, newClient(time.Minute), n.clock.Now)
 	if g.tokenInfo != "https://oauth2.googleapis.com/tokeninfo" {
 		t.Errorf("tokeninfo is at %s", g.tokenInfo)
 	}

@@ -13,18 +13,17 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// FacebookConfig is what the settings say of Facebook. The address may end in a version of the Graph API, such as /v23.0;
+// FacebookSettings is what the settings say of Facebook. The address may end in a version of the Graph API, such as /v23.0;
 // without one, the app's dashboard chooses.
-type FacebookConfig struct {
-	ID       string `env:"FACEBOOK_CLIENT_ID" example:"1234567890123456"`
-	Secret   string `env:"FACEBOOK_CLIENT_SECRET" example:"0123456789abcdef0123456789abcdef"`
-	GraphURL string `env:"FACEBOOK_GRAPH_URL" default:"https://graph.facebook.com"`
+type FacebookSettings struct {
+	ID       string `mapstructure:"FACEBOOK_CLIENT_ID" example:"1234567890123456"`
+	Secret   string `mapstructure:"FACEBOOK_CLIENT_SECRET" validate:"required_with=ID" example:"0123456789abcdef0123456789abcdef"`
+	GraphURL string `mapstructure:"FACEBOOK_GRAPH_URL" default:"https://graph.facebook.com"`
 }
 
-// Check finds what the tags cannot say.
-func (c *FacebookConfig) Check(_ bool, bad func(name, wrong string)) {
-	needSecret("FACEBOOK", c.ID, c.Secret, bad)
-	checkBase("FACEBOOK_GRAPH_URL", &c.GraphURL, bad)
+// Check implements settings.Checker.
+func (c *FacebookSettings) Check(report func(name, reason string)) {
+	checkBase("FACEBOOK_GRAPH_URL", &c.GraphURL, report)
 }
 
 type facebook struct {
@@ -33,7 +32,7 @@ type facebook struct {
 	graph string
 }
 
-func newFacebook(c FacebookConfig, calls *client) facebook {
+func newFacebook(c FacebookSettings, calls *client) facebook {
 	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token"}, graph: c.GraphURL}
 }
 

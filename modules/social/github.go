@@ -15,20 +15,19 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// GitHubConfig is what the settings say of GitHub. For GitHub Enterprise Server the addresses are https://HOST and
+// GitHubSettings is what the settings say of GitHub. For GitHub Enterprise Server the addresses are https://HOST and
 // https://HOST/api/v3.
-type GitHubConfig struct {
-	ID     string `env:"GITHUB_CLIENT_ID" example:"Iv1.0123456789abcdef"`
-	Secret string `env:"GITHUB_CLIENT_SECRET" example:"0123456789abcdef0123456789abcdef01234567"`
-	URL    string `env:"GITHUB_URL" default:"https://github.com"`
-	APIURL string `env:"GITHUB_API_URL" default:"https://api.github.com"`
+type GitHubSettings struct {
+	ID     string `mapstructure:"GITHUB_CLIENT_ID" example:"Iv1.0123456789abcdef"`
+	Secret string `mapstructure:"GITHUB_CLIENT_SECRET" validate:"required_with=ID" example:"0123456789abcdef0123456789abcdef01234567"`
+	URL    string `mapstructure:"GITHUB_URL" default:"https://github.com"`
+	APIURL string `mapstructure:"GITHUB_API_URL" default:"https://api.github.com"`
 }
 
-// Check finds what the tags cannot say.
-func (c *GitHubConfig) Check(_ bool, bad func(name, wrong string)) {
-	needSecret("GITHUB", c.ID, c.Secret, bad)
-	checkBase("GITHUB_URL", &c.URL, bad)
-	checkBase("GITHUB_API_URL", &c.APIURL, bad)
+// Check implements settings.Checker.
+func (c *GitHubSettings) Check(report func(name, reason string)) {
+	checkBase("GITHUB_URL", &c.URL, report)
+	checkBase("GITHUB_API_URL", &c.APIURL, report)
 }
 
 // github is an OAuth app, or a GitHub App with permission to read e-mail addresses.
@@ -38,7 +37,7 @@ type github struct {
 	api   string
 }
 
-func newGitHub(c GitHubConfig, calls *client) github {
+func newGitHub(c GitHubSettings, calls *client) github {
 	return github{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token"}, api: c.APIURL}
 }
 

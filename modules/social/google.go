@@ -19,17 +19,17 @@ import (
 
 const googleIssuer = "https://accounts.google.com"
 
-// GoogleConfig is what the settings say of Google. The IDs are those of all our clients: web, iOS, Android. Codes are
+// GoogleSettings is what the settings say of Google. The IDs are those of all our clients: web, iOS, Android. Codes are
 // exchanged for the first, and Secret is its secret, which a client of an app has not.
-type GoogleConfig struct {
-	IDs    []string `env:"GOOGLE_CLIENT_ID" example:"1234-web.apps.googleusercontent.com,1234-ios.apps.googleusercontent.com"`
-	Secret string   `env:"GOOGLE_CLIENT_SECRET" example:"GOCSPX-0123456789abcdefghijklmnopqr"`
-	Issuer string   `env:"GOOGLE_ISSUER" default:"https://accounts.google.com"`
+type GoogleSettings struct {
+	IDs    []string `mapstructure:"GOOGLE_CLIENT_ID" example:"1234-web.apps.googleusercontent.com,1234-ios.apps.googleusercontent.com"`
+	Secret string   `mapstructure:"GOOGLE_CLIENT_SECRET" example:"GOCSPX-0123456789abcdefghijklmnopqr"`
+	Issuer string   `mapstructure:"GOOGLE_ISSUER" default:"https://accounts.google.com"`
 }
 
-// Check finds what the tags cannot say.
-func (c *GoogleConfig) Check(_ bool, bad func(name, wrong string)) {
-	checkBase("GOOGLE_ISSUER", &c.Issuer, bad)
+// Check implements settings.Checker.
+func (c *GoogleSettings) Check(report func(name, reason string)) {
+	checkBase("GOOGLE_ISSUER", &c.Issuer, report)
 }
 
 // google follows "OpenID Connect" in Google's documentation of identity. Whatever the issuer is, its addresses are what
@@ -49,7 +49,7 @@ type discovery struct {
 	keys oidc.KeySet
 }
 
-func newGoogle(c GoogleConfig, calls *client, now func() time.Time) *google {
+func newGoogle(c GoogleSettings, calls *client, now func() time.Time) *google {
 	base := c.Issuer
 	if base == googleIssuer {
 		base = "https://oauth2.googleapis.com"

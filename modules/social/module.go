@@ -23,7 +23,7 @@ type Options struct {
 	Sessions   Opener
 	Limits     *ratelimit.Limiter
 	Identities *Identities
-	Config     Config
+	Config     Settings
 	Transport  func(http.RoundTripper) http.RoundTripper // wraps what calls providers; nil leaves it as it is
 	Now        func() time.Time
 	NewID      func() store.ID

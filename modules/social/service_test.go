@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/kit/testkit/testdb"
@@ -750,40 +752,43 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
-func TestConfigCheck(t *testing.T) {
+func TestSettings(t *testing.T) {
 	t.Parallel()
-	good := func() Config {
-		return Config{
-			Facebook: FacebookConfig{ID: "1", Secret: "s", GraphURL: "https://graph.example.com/v1.0/"},
-			GitHub:   GitHubConfig{ID: "1", Secret: "s", URL: "https://github.example.com", APIURL: "http://github.example.com/api/v3"},
-			Google:   GoogleConfig{IDs: []string{"1"}, Issuer: "https://accounts.example.com"},
+	good := func() Settings {
+		return Settings{
+			Facebook: FacebookSettings{ID: "1", Secret: "s", GraphURL: "https://graph.example.com/v1.0/"},
+			GitHub:   GitHubSettings{ID: "1", Secret: "s", URL: "https://github.example.com", APIURL: "http://github.example.com/api/v3"},
+			Google:   GoogleSettings{IDs: []string{"1"}, Issuer: "https://accounts.example.com"},
 		}
 	}
 	for name, test := range map[string]struct {
-		change func(*Config)
+		change func(*Settings)
 		want   string
 	}{
-		"good":       {func(*Config) {}, ""},
-		"nothing":    {func(c *Config) { c.Facebook.ID, c.GitHub.ID, c.Google.IDs = "", "", nil }, ""},
-		"no secrets": {func(c *Config) { c.Facebook.Secret, c.GitHub.Secret = "", "" }, "FACEBOOK_CLIENT_SECRET GITHUB_CLIENT_SECRET"},
-		"no ids, nor secrets": {func(c *Config) {
-			c.Facebook, c.GitHub.ID, c.GitHub.Secret = FacebookConfig{GraphURL: "http://x"}, "", ""
+		"good":       {func(*Settings) {}, ""},
+		"nothing":    {func(c *Settings) { c.Facebook.ID, c.GitHub.ID, c.Google.IDs = "", "", nil }, ""},
+		"no secrets": {func(c *Settings) { c.Facebook.Secret, c.GitHub.Secret = "", "" }, "FACEBOOK_CLIENT_SECRET GITHUB_CLIENT_SECRET"},
+		"no ids, nor secrets": {func(c *Settings) {
+			c.Facebook, c.GitHub.ID, c.GitHub.Secret = FacebookSettings{GraphURL: "http://x"}, "", ""
 		}, ""},
-		"no address":             {func(c *Config) { c.Facebook.GraphURL = "" }, "FACEBOOK_GRAPH_URL"},
-		"no scheme":              {func(c *Config) { c.GitHub.URL = "github.com" }, "GITHUB_URL"},
-		"another scheme":         {func(c *Config) { c.GitHub.APIURL = "ftp://github.com" }, "GITHUB_API_URL"},
-		"no host":                {func(c *Config) { c.Google.Issuer = "https:///x" }, "GOOGLE_ISSUER"},
-		"user":                   {func(c *Config) { c.Google.Issuer = "https://user@example.com" }, "GOOGLE_ISSUER"},
-		"query":                  {func(c *Config) { c.Google.Issuer = "https://example.com?a=b" }, "GOOGLE_ISSUER"},
-		"empty query and anchor": {func(c *Config) { c.Google.Issuer, c.GitHub.URL = "https://example.com?", "https://example.com#" }, "GITHUB_URL GOOGLE_ISSUER"},
+		"no address":             {func(c *Settings) { c.Facebook.GraphURL = "" }, "FACEBOOK_GRAPH_URL"},
+		"no scheme":              {func(c *Settings) { c.GitHub.URL = "github.com" }, "GITHUB_URL"},
+		"another scheme":         {func(c *Settings) { c.GitHub.APIURL = "ftp://github.com" }, "GITHUB_API_URL"},
+		"no host":                {func(c *Settings) { c.Google.Issuer = "https:///x" }, "GOOGLE_ISSUER"},
+		"user":                   {func(c *Settings) { c.Google.Issuer = "https://user@example.com" }, "GOOGLE_ISSUER"},
+		"query":                  {func(c *Settings) { c.Google.Issuer = "https://example.com?a=b" }, "GOOGLE_ISSUER"},
+		"empty query and anchor": {func(c *Settings) { c.Google.Issuer, c.GitHub.URL = "https://example.com?", "https://example.com#" }, "GITHUB_URL GOOGLE_ISSUER"},
 	} {
 		c := good()
 		test.change(&c)
 		var got []string
-		bad := func(name, _ string) { got = append(got, name) }
-		c.Facebook.Check(true, bad)
-		c.GitHub.Check(true, bad)
-		c.Google.Check(true, bad)
+		var invalid *settings.Invalid
+		if errors.As(settings.Validate(&c), &invalid) {
+			for _, p := range invalid.Problems {
+				got = append(got, p.Name)
+			}
+		}
+		slices.Sort(got)
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%s: %v, want %s", name, got, test.want)
 		}

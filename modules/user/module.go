@@ -14,7 +14,7 @@ import (
 // Options are what a Module is made of.
 type Options struct {
 	DB         store.DB
-	Config     Config
+	Config     Settings
 	Hasher     Hasher
 	Cursors    listing.Cursors
 	Limits     *ratelimit.Limiter

@@ -15,7 +15,7 @@ import (
 // Service holds the rules of users.
 type Service struct {
 	users      *store.Collection[User]
-	config     Config
+	config     Settings
 	hasher     Hasher
 	dependents []Dependent
 	limits     *ratelimit.Limiter

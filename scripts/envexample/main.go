@@ -4,7 +4,7 @@
 //	go run ./scripts/envexample          # write both
 //	go run ./scripts/envexample -check   # write nothing; exit 1 if one differs from what it is made of
 //
-// It runs in the root of the module. A fragment is config/.env.example, kit/PACKAGE/.env.example or
+// It runs in the root of the module. A fragment is kit/server/.env.example, kit/PACKAGE/.env.example or
 // modules/MODULE/.env.example: in this order, and by name. Its paragraphs are comments, the first of which names it, each
 // with the settings that it is about. The table stands between two lines of docs/operations.md; where there is no such
 // file, none is written.
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,7 @@ const (
 	guide   = "docs/operations.md"
 	command = "go run ./scripts/envexample"
 	header  = `# Every setting of the service, with its default or an example. A setting comes from the environment, or from a
-# copy of this file named .env. Assembled from the fragments in config, kit and modules; edit those, then:
+# copy of this file named .env. Assembled from the fragments in kit and modules; edit those, then:
 # ` + command + "\n"
 )
 
@@ -107,13 +108,13 @@ func assemble(root fs.FS) (string, error) {
 
 // fragments are the names of all fragments, in order.
 func fragments(root fs.FS) ([]string, error) {
-	names := []string{"config/.env.example"}
+	names := []string{"kit/server/.env.example"}
 	for _, pattern := range []string{"kit/*/.env.example", "modules/*/.env.example"} {
 		found, err := fs.Glob(root, pattern) // sorted by name
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, found...)
+		names = append(names, slices.DeleteFunc(found, func(name string) bool { return name == names[0] })...)
 	}
 	return names, nil
 }

@@ -32,15 +32,15 @@ func TestCommittedFilesAreGenerated(t *testing.T) {
 func TestTable(t *testing.T) {
 	tree := fstest.MapFS{
 		"docs/operations.md": {Data: []byte("# Guide\n\n" + begin + "\nold\n" + end + "\n\nThe rest.\n")},
-		"config/.env.example": {Data: []byte("# The service. It has\n# settings.\n\n# Where to <listen>, or *:\n# here | there.\n#HOST=h\n#PORT=1\n\n" +
+		"kit/server/.env.example": {Data: []byte("# The service. It has\n# settings.\n\n# Where to <listen>, or *:\n# here | there.\n#HOST=h\n#PORT=1\n\n" +
 			"# What it is.\n#MODE=a\n\n# Keys.\nKEYS=k\n")},
-		"config/app.go": {Data: []byte("package config\ntype Address struct {\nHost string `env:\"HOST\" example:\"h\" required:\"production\"`\n" +
-			"Port int `env:\"PORT\" default:\"1\" min:\"0\" max:\"9\"`\n}\ntype App struct {\nAddress\nMode Mode `env:\"MODE\" default:\"a\" oneof:\"a b\"`\n" +
-			"Keys []string `env:\"KEYS\" secret:\"yes\" example:\"k\"`\n}\n")},
-		"config/app_test.go": {Data: []byte("package config\ntype section struct { No string `env:\"NO\"` }\n")},
-		"kit/z/.env.example": {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
-		"kit/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `env:\"TTL\" default:\"1h\" min:\"1m\"`\nOn bool `env:\"ON\" default:\"true\"`\n" +
-			"Name string `env:\"NAME\" required:\"yes\" example:\"n\"`\n}\n")},
+		"kit/server/app.go": {Data: []byte("package config\ntype Address struct {\nHost string `mapstructure:\"HOST\" example:\"h\" validate:\"production\"`\n" +
+			"Port int `mapstructure:\"PORT\" default:\"1\" validate:\"min=0,max=9\"`\n}\ntype App struct {\nAddress\nMode Mode `mapstructure:\"MODE\" default:\"a\" validate:\"oneof=a b\"`\n" +
+			"Keys []string `mapstructure:\"KEYS\" validate:\"secret\" example:\"k\"`\n}\n")},
+		"kit/server/app_test.go": {Data: []byte("package config\ntype section struct { No string `mapstructure:\"NO\"` }\n")},
+		"kit/z/.env.example":     {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
+		"kit/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `mapstructure:\"TTL\" default:\"1h\" validate:\"min=1m\"`\nOn bool `mapstructure:\"ON\" default:\"true\"`\n" +
+			"Name string `mapstructure:\"NAME\" validate:\"required\" example:\"n\"`\n}\n")},
 	}
 	const head = "| setting | type | default | required | meaning |\n|---|---|---|---|---|\n"
 	want := "# Guide\n\n" + begin + "\n\n### The service\n\nIt has settings.\n\n" + head +
@@ -59,7 +59,7 @@ func TestTable(t *testing.T) {
 	if again, err := generate(tree); err != nil || again[guide] != want {
 		t.Errorf("again: %v\n%s", err, again[guide])
 	}
-	tree["config/.env.example"].Data = []byte("# The service\n\n# Nothing.\n#NOTHING=1\n")
+	tree["kit/server/.env.example"].Data = []byte("# The service\n\n# Nothing.\n#NOTHING=1\n")
 	if _, err := generate(tree); err == nil || !strings.Contains(err.Error(), "NOTHING") {
 		t.Errorf("a setting that is none: %v", err)
 	}
@@ -75,10 +75,10 @@ func TestTable(t *testing.T) {
 
 func TestAssembleOrdersAndSeparatesFragments(t *testing.T) {
 	got, err := assemble(fstest.MapFS{
-		"modules/b/.env.example": {Data: []byte("B=\n\n")},
-		"modules/a/.env.example": {Data: []byte("\nA=\n")},
-		"config/.env.example":    {Data: []byte("C=\n")},
-		"kit/z/.env.example":     {Data: []byte("Z=\n")},
+		"modules/b/.env.example":  {Data: []byte("B=\n\n")},
+		"modules/a/.env.example":  {Data: []byte("\nA=\n")},
+		"kit/server/.env.example": {Data: []byte("C=\n")},
+		"kit/z/.env.example":      {Data: []byte("Z=\n")},
 	})
 	if want := header + "\nC=\n\nZ=\n\nA=\n\nB=\n"; err != nil || got != want {
 		t.Errorf("assemble = %q, %v; want %q", got, err, want)
@@ -89,7 +89,7 @@ func TestAssembleOrdersAndSeparatesFragments(t *testing.T) {
 // with its default or, where it has none, its example.
 func TestFragmentsNameEverySetting(t *testing.T) {
 	declared := map[string]map[string]string{} // folder → name → value
-	for _, pattern := range []string{"config", "kit/*", "modules/*"} {
+	for _, pattern := range []string{"kit/*", "modules/*"} {
 		folders, err := fs.Glob(root, pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -107,8 +107,8 @@ func TestFragmentsNameEverySetting(t *testing.T) {
 			}
 		}
 	}
-	if len(declared["config"]) == 0 {
-		t.Fatal("no setting found in config: the tags have changed, and this test must follow")
+	if len(declared["kit/server"]) == 0 {
+		t.Fatal("no setting found in kit/server: the tags have changed, and this test must follow")
 	}
 	names, err := fragments(root)
 	if err != nil {

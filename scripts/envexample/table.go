@@ -70,7 +70,7 @@ func fields(root fs.FS, folder string) (map[string]field, error) {
 			}
 			text, _ := strconv.Unquote(f.Tag.Value) // the parser has accepted it
 			tag := reflect.StructTag(text)
-			if env := tag.Get("env"); env != "" {
+			if env := tag.Get("mapstructure"); env != "" {
 				found[env] = field{types.ExprString(f.Type), tag}
 			}
 			return true
@@ -136,9 +136,19 @@ func comment(paragraph string) string {
 	return strings.Join(words, " ")
 }
 
+// rule is the parameter of one rule of the tag validate.
+func (f field) rule(name string) string {
+	for rule := range strings.SplitSeq(f.tag.Get("validate"), ",") {
+		if value, ok := strings.CutPrefix(rule, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // allowed says what the setting may be.
 func (f field) allowed() string {
-	if words := strings.Fields(f.tag.Get("oneof")); len(words) > 0 {
+	if words := strings.Fields(f.rule("oneof")); len(words) > 0 {
 		return "`" + strings.Join(words, "`, `") + "`"
 	}
 	kind, ok := map[string]string{
@@ -147,7 +157,7 @@ func (f field) allowed() string {
 	if !ok {
 		kind = "text"
 	}
-	if low, high := f.tag.Get("min"), f.tag.Get("max"); low != "" && high != "" {
+	if low, high := f.rule("min"), f.rule("max"); low != "" && high != "" {
 		kind += ", " + low + " to " + high
 	} else if low != "" {
 		kind += ", at least " + low
@@ -158,11 +168,11 @@ func (f field) allowed() string {
 // required says when the service does not start without the setting.
 func (f field) required() string {
 	switch {
-	case f.tag.Get("secret") != "":
+	case f.tag.Get("validate") == "secret":
 		return "yes; 32 characters in production"
-	case f.tag.Get("required") == "production":
+	case f.tag.Get("validate") == "production":
 		return "in production"
-	case f.tag.Get("required") != "":
+	case f.tag.Get("validate") == "required":
 		return "yes"
 	}
 	return ""

@@ -18,33 +18,33 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Config is the section of the settings that turns traces on and says where they go: the standard variables
+// Settings is the section of the settings that turns traces on and says where they go: the standard variables
 // (OpenTelemetry specification, "Environment Variable Specification" and "OTLP Exporter Configuration"). Those with
 // TRACES in the name win over those without, which other programs share. Times are in milliseconds.
-type Config struct {
-	Disabled           bool     `env:"OTEL_SDK_DISABLED" default:"false"`
-	Exporter           string   `env:"OTEL_TRACES_EXPORTER" oneof:"otlp console none" example:"otlp"`
-	Endpoint           string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" example:"http://localhost:4318"`
-	TracesEndpoint     string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" example:"http://localhost:4318/v1/traces"`
-	Protocol           string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" default:"http/protobuf"`
-	TracesProtocol     string   `env:"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" example:"http/protobuf"`
-	Headers            string   `env:"OTEL_EXPORTER_OTLP_HEADERS" example:"api-key=xxxxxxxx"`
-	TracesHeaders      string   `env:"OTEL_EXPORTER_OTLP_TRACES_HEADERS" example:"api-key=xxxxxxxx"`
-	Timeout            int      `env:"OTEL_EXPORTER_OTLP_TIMEOUT" default:"10000" min:"1" max:"600000"`
-	TracesTimeout      int      `env:"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT" min:"1" max:"600000" example:"10000"`
-	Compression        string   `env:"OTEL_EXPORTER_OTLP_COMPRESSION" default:"none" oneof:"gzip none"`
-	TracesCompression  string   `env:"OTEL_EXPORTER_OTLP_TRACES_COMPRESSION" oneof:"gzip none" example:"gzip"`
-	Certificate        string   `env:"OTEL_EXPORTER_OTLP_CERTIFICATE" example:"/etc/ssl/collector.pem"`
-	TracesCertificate  string   `env:"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE" example:"/etc/ssl/collector.pem"`
-	ServiceName        string   `env:"OTEL_SERVICE_NAME" example:"ginseng"`
-	ResourceAttributes string   `env:"OTEL_RESOURCE_ATTRIBUTES" example:"deployment.environment.name=staging"`
-	Sampler            string   `env:"OTEL_TRACES_SAMPLER" default:"parentbased_always_on" oneof:"always_on always_off traceidratio parentbased_always_on parentbased_always_off parentbased_traceidratio"`
-	SamplerArg         string   `env:"OTEL_TRACES_SAMPLER_ARG" example:"0.1"`
-	Propagators        []string `env:"OTEL_PROPAGATORS" default:"tracecontext"`
-	BatchDelay         int      `env:"OTEL_BSP_SCHEDULE_DELAY" default:"5000" min:"1" max:"600000"`
-	BatchTimeout       int      `env:"OTEL_BSP_EXPORT_TIMEOUT" default:"30000" min:"1" max:"600000"`
-	QueueSize          int      `env:"OTEL_BSP_MAX_QUEUE_SIZE" default:"2048" min:"1" max:"1000000"`
-	BatchSize          int      `env:"OTEL_BSP_MAX_EXPORT_BATCH_SIZE" default:"512" min:"1" max:"1000000"`
+type Settings struct {
+	Disabled           bool     `mapstructure:"OTEL_SDK_DISABLED" default:"false"`
+	Exporter           string   `mapstructure:"OTEL_TRACES_EXPORTER" validate:"omitempty,oneof=otlp console none" example:"otlp"`
+	Endpoint           string   `mapstructure:"OTEL_EXPORTER_OTLP_ENDPOINT" example:"http://localhost:4318"`
+	TracesEndpoint     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" example:"http://localhost:4318/v1/traces"`
+	Protocol           string   `mapstructure:"OTEL_EXPORTER_OTLP_PROTOCOL" default:"http/protobuf"`
+	TracesProtocol     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" example:"http/protobuf"`
+	Headers            string   `mapstructure:"OTEL_EXPORTER_OTLP_HEADERS" example:"api-key=xxxxxxxx"`
+	TracesHeaders      string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_HEADERS" example:"api-key=xxxxxxxx"`
+	Timeout            int      `mapstructure:"OTEL_EXPORTER_OTLP_TIMEOUT" default:"10000" validate:"min=1,max=600000"`
+	TracesTimeout      int      `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT" validate:"omitempty,min=1,max=600000" example:"10000"`
+	Compression        string   `mapstructure:"OTEL_EXPORTER_OTLP_COMPRESSION" default:"none" validate:"oneof=gzip none"`
+	TracesCompression  string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_COMPRESSION" validate:"omitempty,oneof=gzip none" example:"gzip"`
+	Certificate        string   `mapstructure:"OTEL_EXPORTER_OTLP_CERTIFICATE" example:"/etc/ssl/collector.pem"`
+	TracesCertificate  string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE" example:"/etc/ssl/collector.pem"`
+	ServiceName        string   `mapstructure:"OTEL_SERVICE_NAME" example:"ginseng"`
+	ResourceAttributes string   `mapstructure:"OTEL_RESOURCE_ATTRIBUTES" example:"deployment.environment.name=staging"`
+	Sampler            string   `mapstructure:"OTEL_TRACES_SAMPLER" default:"parentbased_always_on" validate:"oneof=always_on always_off traceidratio parentbased_always_on parentbased_always_off parentbased_traceidratio"`
+	SamplerArg         string   `mapstructure:"OTEL_TRACES_SAMPLER_ARG" example:"0.1"`
+	Propagators        []string `mapstructure:"OTEL_PROPAGATORS" default:"tracecontext"`
+	BatchDelay         int      `mapstructure:"OTEL_BSP_SCHEDULE_DELAY" default:"5000" validate:"min=1,max=600000"`
+	BatchTimeout       int      `mapstructure:"OTEL_BSP_EXPORT_TIMEOUT" default:"30000" validate:"min=1,max=600000"`
+	QueueSize          int      `mapstructure:"OTEL_BSP_MAX_QUEUE_SIZE" default:"2048" validate:"min=1,max=1000000"`
+	BatchSize          int      `mapstructure:"OTEL_BSP_MAX_EXPORT_BATCH_SIZE" default:"512" validate:"min=1,max=1000000"`
 }
 
 // The values of OTEL_TRACES_EXPORTER.
@@ -61,56 +61,56 @@ const (
 )
 
 // on reports whether there is somebody to take traces.
-func (c Config) on() bool {
+func (c Settings) on() bool {
 	return !c.Disabled && c.Exporter != exporterNone && (c.Exporter != "" || c.Endpoint != "" || c.TracesEndpoint != "")
 }
 
-// Check finds what the tags cannot say.
-func (c *Config) Check(_ bool, bad func(name, wrong string)) {
+// Check implements settings.Checker.
+func (c *Settings) Check(report func(name, reason string)) {
 	for _, pair := range []struct{ name, value string }{
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", c.Endpoint}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", c.TracesEndpoint},
 	} {
 		if u, err := url.Parse(pair.value); pair.value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "") {
-			bad(pair.name, "must be an address that begins with http:// or https://, for example "+pair.name+"="+defaultEndpoint)
+			report(pair.name, "must be an address that begins with http:// or https://, for example "+pair.name+"="+defaultEndpoint)
 		}
 	}
 	for _, pair := range []struct{ name, value string }{
 		{"OTEL_EXPORTER_OTLP_PROTOCOL", c.Protocol}, {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", c.TracesProtocol},
 	} {
 		if pair.value != "" && pair.value != httpProtobuf {
-			bad(pair.name, "must be "+httpProtobuf+", the one that this service speaks; collectors take it beside gRPC, at port 4318")
+			report(pair.name, "must be "+httpProtobuf+", the one that this service speaks; collectors take it beside gRPC, at port 4318")
 		}
 	}
 	for _, pair := range []struct{ name, value string }{
 		{"OTEL_EXPORTER_OTLP_HEADERS", c.Headers}, {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", c.TracesHeaders},
 	} {
 		if _, err := headers(pair.value); err != nil {
-			bad(pair.name, err.Error()+", for example "+pair.name+"=api-key=xxxxxxxx")
+			report(pair.name, err.Error()+", for example "+pair.name+"=api-key=xxxxxxxx")
 		}
 	}
 	for _, pair := range []struct{ name, value string }{
 		{"OTEL_EXPORTER_OTLP_CERTIFICATE", c.Certificate}, {"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", c.TracesCertificate},
 	} {
 		if _, err := roots(pair.value); err != nil {
-			bad(pair.name, "must be a file of certificates in PEM: "+err.Error())
+			report(pair.name, "must be a file of certificates in PEM: "+err.Error())
 		}
 	}
 	if _, err := attributes(c.ResourceAttributes); err != nil {
-		bad("OTEL_RESOURCE_ATTRIBUTES", err.Error()+", for example OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=staging")
+		report("OTEL_RESOURCE_ATTRIBUTES", err.Error()+", for example OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=staging")
 	}
 	if _, err := c.ratio(); err != nil {
-		bad("OTEL_TRACES_SAMPLER_ARG", "must be a number from 0 to 1, for example OTEL_TRACES_SAMPLER_ARG=0.1")
+		report("OTEL_TRACES_SAMPLER_ARG", "must be a number from 0 to 1, for example OTEL_TRACES_SAMPLER_ARG=0.1")
 	}
 	if slices.ContainsFunc(c.Propagators, func(p string) bool { return p != "tracecontext" && p != "baggage" && p != "none" }) {
-		bad("OTEL_PROPAGATORS", "must be tracecontext or none (baggage may be listed), for example OTEL_PROPAGATORS=tracecontext")
+		report("OTEL_PROPAGATORS", "must be tracecontext or none (baggage may be listed), for example OTEL_PROPAGATORS=tracecontext")
 	}
 	if c.BatchSize > c.QueueSize {
-		bad("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "must not be larger than OTEL_BSP_MAX_QUEUE_SIZE")
+		report("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "must not be larger than OTEL_BSP_MAX_QUEUE_SIZE")
 	}
 }
 
 // endpoint is where traces go: TracesEndpoint as it is, Endpoint with the path of traces added.
-func (c Config) endpoint() string {
+func (c Settings) endpoint() string {
 	if c.TracesEndpoint != "" {
 		return c.TracesEndpoint
 	}
@@ -118,7 +118,7 @@ func (c Config) endpoint() string {
 	return u.JoinPath(tracesPath).String()
 }
 
-func (c Config) timeout() time.Duration {
+func (c Settings) timeout() time.Duration {
 	return milliseconds(cmp.Or(c.TracesTimeout, c.Timeout))
 }
 
@@ -177,7 +177,7 @@ func roots(file string) (*x509.CertPool, error) {
 }
 
 // ratio is OTEL_TRACES_SAMPLER_ARG, where the sampler takes one.
-func (c Config) ratio() (float64, error) {
+func (c Settings) ratio() (float64, error) {
 	if c.SamplerArg == "" || !strings.HasSuffix(c.Sampler, "traceidratio") {
 		return 1, nil
 	}
@@ -188,7 +188,7 @@ func (c Config) ratio() (float64, error) {
 	return ratio, err
 }
 
-func (c Config) sampler() sdktrace.Sampler {
+func (c Settings) sampler() sdktrace.Sampler {
 	ratio, _ := c.ratio() // Check has looked
 	root := map[string]sdktrace.Sampler{
 		"always_on": sdktrace.AlwaysSample(), "always_off": sdktrace.NeverSample(), "traceidratio": sdktrace.TraceIDRatioBased(ratio),
@@ -201,7 +201,7 @@ func (c Config) sampler() sdktrace.Sampler {
 }
 
 // propagator reads no baggage: nothing here uses it, and OpenTelemetry prints a client's header that it cannot parse.
-func (c Config) propagator() propagation.TextMapPropagator {
+func (c Settings) propagator() propagation.TextMapPropagator {
 	if slices.Contains(c.Propagators, "tracecontext") {
 		return propagation.TraceContext{}
 	}
@@ -209,7 +209,7 @@ func (c Config) propagator() propagation.TextMapPropagator {
 }
 
 // httpClient is how calls reach the receiver: by the system's proxy, and to nobody else.
-func (c Config) httpClient() (*http.Client, error) {
+func (c Settings) httpClient() (*http.Client, error) {
 	pool, err := roots(cmp.Or(c.TracesCertificate, c.Certificate))
 	if err != nil {
 		return nil, err

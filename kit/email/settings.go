@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Config is the section of the settings that says how mails leave. MAIL_URL and SENDGRID_KEY are secrets, but bear no tag
+// Settings is the section of the settings that says how mails leave. MAIL_URL and SENDGRID_KEY are secrets, but bear no tag
 // "secret": that is for what the service cannot start without and may make up itself.
-type Config struct {
-	URL         string `env:"MAIL_URL" example:"smtp://USER:PASSWORD@smtp.example.com:587"`
-	SendGridKey string `env:"SENDGRID_KEY" example:"SG.xxxxxxxx"`
-	SendGridURL string `env:"SENDGRID_URL" default:"https://api.sendgrid.com" example:"https://api.eu.sendgrid.com"`
-	From        string `env:"MAIL_FROM" example:"Ginseng <no-reply@example.com>"`
+type Settings struct {
+	URL         string `mapstructure:"MAIL_URL" example:"smtp://USER:PASSWORD@smtp.example.com:587"`
+	SendGridKey string `mapstructure:"SENDGRID_KEY" example:"SG.xxxxxxxx"`
+	SendGridURL string `mapstructure:"SENDGRID_URL" default:"https://api.sendgrid.com" example:"https://api.eu.sendgrid.com"`
+	From        string `mapstructure:"MAIL_FROM" example:"Ginseng <no-reply@example.com>"`
 }
 
 // The schemes of MAIL_URL.
@@ -41,33 +41,33 @@ type route struct {
 
 // Sends reports whether mails leave the service. Where they do not, they are shown in the log, or lost: in production
 // that is worth a warning at start.
-func (c Config) Sends() bool {
+func (c Settings) Sends() bool {
 	r, _ := c.route()
 	return r.scheme != schemeLog
 }
 
-// Check finds what the tags cannot say.
-func (c *Config) Check(_ bool, bad func(name, wrong string)) {
+// Check implements settings.Checker.
+func (c *Settings) Check(report func(name, reason string)) {
 	r, wrong := c.route()
 	switch {
 	case wrong != "":
-		bad("MAIL_URL", wrong)
+		report("MAIL_URL", wrong)
 	case r.scheme == schemeSendGrid && !validKey(r.password):
-		bad("SENDGRID_KEY", "is no key: it holds blanks or letters beyond ASCII, for example SENDGRID_KEY=SG.xxxxxxxx")
+		report("SENDGRID_KEY", "is no key: it holds blanks or letters beyond ASCII, for example SENDGRID_KEY=SG.xxxxxxxx")
 	case r.scheme == schemeSendGrid && !validBase(c.SendGridURL):
-		bad("SENDGRID_URL", "must be the address of the API, https:// without a path, for example SENDGRID_URL=https://api.eu.sendgrid.com")
+		report("SENDGRID_URL", "must be the address of the API, https:// without a path, for example SENDGRID_URL=https://api.eu.sendgrid.com")
 	}
 	_, err := mail.ParseAddress(c.From)
 	switch {
 	case c.From == "" && wrong == "" && r.scheme != schemeLog:
-		bad("MAIL_FROM", "is missing; MAIL_URL needs it, for example MAIL_FROM=Ginseng <no-reply@example.com>")
+		report("MAIL_FROM", "is missing; MAIL_URL needs it, for example MAIL_FROM=Ginseng <no-reply@example.com>")
 	case c.From != "" && err != nil:
-		bad("MAIL_FROM", "must be the address that mails come from, with or without a name, for example MAIL_FROM=Ginseng <no-reply@example.com>")
+		report("MAIL_FROM", "must be the address that mails come from, with or without a name, for example MAIL_FROM=Ginseng <no-reply@example.com>")
 	}
 }
 
 // route reads MAIL_URL, and says what is wrong with it, never its value: it holds a password.
-func (c Config) route() (r route, wrong string) {
+func (c Settings) route() (r route, wrong string) {
 	scheme, rest, _ := strings.Cut(c.URL, ":")
 	key := strings.TrimPrefix(rest, "//")
 	switch {

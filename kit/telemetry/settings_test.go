@@ -13,8 +13,8 @@ import (
 )
 
 // good is the section as its defaults make it, with an endpoint.
-func good() Config {
-	return Config{
+func good() Settings {
+	return Settings{
 		Endpoint: "http://localhost:4318", Protocol: httpProtobuf, Timeout: 10000, Compression: "none", Sampler: "parentbased_always_on",
 		Propagators: []string{"tracecontext"}, BatchDelay: 5000, BatchTimeout: 30000, QueueSize: 2048, BatchSize: 512,
 	}
@@ -27,36 +27,36 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		set  func(*Config)
+		set  func(*Settings)
 		want string // the setting at fault; "" for none
 	}{
-		"good":                     {func(*Config) {}, ""},
-		"no scheme":                {func(c *Config) { c.Endpoint = "localhost:4318" }, "OTEL_EXPORTER_OTLP_ENDPOINT"},
-		"no host":                  {func(c *Config) { c.TracesEndpoint = "http:///v1/traces" }, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"},
-		"grpc":                     {func(c *Config) { c.Protocol = "grpc" }, "OTEL_EXPORTER_OTLP_PROTOCOL"},
-		"grpc for traces":          {func(c *Config) { c.TracesProtocol = "grpc" }, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"},
-		"JSON":                     {func(c *Config) { c.Protocol = "http/json" }, "OTEL_EXPORTER_OTLP_PROTOCOL"},
-		"headers":                  {func(c *Config) { c.Headers = "api-key=hunter2%2C, x=1" }, ""},
-		"header without a value":   {func(c *Config) { c.Headers = "hunter2" }, "OTEL_EXPORTER_OTLP_HEADERS"},
-		"header with a line break": {func(c *Config) { c.TracesHeaders = "a=hunter2%0d%0ab" }, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"},
-		"header that is no token":  {func(c *Config) { c.Headers = "a b=hunter2" }, "OTEL_EXPORTER_OTLP_HEADERS"},
-		"broken encoding":          {func(c *Config) { c.Headers = "a=hunter2%zz" }, "OTEL_EXPORTER_OTLP_HEADERS"},
-		"no such certificate":      {func(c *Config) { c.Certificate = noPEM + "x" }, "OTEL_EXPORTER_OTLP_CERTIFICATE"},
-		"no certificate in it":     {func(c *Config) { c.TracesCertificate = noPEM }, "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"},
-		"resource":                 {func(c *Config) { c.ResourceAttributes = "a=b,c=d%20e" }, ""},
-		"broken resource":          {func(c *Config) { c.ResourceAttributes = "a" }, "OTEL_RESOURCE_ATTRIBUTES"},
-		"ratio":                    {func(c *Config) { c.Sampler, c.SamplerArg = "traceidratio", "0.25" }, ""},
-		"ratio that is none":       {func(c *Config) { c.Sampler, c.SamplerArg = "parentbased_traceidratio", "NaN" }, "OTEL_TRACES_SAMPLER_ARG"},
-		"ratio above 1":            {func(c *Config) { c.Sampler, c.SamplerArg = "traceidratio", "2" }, "OTEL_TRACES_SAMPLER_ARG"},
-		"argument without use":     {func(c *Config) { c.SamplerArg = "x" }, ""},
-		"another propagator":       {func(c *Config) { c.Propagators = []string{"b3"} }, "OTEL_PROPAGATORS"},
-		"no propagator":            {func(c *Config) { c.Propagators = []string{"none"} }, ""},
-		"batch above queue":        {func(c *Config) { c.QueueSize = 10 }, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"},
+		"good":                     {func(*Settings) {}, ""},
+		"no scheme":                {func(c *Settings) { c.Endpoint = "localhost:4318" }, "OTEL_EXPORTER_OTLP_ENDPOINT"},
+		"no host":                  {func(c *Settings) { c.TracesEndpoint = "http:///v1/traces" }, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"},
+		"grpc":                     {func(c *Settings) { c.Protocol = "grpc" }, "OTEL_EXPORTER_OTLP_PROTOCOL"},
+		"grpc for traces":          {func(c *Settings) { c.TracesProtocol = "grpc" }, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"},
+		"JSON":                     {func(c *Settings) { c.Protocol = "http/json" }, "OTEL_EXPORTER_OTLP_PROTOCOL"},
+		"headers":                  {func(c *Settings) { c.Headers = "api-key=hunter2%2C, x=1" }, ""},
+		"header without a value":   {func(c *Settings) { c.Headers = "hunter2" }, "OTEL_EXPORTER_OTLP_HEADERS"},
+		"header with a line break": {func(c *Settings) { c.TracesHeaders = "a=hunter2%0d%0ab" }, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"},
+		"header that is no token":  {func(c *Settings) { c.Headers = "a b=hunter2" }, "OTEL_EXPORTER_OTLP_HEADERS"},
+		"broken encoding":          {func(c *Settings) { c.Headers = "a=hunter2%zz" }, "OTEL_EXPORTER_OTLP_HEADERS"},
+		"no such certificate":      {func(c *Settings) { c.Certificate = noPEM + "x" }, "OTEL_EXPORTER_OTLP_CERTIFICATE"},
+		"no certificate in it":     {func(c *Settings) { c.TracesCertificate = noPEM }, "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"},
+		"resource":                 {func(c *Settings) { c.ResourceAttributes = "a=b,c=d%20e" }, ""},
+		"broken resource":          {func(c *Settings) { c.ResourceAttributes = "a" }, "OTEL_RESOURCE_ATTRIBUTES"},
+		"ratio":                    {func(c *Settings) { c.Sampler, c.SamplerArg = "traceidratio", "0.25" }, ""},
+		"ratio that is none":       {func(c *Settings) { c.Sampler, c.SamplerArg = "parentbased_traceidratio", "NaN" }, "OTEL_TRACES_SAMPLER_ARG"},
+		"ratio above 1":            {func(c *Settings) { c.Sampler, c.SamplerArg = "traceidratio", "2" }, "OTEL_TRACES_SAMPLER_ARG"},
+		"argument without use":     {func(c *Settings) { c.SamplerArg = "x" }, ""},
+		"another propagator":       {func(c *Settings) { c.Propagators = []string{"b3"} }, "OTEL_PROPAGATORS"},
+		"no propagator":            {func(c *Settings) { c.Propagators = []string{"none"} }, ""},
+		"batch above queue":        {func(c *Settings) { c.QueueSize = 10 }, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"},
 	} {
 		c := good()
 		test.set(&c)
 		wrong := map[string]string{}
-		c.Check(true, func(name, what string) { wrong[name] = what })
+		c.Check(func(name, what string) { wrong[name] = what })
 		if _, named := wrong[test.want]; named != (test.want != "") || len(wrong) > 1 || len(wrong) == 1 && test.want == "" {
 			t.Errorf("%s: %v, want %q", name, wrong, test.want)
 		}
@@ -78,22 +78,22 @@ func TestCheck(t *testing.T) {
 func TestOn(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		config   Config
+		config   Settings
 		on       bool
 		endpoint string
 	}{
-		"nothing":            {Config{}, false, ""},
-		"endpoint":           {Config{Endpoint: "http://a/b/"}, true, "http://a/b/v1/traces"},
-		"endpoint of traces": {Config{Endpoint: "http://a", TracesEndpoint: "http://b/c"}, true, "http://b/c"},
-		"exporter":           {Config{Exporter: "otlp"}, true, "http://localhost:4318/v1/traces"},
-		"none":               {Config{Exporter: "none", Endpoint: "http://a"}, false, ""},
-		"disabled":           {Config{Disabled: true, Exporter: "otlp"}, false, ""},
+		"nothing":            {Settings{}, false, ""},
+		"endpoint":           {Settings{Endpoint: "http://a/b/"}, true, "http://a/b/v1/traces"},
+		"endpoint of traces": {Settings{Endpoint: "http://a", TracesEndpoint: "http://b/c"}, true, "http://b/c"},
+		"exporter":           {Settings{Exporter: "otlp"}, true, "http://localhost:4318/v1/traces"},
+		"none":               {Settings{Exporter: "none", Endpoint: "http://a"}, false, ""},
+		"disabled":           {Settings{Disabled: true, Exporter: "otlp"}, false, ""},
 	} {
 		if test.config.on() != test.on || test.on && test.config.endpoint() != test.endpoint {
 			t.Errorf("%s: %v %s", name, test.config.on(), test.config.endpoint())
 		}
 	}
-	if got := (Config{Timeout: 1000, TracesTimeout: 20}).timeout(); got != 20*time.Millisecond {
+	if got := (Settings{Timeout: 1000, TracesTimeout: 20}).timeout(); got != 20*time.Millisecond {
 		t.Errorf("timeout %v", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestSampler(t *testing.T) {
 		"parentbased_always_off":   "ParentBased{root:AlwaysOffSampler,",
 		"parentbased_traceidratio": "ParentBased{root:TraceIDRatioBased{0.25},",
 	} {
-		if got := (Config{Sampler: word, SamplerArg: "0.25"}).sampler().Description(); !strings.HasPrefix(got, want) {
+		if got := (Settings{Sampler: word, SamplerArg: "0.25"}).sampler().Description(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
@@ -129,7 +129,7 @@ func TestPropagator(t *testing.T) {
 		{[]string{"baggage"}, false},
 		{[]string{"none"}, false},
 	} {
-		ctx := Config{Propagators: test.listed}.propagator().Extract(t.Context(), header)
+		ctx := Settings{Propagators: test.listed}.propagator().Extract(t.Context(), header)
 		if got := trace.SpanContextFromContext(ctx).IsValid(); got != test.continued || baggage.FromContext(ctx).Len() != 0 {
 			t.Errorf("%v: continued %v, with baggage %q", test.listed, got, baggage.FromContext(ctx))
 		}
@@ -139,7 +139,7 @@ func TestPropagator(t *testing.T) {
 // TestOff shows that a service that is not watched has no Observer, and what that costs a request: nothing.
 func TestOff(t *testing.T) {
 	t.Parallel()
-	o, err := New(Options{Traces: Config{Exporter: "none"}})
+	o, err := New(Options{Traces: Settings{Exporter: "none"}})
 	if o != nil || err != nil {
 		t.Fatalf("%v, %v", o, err)
 	}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"strings"
+	"time"
+
+	"example.com/ginseng/kit/settings"
+	"example.com/ginseng/kit/telemetry"
+)
+
+// Address is where the service listens.
+type Address struct {
+	Host string `mapstructure:"HOST" default:"0.0.0.0"`
+	Port int    `mapstructure:"PORT" default:"9000" validate:"min=0,max=65535"` // 0 selects a free port
+}
+
+// Database is the database of the service.
+type Database struct {
+	DatabaseURL string `mapstructure:"DATABASE_URL" validate:"production" example:"mongodb://localhost:27017/ginseng"`
+}
+
+// Settings are the settings of the server.
+type Settings struct {
+	Address
+	Database
+	Env            settings.Mode `mapstructure:"APP_ENV" default:"development" validate:"oneof=development production test"`
+	APIRoot        string        `mapstructure:"API_ROOT" example:"/api/v1"`
+	LogLevel       string        `mapstructure:"LOG_LEVEL" default:"info" validate:"oneof=debug info warn error"`
+	MasterKeys     []string      `mapstructure:"MASTER_KEY" validate:"secret" example:"change-me-to-a-long-random-master-key"`
+	MaxBodyBytes   int64         `mapstructure:"MAX_BODY_BYTES" default:"1048576" validate:"min=1024,max=104857600"`
+	CORSOrigins    []string      `mapstructure:"CORS_ORIGINS" validate:"dive,eq=*|origin" example:"https://app.example.com"`
+	TrustedProxies []string      `mapstructure:"TRUSTED_PROXIES" validate:"dive,cidr" example:"10.0.0.0/8"`
+	QueryTokens    bool          `mapstructure:"QUERY_TOKENS" default:"true"`
+	Docs           bool          `mapstructure:"DOCS" default:"true"`
+	// DrainDelay is how long the server accepts requests after SIGTERM, with /readyz responding 503, so that a load
+	// balancer stops sending requests first.
+	DrainDelay time.Duration `mapstructure:"DRAIN_DELAY" default:"0s" validate:"min=0s,max=1m"`
+	// MetricsAddr is the address of a listener for GET /metrics; "" disables it.
+	MetricsAddr string `mapstructure:"METRICS_ADDR" validate:"omitempty,host_port" example:"127.0.0.1:9090"`
+	Traces      telemetry.Settings
+}
+
+// EmbeddedURL is the database in development if DATABASE_URL is not set.
+const EmbeddedURL = "sqlite:data/ginseng.db"
+
+// Check implements settings.Checker.
+func (d *Database) Check(report func(name, reason string)) {
+	if d.DatabaseURL == "" {
+		d.DatabaseURL = EmbeddedURL
+	}
+	scheme, rest, _ := strings.Cut(d.DatabaseURL, ":")
+	switch {
+	case (scheme == "mongodb" || scheme == "mongodb+srv") && strings.HasPrefix(rest, "//"):
+	case scheme == "sqlite" && strings.Trim(rest, "/") != "":
+	default:
+		report("DATABASE_URL", "must begin with mongodb://, mongodb+srv:// or sqlite:")
+	}
+}
+
+// Check implements settings.Checker.
+func (s *Settings) Check(report func(name, reason string)) {
+	if len(s.CORSOrigins) == 0 && s.Env == settings.Development {
+		s.CORSOrigins = []string{"*"}
+	}
+	s.APIRoot = strings.TrimRight(s.APIRoot, "/")
+	if s.APIRoot != "" && !validRoot(s.APIRoot) {
+		report("API_ROOT", "must begin with / and contain only letters, digits and -._~ between slashes")
+	}
+	for _, reserved := range []string{"/docs", "/openapi.json", "/livez", "/readyz"} {
+		if s.APIRoot == reserved || strings.HasPrefix(s.APIRoot, reserved+"/") {
+			report("API_ROOT", "must not be or begin with "+reserved+", which the server uses")
+		}
+	}
+}
+
+func validRoot(path string) bool {
+	if path[0] != '/' || strings.Contains(path, "//") {
+		return false
+	}
+	for _, r := range path {
+		alphanumeric := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !alphanumeric && !strings.ContainsRune("-._~/", r) {
+			return false
+		}
+	}
+	return true
+}

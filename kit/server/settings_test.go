@@ -1,0 +1,49 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"example.com/ginseng/kit/settings"
+)
+
+const long = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+// load loads settings from these variables alone.
+func load(t *testing.T, set map[string]string) (s Settings, err error) {
+	t.Helper()
+	for _, name := range []string{"APP_ENV", "HOST", "PORT", "API_ROOT", "LOG_LEVEL", "DATABASE_URL", "MASTER_KEY", "MAX_BODY_BYTES",
+		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "DRAIN_DELAY", "METRICS_ADDR"} {
+		t.Setenv(name, set[name])
+	}
+	_, err = settings.Load(t.TempDir(), &s)
+	return s, err
+}
+
+func TestSettingsDefaults(t *testing.T) {
+	s, err := load(t, map[string]string{"MASTER_KEY": "k"})
+	if err != nil || !s.Docs || s.DatabaseURL != EmbeddedURL || !slices.Equal(s.CORSOrigins, []string{"*"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	s, err = load(t, map[string]string{"APP_ENV": "production", "MASTER_KEY": long, "DATABASE_URL": "sqlite:/x", "API_ROOT": "/v1/"})
+	if err != nil || len(s.CORSOrigins) != 0 || s.APIRoot != "/v1" {
+		t.Errorf("production: %+v, %v", s, err)
+	}
+}
+
+func TestSettingsMistakes(t *testing.T) {
+	for _, test := range []struct{ name, value string }{
+		{"DATABASE_URL", "postgres://x"}, {"DATABASE_URL", "sqlite:"},
+		{"API_ROOT", "/docs"}, {"API_ROOT", "/openapi.json"}, {"API_ROOT", "/livez/x"}, {"API_ROOT", "api"}, {"API_ROOT", "/a//b"}, {"API_ROOT", "/{a}"},
+		{"DRAIN_DELAY", "2m"}, {"METRICS_ADDR", "localhost:http"},
+	} {
+		set := map[string]string{"APP_ENV": "production", "MASTER_KEY": long, "DATABASE_URL": "sqlite:/x"}
+		maps.Copy(set, map[string]string{test.name: test.value})
+		_, err := load(t, set)
+		invalid, ok := err.(*settings.Invalid)
+		if !ok || len(invalid.Problems) != 1 || invalid.Problems[0].Name != test.name {
+			t.Errorf("%s=%s: %v", test.name, test.value, err)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-playground/validator/v10"
+)
+
+// The rules that this package adds to validator's.
+const (
+	tagSecret     = "secret"
+	tagProduction = "production"
+	tagOrigin     = "origin"
+	tagWebOrigin  = "web_origin"
+	tagHostPort   = "host_port"
+)
+
+// validate checks the validate tags.
+func (l *loader) validate() {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(f reflect.StructField) string { return f.Tag.Get("mapstructure") })
+	for tag, rule := range map[string]validator.Func{
+		tagSecret:     func(f validator.FieldLevel) bool { return l.secretReason(f.FieldName(), f.Field()) == "" },
+		tagProduction: func(f validator.FieldLevel) bool { return l.mode != Production || !f.Field().IsZero() },
+		tagOrigin:     func(f validator.FieldLevel) bool { return isOrigin(f.Field().String()) },
+		tagWebOrigin:  func(f validator.FieldLevel) bool { return isWebOrigin(f.Field().String()) },
+		tagHostPort:   func(f validator.FieldLevel) bool { return isHostPort(f.Field().String()) },
+	} {
+		if err := v.RegisterValidation(tag, rule, true); err != nil {
+			panic(err) // the tag is empty
+		}
+	}
+	err := v.Struct(l.target.Interface())
+	var invalid validator.ValidationErrors
+	if !errors.As(err, &invalid) {
+		return
+	}
+	for _, e := range invalid {
+		name, _, _ := strings.Cut(e.Field(), "[") // the index of an item
+		l.report(name, l.reason(name, e))
+	}
+}
+
+// reason returns what is wrong with a setting that broke a rule.
+func (l *loader) reason(name string, e validator.FieldError) string {
+	rule := e.Tag()
+	switch {
+	case rule == tagSecret:
+		return l.secretReason(name, reflect.ValueOf(e.Value()))
+	case rule == "required_with":
+		return "is missing; " + l.nameOf(e.Param(), name) + " requires it"
+	case rule == tagProduction, strings.HasPrefix(rule, "required"):
+		return "is missing"
+	case rule == "oneof":
+		return "must be one of " + strings.Join(strings.Fields(e.Param()), ", ")
+	case rule == "min", rule == "max":
+		return typeReason(l.fields[name])
+	case rule == "gtefield":
+		return "must not be less than " + l.nameOf(e.Param(), name)
+	case rule == "ltefield":
+		return "must not be greater than " + l.nameOf(e.Param(), name)
+	case rule == "cidr":
+		return "must list networks in CIDR notation"
+	case rule == "http_url":
+		return "must be a URL with http:// or https://"
+	case rule == tagHostPort:
+		return "must be HOST:PORT, or :PORT for all networks"
+	case rule == tagWebOrigin:
+		return "must list origins, each http:// or https:// and a host without a path"
+	case strings.Contains(rule, tagOrigin):
+		return "must list origins, each a scheme and a host without a path, or be *"
+	}
+	return "does not satisfy " + rule
+}
+
+// nameOf returns the name of the setting in the Go field, which is in the same struct as the named setting: rules name
+// Go fields.
+func (l *loader) nameOf(field, sibling string) string {
+	at := slices.Index(l.names, sibling)
+	for distance := range l.names {
+		for _, i := range []int{at - distance, at + distance} {
+			if i >= 0 && i < len(l.names) && l.fields[l.names[i]].Name == field {
+				return l.names[i]
+			}
+		}
+	}
+	return field
+}
+
+// secretReason returns what is wrong with a secret or a list of secrets, or "".
+func (l *loader) secretReason(name string, value reflect.Value) string {
+	const command = "; generate one with: openssl rand -hex 32"
+	list, ok := value.Interface().([]string)
+	if !ok {
+		list = []string{value.String()}
+	}
+	if len(list) == 0 {
+		list = []string{""}
+	}
+	for _, secret := range list {
+		switch {
+		case secret == "":
+			return "is missing" + command
+		case l.mode == Production && secret == l.fields[name].Tag.Get("example"):
+			return "is the value of .env.example, which is public" + command
+		case l.mode == Production && len(secret) < minSecret:
+			return fmt.Sprintf("is shorter than %d characters", minSecret) + command
+		}
+	}
+	return ""
+}
+
+// typeReason returns which values a field accepts.
+func typeReason(f reflect.StructField) string {
+	reason := "must be a string"
+	switch {
+	case f.Type == reflect.TypeFor[time.Duration]():
+		reason = "must be a duration"
+	case f.Type.Kind() == reflect.Bool:
+		return "must be true or false"
+	case f.Type.Kind() == reflect.Int, f.Type.Kind() == reflect.Int64:
+		reason = "must be an integer"
+	}
+	low, high := "", ""
+	for rule := range strings.SplitSeq(f.Tag.Get("validate"), ",") {
+		if value, ok := strings.CutPrefix(rule, "min="); ok {
+			low = value
+		}
+		if value, ok := strings.CutPrefix(rule, "max="); ok {
+			high = value
+		}
+	}
+	switch {
+	case low != "" && high != "":
+		return reason + " from " + low + " to " + high
+	case low != "":
+		return reason + " of at least " + low
+	}
+	return reason
+}
+
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host
+}
+
+func isWebOrigin(text string) bool {
+	return isOrigin(text) && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://"))
+}
+
+func isHostPort(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}

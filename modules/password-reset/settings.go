@@ -1,0 +1,16 @@
+package passwordreset
+
+import (
+	"time"
+
+	"example.com/ginseng/kit/email"
+)
+
+// Settings are the settings of this module.
+type Settings struct {
+	// TTL is the lifetime of a reset.
+	TTL time.Duration `mapstructure:"RESET_TTL" default:"1h" validate:"min=1m,max=24h"`
+	// LinkOrigins are the origins that the link in an email may have. In development localhost is allowed too.
+	LinkOrigins []string `mapstructure:"RESET_LINK_ORIGINS" validate:"dive,web_origin" example:"https://app.example.com"`
+	Mail        email.Settings
+}
