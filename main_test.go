@@ -357,7 +357,7 @@ type away struct {
 
 func (a *away) Names(context.Context) ([]string, error) {
 	if a.tries--; a.tries >= 0 {
-		return nil, store.Away(errors.New("connection refused"))
+		return nil, store.Unavailable(errors.New("connection refused"))
 	}
 	return nil, nil
 }

@@ -66,7 +66,7 @@ func TestUnknownOutcome(t *testing.T) {
 	}{
 		"refused":   {apperr.New(apperr.Unavailable, "Too much.").AsOverload(), 201, 2},
 		"invalid":   {apperr.Invalid(), 201, 2},
-		"away":      {store.Away(errors.New("cut off")), 409, 1},
+		"away":      {store.Unavailable(errors.New("cut off")), 409, 1},
 		"a mistake": {errors.New("ours"), 409, 1},
 	} {
 		key := strings.ReplaceAll(name, " ", "-")

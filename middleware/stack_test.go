@@ -219,7 +219,7 @@ func TestErrors(t *testing.T) {
 		r.POST("/body", access.User, who)
 		r.GET("/panic", access.Public, func(*gin.Context) error { panic("secret inside") })
 		r.GET("/unknown", access.Public, func(*gin.Context) error { return errors.New("secret inside") })
-		r.GET("/away", access.Public, func(*gin.Context) error { return store.Away(errors.New("secret inside")) })
+		r.GET("/away", access.Public, func(*gin.Context) error { return store.Unavailable(errors.New("secret inside")) })
 	})
 	for _, test := range []struct {
 		name, method, path, contentType, body string
@@ -274,9 +274,9 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 func TestSeverity(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[slog.Level]error{
-		slog.LevelInfo:  store.Away(context.Canceled),
+		slog.LevelInfo:  store.Unavailable(context.Canceled),
 		slog.LevelWarn:  apperr.New(apperr.Unavailable, "Too much.").AsOverload(),
-		slog.LevelError: store.Away(errors.New("gone")),
+		slog.LevelError: store.Unavailable(errors.New("gone")),
 	} {
 		if got := severity(fmt.Errorf("wrapped: %w", err)); got != want {
 			t.Errorf("%v: %v, want %v", err, got, want)
@@ -507,7 +507,7 @@ func TestHealth(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("a probe is logged, not only to debug: %s", &log)
 	}
-	down = store.Away(errors.New("gone"))
+	down = store.Unavailable(errors.New("gone"))
 	if w := do(s, "GET", "/readyz", "", ""); w.Code != 503 {
 		t.Errorf("not ready: %d", w.Code)
 	}

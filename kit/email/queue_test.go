@@ -130,7 +130,7 @@ func TestJob(t *testing.T) {
 		start := time.Now()
 		add(t, q, func(context.Context) (*email.Message, error) {
 			if runs++; runs < 3 {
-				return nil, store.Away(errors.New("refused"))
+				return nil, store.Unavailable(errors.New("refused"))
 			}
 			return &letter, nil
 		})

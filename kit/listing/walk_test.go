@@ -73,7 +73,7 @@ func TestWalk(t *testing.T) {
 			}
 			ids := []store.ID{insert(false), insert(false), insert(false)}
 			for _, id := range ids {
-				if err := things.Remove(t.Context(), id, nil); err != nil {
+				if err := things.DeleteByID(t.Context(), id, nil); err != nil {
 					t.Error(err)
 				}
 			}

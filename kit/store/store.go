@@ -100,10 +100,10 @@ type Order struct {
 }
 
 // Document is what a collection holds: a struct that embeds Meta, or a pointer to one.
-type Document interface{ key() ID }
+type Document interface{ documentID() ID }
 
-// KeyOf is the document's id.
-func KeyOf(d Document) ID { return d.key() }
+// IDOf returns the id of a document.
+func IDOf(d Document) ID { return d.documentID() }
 
 // Meta is what every document bears. Embed it with the tag `bson:",inline"`.
 type Meta struct {
@@ -113,7 +113,7 @@ type Meta struct {
 	UpdatedAt Time  `json:"updatedAt"`
 }
 
-func (m Meta) key() ID { return m.ID }
+func (m Meta) documentID() ID { return m.ID }
 
 // NewMeta is the Meta of a document made now: updatedAt equals createdAt.
 func NewMeta(id ID, now Time) Meta {
@@ -133,7 +133,7 @@ func Open[T Document](db DB, spec Spec) *Collection[T] {
 
 // Insert stores a new document. Conflict: its id or a unique field is taken.
 func (c *Collection[T]) Insert(ctx context.Context, doc T) error {
-	return c.engine.Insert(ctx, doc.key(), doc)
+	return c.engine.Insert(ctx, doc.documentID(), doc)
 }
 
 // Get returns the document with the id, or NotFound.
@@ -190,8 +190,8 @@ func Duplicate(fields ...string) *apperr.Error {
 	return err
 }
 
-// Away is the Unavailable of a database that does not answer, for the given reason.
-func Away(cause error) *apperr.Error {
+// Unavailable returns the error of a database that cannot be used. cause is for the log.
+func Unavailable(cause error) *apperr.Error {
 	return apperr.New(apperr.Unavailable, "The database does not answer at the moment. Try again in a few seconds.").WithCause(cause)
 }
 

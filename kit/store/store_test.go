@@ -136,7 +136,7 @@ func TestErrors(t *testing.T) {
 	if err := Duplicate(); !apperr.Is(err, apperr.Conflict) || len(err.Fields) != 0 {
 		t.Errorf("Duplicate of no field is %v", err)
 	}
-	if err := Away(context.Canceled); !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
+	if err := Unavailable(context.Canceled); !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
 		t.Errorf("Away is %v", err)
 	}
 	if !apperr.Is(ErrNotFound, apperr.NotFound) {

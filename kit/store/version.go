@@ -40,9 +40,9 @@ func (v Versions) missed() error {
 	return ErrStale
 }
 
-// Change is Update of the document with the id. NotFound; PreconditionFailed: it has not, or no longer, one of the
+// UpdateByID updates the document with the id. Errors: NotFound; PreconditionFailed if the document does not have one of the
 // versions.
-func (c *Collection[T]) Change(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
+func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	doc, err := c.Update(ctx, versions.of(id), changes...)
 	if apperr.Is(err, apperr.NotFound) {
 		err = versions.missed()
@@ -50,8 +50,8 @@ func (c *Collection[T]) Change(ctx context.Context, id ID, versions Versions, ch
 	return doc, err
 }
 
-// Remove is Delete of the document with the id. NotFound, PreconditionFailed: as Change.
-func (c *Collection[T]) Remove(ctx context.Context, id ID, versions Versions) error {
+// DeleteByID deletes the document with the id. Errors: as UpdateByID.
+func (c *Collection[T]) DeleteByID(ctx context.Context, id ID, versions Versions) error {
 	n, err := c.Delete(ctx, versions.of(id))
 	if err == nil && n == 0 {
 		err = versions.missed()

@@ -44,7 +44,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	if changes == nil {
 		return a, nil
 	}
-	return s.articles.Change(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
+	return s.articles.UpdateByID(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
 }
 
 // Delete removes an article. NotFound; Forbidden: the caller is neither the author nor an admin; PreconditionFailed: the
@@ -53,7 +53,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.owned(ctx, caller, id, expected); err != nil {
 		return err
 	}
-	return s.articles.Remove(ctx, id, expected)
+	return s.articles.DeleteByID(ctx, id, expected)
 }
 
 // owned returns an article that the caller may change, in one of the versions expected.

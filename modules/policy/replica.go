@@ -183,7 +183,7 @@ func (rs *replicas) refresh(ctx context.Context, r *replica) error {
 	case r.turn <- struct{}{}:
 		defer func() { <-r.turn }()
 	case <-ctx.Done():
-		return store.Away(ctx.Err())
+		return store.Unavailable(ctx.Err())
 	}
 	if r.done > before { // it began after this call
 		return nil

@@ -74,7 +74,7 @@ func (s *Service) Update(
 		}
 		return s.write(ctx, p, false, func(ctx context.Context, revision int64) (err error) {
 			changes = append(changes, store.Set("revision", revision), store.Set("updatedAt", store.At(s.now())))
-			changed, err = s.policies.Change(ctx, id, store.Versions{p.Version}, changes...)
+			changed, err = s.policies.UpdateByID(ctx, id, store.Versions{p.Version}, changes...)
 			return err
 		})
 	})
@@ -98,7 +98,7 @@ func (in UpdateInput) changes() (changes []store.Change) {
 func (s *Service) Delete(ctx context.Context, id store.ID, expected store.Versions) error {
 	return s.change(ctx, id, expected, func(ctx context.Context, p Policy) error {
 		return s.write(ctx, p, false, func(ctx context.Context, _ int64) error {
-			return s.policies.Remove(ctx, id, store.Versions{p.Version})
+			return s.policies.DeleteByID(ctx, id, store.Versions{p.Version})
 		})
 	})
 }

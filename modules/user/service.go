@@ -187,13 +187,13 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.owned(ctx, caller, id, expected); err != nil {
 		return err
 	}
-	if _, err := s.users.Change(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // signs out, if it is still the version
+	if _, err := s.users.UpdateByID(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // signs out, if it is still the version
 		return err
 	}
 	if err := s.deleteDependents(ctx, id); err != nil { // before the user: if this is cut short, an admin can make the call again
 		return err
 	}
-	if err := s.users.Remove(ctx, id, nil); err != nil {
+	if err := s.users.DeleteByID(ctx, id, nil); err != nil {
 		return err
 	}
 	return s.deleteDependents(ctx, id) // what came in between is good for nothing, and goes too
@@ -269,5 +269,5 @@ func (s *Service) owned(ctx context.Context, caller access.Principal, id store.I
 }
 
 func (s *Service) change(ctx context.Context, id store.ID, expected store.Versions, changes ...store.Change) (User, error) {
-	return s.users.Change(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
+	return s.users.UpdateByID(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
 }

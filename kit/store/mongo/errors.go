@@ -25,8 +25,8 @@ const (
 	codeNotImplemented        = 238
 )
 
-// awayCodes are the errors of a server that works no longer, not yet, or not now.
-var awayCodes = []int{
+// unavailableCodes are the errors of a server that works no longer, not yet, or not now.
+var unavailableCodes = []int{
 	6,     // HostUnreachable
 	7,     // HostNotFound
 	50,    // MaxTimeMSExpired
@@ -61,14 +61,14 @@ func translate(err error, indexes []index) error {
 		return store.ErrNotFound
 	case isDuplicate(err):
 		return store.Duplicate(duplicateFields(err, indexes)...).WithCause(err)
-	case isAway(err):
-		return store.Away(err)
+	case isUnavailable(err):
+		return store.Unavailable(err)
 	}
 	return fmt.Errorf("mongo: %w", err)
 }
 
-// isAway reports whether the database did not answer, or the context ended.
-func isAway(err error) bool {
+// isUnavailable reports whether the database did not answer, or the context ended.
+func isUnavailable(err error) bool {
 	for _, cause := range []error{
 		context.Canceled, context.DeadlineExceeded, driver.ErrClientDisconnected, io.EOF, io.ErrUnexpectedEOF,
 	} {
@@ -76,7 +76,7 @@ func isAway(err error) bool {
 			return true
 		}
 	}
-	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || hasCode(err, awayCodes...) {
+	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
 	// The driver's own verdict: a connection lost, a pool cleared.

@@ -202,11 +202,11 @@ func TestFind(t *testing.T) {
 	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0},"hint":"_id_"}`)
 }
 
-func TestAway(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	p, uri := newProxy(t, nil)
 	db := openFresh(t, uri+"&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500", Options{})
-	storetest.Away(t, db, p.Cut, func() {
+	storetest.Unavailable(t, db, p.Cut, func() {
 		if err := p.Heal(); err != nil {
 			t.Fatal(err)
 		}

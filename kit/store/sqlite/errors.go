@@ -21,17 +21,17 @@ func translate(err error) error {
 	switch code := codeOf(err); {
 	case errors.As(err, &translated):
 		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isAway(err):
-		return store.Away(err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isUnavailable(err):
+		return store.Unavailable(err)
 	case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
 		return store.Duplicate(uniqueFields(err)...).WithCause(err)
 	}
 	return err
 }
 
-// isAway reports whether err says that the file cannot be used, rather than that a statement is wrong: a full or
+// isUnavailable reports whether err says that the file cannot be used, rather than that a statement is wrong: a full or
 // read-only disk, a failed read or write, a lock that another program does not let go, and the like.
-func isAway(err error) bool {
+func isUnavailable(err error) bool {
 	switch codeOf(err) & 0xff {
 	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
 		sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE:

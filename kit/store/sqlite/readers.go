@@ -28,14 +28,14 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) error {
 	select {
 	case c = <-r.idle:
 	case <-r.closed:
-		return store.Away(errClosed)
+		return store.Unavailable(errClosed)
 	case <-ctx.Done():
-		return store.Away(ctx.Err())
+		return store.Unavailable(ctx.Err())
 	}
 	defer func() { r.idle <- c }()
 	err := ctx.Err() // both cases above may have been ready
 	if err != nil {
-		return store.Away(err)
+		return store.Unavailable(err)
 	}
 	if c == nil {
 		if c, err = r.open(ctx); err != nil {

@@ -70,14 +70,14 @@ func newWriter(c *conn) *writer {
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, answer: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
-		return store.Away(err)
+		return store.Unavailable(err)
 	}
 	select {
 	case err := <-job.answer:
 		return translate(err)
 	case <-ctx.Done():
 		if job.taken.CompareAndSwap(false, true) {
-			return store.Away(ctx.Err())
+			return store.Unavailable(ctx.Err())
 		}
 		return translate(<-job.answer)
 	}
@@ -120,7 +120,7 @@ func (w *writer) batch(job *write) {
 		}
 		own := err
 		if err == nil {
-			if own = job.do(tx); tx.broken || isAway(own) {
+			if own = job.do(tx); tx.broken || isUnavailable(own) {
 				err = own
 			}
 		}
@@ -128,7 +128,7 @@ func (w *writer) batch(job *write) {
 	}
 	if err = w.end(tx, len(outcomes), err); err != nil {
 		for i := range outcomes {
-			outcomes[i].err = store.Away(err)
+			outcomes[i].err = store.Unavailable(err)
 		}
 	}
 	for _, o := range outcomes {
@@ -196,7 +196,7 @@ func (w *writer) exclusively(use func() error) error {
 	w.sending.RLock()
 	defer w.sending.RUnlock()
 	if w.closed {
-		return store.Away(errClosed)
+		return store.Unavailable(errClosed)
 	}
 	w.using.Lock()
 	defer w.using.Unlock()

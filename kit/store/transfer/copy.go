@@ -210,7 +210,7 @@ func greatest(ctx context.Context, db store.DB, q store.Query, spec store.Spec) 
 	if err != nil || last == nil {
 		return nil, err
 	}
-	return []any{store.KeyOf(last)}, nil
+	return []any{store.IDOf(last)}, nil
 }
 
 // pages reads what q selects of a collection page by page, in the order of the ids.
@@ -229,7 +229,7 @@ func pages(ctx context.Context, db store.DB, spec store.Spec, q store.Query, eac
 		if err := each(docs); err != nil || len(docs) < page {
 			return err
 		}
-		q.After = []any{store.KeyOf(docs[page-1].(store.Document))}
+		q.After = []any{store.IDOf(docs[page-1].(store.Document))}
 	}
 }
 
@@ -311,7 +311,7 @@ func (c *copying) loadCollection(ctx context.Context, spec store.Spec, after []a
 		for docs := range read {
 			ids := make([]store.ID, len(docs))
 			for i, doc := range docs {
-				ids[i] = store.KeyOf(doc.(store.Document))
+				ids[i] = store.IDOf(doc.(store.Document))
 			}
 			if err := engine.Load(ctx, ids, docs); err != nil {
 				return fmt.Errorf("the target: %s: %w", spec.Name, err)

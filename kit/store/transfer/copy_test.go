@@ -157,7 +157,7 @@ func fill(t *testing.T, address string, many int) {
 		changed := newPaper("to be changed")
 		changed.Labels = map[string]string{"b": "", "a": "x"}
 		must(t, all.Insert(t.Context(), changed))
-		_, err := all.Change(t.Context(), changed.ID, nil, store.Set("title", "changed"), store.Set("ratio", 1), store.Unset("labels"), store.Set("due", noon))
+		_, err := all.UpdateByID(t.Context(), changed.ID, nil, store.Set("title", "changed"), store.Set("ratio", 1), store.Unset("labels"), store.Set("due", noon))
 		must(t, err)
 		var ids []store.ID
 		var docs []any

@@ -15,7 +15,7 @@ const patience = 30 * time.Second
 // Away checks that a handle outlives the loss of its database: while it is away every verb fails with Unavailable, and
 // once it is back the handle works again by itself, with all that was stored. Its callers supply how to take the
 // database away and how to give it back.
-func Away(t *testing.T, db store.DB, take, giveBack func()) {
+func Unavailable(t *testing.T, db store.DB, take, giveBack func()) {
 	c := prepare(t, db, docSpec())
 	before := newDoc("before")
 	insert(t, c, before)
