@@ -45,7 +45,7 @@ resource: ## add a resource: make resource NAME=blog-post FIELDS='title:string:r
 	go run ./scripts/generate $(foreach word,$(NAME) $(FIELDS),'$(word)')
 
 bench: ## load the built service with 1,000,000 articles, and draw docs/performance.svg
-	go -C scripts/bench run . --chart docs/performance.svg
+	go -C scripts/checks run ./bench --chart docs/performance.svg
 
 soak: ## load the built service for ten minutes, and see that it stays as it was
 	go run ./scripts/soak --minutes 10

@@ -182,7 +182,7 @@ func TestAccountOfTheDeleted(t *testing.T) {
 
 // TestStolenCode uses a code that was seen in an address, without the verifier that stayed with its client (RFC 7636). That
 // the code is the client's own, and not one that an attacker brought, is for the client to check by state (RFC 6749
-// section 10.12), before it calls the service, which never sees the state: see scripts/providers/demo/app.js.
+// section 10.12), before it calls the service, which never sees the state: see scripts/checks/providers/demo/app.js.
 func TestStolenCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

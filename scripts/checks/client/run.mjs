@@ -2,7 +2,7 @@
 // document, takes the code out of docs/client.md and docs/authentication.md, type-checks it with the programs beside this
 // file, and runs these against the service.
 //
-//   npm --prefix scripts/client ci && npm --prefix scripts/client test
+//   npm --prefix scripts/checks/client ci && npm --prefix scripts/checks/client test
 //
 // It needs Go.
 

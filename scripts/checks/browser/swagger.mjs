@@ -3,7 +3,7 @@
 // console; with a user token it must create and list articles, and remember the token over a reload: also behind a proxy
 // that adds a prefix, and with the API at a root of its own. What it saw is saved in tmp/swagger.
 //
-//   npm --prefix scripts/browser ci && npm --prefix scripts/browser test
+//   npm --prefix scripts/checks/browser ci && npm --prefix scripts/checks/browser test
 //
 // It needs Go and a Chromium: the one that CHROMIUM names, or the first found in PATH.
 

@@ -3,7 +3,7 @@
 // Command readme runs the commands of README.md and other Markdown files, word for word, each file in a fresh copy of the
 // tree, and holds what they print against what the file says they print. It runs in the root of a git repository:
 //
-//	go run ./scripts/readme [-skip PREFIX]... [FILE]...
+//	go -C scripts/checks run ./readme [-skip PREFIX]... [FILE]...
 //
 // # What it reads
 //
@@ -58,6 +58,10 @@ func main() {
 		return nil
 	})
 	flag.Parse()
+	if err := os.Chdir(os.Getenv("PWD")); err != nil { // go -C has moved to this module
+		fmt.Fprintln(os.Stderr, "readme:", err)
+		os.Exit(1)
+	}
 	if _, err := exec.LookPath("node"); err != nil {
 		skip = append(skip, "node ")
 	}

@@ -54,7 +54,7 @@ func document(r *rand.Rand) string {
 
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	schema, err := jsonschema.NewCompiler().Compile("../../docs/selector.schema.json")
+	schema, err := jsonschema.NewCompiler().Compile("../../../docs/selector.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Builds the service and starts it with an empty database, for the tests of scripts/browser and scripts/client.
+// Builds the service and starts it with an empty database, for the tests of scripts/checks/browser and scripts/checks/client.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder of the project. */
-export const root = fileURLToPath(new URL('../..', import.meta.url))
+export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** How long to wait for anything, in ms. */
 export const patience = 20_000

@@ -1,7 +1,7 @@
 // Command providers starts fakes of GitHub, Google and Facebook on this machine, and a page that signs in with them, so
 // that social sign-in can be tried in a browser without an account anywhere:
 //
-//	go run ./scripts/providers [-port 9100] [-api http://localhost:9000]
+//	go -C scripts/checks run ./providers [-port 9100] [-api http://localhost:9000]
 //
 // It prints the settings to start the service with; put them into its environment or its .env, start it, and open the
 // address that is printed last. The page is a client as a frontend has one, to be read as an example: demo/app.js. At the

@@ -32,7 +32,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-const folder = "../../deploy/kubernetes/"
+const folder = "../../../deploy/kubernetes/"
 
 // variants are the files that are applied together.
 var variants = map[string][]string{
@@ -269,7 +269,7 @@ func TestService(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "service")
 	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, ".")
-	build.Dir = "../.."
+	build.Dir = "../../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -339,7 +339,7 @@ func start(t *testing.T, binary, dir string, env map[string]string) (*exec.Cmd, 
 func TestScore(t *testing.T) {
 	t.Parallel()
 	for name, files := range variants {
-		args := []string{"tool", "-modfile=../tools/go.mod", "kube-score", "score", "--exit-one-on-warning", "--output-format", "ci"}
+		args := []string{"tool", "-modfile=../../tools/go.mod", "kube-score", "score", "--exit-one-on-warning", "--output-format", "ci"}
 		for _, file := range files {
 			args = append(args, folder+file)
 		}
@@ -351,7 +351,7 @@ func TestScore(t *testing.T) {
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../../" + name)
+	text, err := os.ReadFile("../../../" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

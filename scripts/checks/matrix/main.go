@@ -2,8 +2,8 @@
 // what they are made of, runs their tests, asks the service that serves them, and takes them back in another order, which
 // must leave the bytes that were there before.
 //
-//	go run ./scripts/matrix           # in the project's root
-//	go run ./scripts/matrix -keep     # leaves the copy with the resources in it, and says where it is
+//	go -C scripts/checks run ./matrix           # in the project's root
+//	go -C scripts/checks run ./matrix -keep     # leaves the copy with the resources in it, and says where it is
 //
 // The copy is built with -trimpath, so that the compiler's cache serves every copy, wherever it stands.
 package main
@@ -44,6 +44,9 @@ type matrix struct {
 }
 
 func run(ctx context.Context, keep bool) (err error) {
+	if err := os.Chdir(os.Getenv("PWD")); err != nil { // go -C has moved to this module
+		return err
+	}
 	dir, err := os.MkdirTemp("", "matrix-")
 	if err != nil {
 		return err

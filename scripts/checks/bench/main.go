@@ -3,7 +3,7 @@
 //
 // From the project's root:
 //
-//	go -C scripts/bench run . [--articles N] [--seconds S] [--rows REGEXP] [--json FILE] [--chart FILE.svg]
+//	go -C scripts/checks run ./bench [--articles N] [--seconds S] [--rows REGEXP] [--json FILE] [--chart FILE.svg]
 //
 // It seeds N articles through the service's own API, once, and keeps the database for the next time in the user's cache
 // folder (--dir); what it measures is a copy. It starts each server it needs on a free port of the loopback interface,
