@@ -45,6 +45,11 @@ func (e *countingEngine) Count(ctx context.Context, f store.Filter) (int64, erro
 	return e.Engine.Count(ctx, f)
 }
 
+func (e *countingEngine) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	e.calls.Add(2) // MongoDB takes one command for the rows and one for the count
+	return e.Engine.Page(ctx, q, next)
+}
+
 func (e *countingEngine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	e.calls.Add(1)
 	return e.Engine.Update(ctx, f, changes, into)

@@ -82,19 +82,19 @@ type Page[V any] struct {
 	fields []string
 }
 
-// Run answers a query from a collection.
+// Run returns the page of a collection that a query asks for.
 func Run[D store.Document, V any](ctx context.Context, c *store.Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
-	if q.count {
-		n, err := c.Count(ctx, q.Filter)
-		if err != nil {
-			return page, err
-		}
-		page.Count = &n
-	}
 	sq := q.Query
-	sq.Limit++ // one more tells whether a row follows
-	docs, err := c.List(ctx, sq)
+	sq.Limit++ // one more row shows whether there is a next page
+	var docs []D
+	var err error
+	if q.count {
+		page.Count = new(int64)
+		docs, *page.Count, err = c.Page(ctx, sq)
+	} else {
+		docs, err = c.List(ctx, sq)
+	}
 	if err != nil {
 		return page, err
 	}

@@ -69,6 +69,8 @@ type Engine interface {
 	// List decodes each document, in order, into what next returns.
 	List(ctx context.Context, q Query, next func() any) error
 	Count(ctx context.Context, f Filter) (int64, error)
+	// Page is List and returns the Count of the query's filter.
+	Page(ctx context.Context, q Query, next func() any) (int64, error)
 	// Update changes one document that the filter selects and decodes it as it is afterwards.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete removes every document that the filter selects and says how many.
@@ -151,12 +153,25 @@ func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
 // List returns the documents that q selects; never nil.
 func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
-	err := c.engine.List(ctx, q, func() any {
-		var zero T
-		docs = append(docs, zero)
-		return &docs[len(docs)-1]
-	})
+	err := c.engine.List(ctx, q, appendTo(&docs))
 	return docs, err
+}
+
+// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects. On SQLite
+// both come from one snapshot; on MongoDB, concurrent writes may come between them.
+func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
+	docs := make([]T, 0, min(q.Limit, 128))
+	n, err := c.engine.Page(ctx, q, appendTo(&docs))
+	return docs, n, err
+}
+
+// appendTo returns a function that appends a zero value to docs and returns a pointer to it.
+func appendTo[T any](docs *[]T) func() any {
+	return func() any {
+		var zero T
+		*docs = append(*docs, zero)
+		return &(*docs)[len(*docs)-1]
+	}
 }
 
 // Count says how many documents f selects; nil counts all, at a cost that does not grow with their number.

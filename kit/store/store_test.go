@@ -65,6 +65,10 @@ func (r *recorder) Count(_ context.Context, f Filter) (int64, error) {
 	return int64(len(r.docs)), r.err
 }
 
+func (r *recorder) Page(ctx context.Context, q Query, next func() any) (int64, error) {
+	return int64(len(r.docs)), r.List(ctx, q, next)
+}
+
 func (r *recorder) Update(ctx context.Context, f Filter, _ []Change, into any) error {
 	return r.First(ctx, f, into)
 }

@@ -103,7 +103,7 @@ func TestWordsOfOnePart(t *testing.T) {
 		{"ภาษาไทยง่าย", "ไทย", true},
 		{"대한민국", "대한", true},
 	} {
-		if got := finds(test.text, test.query); got != test.want {
+		if got := hasPrefixes(test.text, test.query); got != test.want {
 			t.Errorf("%q finds %q: %t, want %t", test.query, test.text, got, test.want)
 		}
 	}
@@ -146,14 +146,14 @@ func FuzzWords(f *testing.F) {
 				t.Errorf("Words(%q) has %q", text, word)
 			}
 		}
-		if !finds(text, text) && len(words) > 0 {
+		if !hasPrefixes(text, text) && len(words) > 0 {
 			t.Errorf("%q does not find itself", text)
 		}
 	})
 }
 
 // finds tells, in the plainest way, whether an engine must find the text by the query.
-func finds(text, query string) bool {
+func hasPrefixes(text, query string) bool {
 	words, prefixes := Words(text), QueryWords(query)
 	for _, prefix := range prefixes {
 		if !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, prefix) }) {

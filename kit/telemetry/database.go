@@ -122,6 +122,13 @@ func (c collection) Count(ctx context.Context, f store.Filter) (int64, error) {
 	return n, err
 }
 
+func (c collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	ctx, end := c.begin(ctx, "page")
+	n, err := c.engine.Page(ctx, q, next)
+	end(err)
+	return n, err
+}
+
 func (c collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	ctx, end := c.begin(ctx, "update")
 	err := c.engine.Update(ctx, f, changes, into)

@@ -90,12 +90,30 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return err
 }
 
-// List names the index to read where hint knows it.
+// List implements store.Engine.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
 	filter, err := c.filter(q.Filter)
 	if err != nil {
 		return err
 	}
+	return c.list(ctx, q, filter, next)
+}
+
+// Page implements store.Engine by two commands.
+func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	filter, err := c.filter(q.Filter)
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.count(ctx, filter)
+	if err != nil {
+		return 0, err
+	}
+	return n, c.list(ctx, q, filter, next)
+}
+
+// list reads the documents of q, whose translated filter is given. It names the index to read where hint knows it.
+func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, next func() any) error {
 	known := factsOf(q.Filter)
 	opts := options.Find()
 	keys := sortKeys(q.Sort)
@@ -159,7 +177,10 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var n int64
+	return c.count(ctx, filter)
+}
+
+func (c *collection) count(ctx context.Context, filter bson.D) (n int64, err error) {
 	if len(filter) == 0 {
 		n, err = c.c.EstimatedDocumentCount(ctx)
 	} else {

@@ -174,31 +174,33 @@ func byID(f store.Filter) bool {
 	return ok && equal.Op == store.OpEq && equal.Field == "id"
 }
 
-// Count implements store.Engine. What a search finds is counted one by one.
+// Count implements store.Engine. The matches of a search are counted one by one.
 func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
 	if c.err != nil {
 		return 0, c.err
 	}
 	err = c.db.readers.use(ctx, func(conn *conn) error {
-		if f == nil {
-			n, err = c.documents(ctx, conn)
-			return err
+		plan, err := c.plan(ctx, conn, f, defaultRows)
+		if err == nil {
+			n, err = c.count(ctx, conn, f, plan)
 		}
-		b := c.build("SELECT count(*) FROM ", c.table, " WHERE ")
-		if b.plan, err = c.plan(ctx, conn, f, usualPage); err != nil {
-			return err
-		}
-		if b.plan != nil && b.plan.scan == nil && isAlone(f) { // each document has its row of words
-			b = c.build("SELECT count(*) FROM ", c.words, " WHERE ", c.words, " MATCH ").bind(match(b.plan.lookUp))
-		} else if b.where(f); b.err != nil {
-			return b.err
-		}
-		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
-			n = row[0].(int64)
-			return nil
-		})
+		return err
 	})
 	return n, err
+}
+
+func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan) (int64, error) {
+	if f == nil {
+		return c.documents(ctx, conn)
+	}
+	b := c.build("SELECT count(*) FROM ")
+	if plan != nil && plan.scan == nil && isAlone(f) { // each document has one row of words
+		b.write(c.words, " WHERE ", c.words, " MATCH ").bind(match(plan.lookUp))
+	} else {
+		b.plan = plan
+		b.write(c.table, " WHERE ").where(f)
+	}
+	return conn.integer(ctx, b)
 }
 
 // List implements store.Engine.
@@ -207,6 +209,45 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	if err := cmp.Or(c.err, err); err != nil {
 		return err
 	}
+	return c.db.readers.use(ctx, func(conn *conn) error {
+		read := func() error {
+			plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows))
+			if err != nil {
+				return err
+			}
+			return c.list(ctx, conn, q, parts, plan, next)
+		}
+		if len(parts) == 1 {
+			return read()
+		}
+		return conn.snapshot(ctx, read)
+	})
+}
+
+// Page implements store.Engine. The rows and the count come from one snapshot.
+func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
+	parts, err := parts(q)
+	if err := cmp.Or(c.err, err); err != nil {
+		return 0, err
+	}
+	err = c.db.readers.use(ctx, func(conn *conn) error {
+		return conn.snapshot(ctx, func() error {
+			plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows))
+			if err != nil {
+				return err
+			}
+			if n, err = c.count(ctx, conn, q.Filter, plan); err != nil {
+				return err
+			}
+			return c.list(ctx, conn, q, parts, plan, next)
+		})
+	})
+	return n, err
+}
+
+func (c *collection) list(
+	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, next func() any,
+) error {
 	var wanted func(name []byte) bool
 	if len(q.Fields) > 0 {
 		wanted = func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
@@ -217,64 +258,53 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 		}
 		return c.decode(doc, next(), wanted)
 	}
-	return c.db.readers.use(ctx, func(conn *conn) error {
-		plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, usualPage))
-		if err != nil {
+	docs, walked, err := c.walk(ctx, conn, q, parts, plan)
+	if err != nil {
+		return err
+	}
+	if !walked {
+		return c.rows(ctx, conn, q, parts, plan, decode)
+	}
+	for _, doc := range docs {
+		if err := decode(doc); err != nil {
 			return err
 		}
-		docs, walked, err := c.walked(ctx, conn, q, parts, plan)
-		if err != nil {
-			return err
-		}
-		if !walked {
-			return c.rows(ctx, conn, q, parts, plan, decode)
-		}
-		for _, doc := range docs {
-			if err := decode(doc); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
-// rows reads the documents of a list, one part after the other.
+// rows calls row with each document of a list, one part after the other.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
 ) error {
-	read := func() error {
-		for _, part := range parts {
-			b := c.page(q, part, plan)
-			if b.err != nil {
-				return b.err
-			}
-			n := 0
-			err := conn.query(ctx, b.String(), b.args, func(values []driver.Value) error {
-				n++
-				return row(values[0].([]byte))
-			})
-			if err != nil {
-				return err
-			}
-			if q.Limit > 0 {
-				if q.Limit -= n; q.Limit == 0 {
-					return nil
-				}
+	left := q.Limit
+	for _, part := range parts {
+		b := c.selectPart(part, plan, left, q.Skip)
+		if b.err != nil {
+			return b.err
+		}
+		n := 0
+		err := conn.query(ctx, b.String(), b.args, func(values []driver.Value) error {
+			n++
+			return row(values[0].([]byte))
+		})
+		if err != nil {
+			return err
+		}
+		if q.Limit > 0 {
+			if left -= n; left == 0 {
+				return nil
 			}
 		}
-		return nil
 	}
-	if len(parts) == 1 {
-		return read()
-	}
-	return conn.snapshot(ctx, read)
+	return nil
 }
 
-// page is the statement that reads a part of a list.
-func (c *collection) page(q store.Query, p part, plan *searchPlan) *builder {
+// selectPart builds the statement that reads one part of a list. A limit of 0 is no limit.
+func (c *collection) selectPart(p part, plan *searchPlan, limit, skip int) *builder {
 	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ")
 	b.plan = plan
 	b.where(p.filter).orderBy(p.order)
-	// A sum, as SQLite would plan the statement anew for the value of a parameter that stands alone here.
-	return b.write(" LIMIT ").bind(int64(cmp.Or(q.Limit, -1))).write("+0 OFFSET ").bind(int64(q.Skip)).write("+0")
+	// With "+0", SQLite does not prepare the statement again for each value of the parameter.
+	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(skip)).write("+0")
 }

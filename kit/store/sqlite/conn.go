@@ -23,7 +23,8 @@ type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element
 	lastUsed *list.List // of statement, the one used last in front
-	scans    int64      // how many rows finds may look at
+	// scansLeft is the number of rows that has_words may look at.
+	scansLeft int64
 }
 
 type statement struct {
@@ -33,11 +34,11 @@ type statement struct {
 
 // connect opens a connection whose cache has a size in KiB.
 func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
-	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New(), scans: math.MaxInt64}
-	var own sqlite.Driver // lest the function be every connection's in this process
-	err := own.RegisterDeterministicScalarFunction("finds", 2,
+	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New(), scansLeft: math.MaxInt64}
+	var own sqlite.Driver // so that has_words is registered for this connection only
+	err := own.RegisterDeterministicScalarFunction("has_words", 2,
 		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-			return c.finds(args[0].(string), args[1].(string))
+			return c.hasWords(args[0].(string), args[1].(string))
 		})
 	if err != nil {
 		return nil, err
@@ -99,6 +100,18 @@ func (c *conn) query(ctx context.Context, text string, args []any, row func([]dr
 	}
 	rows.Close() // a failed step has said why already
 	return err
+}
+
+// integer returns the first column of a statement's last row, 0 if it has none.
+func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	err = c.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+		n = row[0].(int64)
+		return nil
+	})
+	return n, err
 }
 
 // prepare returns the statement of this text, and drops the one that was not used for longest.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"math"
 	"slices"
@@ -31,8 +30,8 @@ const (
 	fetchesPerScan = 2
 )
 
-// usualPage is how many rows a list is planned for that has no limit.
-const usualPage = 30
+// defaultRows is the number of rows that a list without a limit is planned for.
+const defaultRows = 30
 
 // plan is how to find what every document of the filter must have, for as many rows; nil if there is nothing to choose.
 func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows int) (*searchPlan, error) {
@@ -107,64 +106,49 @@ func (w *commonWords) forget(words []string) {
 	}
 }
 
-// frequency is how many documents have words that begin with the prefix, each as often as it has such words; or most,
-// if there are more.
-func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, most int64) (n int64, err error) {
+// frequency counts how often words that begin with prefix occur in documents, up to most.
+func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, most int64) (int64, error) {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.postings(), " WHERE term>=").bind(prefix)
 	b.write(" AND term<").bind(prefix + "\xff").write(" LIMIT ").bind(most).write("+0)")
-	err = conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
-		n = row[0].(int64)
-		return nil
-	})
-	return n, err
+	return conn.integer(ctx, b)
 }
 
-// documents is how many there are.
-func (c *collection) documents(ctx context.Context, conn *conn) (n int64, err error) {
-	b := c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name)
-	err = conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
-		n = row[0].(int64)
-		return nil
-	})
-	return n, err
+// documents returns the number of documents in the collection.
+func (c *collection) documents(ctx context.Context, conn *conn) (int64, error) {
+	return conn.integer(ctx, c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// walked reads a list of common words off the index of its order. It reports false if the words are not common, or are
-// so seldom in the same document, or so far down the list, that too many rows had to be looked at.
-func (c *collection) walked(
+// walk reads a list of common words in the order of the list's own index. It reports false if the words are not common,
+// or if they occur together so rarely, or so late in the list, that it had to look at too many rows.
+func (c *collection) walk(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan,
 ) (docs [][]byte, ok bool, err error) {
 	if plan == nil || plan.common == 0 || q.Limit == 0 {
 		return nil, false, nil
 	}
-	defer conn.allow(conn.allow(2 * plan.common))
-	walk := &searchPlan{search: plan.search, scan: plan.lookUp}
-	err = c.rows(ctx, conn, q, parts, walk, func(doc []byte) error {
+	conn.scansLeft = 2 * plan.common
+	defer func() { conn.scansLeft = math.MaxInt64 }()
+	scan := &searchPlan{search: plan.search, scan: plan.lookUp}
+	err = c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
 		docs = append(docs, bytes.Clone(doc))
 		return nil
 	})
-	if err != nil && conn.scans < 0 {
+	if err != nil && conn.scansLeft < 0 {
 		c.common.forget(plan.lookUp)
 		return nil, false, nil
 	}
 	return docs, err == nil, err
 }
 
-// allow bounds how many rows words are looked for in, and returns the bound before.
-func (c *conn) allow(scans int64) (before int64) {
-	before, c.scans = c.scans, scans
-	return before
-}
+var errTooManyScans = errors.New("words were searched for in too many rows")
 
-var errTooManyScans = errors.New("words were looked for in too many rows")
-
-// finds is the SQL function finds(text, words): whether each of the words, with blanks between, begins a word of the
-// text.
-func (c *conn) finds(text, words string) (bool, error) {
-	if c.scans--; c.scans < 0 {
+// hasWords is the SQL function has_words(text, words). It reports whether text has a word that begins with each of words,
+// which are separated by spaces.
+func (c *conn) hasWords(text, words string) (bool, error) {
+	if c.scansLeft--; c.scansLeft < 0 {
 		return false, errTooManyScans
 	}
-	return store.Finds(text, strings.Split(words, " ")), nil
+	return store.MatchWords(text, strings.Split(words, " ")), nil
 }
 
 // required is a search that every document of the filter meets, if there is one.
@@ -218,8 +202,10 @@ func (b *builder) search(f store.TextSearch) *builder {
 		b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match(plan.lookUp)).write(")")
 	}
 	if len(plan.scan) > 0 {
-		b.write([]string{"", " AND "}[min(len(plan.lookUp), 1)])
-		b.write("finds(", b.c.searchedText(), ",").bind(strings.Join(plan.scan, " ")).write(")")
+		if len(plan.lookUp) > 0 {
+			b.write(" AND ")
+		}
+		b.write("has_words(", b.c.searchedText(), ",").bind(strings.Join(plan.scan, " ")).write(")")
 	}
 	return b.write(")")
 }

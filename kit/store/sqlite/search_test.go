@@ -140,11 +140,11 @@ func TestWalkGivesUp(t *testing.T) {
 		must(t, err)
 		parts, err := parts(q)
 		must(t, err)
-		if docs, ok, err := c.walked(t.Context(), conn, q, parts, plan); ok || err != nil || docs != nil {
+		if docs, ok, err := c.walk(t.Context(), conn, q, parts, plan); ok || err != nil || docs != nil {
 			t.Errorf("the walk found %d documents (%t, %v)", len(docs), ok, err)
 		}
-		if conn.scans != math.MaxInt64 {
-			t.Errorf("the reader may look at %d rows", conn.scans)
+		if conn.scansLeft != math.MaxInt64 {
+			t.Errorf("the reader may look at %d rows", conn.scansLeft)
 		}
 		return nil
 	}))

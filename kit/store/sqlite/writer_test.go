@@ -341,6 +341,22 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
+// TestPageSnapshot inserts a document while a page is read.
+func TestPageSnapshot(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	must(t, c.Insert(t.Context(), newItem("item a")))
+	var got item
+	n, err := db.Open(itemSpec).Page(t.Context(), store.Query{}, func() any {
+		must(t, c.Insert(t.Context(), newItem("item b")))
+		return &got
+	})
+	must(t, err)
+	if n != 1 || got.Name != "item a" {
+		t.Errorf("the page has %v of %d, want one item", got, n)
+	}
+}
+
 // TestSettings checks the settings that no test can feel, short of pulling the plug or waiting for seconds.
 func TestSettings(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,7 @@ func Run(t *testing.T, open Opener) {
 		{"List", testList},
 		{"ListMany", testListMany},
 		{"Count", testCount},
+		{"Page", testPage},
 		{"Update", testUpdate},
 		{"Delete", testDelete},
 		{"NilFilter", testNilFilter},
@@ -166,7 +167,7 @@ func titles(t *testing.T, c *store.Collection[doc], q store.Query) []string {
 	return names
 }
 
-// wantTitles checks what q lists and that Count agrees.
+// wantTitles checks what List, Count and Page find.
 func wantTitles(t *testing.T, c *store.Collection[doc], f store.Filter, want ...string) {
 	t.Helper()
 	if got := titles(t, c, store.Query{Filter: f}); !slices.Equal(got, want) {
@@ -176,6 +177,21 @@ func wantTitles(t *testing.T, c *store.Collection[doc], f store.Filter, want ...
 	must(t, err)
 	if n != int64(len(want)) {
 		t.Errorf("Count(%v) = %d, want %d", f, n, len(want))
+	}
+	wantPage(t, c, store.Query{Filter: f}, int64(len(want)), want...)
+}
+
+// wantPage checks the rows and the count of a page.
+func wantPage(t *testing.T, c *store.Collection[doc], q store.Query, count int64, want ...string) {
+	t.Helper()
+	docs, n, err := c.Page(t.Context(), q)
+	must(t, err)
+	got := []string{}
+	for _, d := range docs {
+		got = append(got, d.Title)
+	}
+	if docs == nil || n != count || !slices.Equal(got, want) {
+		t.Errorf("Page(%+v) has %q of %d, want %q of %d", q, got, n, want, count)
 	}
 }
 

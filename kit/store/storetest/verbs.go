@@ -139,6 +139,22 @@ func testCount(t *testing.T, open Opener) {
 	want(nil, 0)
 }
 
+func testPage(t *testing.T, open Opener) {
+	c := openDocs(t, open)
+	wantPage(t, c, store.Query{}, 0)
+	docs := []doc{newDoc("a"), newDoc("b", func(d *doc) { d.Count = 1 }), newDoc("c"), newDoc("d")}
+	insert(t, c, docs...)
+	zero := store.Eq("count", 0)
+	wantPage(t, c, store.Query{Limit: 2}, 4, "a", "b")
+	wantPage(t, c, store.Query{Skip: 3, Limit: 2}, 4, "d")
+	wantPage(t, c, store.Query{Skip: 9, Limit: 2}, 4)
+	wantPage(t, c, store.Query{After: []any{docs[2].ID}, Limit: 2}, 4, "d")
+	wantPage(t, c, store.Query{Filter: zero, Limit: 2}, 3, "a", "c")
+	wantPage(t, c, store.Query{Filter: zero, Sort: desc("title"), Limit: 1}, 3, "d")
+	wantPage(t, c, store.Query{Filter: zero, Sort: desc("title"), After: []any{"c", docs[2].ID}, Limit: 2}, 3, "a")
+	wantPage(t, c, store.Query{Filter: store.Search("none"), Limit: 2}, 0)
+}
+
 func testUpdate(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	older, newer := newDoc("older"), newDoc("newer")
@@ -209,6 +225,7 @@ func verbs(c *store.Collection[doc]) map[string]func(context.Context) error {
 		"First":  func(ctx context.Context) error { _, err := c.First(ctx, nil); return err },
 		"List":   func(ctx context.Context) error { _, err := c.List(ctx, store.Query{}); return err },
 		"Count":  func(ctx context.Context) error { _, err := c.Count(ctx, nil); return err },
+		"Page":   func(ctx context.Context) error { _, _, err := c.Page(ctx, store.Query{}); return err },
 		"Update": func(ctx context.Context) error { _, err := c.Update(ctx, nil, store.Inc("count", 1)); return err },
 		"Delete": func(ctx context.Context) error { _, err := c.Delete(ctx, nil); return err },
 	}

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Finds reports whether each of the prefixes, which are of QueryWords, begins some word of a text: what an index of
-// Words would say, for a text at hand.
-func Finds(text string, prefixes []string) bool {
+// MatchWords reports whether text has a word that begins with each of the prefixes, which are those of QueryWords. It
+// selects the same texts as an index of Words.
+func MatchWords(text string, prefixes []string) bool {
 	folded := fold(text)
 	for _, prefix := range prefixes {
 		if !beginsWord(folded, prefix) {
@@ -17,7 +17,7 @@ func Finds(text string, prefixes []string) bool {
 	return len(prefixes) > 0
 }
 
-// beginsWord reports whether the prefix stands somewhere in a folded text where split begins a word.
+// beginsWord reports whether a word of a folded text begins with prefix.
 func beginsWord(folded, prefix string) bool {
 	first, _ := utf8.DecodeRuneInString(prefix)
 	for at := 0; ; at++ {

@@ -26,8 +26,8 @@ func TestFindsIsTheIndex(t *testing.T) {
 	const tries = 50_000
 	for range tries {
 		stored, query := text(12), text(3)
-		want := finds(stored, query)
-		if got := Finds(stored, QueryWords(query)); got != want {
+		want := hasPrefixes(stored, query)
+		if got := MatchWords(stored, QueryWords(query)); got != want {
 			t.Fatalf("%q finds %q: %t, want %t", query, stored, got, want)
 		}
 		if want {
@@ -39,19 +39,19 @@ func TestFindsIsTheIndex(t *testing.T) {
 	}
 }
 
-func FuzzFinds(f *testing.F) {
+func FuzzMatchWords(f *testing.F) {
 	f.Add("Straße 東京 \xff\x00 é", "京 str")
 	f.Fuzz(func(t *testing.T, text, query string) {
-		if got, want := Finds(text, QueryWords(query)), finds(text, query); got != want {
+		if got, want := MatchWords(text, QueryWords(query)), hasPrefixes(text, query); got != want {
 			t.Errorf("%q finds %q: %t, want %t", query, text, got, want)
 		}
 	})
 }
 
-func BenchmarkFinds(b *testing.B) {
+func BenchmarkMatchWords(b *testing.B) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9)
 	b.ReportAllocs()
 	for b.Loop() {
-		Finds(text, []string{"lazier"})
+		MatchWords(text, []string{"lazier"})
 	}
 }
