@@ -9,7 +9,7 @@ OPENAPI := go -C "$(CURDIR)/scripts/openapi" run .
 # The modules that stand beside the service's own; tools has no code.
 MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
 
-.PHONY: help dev build prod test test-unit test-integration coverage attacks fuzz project resource bench soak lint docs docs-check sbom vulncheck
+.PHONY: help dev build prod test test-unit test-integration coverage fuzz project resource bench soak lint docs docs-check sbom vulncheck
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -49,9 +49,6 @@ bench: ## load the built service with 1,000,000 articles, and draw docs/performa
 
 soak: ## load the built service for ten minutes, and see that it stays as it was
 	go run ./scripts/soak --minutes 10
-
-attacks: ## show that every attack in the tests succeeds once its defence is taken out
-	go run ./scripts/mutants
 
 FUZZTIME := 5s
 fuzz: ## run every fuzz target for FUZZTIME (5s)
