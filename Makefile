@@ -66,17 +66,19 @@ docs: ## generate what is generated: in docs/ from annotations, settings and lic
 	$(SWAG) --output docs
 	$(OPENAPI) "$(CURDIR)/docs"
 	go run ./scripts/envexample
-	go -C scripts/supply run . licences
+	scripts/tools/licenses list >docs/licenses.md
 
 docs-check: ## fail if what docs generates differs from what is there
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(SWAG) --output "$$dir" && $(OPENAPI) "$$dir" && \
 		for file in swagger.json openapi.json; do diff -u docs/$$file "$$dir/$$file" || \
 			{ echo "docs/ is not what the annotations give; run: make docs"; exit 1; }; done
 	@go run ./scripts/envexample -check
-	@go -C scripts/supply run . licences -check
+	@scripts/tools/licenses list | diff -u docs/licenses.md - || { echo "docs/licenses.md is out of date; run: make docs"; exit 1; }
 
-sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the texts of the licences of what is in it
-	go -C scripts/supply run . sbom -version "$(VERSION)" "$(CURDIR)/ginseng" "$(CURDIR)/dist"
+sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license texts of its dependencies
+	mkdir -p dist
+	$(TOOL) cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp -version "$(VERSION)" -output dist/sbom.cdx.json ginseng
+	scripts/tools/licenses save dist/licenses
 
 vulncheck: ## look for known vulnerabilities in what the code calls; needs the network
 	$(TOOL) govulncheck -tags $(TAGS) ./...
