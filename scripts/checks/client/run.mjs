@@ -1,5 +1,5 @@
 // Holds docs/openapi.json and the guides against a TypeScript compiler and a service that runs: makes the types from the
-// document, takes the code out of docs/client.md and docs/authentication.md, type-checks it with the programs beside this
+// document, takes the code out of docs/client.md and docs/examples, type-checks it with the programs beside this
 // file, and runs these against the service.
 //
 //   npm --prefix scripts/checks/client ci && npm --prefix scripts/checks/client test
@@ -36,7 +36,7 @@ rmSync(build, { recursive: true, force: true })
 mkdirSync(guide)
 tool('openapi-typescript', join(root, 'docs', 'openapi.json'), '--output', join(guide, 'schema.d.ts'))
 takeOut('client.md', /ts$/)
-takeOut('authentication.md', /^session\.mjs$/)
+cpSync(join(root, 'docs', 'examples', 'session.mjs'), join(guide, 'session.mjs'))
 tool('tsc')
 cpSync(join(guide, 'session.mjs'), join(build, 'guide', 'session.mjs'))
 

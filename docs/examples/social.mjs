@@ -1,0 +1,28 @@
+const base64url = (bytes) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32))) // 43 characters
+
+/** Returns the address of the provider's page. at is {provider, authorize, clientId, scope, redirectURI}. */
+export async function leave(at, { link = false, storage = sessionStorage } = {}) {
+  const state = random()
+  const verifier = random()
+  const challenge = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)))
+  storage.setItem('pending', JSON.stringify({ provider: at.provider, redirectURI: at.redirectURI, link, state, verifier }))
+  return `${at.authorize}?${new URLSearchParams({
+    response_type: 'code', client_id: at.clientId, redirect_uri: at.redirectURI, scope: at.scope, state,
+    code_challenge: challenge, code_challenge_method: 'S256',
+  })}`
+}
+
+/** Reads the address that the provider redirected to. proof is the body of POST /auth/:provider. */
+export function comeBack(address, { storage = sessionStorage } = {}) {
+  const params = new URL(address).searchParams
+  const pending = JSON.parse(storage.getItem('pending'))
+  storage.removeItem('pending') // a state is valid once
+  if (!pending || params.get('state') !== pending.state || address.split(/[?#]/)[0] !== pending.redirectURI) {
+    throw new Error('This tab did not start this sign-in.')
+  }
+  if (!params.has('code')) throw new Error(params.get('error_description') ?? params.get('error') ?? 'no code')
+  const { provider, link, redirectURI: redirect_uri, verifier: code_verifier } = pending
+  return { provider, link, proof: { code: params.get('code'), redirect_uri, code_verifier } }
+}
