@@ -1,0 +1,331 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/mod/module"
+)
+
+// component is a part of the service that a project can leave out.
+type component struct {
+	name  string
+	dirs  []string // in modules
+	needs string   // another component, or ""
+}
+
+var components = []component{
+	{name: "user", dirs: []string{"user", "auth"}},
+	{name: "social", dirs: []string{"social"}, needs: "user"},
+	{name: "password-reset", dirs: []string{"password-reset"}, needs: "user"},
+	{name: "article", dirs: []string{"article"}},
+	{name: "policy", dirs: []string{"policy"}, needs: "user"},
+}
+
+// providers are the identity providers of social.
+var providers = []string{"facebook", "github", "google"}
+
+// answers define a project. They are stored in .ginseng.json.
+type answers struct {
+	Name       string   `json:"name"`
+	Module     string   `json:"module"`
+	Components []string `json:"components"`
+	Providers  []string `json:"providers,omitempty"`
+	Runtime    runtime  `json:"runtime"`
+}
+
+func (a answers) has(name string) bool { return slices.Contains(a.Components, name) }
+
+// request is a parsed command line.
+type request struct {
+	answers
+	command    string // commandAdd, commandRemove, commandUpgrade, or "" for a new project
+	dir        string
+	dirGiven   bool
+	components []string // of add and remove
+	dryRun     bool
+	notes      []string // consequences to report
+}
+
+const (
+	commandAdd     = "add"
+	commandRemove  = "remove"
+	commandUpgrade = "upgrade"
+)
+
+// mistakes are the errors of a command line, one line each.
+type mistakes []string
+
+func (m mistakes) Error() string { return strings.Join(m, "\n") }
+
+func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+
+func (m mistakes) orNil() error {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// The flags, which are also the keys of --config.
+var flagNames = []string{"module", "dir", "with", "without", "providers", "runtime"}
+
+const (
+	all  = "all"
+	none = "none"
+)
+
+// parse reads the command line and the file of --config, and asks for missing answers at a terminal. The error is
+// pflag.ErrHelp or mistakes.
+func (c cli) parse(args []string) (request, error) {
+	values := map[string]string{}
+	set := pflag.NewFlagSet("new", pflag.ContinueOnError)
+	set.Usage = func() {}
+	for _, name := range append([]string{"config"}, flagNames...) {
+		set.String(name, "", "")
+	}
+	set.Bool("dry-run", false, "")
+	if err := set.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return request{}, err
+	} else if err != nil {
+		return request{}, mistakes{err.Error()}
+	}
+	set.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	var wrong mistakes
+	arguments := set.Args()
+	if len(arguments) > 0 && slices.Contains([]string{commandAdd, commandRemove, commandUpgrade}, arguments[0]) {
+		r := parseChange(arguments[0], arguments[1:], values, &wrong)
+		return r, wrong.orNil()
+	}
+	if len(arguments) > 1 {
+		wrong.add("expected one NAME, got %d: %s", len(arguments), strings.Join(arguments, " "))
+	} else if len(arguments) == 1 {
+		values["name"] = arguments[0]
+	}
+	if file, ok := values["config"]; ok {
+		c.readConfig(file, values, &wrong)
+	} else if c.terminal && len(wrong) == 0 {
+		if err := c.ask(values); err != nil {
+			return request{}, err
+		}
+	}
+	r := parseProject(values, &wrong)
+	return r, wrong.orNil()
+}
+
+// readConfig adds the answers of a JSON file to values. Flags take precedence.
+func (c cli) readConfig(file string, values map[string]string, wrong *mistakes) {
+	var raw []byte
+	var err error
+	if file == "-" {
+		raw, err = io.ReadAll(c.in)
+	} else {
+		raw, err = os.ReadFile(file)
+	}
+	var config map[string]any
+	if err == nil {
+		err = json.Unmarshal(raw, &config)
+	}
+	if err != nil {
+		wrong.add("--config: %v", err)
+	}
+	given := maps.Clone(values)
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		text := ""
+		switch value := config[key].(type) {
+		case string:
+			text = value
+		case bool:
+			text = fmt.Sprint(value)
+		case []any:
+			for _, item := range value {
+				text += fmt.Sprint(item) + ","
+			}
+			if len(value) == 0 {
+				text = none
+			}
+		default:
+			wrong.add("--config: %q must be a string, a list of strings, true or false", key)
+		}
+		_, ok := given[key]
+		exclusive := (key == "with" || key == "without") && given["with"]+given["without"] != ""
+		if !slices.Contains(append(flagNames, "name", "dry-run"), key) {
+			wrong.add("--config: unknown answer %q; valid answers are name, %s, dry-run", key, strings.Join(flagNames, ", "))
+		} else if !ok && !exclusive {
+			values[key] = text
+		}
+	}
+}
+
+// parseChange checks the arguments of add, remove and upgrade.
+func parseChange(command string, arguments []string, values map[string]string, wrong *mistakes) request {
+	r := request{command: command, dir: ".", dryRun: values["dry-run"] == "true"}
+	if dir, ok := values["dir"]; ok {
+		r.dir = dir
+	}
+	for name := range values {
+		if name != "dir" && name != "dry-run" && (name != "runtime" || command != commandUpgrade) {
+			wrong.add("%s does not accept --%s; the project's %s has the answers", command, name, answersFile)
+		}
+	}
+	r.components = items(strings.Join(arguments, ","))
+	switch {
+	case command != commandUpgrade && len(r.components) == 0:
+		wrong.add("%s requires a component: %s", command, strings.Join(names(), ", "))
+	case command != commandUpgrade:
+		checkItems("", r.components, names(), wrong)
+	case len(arguments) > 0:
+		wrong.add("upgrade accepts no arguments: %s", strings.Join(arguments, " "))
+	}
+	r.Runtime = parseRuntime(values["runtime"], wrong)
+	return r
+}
+
+// parseProject checks the answers for a new project.
+func parseProject(values map[string]string, wrong *mistakes) request {
+	r := request{dir: values["dir"], dirGiven: values["dir"] != "", dryRun: values["dry-run"] == "true"}
+	r.Name, r.Module = values["name"], values["module"]
+	if reason := checkName(r.Name); reason != "" {
+		wrong.add("%s", reason)
+	}
+	if r.Module == "" {
+		r.Module = "example.com/" + r.Name
+	} else if reason := checkModule(r.Module); reason != "" {
+		wrong.add("--module: %s", reason)
+	}
+	if r.dir == "" {
+		r.dir = "../" + r.Name
+	}
+	r.choose(values["with"], values["without"], wrong)
+	if r.has("social") {
+		r.Providers = chooseProviders(values["providers"], wrong)
+	} else if values["providers"] != "" && len(*wrong) == 0 {
+		wrong.add("--providers requires the component social")
+	}
+	r.Runtime = parseRuntime(values["runtime"], wrong)
+	return r
+}
+
+// choose sets the components of --with or --without, with those that they need.
+func (r *request) choose(with, without string, wrong *mistakes) {
+	left := []string{}
+	switch {
+	case with != "" && without != "":
+		wrong.add("--with and --without exclude each other")
+	case with == none, without == all:
+		left = names()
+	case with != "" && with != all:
+		chosen, extra := withNeeds(checkItems("--with: ", items(with), names(), wrong))
+		if extra != nil {
+			r.notes = append(r.notes, strings.Join(extra, ", ")+" is included because other components need it.")
+		}
+		left = slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(chosen, name) })
+	case without != "" && without != none:
+		left = checkItems("--without: ", items(without), names(), wrong)
+		for _, c := range components {
+			if slices.Contains(left, c.needs) && !slices.Contains(left, c.name) {
+				left = append(left, c.name)
+				r.notes = append(r.notes, c.name+" is left out because it needs "+c.needs+".")
+			}
+		}
+	}
+	r.Components = slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(left, name) })
+}
+
+// withNeeds returns the components with those that they need, in order, and those that were not in the list.
+func withNeeds(list []string) (complete, extra []string) {
+	for _, c := range components {
+		needed := slices.ContainsFunc(components, func(o component) bool { return o.needs == c.name && slices.Contains(list, o.name) })
+		if !slices.Contains(list, c.name) && needed {
+			extra = append(extra, c.name)
+		}
+		if slices.Contains(list, c.name) || needed {
+			complete = append(complete, c.name)
+		}
+	}
+	return complete, extra
+}
+
+func chooseProviders(value string, wrong *mistakes) []string {
+	if value == "" || value == all {
+		return slices.Clone(providers)
+	}
+	chosen := checkItems("--providers: ", items(value), providers, wrong)
+	return slices.DeleteFunc(slices.Clone(providers), func(name string) bool { return !slices.Contains(chosen, name) })
+}
+
+// items splits a list at commas and spaces.
+func items(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// checkItems reports unknown items and an empty list, and returns the items.
+func checkItems(prefix string, items, valid []string, wrong *mistakes) []string {
+	for _, item := range items {
+		if !slices.Contains(valid, item) {
+			wrong.add("%sunknown name %q; valid names are %s", prefix, item, strings.Join(valid, ", "))
+		}
+	}
+	if len(items) == 0 {
+		wrong.add("%sthe list is empty", prefix)
+	}
+	return items
+}
+
+func names() (out []string) {
+	for _, c := range components {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+var nameShape = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// maxName bounds the project's name, which is also the name of a database.
+const maxName = 38 // bytes; MongoDB allows 63
+
+// checkName returns why a project's name is invalid, or "".
+func checkName(name string) string {
+	switch {
+	case name == "":
+		return "NAME is missing: go run ./scripts/new NAME"
+	case !nameShape.MatchString(name):
+		return fmt.Sprintf("name %q must be lower-case letters and digits with single hyphens between them, and start with a letter", name)
+	case len(name) > maxName:
+		return fmt.Sprintf("name %q is longer than %d characters", name, maxName)
+	case slices.Contains([]string{"config", "data", "docs", "modules"}, name):
+		return fmt.Sprintf("name %q is the name of a directory in the project", name)
+	}
+	return ""
+}
+
+// checkModule returns why a module path is invalid, or "".
+func checkModule(path string) string {
+	first, _, _ := strings.Cut(path, "/")
+	switch {
+	case module.CheckImportPath(path) != nil:
+		return fmt.Sprintf("%q is not a module path such as github.com/you/shop", path)
+	case path == modulePath || strings.HasPrefix(path, modulePath+"/"):
+		return modulePath + " is the runtime"
+	case !strings.Contains(first, "."):
+		return fmt.Sprintf("%q must start with a domain, for example example.com/%s", path, path)
+	}
+	return ""
+}
+
+// parseRuntime parses PATH@VERSION; "" means a copy.
+func parseRuntime(value string, wrong *mistakes) runtime {
+	path, version, _ := strings.Cut(value, "@")
+	if value != "" && (version == "" || module.CheckImportPath(path) != nil) {
+		wrong.add("--runtime: %q must be PATH@VERSION, for example github.com/you/ginseng@v1.2.0", value)
+	}
+	return runtime{Path: path, Version: version}
+}

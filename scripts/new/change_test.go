@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// edit replaces text in a file.
+func edit(t *testing.T, file, old, text string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(raw, []byte(old)) {
+		t.Fatalf("%s does not have %q", file, old)
+	}
+	if err := os.WriteFile(file, bytes.Replace(raw, []byte(old), []byte(text), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// TestChangeWithResources adds and removes a component of a project that has a resource of its own.
+func TestChangeWithResources(t *testing.T) {
+	dir := ginseng(t)
+	shop := filepath.Join(dir, "../shop")
+	modules := filepath.Join(shop, "modules/modules.go")
+	must(t, "shop", "--with", "user", "--dir", shop)
+	write(t, shop, tree{"modules/order/order.go": []byte("package order\n\n// New returns the module.\nfunc New() int { return 0 }\n")})
+	edit(t, modules, "\t\"example.com/shop/modules/user\"\n", "\t\"example.com/shop/modules/order\"\n\t\"example.com/shop/modules/user\"\n")
+	edit(t, modules, "\treturn", "\torders := order.New()\n\treturn")
+	edit(t, modules, "\t\tsessions,\n", "\t\tsessions,\n\t\torders,\n")
+	if code, out := try(t, "", "add", "policy", "--dir", shop); code != exitFailed || !strings.Contains(out, "git") {
+		t.Errorf("without a repository: exit code %d: %s", code, out)
+	}
+	shell(t, shop, "go", "tool", "docs")
+	commit(t, shop)
+	before := files(t, shop)
+
+	out := must(t, "add", "policy", "social", "--dir", shop, "--dry-run")
+	for _, want := range []string{"A\tmodules/policy/policy.go\n", "+\tpolicies := policy.New(d)\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("add --dry-run does not print %q:\n%s", want, out)
+		}
+	}
+	same(t, "add --dry-run", files(t, shop), before)
+
+	must(t, "add", "policy", "social", "--dir", shop)
+	shell(t, shop, "go", "vet", "./...")
+	if code, out := try(t, "", "remove", "policy", "--dir", shop); code != exitFailed || !strings.Contains(out, "commit or stash your changes first") {
+		t.Errorf("with changes: exit code %d: %s", code, out)
+	}
+	commit(t, shop)
+	write(t, shop, tree{"modules/policy/own.go": []byte("package policy\n")})
+	commit(t, shop)
+	must(t, "remove", "policy", "social", "--dir", shop)
+	same(t, "add and remove", files(t, shop), before)
+	commit(t, shop)
+
+	for args, want := range map[string]string{
+		"add user":      "the project already has user",
+		"remove policy": "the project does not have policy",
+		"add nothing":   `unknown name "nothing"`,
+		"add":           "add requires a component",
+		"upgrade now":   "upgrade accepts no arguments",
+	} {
+		if code, out := try(t, "", append(strings.Fields(args), "--dir", shop)...); code != exitUsage || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d: %s", args, code, out)
+		}
+	}
+
+	edit(t, modules, "orders := order.New()", "orders := order.New()\n\t_ = users")
+	commit(t, shop)
+	before = files(t, shop)
+	if code, out := try(t, "", "remove", "user", "--dir", shop); code != exitFailed || !strings.Contains(out, "uses users") {
+		t.Errorf("a component in use: exit code %d: %s", code, out)
+	}
+	same(t, "a rejected remove", files(t, shop), before)
+}
+
+// TestUpgrade upgrades a project with hand edits, once without and once with a conflict.
+func TestUpgrade(t *testing.T) {
+	dir := ginseng(t)
+	repository := filepath.Join(dir, "../repository")
+	shop := filepath.Join(repository, "services/shop")
+	must(t, "shop", "--with", "user,article", "--dir", shop)
+	edit(t, filepath.Join(shop, "modules/article/list.go"), "const Page = 20\n", "const Page = 20\n\n// Limit is mine.\nconst Limit = 100\n")
+	edit(t, filepath.Join(shop, "Makefile"), "go test ./...", "go test -race ./...")
+	if err := os.Remove(filepath.Join(shop, "compose.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, repository)
+	if out := must(t, "upgrade", "--dir", shop); !strings.Contains(out, "The project is up to date.") {
+		t.Errorf("upgrade to the same version: %s", out)
+	}
+
+	edit(t, filepath.Join(dir, "modules/article/list.go"), "package article\n", "// Package article has pages.\npackage article\n")
+	edit(t, filepath.Join(dir, "kit/kit.go"), "type Deps struct{}", "type Deps struct{ Name string }")
+	edit(t, filepath.Join(dir, "scripts/new/project/Makefile"), "## list the commands", "## print the commands")
+	write(t, dir, tree{"modules/article/more.go": []byte("package article\n")})
+	before := files(t, shop)
+	if out := must(t, "upgrade", "--dir", shop, "--dry-run"); !strings.Contains(out, "+// Package article has pages.") || strings.Contains(out, "third_party/ginseng/kit") {
+		t.Errorf("upgrade --dry-run: %s", out)
+	}
+	same(t, "upgrade --dry-run", files(t, shop), before)
+	must(t, "upgrade", "--dir", shop)
+	for name, want := range map[string]string{
+		"modules/article/list.go":                          "// Package article has pages.\npackage article\n\n// Page is a size.\nconst Page = 20\n\n// Limit is mine.\nconst Limit = 100\n",
+		"modules/article/more.go":                          "package article\n",
+		"third_party/ginseng/kit/kit.go":                   "type Deps struct{ Name string }",
+		"Makefile":                                         "## print the commands",
+		"docs/openapi.json":                                "modules/article/more.go",
+		"third_party/ginseng.sum":                          "ginseng/modules/article/more.go",
+		"third_party/ginseng/scripts/new/project/Makefile": "## print the commands",
+	} {
+		if got := read(t, filepath.Join(shop, name)); !strings.Contains(got, want) {
+			t.Errorf("%s does not have %q:\n%s", name, want, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(shop, "compose.yaml")); err == nil || !strings.Contains(read(t, filepath.Join(shop, "Makefile")), "-race") {
+		t.Error("the upgrade undid hand edits")
+	}
+	if status := shell(t, shop, "git", "status", "--porcelain"); status != "" {
+		t.Errorf("git status: %s", status)
+	}
+	shell(t, shop, "go", "vet", "./...")
+
+	edit(t, filepath.Join(dir, "modules/article/list.go"), "Page = 20", "Page = 30")
+	edit(t, filepath.Join(shop, "modules/article/list.go"), "Page = 20", "Page = 40")
+	commit(t, repository)
+	before = files(t, shop)
+	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "services/shop/modules/article/list.go\n") {
+		t.Fatalf("a conflict: exit code %d: %s", code, out)
+	}
+	if got := read(t, filepath.Join(shop, "modules/article/list.go")); !strings.Contains(got, "<<<<<<<") {
+		t.Errorf("no conflict in %s", got)
+	}
+	shell(t, shop, "git", "cherry-pick", "--abort")
+	same(t, "git cherry-pick --abort", files(t, shop), before)
+
+	write(t, shop, tree{"third_party/ginseng/kit/kit.go": []byte("package kit\n"), "third_party/ginseng/kit/own.go": []byte("package kit\n")})
+	commit(t, repository)
+	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "third_party/ginseng/kit/kit.go\nthird_party/ginseng/kit/own.go\n") {
+		t.Errorf("an edited runtime: exit code %d: %s", code, out)
+	}
+}

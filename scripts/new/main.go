@@ -1,0 +1,99 @@
+// Command new creates a project from Ginseng's service, adds and removes components, and upgrades projects.
+//
+//	go run ./scripts/new NAME [flags]
+//	go run ./scripts/new upgrade --dir PROJECT
+//	go tool new add COMPONENT…        in a project
+//	go tool new remove COMPONENT…
+//
+// A project has main.go, config, docs and the chosen directories of modules, with the import paths of these packages
+// changed to its own. Everything else is the runtime: the module example.com/ginseng, either as a copy in
+// third_party/ginseng or, with --runtime, as a dependency. The runtime includes the template, so a project needs no
+// checkout of Ginseng to add a component.
+//
+// The exit code is 2 for invalid usage, with one line per mistake, and 1 for other errors.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/pflag"
+)
+
+const usage = `Usage: go run ./scripts/new NAME [flags]
+       go run ./scripts/new add COMPONENT… [--dir PROJECT]
+       go run ./scripts/new remove COMPONENT… [--dir PROJECT]
+       go run ./scripts/new upgrade --dir PROJECT [--runtime PATH@VERSION]
+
+In a project, write "go tool new" instead of "go run ./scripts/new".
+
+  --module PATH           module path of the project (example.com/NAME)
+  --dir DIR               directory of the project (../NAME; for add, remove and upgrade the current directory)
+  --with LIST             components: user, social, password-reset, article, policy; or all, or none (all)
+  --without LIST          all components except these
+  --providers LIST        identity providers of social: facebook, github, google (all)
+  --runtime PATH@VERSION  depend on this module instead of a copy in third_party/ginseng
+  --config FILE           read the same answers from a JSON file, or from standard input with -
+  --dry-run               write nothing; list the files and show the differences
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	c := cli{in: bufio.NewReader(os.Stdin), out: os.Stdout, err: os.Stderr, terminal: isatty.IsTerminal(os.Stdin.Fd())}
+	code := c.main(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// cli is the process's input and output.
+type cli struct {
+	in       *bufio.Reader
+	out, err io.Writer
+	terminal bool // missing answers can be asked
+}
+
+// main executes the command line and returns the exit code.
+func (c cli) main(ctx context.Context, args []string) int {
+	r, err := c.parse(args)
+	if err == nil {
+		err = c.do(ctx, r)
+	}
+	var wrong mistakes
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		c.printf("%s", usage)
+	case errors.As(err, &wrong):
+		_, _ = fmt.Fprintln(c.err, wrong)
+		return exitUsage
+	case err != nil:
+		_, _ = fmt.Fprintln(c.err, "new:", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+func (c cli) do(ctx context.Context, r request) error {
+	switch r.command {
+	case commandAdd, commandRemove:
+		return c.change(ctx, r)
+	case commandUpgrade:
+		return c.upgrade(ctx, r)
+	}
+	return c.create(ctx, r)
+}
+
+func (c cli) printf(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }

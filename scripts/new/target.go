@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// reserved are the names at the top of every project. A directory with a .gitignore can become a project: it gets the
+// missing lines.
+var reserved = []string{
+	answersFile, ".dockerignore", ".env", ".env.example", ".gitattributes", ".github", "Dockerfile", "Makefile", "README.md",
+	"compose.yaml", "config", "docs", "go.mod", "go.sum", "main.go", "modules", "third_party",
+}
+
+const gitignore = ".gitignore"
+
+// target is the directory of a new project.
+type target struct {
+	path     string
+	existing []string // names of the entries that it already has
+}
+
+// checkTarget returns an error if the directory has files of a project or, unless the user named it, is in a Go module.
+func checkTarget(dir string, given bool) (target, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{path: path}
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return target{}, err
+	}
+	for _, entry := range entries {
+		t.existing = append(t.existing, entry.Name())
+		if slices.Contains(reserved, entry.Name()) {
+			return target{}, fmt.Errorf("directory %s already has %s; choose another with --dir", dir, entry.Name())
+		}
+	}
+	for parent := filepath.Dir(path); !given && parent != filepath.Dir(parent); parent = filepath.Dir(parent) {
+		if _, err := os.Stat(filepath.Join(parent, "go.mod")); err == nil {
+			return target{}, fmt.Errorf("directory %s is in the Go module of %s; name it with --dir to use it anyway", dir, parent)
+		}
+	}
+	return t, nil
+}
+
+// stage creates a temporary directory beside the target.
+func (t target) stage() (string, error) {
+	if err := os.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(t.path), "."+filepath.Base(t.path)+".new-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
+
+// commit renames the staged files into place, or those of an existing directory one by one, .ginseng.json last. If that
+// fails, it removes what it has renamed.
+func (t target) commit(stage string) (err error) {
+	if len(t.existing) == 0 {
+		if err := os.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return os.Rename(stage, t.path)
+	}
+	if slices.Contains(t.existing, gitignore) {
+		if err := appendMissing(filepath.Join(t.path, gitignore), ".env", "data/"); err != nil {
+			return err
+		}
+	}
+	for _, name := range append(slices.Clone(reserved[1:]), gitignore, answersFile) {
+		path := filepath.Join(t.path, name)
+		if _, statErr := os.Lstat(filepath.Join(stage, name)); statErr != nil || slices.Contains(t.existing, name) {
+			continue
+		}
+		if err := os.Rename(filepath.Join(stage, name), path); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, os.RemoveAll(path))
+			}
+		}()
+	}
+	return nil
+}
+
+// appendMissing appends the lines that a file lacks.
+func appendMissing(path string, lines ...string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(string(raw), "\n")
+	for _, line := range lines {
+		if have := strings.Fields(text); !slices.Contains(have, line) && !slices.Contains(have, "/"+line) {
+			text += "\n" + line
+		}
+	}
+	return os.WriteFile(path, []byte(strings.TrimPrefix(text, "\n")+"\n"), 0o644)
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"example.com/ginseng/scripts/internal/registry"
+	"example.com/ginseng/scripts/internal/rewrite"
+)
+
+const (
+	modulePath  = "example.com/ginseng" // of the runtime
+	runtimeDir  = "third_party/ginseng"
+	sumFile     = "third_party/ginseng.sum"
+	answersFile = ".ginseng.json"
+	projectDir  = "scripts/new/project" // the templates of a project's other files
+)
+
+// runtime describes which runtime a project uses: a module at a version or, if Path is empty, a copy.
+type runtime struct {
+	Path     string `json:"path,omitempty"`
+	Version  string `json:"version"`
+	Checksum string `json:"checksum,omitempty"` // of the copy: SHA-256 of third_party/ginseng.sum
+}
+
+func (r runtime) String() string {
+	if r.Path != "" {
+		return r.Path + "@" + r.Version
+	}
+	return "a copy of " + modulePath + ", version " + r.Version
+}
+
+// source is Ginseng at one version.
+type source struct {
+	dir     string
+	runtime runtime
+	files   tree // of the runtime, with the template
+}
+
+// readSource reads the module that --runtime names or, without, example.com/ginseng as the module in dir uses it.
+func readSource(ctx context.Context, dir string, r runtime) (source, error) {
+	s := source{runtime: r}
+	var err error
+	if r.Path == "" {
+		s.dir, err = run(ctx, dir, "go", "list", "-m", "-f", "{{.Dir}}", modulePath)
+	} else {
+		var raw string
+		if raw, err = run(ctx, os.TempDir(), "go", "mod", "download", "-json", r.Path+"@"+r.Version); err == nil {
+			var downloaded struct{ Dir, Version string }
+			err = json.Unmarshal([]byte(raw), &downloaded)
+			s.dir, s.runtime.Version = downloaded.Dir, downloaded.Version
+		}
+	}
+	if err != nil {
+		return source{}, fmt.Errorf("cannot find the module %s: %w", modulePath, err)
+	}
+	if s.files, err = readTree(s.dir, isRuntime); err != nil {
+		return source{}, err
+	}
+	if s.files[projectDir+"/README.md"] == nil {
+		return source{}, fmt.Errorf("%s has no %s: it is not Ginseng", s.dir, projectDir)
+	}
+	if r.Path == "" {
+		s.runtime = runtime{Version: "unknown", Checksum: fmt.Sprintf("%x", sha256.Sum256(s.files.sums()))}
+		if _, err := os.Stat(filepath.Join(s.dir, ".git")); err == nil {
+			s.runtime.Version, err = run(ctx, s.dir, "git", "describe", "--tags", "--always", "--dirty")
+			if err != nil {
+				return source{}, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// isRuntime reports whether a file belongs to a copy of the runtime: kit, middleware and scripts without tests, and the
+// template with its tests.
+func isRuntime(name string) bool {
+	parts := strings.Split(name, "/")
+	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
+	switch parts[0] {
+	case "go.mod", "go.sum", "LICENSE", "main.go", "config", "modules":
+		return true
+	case "docs":
+		return path.Ext(name) == ".go" || path.Ext(name) == ".json"
+	case "kit", "middleware":
+		return !tests
+	case "scripts":
+		return len(parts) > 2 && slices.Contains([]string{"new", "generate", "docs", "internal"}, parts[1]) && !tests
+	}
+	return false
+}
+
+// withRuntime returns the files of a project and, unless the runtime is a module, of its copy.
+func (s source) withRuntime(files tree) tree {
+	files = maps.Clone(files)
+	if s.runtime.Path == "" {
+		files[sumFile] = s.files.sums()
+		for name, data := range s.files {
+			files[runtimeDir+"/"+name] = data
+		}
+	}
+	return files
+}
+
+// render returns the files of a project that are copied or made from templates. The module article is the template's,
+// which requires users.
+func (s source) render(a answers) (tree, error) {
+	a.Runtime = s.runtime
+	raw, err := json.MarshalIndent(a, "", "  ")
+	files := tree{answersFile: append(raw, '\n')}
+	for name, data := range s.files {
+		own, isProject := strings.CutPrefix(name, projectDir+"/")
+		switch {
+		case err != nil:
+			return nil, err
+		case isProject:
+			own = strings.TrimPrefix(strings.ReplaceAll("/"+own, "/dot-", "/."), "/")
+			files[own], err = execute(name, data, a)
+		case isTemplate(name, a) && path.Ext(name) == ".go":
+			files[name], err = s.rewrite(name, data, a)
+		case isTemplate(name, a):
+			files[name] = data
+		}
+	}
+	return files, err
+}
+
+// execute executes a template. Its delimiters are [[ and ]], because CI workflows use braces.
+func execute(name string, text []byte, a answers) ([]byte, error) {
+	parsed, err := template.New(name).Delims("[[", "]]").Parse(string(text))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = parsed.Execute(&out, map[string]any{"Name": a.Name, "Title": title(a.Name), "Copied": a.Runtime.Path == ""})
+	return out.Bytes(), err
+}
+
+// title returns a name such as "Web Shop" for web-shop.
+func title(name string) string {
+	words := strings.Split(name, "-")
+	for i, word := range words {
+		words[i] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+// isTemplate reports whether a file of the runtime is copied to the project.
+func isTemplate(name string, a answers) bool {
+	parts := strings.Split(name, "/")
+	switch parts[0] {
+	case "main.go", "config":
+		return true
+	case "docs":
+		return path.Ext(name) == ".go"
+	case "modules":
+		component := componentOf(parts[1])
+		return component == "" || a.has(component) && (component != "social" || !omitsProvider(parts[2], a))
+	}
+	return false
+}
+
+// componentOf returns the component of a directory in modules, or "".
+func componentOf(dir string) string {
+	for _, c := range components {
+		if slices.Contains(c.dirs, dir) {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// omitsProvider reports whether a file of the module social belongs to a provider that was not chosen: google.go,
+// google_test.go and .env.example.google belong to google.
+func omitsProvider(file string, a answers) bool {
+	return slices.ContainsFunc(providers, func(provider string) bool {
+		own := file == provider+".go" || strings.HasPrefix(file, provider+"_") || strings.HasSuffix(file, "."+provider)
+		return own && !slices.Contains(a.Providers, provider)
+	})
+}
+
+// rewrite returns a Go file of the template for the project: with its import paths and name, without the modules and
+// providers that were not chosen.
+func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
+	file, err := rewrite.Parse(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	file.Imports(modulePath, a.Module, "config", "docs", "modules")
+	if name == "main.go" {
+		file.Name(a.Name)
+		file.Annotation("@title", title(a.Name))
+	}
+	if path.Dir(name) == "modules/social" {
+		gone := map[string]bool{}
+		for other, src := range s.files {
+			if path.Dir(other) == "modules/social" && path.Ext(other) == ".go" && omitsProvider(path.Base(other), a) {
+				provider, err := rewrite.Parse(src)
+				if err != nil {
+					return nil, err
+				}
+				for _, declared := range provider.Declared() {
+					gone[declared] = true
+				}
+			}
+		}
+		file.Without(gone)
+	}
+	src, err = file.Bytes()
+	if err == nil && name == registry.Path {
+		src, err = withoutModules(src, a)
+	}
+	return src, err
+}
+
+// withoutModules returns the registry without the components that were not chosen.
+func withoutModules(src []byte, a answers) ([]byte, error) {
+	r, err := registry.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range slices.Backward(r.Modules()) {
+		if name := componentOf(path.Base(m.Import)); name == "" || a.has(name) {
+			continue
+		}
+		if src, err = r.Remove(m); err != nil {
+			return nil, err
+		}
+		if r, err = registry.Parse(src); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
