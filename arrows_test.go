@@ -57,7 +57,8 @@ func forbidden(from, to string, own bool, path string) string {
 			return "only the store knows drivers"
 		}
 	case !own && (strings.HasPrefix(path, "go.opentelemetry.io/") || strings.HasPrefix(path, "github.com/prometheus/")):
-		if !in(from, "kit/telemetry") && !testkit {
+		metrics := path == "github.com/prometheus/client_golang/prometheus" && in(from, "kit")
+		if !in(from, "kit/telemetry") && !testkit && !metrics {
 			return "only telemetry knows where metrics and traces go"
 		}
 	case !own:

@@ -189,7 +189,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	observer, stopObserving, err := observe(ctx, s, logger, stdout)
+	observer, stopObserving, err := observe(ctx, s, logger)
 	if err != nil {
 		return err
 	}
@@ -256,10 +256,10 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 
 // observe starts what watches the service, as the settings say: metrics on a listener of their own, and traces. stop is
 // for the very end; it sends the traces that wait. With neither the Observer is nil.
-func observe(ctx context.Context, s config.Settings, logger *slog.Logger, stdout io.Writer) (observer *telemetry.Observer, stop func(), err error) {
+func observe(ctx context.Context, s config.Settings, logger *slog.Logger) (observer *telemetry.Observer, stop func(), err error) {
 	address := s.MetricsAddr
-	observer, err = telemetry.New(telemetry.Options{
-		Metrics: address != "", Traces: s.Traces, Service: "ginseng", Version: version, Print: stdout, Log: logger,
+	observer, err = telemetry.New(ctx, telemetry.Options{
+		Metrics: address != "", Traces: s.Traces, Service: "ginseng", Version: version, Log: logger,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -282,7 +282,7 @@ func observe(ctx context.Context, s config.Settings, logger *slog.Logger, stdout
 			_ = server.Close() // no scrape takes that long
 		}
 		if err := observer.Shutdown(flush); err != nil {
-			logger.Warn("traces are lost: there was no time to send them", "error", err)
+			logger.Warn("traces are lost: there was no time to export them", "error", err)
 		}
 	}, nil
 }

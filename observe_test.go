@@ -109,7 +109,7 @@ func TestObserveRefuses(t *testing.T) {
 		{"METRICS_ADDR=9090", "METRICS_ADDR: ", exitBadConf},
 		{"METRICS_ADDR=localhost:http", "METRICS_ADDR: ", exitBadConf},
 		{"METRICS_ADDR=localhost:70000", "METRICS_ADDR: ", exitBadConf},
-		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_PROTOCOL: ", exitBadConf},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL=http/json", "OTEL_EXPORTER_OTLP_PROTOCOL: ", exitBadConf},
 		{"OTEL_TRACES_SAMPLER=sometimes", "OTEL_TRACES_SAMPLER: ", exitBadConf},
 		{"OTEL_TRACES_EXPORTER=zipkin", "OTEL_TRACES_EXPORTER: ", exitBadConf},
 		{"OTEL_BSP_SCHEDULE_DELAY=soon", "OTEL_BSP_SCHEDULE_DELAY: ", exitBadConf},
@@ -125,7 +125,7 @@ func TestObserveRefuses(t *testing.T) {
 // TestObserveNothing shows that a service without these settings has neither listener nor Observer.
 func TestObserveNothing(t *testing.T) {
 	t.Parallel()
-	observer, stop, err := observe(t.Context(), config.Settings{}, slog.New(slog.DiscardHandler), io.Discard)
+	observer, stop, err := observe(t.Context(), config.Settings{}, slog.New(slog.DiscardHandler))
 	if observer != nil || err != nil {
 		t.Errorf("%v, %v", observer, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
@@ -565,24 +566,22 @@ func TestEveryRequestHasALine(t *testing.T) {
 func BenchmarkRequest(b *testing.B) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	b.Cleanup(receiver.Close)
-	traced := telemetry.Settings{
-		Endpoint: receiver.URL, Timeout: 10_000, Propagators: []string{"tracecontext"}, BatchDelay: 5000, BatchTimeout: 30_000, QueueSize: 2048, BatchSize: 512,
+	traced, err := otlptracehttp.New(b.Context(), otlptracehttp.WithEndpointURL(receiver.URL))
+	if err != nil {
+		b.Fatal(err)
 	}
-	rarely := traced
-	rarely.Sampler, rarely.SamplerArg = "parentbased_traceidratio", "0.01"
 	for _, bench := range []struct {
 		name    string
 		options telemetry.Options
 	}{
 		{"off", telemetry.Options{}},
 		{"metrics", telemetry.Options{Metrics: true}},
-		{"traces", telemetry.Options{Traces: traced}},
-		{"one trace of a hundred", telemetry.Options{Traces: rarely}},
-		{"both", telemetry.Options{Metrics: true, Traces: traced}},
+		{"traces", telemetry.Options{Exporter: traced}},
+		{"both", telemetry.Options{Metrics: true, Exporter: traced}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			bench.options.Log = slog.New(slog.DiscardHandler)
-			observer, err := telemetry.New(bench.options)
+			observer, err := telemetry.New(b.Context(), bench.options)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -64,7 +64,7 @@ func New(h Host, s Settings) (Service, error) {
 	cursors := listing.NewCursors(h.MasterKeys...)
 	idempotency := middleware.NewIdempotency(h.DB, h.MasterKeys, h.Now, h.NewID)
 	limits := ratelimit.New(h.DB, h.Now)
-	h.Observer.Meter(limits)
+	h.Observer.Register(limits)
 	mails, err := newMails(h, s.PasswordReset)
 	if err != nil {
 		return Service{}, err
@@ -116,6 +116,6 @@ func newMails(h Host, c passwordreset.Settings) (*email.Queue, error) {
 		}
 	}
 	queue := email.NewQueue(sender, email.Backoff[:], h.Log)
-	h.Observer.Mails(queue)
+	h.Observer.Emails(queue)
 	return queue, nil
 }

@@ -48,7 +48,7 @@ func TestMailOutage(t *testing.T) {
 	if took := time.Since(begun); took > 12*time.Second {
 		t.Errorf("a silent mail server held up the end for %v", took)
 	}
-	if !strings.Contains(p.Log(), "mails are lost") {
+	if !strings.Contains(p.Log(), "emails are lost") {
 		t.Error("the log does not say that a mail was lost")
 	}
 	t.Logf("| %s | SIGTERM while the mail server is silent | — | the mail, which the log says | ended within %.1f s |", engine(), time.Since(begun).Seconds())

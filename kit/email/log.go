@@ -9,30 +9,30 @@ import (
 	"unicode"
 )
 
-// logSender sends nothing: it shows a mail to whoever develops, or says that there was one.
+// logSender prints emails in development, and otherwise logs that one was not sent.
 type logSender struct {
-	print io.Writer // nil in production
+	print io.Writer // can be nil
 	log   *slog.Logger
 }
 
-// Send prints the mail as text, ready to be copied.
+// Send implements Sender.
 func (s *logSender) Send(ctx context.Context, m Message) error {
 	if _, err := m.recipient(); err != nil {
 		return err
 	}
 	if s.print == nil {
-		s.log.WarnContext(ctx, "a mail was not sent, because MAIL_URL is log:")
+		s.log.WarnContext(ctx, "an email was not sent because MAIL_URL is not set or log:")
 		return nil
 	}
 	text := strings.Map(printable, fmt.Sprintf("To: %s\nSubject: %s\n\n%s", m.To, m.Subject, strings.TrimSpace(m.Text)))
-	_, err := fmt.Fprintf(s.print, "\n----- a mail, not sent because MAIL_URL is log: -----\n%s\n----- end of the mail -----\n\n", text)
+	_, err := fmt.Fprintf(s.print, "\n----- email, not sent because MAIL_URL is not set or log: -----\n%s\n----- end of email -----\n\n", text)
 	if err != nil {
-		return failed(true, "the mail cannot be printed: %w", err)
+		return failed(true, "cannot print the email: %w", err)
 	}
 	return nil
 }
 
-// printable leaves out what would steer a terminal.
+// printable removes control characters.
 func printable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return -1

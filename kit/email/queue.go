@@ -4,40 +4,40 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/meter"
 )
 
-// The bounds of a Queue.
+// Limits of a Queue.
 const (
-	queued      = 1000             // mails that wait or are being sent
-	parallel    = 4                // mails being sent at once: a slow server holds up one of them
-	attemptTime = 45 * time.Second // for a job and one try at sending what it made
+	capacity       = 1000             // emails that wait or are being sent
+	parallel       = 4                // emails being sent at the same time
+	attemptTimeout = 45 * time.Second // for a job and one attempt to send its email
 )
 
-// Backoff is how long a Queue waits before each further try at a mail.
+// Backoff has the delays of a Queue between the attempts to send an email.
 var Backoff = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
-// Job makes a mail, or nil where there is none to send. It runs in the queue, after the request that enqueued it: what
-// depends on whether an account exists belongs here, so that the request takes the same time either way. It runs once,
-// or again after an error that is Unavailable: the database was away.
+// Job returns an email, or nil if there is none to send. It runs after the request that enqueued it, so that the time of
+// the request does not depend on, for example, whether an account exists. It runs again after an error that is
+// Unavailable.
 type Job func(ctx context.Context) (*Message, error)
 
-// Queue sends mails in the background, and tries again after a failure. It keeps them in memory: a mail that the
-// process takes with it is lost, and its reader asks for another. Its log holds no address and nothing of a mail.
+// Queue sends emails in the background and retries failures. It keeps them in memory: emails queued at a crash are lost;
+// users can request another. Its log has no addresses and no content.
 type Queue struct {
-	// Trace, if set, is told of each job in the context of the request that enqueues it. What it returns begins each try:
-	// it gets the try's context and returns the one to go on with, and what is to be told of the try's end.
-	Trace func(request context.Context) (begin func(try context.Context) (context.Context, func(error)))
+	// Trace, if not nil, is called for each job with the context of the request that enqueues it. The returned function
+	// is called at the start of each attempt; the function that it returns, at the end.
+	Trace func(request context.Context) (begin func(attempt context.Context) (context.Context, func(error)))
 
 	sender  Sender
 	log     *slog.Logger
 	backoff []time.Duration
-	slots   chan struct{} // one for each mail being sent
-	closing chan struct{} // closed by Close: no more, and no more waiting
+	slots   chan struct{} // one for each email being sent
+	closing chan struct{} // closed by Close
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -46,29 +46,60 @@ type Queue struct {
 	pending int
 	idle    chan struct{} // closed while nothing is pending
 
-	sent, failed, lost atomic.Int64
+	outcomes *prometheus.CounterVec
 }
 
-// NewQueue makes a Queue, which waits as long as backoff says before each further try (usually Backoff[:]). Close it.
+// NewQueue returns a Queue that retries with these delays, usually Backoff[:]. Call Close when the service stops.
 func NewQueue(sender Sender, backoff []time.Duration, log *slog.Logger) *Queue {
 	q := &Queue{
 		sender: sender, log: log, backoff: backoff,
 		slots: make(chan struct{}, parallel), closing: make(chan struct{}), idle: make(chan struct{}),
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mail_mails_total", Help: "Emails by outcome: sent, failed (no more attempts), lost (at shutdown).",
+		}, []string{"outcome"}),
+	}
+	for _, outcome := range []string{outcomeSent, outcomeFailed, outcomeLost} {
+		q.outcomes.WithLabelValues(outcome)
 	}
 	close(q.idle)
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	return q
 }
 
-// Enqueue takes a job and returns at once. Unavailable: too many mails wait, or the service is about to stop.
+// The values of the label outcome.
+const (
+	outcomeSent   = "sent"
+	outcomeFailed = "failed"
+	outcomeLost   = "lost"
+)
+
+// Collectors implements telemetry.Metered.
+func (q *Queue) Collectors() []prometheus.Collector {
+	state := func(name string, read func(pending, sending float64) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "mail_queue_mails", Help: "Emails that are being sent, and those that wait for an attempt.", ConstLabels: prometheus.Labels{"state": name},
+		}, func() float64 {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			return read(float64(q.pending), float64(len(q.slots)))
+		})
+	}
+	return []prometheus.Collector{
+		state("sending", func(_, sending float64) float64 { return sending }),
+		state("waiting", func(pending, sending float64) float64 { return max(0, pending-sending) }),
+		q.outcomes,
+	}
+}
+
+// Enqueue adds a job and returns immediately. The error is Unavailable if the queue is full or closed.
 func (q *Queue) Enqueue(ctx context.Context, job Job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return apperr.New(apperr.Unavailable, "The service is about to stop. Try again in a few seconds.").AsOverload()
+		return apperr.New(apperr.Unavailable, "The service is shutting down. Try again in a few seconds.").AsOverload()
 	}
-	if q.pending == queued {
-		return apperr.New(apperr.Unavailable, "Too many mails wait to be sent. Try again in a minute.").WithRetryAfter(time.Minute).AsOverload()
+	if q.pending == capacity {
+		return apperr.New(apperr.Unavailable, "Too many emails are queued. Try again in a minute.").WithRetryAfter(time.Minute).AsOverload()
 	}
 	if q.pending == 0 {
 		q.idle = make(chan struct{})
@@ -82,30 +113,9 @@ func (q *Queue) Enqueue(ctx context.Context, job Job) error {
 	return nil
 }
 
-func untraced(try context.Context) (context.Context, func(error)) { return try, func(error) {} }
+func untraced(attempt context.Context) (context.Context, func(error)) { return attempt, func(error) {} }
 
-// Metrics implements meter.Metered.
-func (q *Queue) Metrics() []meter.Metric {
-	return []meter.Metric{
-		{
-			Name: "mail_queue_mails", Help: "Mails that are being sent, and those that wait for that or for a further try.", Label: "state",
-			Read: func() map[string]float64 {
-				q.mu.Lock()
-				defer q.mu.Unlock()
-				sending := float64(len(q.slots))
-				return map[string]float64{"sending": sending, "waiting": max(0, float64(q.pending)-sending)}
-			},
-		},
-		{
-			Name: "mail_mails_total", Help: "Mails by what became of them: sent, failed (given up), lost with the process.", Label: "outcome", Counter: true,
-			Read: func() map[string]float64 {
-				return map[string]float64{"sent": float64(q.sent.Load()), "failed": float64(q.failed.Load()), "lost": float64(q.lost.Load())}
-			},
-		},
-	}
-}
-
-// Wait waits until nothing is left to send, not even to try again, or ctx ends, whose error it returns.
+// Wait waits until no email is left to send or retry. It returns the error of ctx if that ends first.
 func (q *Queue) Wait(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle
@@ -118,8 +128,8 @@ func (q *Queue) Wait(ctx context.Context) error {
 	}
 }
 
-// Close takes no more jobs, gives each mail that is left one more try, and waits until that is done or ctx ends. It
-// logs how many mails were lost by that.
+// Close rejects new jobs, makes one more attempt for each email that is left, and waits until these end or ctx does. It
+// logs the number of lost emails.
 func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
 	if !q.closed {
@@ -127,50 +137,50 @@ func (q *Queue) Close(ctx context.Context) {
 		close(q.closing)
 	}
 	q.mu.Unlock()
-	_ = q.Wait(ctx) // what is still there then is lost
+	_ = q.Wait(ctx)
 	q.mu.Lock()
 	lost := q.pending
 	q.mu.Unlock()
-	if lost > 0 {
-		q.lost.Store(int64(lost))
-		q.log.Error("mails are lost: there was no time to send them", "mails", lost)
+	if lost > 0 && q.ctx.Err() == nil {
+		q.outcomes.WithLabelValues(outcomeLost).Add(float64(lost))
+		q.log.Error("emails are lost: there was no time to send them", "emails", lost)
 	}
 	q.cancel()
 }
 
-// run tries a job until it is done, given up or lost.
+// run attempts a job until it succeeds, fails permanently or the queue is closed.
 func (q *Queue) run(job Job, begin func(context.Context) (context.Context, func(error))) {
 	defer q.done()
-	var m *Message // what job made
-	for try := 0; ; try++ {
-		last, err := q.try(job, begin, &m)
+	var m *Message // the result of job
+	for attempt := 0; ; attempt++ {
+		last, err := q.attempt(job, begin, &m)
 		switch {
 		case err == nil:
 			if m != nil {
-				q.sent.Add(1)
+				q.outcomes.WithLabelValues(outcomeSent).Inc()
 			}
 			return
-		case q.ctx.Err() != nil: // Close counts what it cuts short
+		case q.ctx.Err() != nil: // Close counts it
 			return
 		case Permanent(err):
-			q.failed.Add(1)
-			q.log.Error("a mail is given up: it cannot be sent", "error", err)
+			q.outcomes.WithLabelValues(outcomeFailed).Inc()
+			q.log.Error("email not sent: permanent error", "error", err)
 			return
-		case last || try == len(q.backoff):
-			q.failed.Add(1)
-			q.log.Error("a mail is given up after the last try", "tries", try+1, "error", err)
+		case last || attempt == len(q.backoff):
+			q.outcomes.WithLabelValues(outcomeFailed).Inc()
+			q.log.Error("email not sent after the last attempt", "attempts", attempt+1, "error", err)
 			return
 		}
-		q.log.Warn("a mail could not be sent yet", "tries", try+1, "next", q.backoff[try], "error", err)
+		q.log.Warn("email not sent yet", "attempts", attempt+1, "next", q.backoff[attempt], "error", err)
 		select {
-		case <-time.After(q.backoff[try]):
+		case <-time.After(q.backoff[attempt]):
 		case <-q.closing:
 		}
 	}
 }
 
-// try waits for its turn and tries once. It is the last try if the queue was closed before it began.
-func (q *Queue) try(job Job, begin func(context.Context) (context.Context, func(error)), m **Message) (last bool, err error) {
+// attempt waits for a slot and makes one attempt, the last if the queue was closed before.
+func (q *Queue) attempt(job Job, begin func(context.Context) (context.Context, func(error)), m **Message) (last bool, err error) {
 	select {
 	case q.slots <- struct{}{}:
 		defer func() { <-q.slots }()
@@ -182,12 +192,12 @@ func (q *Queue) try(job Job, begin func(context.Context) (context.Context, func(
 		last = true
 	default:
 	}
-	ctx, cancel := context.WithTimeout(q.ctx, attemptTime)
+	ctx, cancel := context.WithTimeout(q.ctx, attemptTimeout)
 	defer cancel()
 	ctx, end := begin(ctx)
 	defer func() { end(err) }()
 	defer func() {
-		if p := recover(); p != nil { // one mail must not take the service down
+		if p := recover(); p != nil { // must not end the process
 			err = failed(true, "panic: %v", p)
 		}
 	}()

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
@@ -97,7 +99,7 @@ func TestRetries(t *testing.T) {
 	}{
 		{"at once", nil, 1, ""},
 		{"at the last", slices.Repeat([]error{errBusy}, 5), 6, "tries=5"},
-		{"never", slices.Repeat([]error{errBusy}, 9), 6, `msg="a mail is given up after the last try" tries=6`},
+		{"never", slices.Repeat([]error{errBusy}, 9), 6, `msg="email not sent after the last attempt" attempts=6`},
 		{"refused", []error{errNo}, 1, "cannot be sent"},
 		{"refused later", []error{errBusy, errBusy, errNo}, 3, "cannot be sent"},
 		{"a sender that does not say", []error{errors.New("?")}, 2, "tries=1"},
@@ -260,7 +262,7 @@ func TestLost(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		q.Close(ctx)
-		if passed := time.Since(start); passed != 10*time.Second || !strings.Contains(log.text(), "mails=7") {
+		if passed := time.Since(start); passed != 10*time.Second || !strings.Contains(log.text(), "emails=7") {
 			t.Errorf("after %s, log %s", passed, log.text())
 		}
 		synctest.Wait() // the senders were told to stop
@@ -276,10 +278,16 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	read := func(q *email.Queue) string {
 		var out []string
-		for _, m := range q.Metrics() {
-			for label, value := range m.Read() {
-				if value != 0 {
-					out = append(out, fmt.Sprintf("%s %v", label, value))
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(q.Collectors()...)
+		families, err := registry.Gather()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, family := range families {
+			for _, m := range family.GetMetric() {
+				if value := m.GetGauge().GetValue() + m.GetCounter().GetValue(); value != 0 {
+					out = append(out, fmt.Sprintf("%s %v", m.GetLabel()[0].GetValue(), value))
 				}
 			}
 		}

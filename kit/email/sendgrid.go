@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// The limits of a call of SendGrid's API.
+// Limits of a request to SendGrid.
 const (
-	sendGridTime  = 10 * time.Second
-	sendGridBytes = 64 << 10 // of the answer
+	sendGridTimeout = 10 * time.Second
+	sendGridBytes   = 64 << 10 // of the response
 )
 
-// sendGridPath is the call that sends a mail: Twilio SendGrid's API reference, "Mail Send".
+// sendGridPath: Twilio SendGrid API reference, "Mail Send".
 const sendGridPath = "/v3/mail/send"
 
-// sendGrid sends by SendGrid's API.
+// sendGrid sends by the SendGrid API.
 type sendGrid struct {
 	address string
 	key     string
@@ -41,8 +41,8 @@ func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
 		key:     key,
 		from:    sendGridAddress{from.Address, from.Name},
 		client: &http.Client{
-			Transport: wrapped, Timeout: sendGridTime,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the mail is for nobody else
+			Transport: wrapped, Timeout: sendGridTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // must not be sent to another host
 		},
 	}
 }
@@ -70,7 +70,7 @@ type sendGridPart struct {
 	Value string `json:"value"`
 }
 
-// sendGridTracking is all off: tracking would send whoever follows a link, and the token in it, over another host.
+// sendGridTracking is disabled: it would send links, with their tokens, through another host.
 type sendGridTracking struct {
 	Click struct {
 		Enable     bool `json:"enable"`
@@ -81,7 +81,7 @@ type sendGridTracking struct {
 	} `json:"open_tracking"`
 }
 
-// Send makes one call, within sendGridTime. Status 4xx, but 429, is permanent.
+// Send implements Sender. Status 4xx, except 429, is permanent.
 func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	to, err := m.recipient()
 	if err != nil {
@@ -98,37 +98,36 @@ func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return failed(true, "the mail cannot be written as JSON: %w", err)
+		return failed(true, "cannot encode the email: %w", err)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(raw))
 	if err != nil {
-		return failed(true, "the address of SENDGRID_URL: %w", err)
+		return failed(true, "SENDGRID_URL: %w", err)
 	}
 	request.Header.Set("Authorization", "Bearer "+s.key)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
-	answer, err := s.client.Do(request)
+	response, err := s.client.Do(request)
 	if err != nil {
-		return failed(false, "SendGrid cannot be reached: %w", err)
+		return failed(false, "SendGrid is unreachable: %w", err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	return sendGridError(answer)
+	defer func() { _ = response.Body.Close() }()
+	return sendGridError(response)
 }
 
-// sendGridError keeps of an answer what is safe to log: the status and the names of the fields at fault, not the words
-// about them, which may quote address and mail.
-func sendGridError(answer *http.Response) error {
-	if answer.StatusCode/100 == 2 {
+// sendGridError returns an error with the status and the invalid fields, not the messages, which can quote the email.
+func sendGridError(response *http.Response) error {
+	if response.StatusCode/100 == 2 {
 		return nil
 	}
 	var problem struct{ Errors []struct{ Field string } }
-	_ = json.NewDecoder(io.LimitReader(answer.Body, sendGridBytes)).Decode(&problem) // a proxy's answer is no JSON
+	_ = json.NewDecoder(io.LimitReader(response.Body, sendGridBytes)).Decode(&problem) // a proxy may not respond with JSON
 	var fields []string
 	for _, e := range problem.Errors {
 		if e.Field != "" && strings.Trim(e.Field, "abcdefghijklmnopqrstuvwxyz0123456789_.[]") == "" {
 			fields = append(fields, e.Field)
 		}
 	}
-	permanent := answer.StatusCode/100 == 4 && answer.StatusCode != http.StatusTooManyRequests
-	return failed(permanent, "SendGrid answered %d, fields at fault: %q", answer.StatusCode, fields)
+	permanent := response.StatusCode/100 == 4 && response.StatusCode != http.StatusTooManyRequests
+	return failed(permanent, "SendGrid responded %d, invalid fields: %q", response.StatusCode, fields)
 }

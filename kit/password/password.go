@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/meter"
 )
 
 // The parameters of argon2id: OWASP Password Storage Cheat Sheet, "m=19456 (19 MiB), t=2, p=1".
@@ -116,20 +116,20 @@ func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// Metrics implements meter.Metered.
-func (h *Hasher) Metrics() []meter.Metric {
-	return []meter.Metric{
-		{
-			Name: "password_hashes", Help: "Hashes of passwords that are being made, and callers who wait for their turn.", Label: "state",
-			Read: func() map[string]float64 {
-				running := float64(len(h.slots))
-				return map[string]float64{"running": running, "waiting": max(0, float64(h.waiting.Load())-running)}
-			},
-		},
-		{
-			Name: "password_hashes_refused_total", Help: "Callers who were refused because too many waited for a hash.", Counter: true,
-			Read: func() map[string]float64 { return map[string]float64{"": float64(h.refused.Load())} },
-		},
+// Collectors implements telemetry.Metered.
+func (h *Hasher) Collectors() []prometheus.Collector {
+	state := func(name string, read func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "password_hashes", Help: "Password hashes in progress, and callers that wait for one.", ConstLabels: prometheus.Labels{"state": name},
+		}, read)
+	}
+	running := func() float64 { return float64(len(h.slots)) }
+	return []prometheus.Collector{
+		state("running", running),
+		state("waiting", func() float64 { return max(0, float64(h.waiting.Load())-running()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "password_hashes_refused_total", Help: "Callers that were rejected because too many waited for a hash.",
+		}, func() float64 { return float64(h.refused.Load()) }),
 	}
 }
 

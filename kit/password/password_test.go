@@ -3,10 +3,13 @@ package password
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"example.com/ginseng/kit/apperr"
 )
@@ -100,9 +103,12 @@ func TestFlood(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != apperr.Unavailable || e.RetryAfter == 0 {
 		t.Fatalf("one too many: %v", err)
 	}
-	queue, refused := h.Metrics()[0].Read(), h.Metrics()[1].Read()
-	if queue["running"] != float64(cap(h.slots)) || queue["waiting"] != float64(h.limit) || refused[""] != 1 {
-		t.Errorf("counted %v, refused %v", queue, refused)
+	var metrics []float64 // running, waiting, rejected
+	for _, c := range h.Collectors() {
+		metrics = append(metrics, testutil.ToFloat64(c))
+	}
+	if !slices.Equal(metrics, []float64{float64(cap(h.slots)), float64(h.limit), 1}) {
+		t.Errorf("metrics %v", metrics)
 	}
 	cancel()
 	for range h.limit {

@@ -5,14 +5,13 @@ package ratelimit
 import (
 	"context"
 	"crypto/sha256"
-	"maps"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/meter"
 	"example.com/ginseng/kit/store"
 )
 
@@ -63,9 +62,7 @@ type counter struct {
 type Limiter struct {
 	counters *store.Collection[counter]
 	now      func() time.Time
-
-	mu      sync.Mutex
-	refused map[string]float64 // by the name of the rule
+	rejected *prometheus.CounterVec // by the name of the rule
 }
 
 // New opens the collection.
@@ -73,21 +70,12 @@ func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),
 		now:      now,
-		refused:  make(map[string]float64),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "limit_refusals_total", Help: "Rejected requests, by the limit that they exceeded."}, []string{"limit"}),
 	}
 }
 
-// Metrics implements meter.Metered.
-func (l *Limiter) Metrics() []meter.Metric {
-	return []meter.Metric{{
-		Name: "limit_refusals_total", Help: "Times that something was tried too often, by the limit that it broke.", Label: "limit", Counter: true,
-		Read: func() map[string]float64 {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return maps.Clone(l.refused)
-		},
-	}}
-}
+// Collectors implements telemetry.Metered.
+func (l *Limiter) Collectors() []prometheus.Collector { return []prometheus.Collector{l.rejected} }
 
 // State is how much of a rule is left.
 type State struct {
@@ -202,17 +190,11 @@ func (l *Limiter) judge(ctx context.Context, states []State, broken func(State) 
 	for _, s := range states {
 		if broken(s) {
 			wait = max(wait, s.Reset)
-			l.count(s.Rule)
+			l.rejected.WithLabelValues(s.Name).Inc()
 		}
 	}
 	if wait == 0 {
 		return nil
 	}
 	return apperr.New(apperr.TooManyRequests, "This was tried too often. Wait as long as Retry-After says, and try again.").WithRetryAfter(wait)
-}
-
-func (l *Limiter) count(r Rule) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.refused[r.Name]++
 }

@@ -10,12 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"example.com/ginseng/kit/meter"
 )
 
-// metrics are what the Observer counts. Their names bear no prefix of the service, so that a dashboard fits every
-// project made of it; the label job, which Prometheus adds, tells them apart.
+// metrics are the metrics of the Observer. Names have no prefix, so that one dashboard fits every service; the label job,
+// which Prometheus adds, distinguishes them.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // by method, route, status
@@ -27,8 +25,8 @@ type metrics struct {
 	commitLength prometheus.Histogram
 }
 
-// The buckets, in seconds unless they say otherwise. A request reads a record in less than a millisecond, hashes a
-// password in some tens, and is cut off after 30 s.
+// The buckets, in seconds unless noted. A request that reads a record takes less than a millisecond, one that hashes a
+// password some tens; the timeout is 30 s.
 var (
 	requestBuckets   = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	operationBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}
@@ -74,13 +72,13 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// committed is told by the embedded engine.
+// committed records a transaction of the embedded engine.
 func (m *metrics) committed(writes int, took time.Duration) {
 	m.batchWrites.Observe(float64(writes))
 	m.commitLength.Observe(took.Seconds())
 }
 
-// Registry takes further metrics, which are served with the others; nil where there are none.
+// Registry returns the registry, nil if metrics are disabled.
 func (o *Observer) Registry() *prometheus.Registry {
 	if o == nil || o.metrics == nil {
 		return nil
@@ -88,7 +86,7 @@ func (o *Observer) Registry() *prometheus.Registry {
 	return o.metrics.registry
 }
 
-// Metrics serves GET /metrics, and nothing else.
+// Metrics returns a handler for GET /metrics only.
 func (o *Observer) Metrics(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{
@@ -100,36 +98,3 @@ func (o *Observer) Metrics(log *slog.Logger) http.Handler {
 type printer func(string)
 
 func (p printer) Println(v ...any) { p(fmt.Sprint(v...)) }
-
-// collector reads metrics when they are asked for.
-type collector []meter.Metric
-
-func (c collector) Describe(descs chan<- *prometheus.Desc) {
-	for _, m := range c {
-		descs <- describe(m)
-	}
-}
-
-func (c collector) Collect(out chan<- prometheus.Metric) {
-	for _, m := range c {
-		kind := prometheus.GaugeValue
-		if m.Counter {
-			kind = prometheus.CounterValue
-		}
-		for label, value := range m.Read() {
-			var labels []string
-			if m.Label != "" {
-				labels = []string{label}
-			}
-			out <- prometheus.MustNewConstMetric(describe(m), kind, value, labels...)
-		}
-	}
-}
-
-func describe(m meter.Metric) *prometheus.Desc {
-	var labels []string
-	if m.Label != "" {
-		labels = []string{m.Label}
-	}
-	return prometheus.NewDesc(m.Name, m.Help, labels, nil)
-}

@@ -13,26 +13,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Request is one that an Observer sees.
+// Request is an observed request.
 type Request struct {
 	observer      *Observer
 	method, route string
-	begun         time.Time
-	span          trace.Span // nil where there are no traces
+	started       time.Time
+	span          trace.Span // nil if traces are disabled
 }
 
-// unmatched stands where a request has no route: one label, whatever was asked for.
+// unmatched is the route label of requests without a route.
 const unmatched = "unmatched"
 
-// Begin is to be told of a request before anything is done with it. The route is its pattern, "" where it has none. The
-// context is that of the request, and its span's. A parent that the request names is continued; whether that counts is
-// the sampler's business.
+// Begin starts the observation of a request. The route is its pattern, or "". The returned context has the span, which
+// continues the trace that the request's headers name.
 func (o *Observer) Begin(r *http.Request, method, route string) (context.Context, Request) {
 	ctx := r.Context()
 	if o == nil {
 		return ctx, Request{}
 	}
-	request := Request{observer: o, method: known(method), route: route, begun: time.Now()}
+	request := Request{observer: o, method: knownMethod(method), route: route, started: time.Now()}
 	if o.metrics != nil {
 		o.metrics.inFlight.Inc()
 	}
@@ -56,10 +55,10 @@ func (t *traces) begin(ctx context.Context, r *http.Request, method, route strin
 	return t.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
 }
 
-// otherMethod is the name of all methods that are not of HTTP: a client may make up any number of them.
+// otherMethod replaces methods unknown to HTTP, which clients can choose freely.
 const otherMethod = "_OTHER"
 
-func known(method string) string {
+func knownMethod(method string) string {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE":
 		return method
@@ -67,7 +66,7 @@ func known(method string) string {
 	return otherMethod
 }
 
-// TraceID is that of the request's span, "" where there is none.
+// TraceID returns the trace ID of the request, or "".
 func (r Request) TraceID() string {
 	if r.span == nil {
 		return ""
@@ -75,7 +74,7 @@ func (r Request) TraceID() string {
 	return r.span.SpanContext().TraceID().String()
 }
 
-// End tells what became of the request. userID is "" unless a user made it.
+// End ends the observation. userID is the authenticated user, or "".
 func (r Request) End(status int, userID string) {
 	if r.observer == nil {
 		return
@@ -87,7 +86,7 @@ func (r Request) End(status int, userID string) {
 		}
 		m.inFlight.Dec()
 		m.requests.WithLabelValues(r.method, route, strconv.Itoa(status)).Inc()
-		m.durations.WithLabelValues(r.method, route).Observe(time.Since(r.begun).Seconds())
+		m.durations.WithLabelValues(r.method, route).Observe(time.Since(r.started).Seconds())
 	}
 	if r.span == nil {
 		return

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"example.com/ginseng/kit/store"
@@ -116,7 +117,7 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%s is not below %s", child, above)
 		}
 	}
-	mail, asked := find(t, spans, "send mail"), find(t, spans, "POST /password-resets")
+	mail, asked := find(t, spans, "send email"), find(t, spans, "POST /password-resets")
 	if len(mail.ParentSpanId) != 0 || bytes.Equal(mail.TraceId, asked.TraceId) || len(mail.Links) != 1 {
 		t.Errorf("not a trace of its own, with a link: %v", mail)
 	}
@@ -170,10 +171,11 @@ func TestServiceWithoutReceiver(t *testing.T) {
 	t.Parallel()
 	down := httptest.NewServer(nil)
 	down.Close()
-	o, err := telemetry.New(telemetry.Options{
-		Log:    slog.New(slog.DiscardHandler),
-		Traces: telemetry.Settings{Endpoint: down.URL, Timeout: 1000, BatchDelay: 1, BatchTimeout: 30_000, QueueSize: 16, BatchSize: 4},
-	})
+	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(down.URL), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := telemetry.New(t.Context(), telemetry.Options{Exporter: exporter, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,57 +1,51 @@
-// Package telemetry lets an operator watch the service: metrics that Prometheus scrapes, and traces that leave by the
-// OpenTelemetry protocol. Either can be off. Where both are, the Observer is nil, nothing is wrapped, and nothing here
-// runs.
+// Package telemetry provides the metrics and traces of a service: metrics for Prometheus, traces by the OpenTelemetry
+// protocol. Each can be disabled. If both are, the Observer is nil and adds no cost.
 //
-// What it tells bears no secret and nothing that a client could fill memory with: the pattern of a route and never its
-// path, since the token of a password reset stands there; no query, no header, no text of an error.
+// Metrics and spans contain no secrets and nothing that a client can use to exhaust memory: they have the pattern of a
+// route, never its path, which can contain a token, and no query, header or error message.
 package telemetry
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-
-	"example.com/ginseng/kit/meter"
 )
 
-// Options are what an Observer is made of.
+// Options configure an Observer.
 type Options struct {
-	Metrics bool
-	Traces  Settings
-	Service string    // what the service is called where Traces does not say
-	Version string    // of the service
-	Print   io.Writer // where the console's exporter prints
-	Log     *slog.Logger
+	Metrics  bool
+	Traces   Settings
+	Exporter sdktrace.SpanExporter // nil uses the exporter that the environment configures, if any
+	Service  string                // the default of OTEL_SERVICE_NAME
+	Version  string                // of the service
+	Log      *slog.Logger
 }
 
-// Observer sees what the service does. A nil one sees nothing, at no cost.
+// Observer records metrics and traces. All methods accept a nil Observer, which records nothing.
 type Observer struct {
-	metrics *metrics // nil: off
-	traces  *traces  // nil: off
+	metrics *metrics // nil if disabled
+	traces  *traces  // nil if disabled
 }
 
-// traces are where spans come from and where they go.
 type traces struct {
 	trace.Tracer
 	provider   *sdktrace.TracerProvider
 	propagator propagation.TextMapPropagator
-	client     *otlp // nil: spans are printed
 }
 
-// New makes an Observer of what is on; nil if nothing is. Shut it down. The error is what Settings.Check finds.
-func New(o Options) (*Observer, error) {
+// New returns an Observer for what is enabled, or nil. Call Shutdown when the service stops.
+func New(ctx context.Context, o Options) (*Observer, error) {
 	observer := &Observer{}
 	if o.Metrics {
 		observer.metrics = newMetrics(o.Version)
 	}
-	if o.Traces.on() {
+	if o.Exporter != nil || o.Traces.enabled() {
 		var err error
-		if observer.traces, err = newTraces(o); err != nil {
+		if observer.traces, err = newTraces(ctx, o); err != nil {
 			return nil, err
 		}
 	}
@@ -61,25 +55,25 @@ func New(o Options) (*Observer, error) {
 	return observer, nil
 }
 
-// Shutdown sends the spans that are left, each batch with one try, until ctx ends. Nothing is seen afterwards.
+// Shutdown exports the remaining spans until ctx ends.
 func (o *Observer) Shutdown(ctx context.Context) error {
 	if o == nil || o.traces == nil {
 		return nil
 	}
-	client := o.traces.client
-	if client == nil {
-		return o.traces.provider.Shutdown(ctx)
-	}
-	client.hurry()
-	return errors.Join(o.traces.provider.Shutdown(ctx), client.Stop(ctx))
+	return o.traces.provider.Shutdown(ctx)
 }
 
-// Meter adds the metrics of parts of the service.
-func (o *Observer) Meter(parts ...meter.Metered) {
+// Metered is a component with metrics.
+type Metered interface {
+	Collectors() []prometheus.Collector
+}
+
+// Register adds the metrics of components.
+func (o *Observer) Register(components ...Metered) {
 	if o == nil || o.metrics == nil {
 		return
 	}
-	for _, part := range parts {
-		o.metrics.registry.MustRegister(collector(part.Metrics()))
+	for _, component := range components {
+		o.metrics.registry.MustRegister(component.Collectors()...)
 	}
 }

@@ -1,8 +1,6 @@
 package telemetry_test
 
 import (
-	"bytes"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -27,7 +25,7 @@ import (
 // newObserver makes one that counts.
 func newObserver(t testing.TB) *telemetry.Observer {
 	t.Helper()
-	o, err := telemetry.New(telemetry.Options{Metrics: true, Version: "v1.2.3"})
+	o, err := telemetry.New(t.Context(), telemetry.Options{Metrics: true, Version: "v1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,30 +218,5 @@ func TestTable(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("against the conventions: %s: %s", p.Metric, p.Text)
-	}
-}
-
-// TestConsole prints a span for each request, on a line of its own.
-func TestConsole(t *testing.T) {
-	t.Parallel()
-	var printed bytes.Buffer
-	o, err := telemetry.New(telemetry.Options{
-		Traces:  telemetry.Settings{Exporter: "console", BatchDelay: 1000, BatchTimeout: 1000, QueueSize: 10, BatchSize: 10},
-		Service: "x", Print: &printed, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := testkit.Start(t, testkit.Observed(o))
-	api.Do(testkit.Request{Method: "GET", Path: "/livez"})
-	api.Do(testkit.Request{Method: "GET", Path: "/nowhere"})
-	if err := o.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-	text := printed.String()
-	for _, want := range []string{`"name":"GET /livez"`, `"name":"GET",`, `"http.response.status_code":404`} {
-		if !strings.Contains(text, want) || strings.Count(text, "\n") != 2 {
-			t.Errorf("no %s in\n%s", want, text)
-		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Transport is base with a span for every call that goes out, from the request to the header of its answer. The call
-// bears the trace's id; what our own clients sent along with theirs (tracestate, baggage) is nobody else's business.
+// Transport returns base with a span for each outgoing request. Requests get the header traceparent; tracestate and
+// baggage of our own clients are not forwarded.
 func (o *Observer) Transport(base http.RoundTripper) http.RoundTripper {
 	if o == nil || o.traces == nil {
 		return base
@@ -24,13 +24,12 @@ type transport struct {
 	traces *traces
 }
 
-// traceParent is the header that names a trace (W3C Trace Context section 3.2).
+// traceParent is a header of W3C Trace Context, section 3.2.
 const traceParent = "traceparent"
 
-// RoundTrip implements http.RoundTripper. The span tells whom it calls and not what for: in path and query there are
-// tokens.
+// RoundTrip implements http.RoundTripper. The span has the host but not the path and query, which can contain tokens.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	method := known(r.Method)
+	method := knownMethod(r.Method)
 	ctx, span := t.traces.Start(r.Context(), method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		semconv.HTTPRequestMethodKey.String(method), semconv.ServerAddress(r.URL.Hostname()),
 	))
@@ -41,16 +40,16 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if parent := carrier[traceParent]; parent != "" {
 		r.Header.Set(traceParent, parent)
 	}
-	answer, err := t.base.RoundTrip(r)
+	response, err := t.base.RoundTrip(r)
 	if err != nil {
 		span.SetAttributes(semconv.ErrorType(err)) // the name of its type
 		span.SetStatus(codes.Error, "")
-		return answer, err
+		return response, err
 	}
-	span.SetAttributes(semconv.HTTPResponseStatusCode(answer.StatusCode))
-	if answer.StatusCode >= http.StatusBadRequest {
-		span.SetAttributes(semconv.ErrorTypeKey.String(strconv.Itoa(answer.StatusCode)))
+	span.SetAttributes(semconv.HTTPResponseStatusCode(response.StatusCode))
+	if response.StatusCode >= http.StatusBadRequest {
+		span.SetAttributes(semconv.ErrorTypeKey.String(strconv.Itoa(response.StatusCode)))
 		span.SetStatus(codes.Error, "")
 	}
-	return answer, nil
+	return response, nil
 }

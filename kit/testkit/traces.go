@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -64,16 +66,16 @@ func (r *Receiver) Spans() (spans []*tracepb.Span, raw []byte) {
 	return slices.Clone(r.spans), slices.Clone(r.raw)
 }
 
-// Observer counts, and sends its traces to the Receiver; all of them have come when it is shut down. The values are the
-// defaults of its settings.
+// Observer returns an Observer with metrics, and traces that are exported to the Receiver. All spans have arrived when
+// its Shutdown returns.
 func (r *Receiver) Observer() *telemetry.Observer {
 	r.t.Helper()
-	o, err := telemetry.New(telemetry.Options{
-		Metrics: true, Service: "test", Version: "test", Log: slog.New(slog.DiscardHandler),
-		Traces: telemetry.Settings{
-			Endpoint: r.URL, Timeout: 10_000, Propagators: []string{"tracecontext"},
-			BatchDelay: 100, BatchTimeout: 30_000, QueueSize: 100_000, BatchSize: 512,
-		},
+	exporter, err := otlptracehttp.New(context.Background(), otlptracehttp.WithEndpointURL(r.URL+"/v1/traces"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	o, err := telemetry.New(context.Background(), telemetry.Options{
+		Metrics: true, Exporter: exporter, Service: "test", Version: "test", Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		r.t.Fatal(err)

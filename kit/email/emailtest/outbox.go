@@ -1,5 +1,4 @@
-// Package emailtest stands in for the world in tests of mails: a Sender that keeps what it is given, and a real SMTP
-// server in the process.
+// Package emailtest provides a Sender that records emails and an SMTP server for tests.
 package emailtest
 
 import (
@@ -11,40 +10,40 @@ import (
 	"example.com/ginseng/kit/email"
 )
 
-// patience is how long a test waits for a mail before it fails.
-const patience = 20 * time.Second
+// timeout is how long a test waits for an email.
+const timeout = 20 * time.Second
 
-// capacity is how many mails may lie unread.
+// capacity is the maximum number of unread emails.
 const capacity = 1000
 
-// Outbox is a Sender that keeps each mail for the test to read.
+// Outbox is a Sender that records emails.
 type Outbox struct{ mails chan email.Message }
 
-// NewOutbox makes an empty Outbox.
+// NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{make(chan email.Message, capacity)} }
 
-// Send keeps the mail.
+// Send implements email.Sender.
 func (o *Outbox) Send(_ context.Context, m email.Message) error {
 	select {
 	case o.mails <- m:
 		return nil
 	default:
-		return errors.New("mailtest: the outbox is full")
+		return errors.New("emailtest: the outbox is full")
 	}
 }
 
-// Next returns the oldest mail that the test has not read; it waits for one.
+// Next returns the oldest unread email. It waits for one.
 func (o *Outbox) Next(t testing.TB) email.Message {
 	t.Helper()
 	return next(t, o.mails)
 }
 
-// None fails the test if there is a mail that it has not read. What may still come, a Queue's Wait must end first.
+// None fails the test if there is an unread email. Call the Wait method of the queue first.
 func (o *Outbox) None(t testing.TB) {
 	t.Helper()
 	select {
 	case m := <-o.mails:
-		t.Errorf("a mail that nobody asked for, to %s: %s", m.To, m.Subject)
+		t.Errorf("unexpected email to %s: %s", m.To, m.Subject)
 	default:
 	}
 }
@@ -53,8 +52,8 @@ func next[T any](t testing.TB, from <-chan T) (out T) {
 	t.Helper()
 	select {
 	case out = <-from:
-	case <-time.After(patience):
-		t.Fatal("no mail came")
+	case <-time.After(timeout):
+		t.Fatal("no email was sent")
 	}
 	return out
 }

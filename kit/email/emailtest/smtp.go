@@ -19,31 +19,31 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// SMTP is a mail server on the loopback interface. A test sets the upper fields before it starts.
+// SMTP is an SMTP server on the loopback interface.
 type SMTP struct {
-	User, Password string                       // who may send; empty: everyone
-	Implicit       bool                         // TLS from the first byte, as smtps:// has it
-	NoTLS          bool                         // offer no STARTTLS, and take passwords in the clear
-	Name           string                       // whom the certificate names; the default is the server's real address
-	Recipient      func(recipient string) error // what to answer to RCPT TO; *smtp.SMTPError says the code
-	Hold           <-chan struct{}              // if it is not nil, no mail is taken before it is closed
+	User, Password string                       // required credentials; empty requires none
+	Implicit       bool                         // TLS from the first byte, as for smtps://
+	NoTLS          bool                         // no STARTTLS, passwords accepted without TLS
+	Name           string                       // in the certificate; the default is the address of the server
+	Recipient      func(recipient string) error // the response to RCPT TO; *smtp.SMTPError has the code
+	Hold           <-chan struct{}              // if not nil, emails are accepted only after it is closed
 
 	Address string         // host and port
-	RootCAs *x509.CertPool // holds the CA that signed the server's certificate
+	RootCAs *x509.CertPool // with the CA of the server
 
 	mails    chan Mail
 	sessions chan struct{}
 }
 
-// Mail is what the server took.
+// Mail is a received email.
 type Mail struct {
 	From, To string // of the envelope
-	User     string // who signed in
+	User     string // authenticated
 	TLS      bool
 	Data     []byte // header and body
 }
 
-// StartSMTP starts a server; the test's clean-up stops it.
+// StartSMTP starts a server, which stops at the end of the test.
 func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	t.Helper()
 	s := &SMTP{Name: "127.0.0.1", mails: make(chan Mail, capacity), sessions: make(chan struct{}, capacity)}
@@ -74,7 +74,7 @@ func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	return s
 }
 
-// URL is the server as MAIL_URL names it, credentials included.
+// URL returns the MAIL_URL of the server, with credentials.
 func (s *SMTP) URL() string {
 	u := url.URL{Scheme: "smtp", Host: s.Address}
 	if s.Implicit {
@@ -86,29 +86,29 @@ func (s *SMTP) URL() string {
 	return u.String()
 }
 
-// Next returns the oldest mail that the test has not read; it waits for one.
+// Next returns the oldest unread email. It waits for one.
 func (s *SMTP) Next(t testing.TB) Mail {
 	t.Helper()
 	return next(t, s.mails)
 }
 
-// None fails the test if the server took a mail that the test has not read.
+// None fails the test if there is an unread email.
 func (s *SMTP) None(t testing.TB) {
 	t.Helper()
 	select {
 	case m := <-s.mails:
-		t.Errorf("a mail that should not be, to %s:\n%s", m.To, m.Data)
+		t.Errorf("unexpected email to %s:\n%s", m.To, m.Data)
 	default:
 	}
 }
 
-// Connected waits for the next client that has said hello.
+// Connected waits for the next client.
 func (s *SMTP) Connected(t testing.TB) {
 	t.Helper()
 	next(t, s.sessions)
 }
 
-// certify makes a CA, and a certificate for Name that it signed.
+// certify returns a certificate for Name, signed by a new CA.
 func (s *SMTP) certify(t testing.TB) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -116,7 +116,7 @@ func (s *SMTP) certify(t testing.TB) *tls.Config {
 		t.Fatal(err)
 	}
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mailtest CA"}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "emailtest CA"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
@@ -143,7 +143,7 @@ func (s *SMTP) certify(t testing.TB) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
 }
 
-// session is one client's conversation.
+// session is the session of one client.
 type session struct {
 	server *SMTP
 	conn   *smtp.Conn
