@@ -98,11 +98,11 @@ func TestRetries(t *testing.T) {
 		log   string
 	}{
 		{"at once", nil, 1, ""},
-		{"at the last", slices.Repeat([]error{errBusy}, 5), 6, "tries=5"},
+		{"at the last", slices.Repeat([]error{errBusy}, 5), 6, "attempts=5"},
 		{"never", slices.Repeat([]error{errBusy}, 9), 6, `msg="email not sent after the last attempt" attempts=6`},
-		{"refused", []error{errNo}, 1, "cannot be sent"},
-		{"refused later", []error{errBusy, errBusy, errNo}, 3, "cannot be sent"},
-		{"a sender that does not say", []error{errors.New("?")}, 2, "tries=1"},
+		{"refused", []error{errNo}, 1, "permanent error"},
+		{"refused later", []error{errBusy, errBusy, errNo}, 3, "permanent error"},
+		{"a sender that does not say", []error{errors.New("?")}, 2, "attempts=1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +217,7 @@ func TestClose(t *testing.T) {
 		log   string
 	}{
 		{"to be sent", []error{errBusy}, 2, ""},
-		{"to be lost", []error{errBusy, errBusy, errBusy}, 2, "given up after the last try"},
+		{"to be lost", []error{errBusy, errBusy, errBusy}, 2, "after the last attempt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -352,7 +352,7 @@ func TestDeadServer(t *testing.T) {
 	if err := q.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text := log.text(); strings.Count(text, "could not be sent yet") != 2 || !strings.Contains(text, "connection refused") {
+	if text := log.text(); strings.Count(text, "not sent yet") != 2 || !strings.Contains(text, "connection refused") {
 		t.Error(text)
 	}
 	log.clean(t)

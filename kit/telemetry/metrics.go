@@ -38,30 +38,30 @@ func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "http_requests_total", Help: "Requests that were answered.",
+			Name: "http_requests_total", Help: "Completed requests.",
 		}, []string{"method", "route", "status"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: requestBuckets,
+			Name: "http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.", Buckets: requestBuckets,
 		}, []string{"method", "route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "http_requests_in_flight", Help: "Requests under way.",
+			Name: "http_requests_in_flight", Help: "Requests in progress.",
 		}),
 		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "db_operation_duration_seconds", Help: "Time that an operation of the database took, be it a failure or not.", Buckets: operationBuckets,
+			Name: "db_operation_duration_seconds", Help: "Duration of database operations, including failed ones.", Buckets: operationBuckets,
 		}, []string{"collection", "operation"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "db_operation_errors_total",
-			Help: "Operations of the database that failed: not_found and conflict are answers, unavailable and internal are faults.",
+			Help: "Failed database operations; not_found and conflict are expected results, unavailable and internal are faults.",
 		}, []string{"collection", "operation", "code"}),
 		batchWrites: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "sqlite_batch_writes", Help: "Writes that the embedded engine committed in one transaction.", Buckets: writeBuckets,
+			Name: "sqlite_batch_writes", Help: "Writes per transaction of the embedded engine.", Buckets: writeBuckets,
 		}),
 		commitLength: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "sqlite_commit_duration_seconds", Help: "Time until a transaction of the embedded engine was on disk.", Buckets: commitBuckets,
+			Name: "sqlite_commit_duration_seconds", Help: "Duration of a commit of the embedded engine.", Buckets: commitBuckets,
 		}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "service_build_info", Help: "Always 1; its labels say what runs.",
+		Name: "service_build_info", Help: "Always 1; the labels have the versions.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
