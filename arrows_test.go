@@ -64,7 +64,6 @@ func forbidden(from, to string, own bool, path string) string {
 	case !own:
 	case to == "modules" && from != "" && from != "config" && !testkit:
 		return "only main and config know the registry"
-	case from == "scripts/soak" && (to == "internal/resilience" || to == "kit/testkit/process"): // the clients of the tests, for minutes
 	case !testkit && (in(to, "kit/testkit/testdb") || in(to, "kit/testkit") || in(to, "kit/email/emailtest") || in(to, "internal/resilience")),
 		in(to, "kit/store/storetest"):
 		return "is for tests"

@@ -1,6 +1,6 @@
 // Package resilience breaks what the service stands on while clients use it (its process, its disk, its database's network,
 // its clock, its mail server, its providers), and holds it to what docs/reliability.md promises. The tests do the
-// breaking; Load is the clients, who remember what they were told, for the tests and for scripts/soak.
+// breaking; Load is the clients, who remember what they were told, for the tests and for scripts/checks/bench.
 package resilience
 
 import (

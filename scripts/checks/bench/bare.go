@@ -13,27 +13,26 @@ import (
 	"strings"
 )
 
-// bareCommand is the argument by which this program becomes a bare server, which must be a process of its own to be
-// measured.
+// bareCommand is the argument that makes this program a bare server: it runs as a separate process to be measured.
 const bareCommand = "serve-bare"
 
-// canned is an answer to give again.
+// canned is a recorded response.
 type canned struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// serveBare reads one line of JSON, an answer, and gives it to every request, as the machine's limit for such an answer
-// in Go. It prints its address, and ends with its input.
+// serveBare reads a canned response, a line of JSON, and sends it to every request: the upper limit for such a response with
+// net/http. It prints its address, and stops at the end of its input.
 func serveBare(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	line, err := lines.ReadBytes('\n')
 	if err != nil {
 		return err
 	}
-	var answer canned
-	if err := json.Unmarshal(line, &answer); err != nil {
+	var response canned
+	if err := json.Unmarshal(line, &response); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,11 +42,11 @@ func serveBare(in io.Reader, out io.Writer) error {
 	fmt.Fprintln(out, listener.Addr())
 	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		for name, values := range answer.Header {
+		for name, values := range response.Header {
 			w.Header()[name] = values
 		}
-		w.WriteHeader(answer.Status)
-		_, _ = w.Write(answer.Body)
+		w.WriteHeader(response.Status)
+		_, _ = w.Write(response.Body)
 	})}
 	go func() {
 		_, _ = io.Copy(io.Discard, lines)
@@ -59,14 +58,14 @@ func serveBare(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// loadBare measures a bare server that answers as the service does.
+// loadBare measures a bare server that sends the same response as the service.
 func loadBare(ctx context.Context, o options, s *service, requests [][]byte, status int) (f figures, err error) {
-	response, body, err := ask(s.addr, requests[0])
+	response, body, err := send(s.addr, requests[0])
 	if err != nil {
 		return f, err
 	}
 	response.Header.Del("Date") // net/http writes its own
-	answer, err := json.Marshal(canned{response.StatusCode, response.Header, body})
+	recorded, err := json.Marshal(canned{response.StatusCode, response.Header, body})
 	if err != nil {
 		return f, err
 	}
@@ -91,7 +90,7 @@ func loadBare(ctx context.Context, o options, s *service, requests [][]byte, sta
 		in.Close()
 		_ = bare.Wait()
 	}()
-	if _, err := in.Write(append(answer, '\n')); err != nil {
+	if _, err := in.Write(append(recorded, '\n')); err != nil {
 		return f, err
 	}
 	addr, err := bufio.NewReader(out).ReadString('\n')

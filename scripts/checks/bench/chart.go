@@ -12,7 +12,7 @@ import (
 	_ "gonum.org/v1/plot/vg/vgsvg" // writes .svg
 )
 
-// draw makes a chart: for each row a point for each server, on a scale where equal steps are equal ratios.
+// draw writes a chart with a point per row and server, on a logarithmic scale.
 func (r *report) draw(file string) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("Requests per second, %d connections", connections)

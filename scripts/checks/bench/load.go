@@ -16,29 +16,29 @@ import (
 	"time"
 )
 
-// connections is how many requests are under way at any moment.
+// connections is the number of concurrent requests.
 const connections = 32
 
-// warmUp comes before the time that is measured.
+// warmUp is the time before measuring starts.
 const warmUp = 300 * time.Millisecond
 
-// patience is how long an answer may take.
-const patience = 60 * time.Second
+// responseTimeout is the longest time for a response.
+const responseTimeout = 60 * time.Second
 
-// figures are what one load of one server gave.
+// figures are the measurements of one server.
 type figures struct {
 	PerSecond float64       `json:"perSecond"`
 	P50       time.Duration `json:"p50"`
 	P99       time.Duration `json:"p99"`
-	CPU       time.Duration `json:"cpu"`       // of the server, for a request
-	ClientCPU time.Duration `json:"clientCPU"` // of this process, for a request
+	CPU       time.Duration `json:"cpu"`       // of the server, per request
+	ClientCPU time.Duration `json:"clientCPU"` // of this process, per request
 	Memory    int64         `json:"memory"`    // resident after the load, in bytes
 	Peak      int64         `json:"peak"`      // resident at most during the load
-	Failed    int           `json:"failed"`    // answers with another status than the wanted one
+	Failed    int           `json:"failed"`    // responses with an unexpected status
 }
 
-// load sends the requests, over and over, on all connections, and measures for a while. A pid of 0 is one whose memory
-// and CPU cannot be read.
+// load repeats the requests on all connections and measures for some seconds. With a pid of 0, memory and CPU time are
+// unknown.
 func load(
 	ctx context.Context, addr string, pid int, requests [][]byte, status int, seconds time.Duration,
 ) (f figures, err error) {
@@ -51,7 +51,7 @@ func load(
 			return f, err
 		}
 		defer conn.Close()
-		if err := conn.SetDeadline(until.Add(patience)); err != nil {
+		if err := conn.SetDeadline(until.Add(responseTimeout)); err != nil {
 			return f, err
 		}
 		workers[i] = &worker{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), next: i * len(requests) / connections}
@@ -90,23 +90,23 @@ func load(
 	return f, ctx.Err()
 }
 
-// worker is a client of one connection. It writes requests that were made before, and reads of an answer just what it
-// must: on a machine of two cores, what the client takes the server lacks.
+// worker is the client of one connection. It writes prepared requests and parses as little of a response as possible,
+// because client and server share the CPU.
 type worker struct {
 	conn   net.Conn
 	in     *bufio.Reader
-	next   int // of the requests
+	next   int // request
 	times  []time.Duration
 	failed int
 }
 
 func (w *worker) run(requests [][]byte, status int, from, until time.Time) error {
-	for begun := time.Now(); begun.Before(until) || len(w.times) == 0; { // a slow one is waited for
+	for begun := time.Now(); begun.Before(until) || len(w.times) == 0; { // at least one response
 		if _, err := w.conn.Write(requests[w.next%len(requests)]); err != nil {
 			return err
 		}
 		w.next++
-		got, err := skipAnswer(w.in)
+		got, err := skipResponse(w.in)
 		if err != nil {
 			return err
 		}
@@ -122,14 +122,14 @@ func (w *worker) run(requests [][]byte, status int, from, until time.Time) error
 	return nil
 }
 
-// skipAnswer reads an HTTP/1.1 answer and keeps only its status.
-func skipAnswer(in *bufio.Reader) (status int, err error) {
+// skipResponse reads an HTTP/1.1 response and returns its status.
+func skipResponse(in *bufio.Reader) (status int, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
 		return 0, err
 	}
 	if len(line) < len("HTTP/1.1 200") {
-		return 0, fmt.Errorf("the answer begins with %q", line)
+		return 0, fmt.Errorf("the response starts with %q", line)
 	}
 	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return 0, err
@@ -183,7 +183,7 @@ func skipChunks(in *bufio.Reader) error {
 	}
 }
 
-// request is one request as it goes over the wire.
+// request returns the bytes of a request.
 func request(method, path, authorization, body string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: localhost\r\n", method, path)
@@ -197,14 +197,14 @@ func request(method, path, authorization, body string) []byte {
 	return []byte(b.String())
 }
 
-// ask sends one request and returns the answer, which must have a status below 400.
-func ask(addr string, raw []byte) (*http.Response, []byte, error) {
+// send sends one request and returns the response. A status of 400 or more is an error.
+func send(addr string, raw []byte) (*http.Response, []byte, error) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return nil, nil, err
 	}
 	if _, err := conn.Write(raw); err != nil {
@@ -223,7 +223,7 @@ func ask(addr string, raw []byte) (*http.Response, []byte, error) {
 	return response, body, err
 }
 
-// ownCPU is what this process has used.
+// ownCPU is the CPU time of this process.
 func ownCPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

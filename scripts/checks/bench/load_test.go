@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSkipAnswer reads answers with a length, in chunks and without a body, one after the other from one connection.
-func TestSkipAnswer(t *testing.T) {
+// TestSkipResponse reads responses with a length, in chunks and without a body from one connection.
+func TestSkipResponse(t *testing.T) {
 	t.Parallel()
 	in := bufio.NewReader(strings.NewReader(
 		"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nX: y\r\n\r\n12345" +
@@ -18,19 +18,19 @@ func TestSkipAnswer(t *testing.T) {
 			"HTTP/1.1 304 Not Modified\r\n\r\n" +
 			"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))
 	for _, want := range []int{200, 201, 304, 503} {
-		if got, err := skipAnswer(in); got != want || err != nil {
+		if got, err := skipResponse(in); got != want || err != nil {
 			t.Fatalf("%d (%v), want %d", got, err, want)
 		}
 	}
-	if _, err := skipAnswer(in); err == nil {
-		t.Error("the end is an answer")
+	if _, err := skipResponse(in); err == nil {
+		t.Error("the end of the connection is a response")
 	}
-	if _, err := skipAnswer(bufio.NewReader(strings.NewReader("SSH-2.0-OpenSSH\r\n\r\n"))); err == nil {
-		t.Error("another protocol is an answer")
+	if _, err := skipResponse(bufio.NewReader(strings.NewReader("SSH-2.0-OpenSSH\r\n\r\n"))); err == nil {
+		t.Error("another protocol is a response")
 	}
 }
 
-// TestLoad counts the answers of a server, the wrong ones among them, and takes the requests in turn.
+// TestLoad counts responses, also those with an unexpected status, and sends the requests in turn.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestArticle checks what the searches of the rows rely on.
+// TestArticle checks what the search rows rely on: size, repeatability, and frequency of words.
 func TestArticle(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
@@ -60,7 +60,7 @@ func TestArticle(t *testing.T) {
 			t.Fatalf("an article of %d bytes: %s", n, text)
 		}
 		if text != article(i, many) {
-			t.Fatal("an article is another the second time")
+			t.Fatal("the same article differs the second time")
 		}
 		for _, word := range []string{commonWord, secondWord, rareWord} {
 			if strings.Contains(text, word) {
@@ -69,6 +69,6 @@ func TestArticle(t *testing.T) {
 		}
 	}
 	if found[commonWord] != many/2 || found[secondWord] != many/3+1 || found[rareWord] != rareHits {
-		t.Errorf("the words are in %v", found)
+		t.Errorf("frequency of words: %v", found)
 	}
 }

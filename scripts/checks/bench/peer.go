@@ -20,13 +20,13 @@ type peer struct {
 	email, password string
 	articles        int
 	ids             []string
-	last            map[int]position // of the page before, by page
+	last            map[int]position // last record of the page before, by page
 }
 
-// position is a row, from which a filter goes on.
+// position is a record after which a page starts.
 type position struct{ ID, Created string }
 
-// findPeer returns nil if the environment names no peer.
+// findPeer returns nil if the environment has no peer.
 func findPeer(ctx context.Context) (*peer, error) {
 	address, err := url.Parse(os.Getenv("POCKETBASE_URL"))
 	if err != nil || address.Host == "" {
@@ -36,17 +36,17 @@ func findPeer(ctx context.Context) (*peer, error) {
 		addr: address.Host, token: os.Getenv("POCKETBASE_TOKEN"), user: os.Getenv("POCKETBASE_USER"),
 		email: os.Getenv("POCKETBASE_EMAIL"), password: os.Getenv("POCKETBASE_PASSWORD"), last: make(map[int]position),
 	}
-	p.pid, _ = strconv.Atoi(os.Getenv("POCKETBASE_PID")) // without it, neither memory nor CPU
+	p.pid, _ = strconv.Atoi(os.Getenv("POCKETBASE_PID")) // 0: memory and CPU time are unknown
 	page := func(query string) (items []position, total int, err error) {
-		var answer struct {
+		var response struct {
 			Items      []position
 			TotalItems int
 		}
-		_, body, err := ask(p.addr, p.list(query, ""))
+		_, body, err := send(p.addr, p.list(query, ""))
 		if err == nil {
-			err = json.Unmarshal(body, &answer)
+			err = json.Unmarshal(body, &response)
 		}
-		return answer.Items, answer.TotalItems, err
+		return response.Items, response.TotalItems, err
 	}
 	items, total, err := page(fmt.Sprintf("perPage=%d&sort=-created,-id", manyIDs))
 	if err != nil {
@@ -55,7 +55,7 @@ func findPeer(ctx context.Context) (*peer, error) {
 	if total < manyIDs {
 		return nil, fmt.Errorf("the peer has %d articles; it needs at least %d", total, manyIDs)
 	}
-	// To one digit: those that earlier runs created there do not ask for another database here.
+	// Rounded to one digit: records that earlier runs created do not require another database.
 	digit := int(math.Pow10(len(strconv.Itoa(total)) - 1))
 	p.articles = (total + digit/2) / digit * digit
 	for _, item := range items {
@@ -74,7 +74,7 @@ func findPeer(ctx context.Context) (*peer, error) {
 
 func (p *peer) get(path string) []byte { return request("GET", "/api/collections/"+path, p.token, "") }
 
-// list asks for a page of articles. The query string may say perPage, which is 30 like ours.
+// list returns the request for a page of articles. Without perPage in the query, it has 30 rows.
 func (p *peer) list(query, filter string) []byte {
 	if !strings.Contains(query, "perPage=") {
 		query += "&perPage=" + strconv.Itoa(pageSize)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// The secrets of a service that only this program talks to.
+// Secrets of the measured service.
 const (
 	masterKey = "benchmark-master-key-of-no-other-use"
 	jwtSecret = "benchmark-token-secret-of-no-other-use"
@@ -31,7 +31,7 @@ type service struct {
 	token   string // of the first author
 }
 
-// startService starts the built service on a database and a free port. Its log is the file beside the database.
+// startService starts the built service on a database and a free port. Its log is a file next to the database.
 func startService(ctx context.Context, binary, database string) (*service, error) {
 	s := &service{process: exec.CommandContext(ctx, binary)}
 	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
@@ -59,23 +59,23 @@ func startService(ctx context.Context, binary, database string) (*service, error
 	if s.addr, _, _ = strings.Cut(after, ","); err != nil || s.addr == "" {
 		s.stop()
 		said, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("the service does not start: %s", said)
+		return nil, fmt.Errorf("the service did not start: %s", said)
 	}
 	return s, nil
 }
 
-// stop ends the service, and waits until it has closed its database.
+// stop stops the service and waits until it has closed its database.
 func (s *service) stop() {
-	_ = s.process.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = s.process.Process.Signal(syscall.SIGTERM) // no effect if it has exited
 	_ = s.process.Wait()
 }
 
 func (s *service) pid() int { return s.process.Process.Pid }
 
-// startUps is how often a start is timed.
+// startUps is the number of measured starts.
 const startUps = 5
 
-// startUp is the median of the time from the start of the process to the first answer 200.
+// startUp returns the median time from the start of the process to the first response.
 func startUp(ctx context.Context, binary, database string) (time.Duration, error) {
 	var took []time.Duration
 	for range startUps {
@@ -84,7 +84,7 @@ func startUp(ctx context.Context, binary, database string) (time.Duration, error
 		if err != nil {
 			return 0, err
 		}
-		_, _, err = ask(s.addr, request("GET", "/readyz", "", ""))
+		_, _, err = send(s.addr, request("GET", "/readyz", "", ""))
 		took = append(took, time.Since(begun))
 		s.stop()
 		if err != nil {
@@ -95,31 +95,31 @@ func startUp(ctx context.Context, binary, database string) (time.Duration, error
 	return took[startUps/2], nil
 }
 
-// call asks the service and decodes what it answers.
+// call sends a request and decodes the response.
 func (s *service) call(method, path, authorization, body string, into any) error {
-	_, answer, err := ask(s.addr, request(method, path, authorization, body))
+	_, response, err := send(s.addr, request(method, path, authorization, body))
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(answer, into)
+	return json.Unmarshal(response, into)
 }
 
-// signIn takes a fresh token for the first author.
+// signIn gets a new token for the first author.
 func (s *service) signIn() (err error) {
 	s.token, err = s.tokenOf(0)
 	return err
 }
 
-// statFields of /proc/PID/stat that tell the CPU time, counted after the name of the program.
+// Fields of /proc/PID/stat with the CPU time, counted after the name of the program.
 const (
 	statUser   = 11
 	statSystem = 12
 )
 
-// ticks is how many of the kernel's clock ticks are in a second, on every Linux that Go runs on.
+// ticks is the number of clock ticks per second, on every Linux that Go supports.
 const ticks = 100
 
-// cpuTime is what a process has used.
+// cpuTime returns the CPU time of a process, 0 if it is unknown.
 func cpuTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -131,14 +131,14 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(user+system) * time.Second / ticks
 }
 
-// resetPeak has the kernel begin anew with what it takes for the peak of a process.
+// resetPeak resets the peak memory of a process.
 func resetPeak(pid int) {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // then it is the peak since its start
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // on error, the peak is that since its start
 }
 
-// memory is how much of a process is resident, in bytes, and how much was at most.
+// memory returns the current and the peak resident memory of a process in bytes.
 func memory(pid int) (now, peak int64) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // none of another's process
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // zero if it is unknown
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
 		n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)

@@ -9,26 +9,28 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
-// report is what a run found.
+// report has the results of a run.
 type report struct {
 	Articles int           `json:"articles"`
-	Peer     int           `json:"peer,omitempty"` // how many articles PocketBase has
+	Peer     int           `json:"peer,omitempty"` // number of PocketBase's articles
 	Seconds  float64       `json:"seconds"`
 	Machine  string        `json:"machine"`
-	Load     string        `json:"load"` // of the machine before the run, over 1, 5 and 15 minutes
+	Load     string        `json:"load"` // load average before the run, over 1, 5 and 15 minutes
 	StartUp  []startUpTime `json:"startUp"`
 	Rows     []line        `json:"rows"`
 }
 
-// startUpTime is how long a start takes, to the first answer.
+// startUpTime is the time from the start of the process to the first response.
 type startUpTime struct {
 	Articles int           `json:"articles"`
 	Took     time.Duration `json:"took"`
 }
 
-// line is what a row gave; nil is what was not measured.
+// line has the figures of a row; nil was not measured.
 type line struct {
 	Name  string   `json:"name"`
 	Main  *figures `json:"main"`
@@ -39,7 +41,7 @@ type line struct {
 }
 
 func newReport(o options, p *peer) *report {
-	text, _ := os.ReadFile("/proc/loadavg") // empty where there is none
+	text, _ := os.ReadFile("/proc/loadavg") // empty if there is none
 	average := strings.Fields(string(text))
 	r := &report{
 		Articles: o.articles, Seconds: o.seconds.Seconds(),
@@ -52,11 +54,11 @@ func newReport(o options, p *peer) *report {
 	return r
 }
 
-// print writes the table in Markdown, its columns in line for a person at a terminal.
+// print writes the table as Markdown with aligned columns.
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s; load before: %s; %d connections, %g s for each row\n", r.Machine, r.Load, connections, r.Seconds)
 	for _, s := range r.StartUp {
-		fmt.Fprintf(out, "start to the first answer, %s articles: %s\n", thousands(s.Articles), milliseconds(s.Took))
+		fmt.Fprintf(out, "start to the first response, %s articles: %s\n", thousands(s.Articles), milliseconds(s.Took))
 	}
 	fmt.Fprintln(out)
 	head := []string{
@@ -101,7 +103,7 @@ func (r *report) cells(l line) []string {
 	return cells
 }
 
-// rate is the answers of a second; those with a wrong status are told.
+// rate is the number of responses per second, and that of responses with an unexpected status.
 func (f *figures) rate() string {
 	text := thousands(int(f.PerSecond))
 	if f.Failed > 0 {
@@ -109,6 +111,9 @@ func (f *figures) rate() string {
 	}
 	return text
 }
+
+// thousands formats a number with commas.
+func thousands(n int) string { return humanize.Comma(int64(n)) }
 
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond))

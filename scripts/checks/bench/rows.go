@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+
+	"example.com/ginseng/kit/progress"
 )
 
-// row is one line of the table.
+// row is one row of the table.
 type row struct {
 	name   string
 	status int
-	ours   func(*service) [][]byte // the requests, to be sent one after the other and over again
-	theirs func(*peer) [][]byte    // nil where the peer has no such work
+	ours   func(*service) [][]byte // the requests, sent in turn
+	theirs func(*peer) [][]byte    // the same for the peer
 }
 
-// rows are all lines, those that write after those that read.
+// rows are all rows of the table: first those that read, then those that write.
 var rows = []row{
 	{"one record", http.StatusOK,
 		func(s *service) [][]byte {
@@ -87,7 +90,7 @@ func theirList(query string) func(*peer) [][]byte {
 	return func(p *peer) [][]byte { return [][]byte{p.list(query+"&sort=-created", "")} }
 }
 
-// theirSearch looks for texts in title and content.
+// theirSearch searches title and content.
 func theirSearch(texts ...string) func(*peer) [][]byte {
 	return func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=-created", containing(texts))} }
 }
@@ -114,9 +117,25 @@ func theirAfter(page int) func(*peer) [][]byte {
 	}
 }
 
-// measure loads every server with the row's requests, the bare handler right after the service, so that what else the
-// machine does is the same for both.
-func (r row) measure(ctx context.Context, o options, s subjects, stderr io.Writer) (line line, err error) {
+// measureRows measures the rows that o selects and adds them to the report.
+func measureRows(ctx context.Context, o options, s servers, report *report, stderr io.Writer) error {
+	selected := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !o.rows.MatchString(r.name) })
+	bar := progress.Start(stderr, "measuring", "rows", int64(len(selected)))
+	defer bar.Stop()
+	for _, row := range selected {
+		line, err := row.measure(ctx, o, s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.name, err)
+		}
+		report.Rows = append(report.Rows, line)
+		bar.Add(1)
+	}
+	return nil
+}
+
+// measure sends the row's requests to every server. The bare handler follows the service, so that other work of the machine
+// affects both equally.
+func (r row) measure(ctx context.Context, o options, s servers) (line line, err error) {
 	line.Name = r.name
 	ours := func(s *service) (*figures, error) {
 		if s == nil {
@@ -124,9 +143,6 @@ func (r row) measure(ctx context.Context, o options, s subjects, stderr io.Write
 		}
 		f, err := load(ctx, s.addr, s.pid(), r.ours(s), r.status, o.seconds)
 		return &f, err
-	}
-	if isTerminal(stderr) {
-		fmt.Fprintf(stderr, "%s%s ", clearLine, r.name)
 	}
 	if line.Main, err = ours(s.main); err != nil {
 		return line, err

@@ -16,41 +16,43 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"example.com/ginseng/kit/progress"
 )
 
-// dataset is a seeded database and what the rows ask of it.
+// dataset is a database with articles, and what the rows need to know of it.
 type dataset struct {
 	file     string // of the database
 	Articles int
 	Author   string         // id of the first author
-	IDs      []string       // of articles of the first author, all over the list
-	Cursors  map[int]string // by the number of the page they lead to; the deepest where there are not so many
+	IDs      []string       // of articles of the first author, spread over the list
+	Cursors  map[int]string // by page; the last page if there are fewer
 }
 
 // authors write the articles in turn.
 const authors = 20
 
-// depths are the pages of 30 that are read by a cursor.
+// depths are the pages that are read by cursor.
 var depths = []int{10, 1000, 30_000}
 
 const (
 	pageSize   = 30
-	walkSize   = 100 // rows read at once on the way to the cursors
+	walkSize   = 100 // rows per request on the way to the cursors
 	manyIDs    = 1000
-	seeders    = 128  // connections that create articles: the more wait, the more share a commit
-	rareHits   = 20   // articles that the rare word finds
-	vocabulary = 5000 // words that the texts are made of
+	seeders    = 128  // connections that create articles: many share a commit
+	rareHits   = 20   // articles with the rare word
+	vocabulary = 5000 // number of different words
 )
 
-// The words that the searches look for: in every second article, in every third, in rareHits.
+// The words of the searches: in every second article, in every third, in rareHits articles.
 const (
 	commonWord = "ginseng"
 	secondWord = "harvest"
 	rareWord   = "quaking"
 )
 
-// article makes the i-th of n articles: the same each time, of about 400 bytes, in words of which few are frequent and
-// most are rare, as in a language.
+// article returns the i-th of n articles: always the same, about 400 bytes, with few frequent and many rare words, as in a
+// language.
 func article(i, n int) string {
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	zipf := rand.NewZipf(random, 1.1, 10, vocabulary-1)
@@ -72,7 +74,7 @@ func article(i, n int) string {
 	return fmt.Sprintf(`{"title":"Article %d about %s","content":"%s"}`, i, word(i%vocabulary), content)
 }
 
-// word makes the n-th word of a language that has two to five syllables in each.
+// word returns the n-th word, of two to five syllables.
 func word(n int) string {
 	const consonants, vowels = "bdfghklmnprstvz", "aeiou"
 	var text strings.Builder
@@ -83,14 +85,13 @@ func word(n int) string {
 	return text.String()
 }
 
-// seed returns a database of n articles, and makes it if it is not there. What an earlier run left half done is gone on
-// with.
+// seed returns a database of n articles. It creates what is missing, also after an interrupted run.
 func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, error) {
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return nil, err
 	}
 	set := &dataset{file: filepath.Join(o.dir, fmt.Sprintf("articles-%d.db", n)), Articles: n}
-	if text, err := os.ReadFile(set.places()); err == nil {
+	if text, err := os.ReadFile(set.index()); err == nil {
 		return set, json.Unmarshal(text, set)
 	}
 	s, err := startService(ctx, o.binary, set.file)
@@ -101,22 +102,22 @@ func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, er
 	return set, s.create(ctx, n, stderr)
 }
 
-// places is the file that keeps a dataset's ids and cursors, and shows that its database is whole.
-func (set *dataset) places() string { return set.file + ".json" }
+// index is the file with the IDs and cursors of a dataset; it exists if the database is complete.
+func (set *dataset) index() string { return set.file + ".json" }
 
-// prepare finds the articles and cursors that the rows ask for, if they are not known, or no longer good: the service
-// may write its cursors in another way than when they were kept.
+// prepare finds the IDs and cursors that the rows need, unless they are known and still valid: the format of cursors may
+// have changed.
 func (s *service) prepare(ctx context.Context, stderr io.Writer) error {
 	if err := s.signIn(); err != nil {
 		return err
 	}
-	good := len(s.data.IDs) > 0
+	valid := len(s.data.IDs) > 0
 	for _, cursor := range s.data.Cursors {
-		if _, _, err := ask(s.addr, request("GET", "/articles?count=false&after="+cursor, "", "")); err != nil {
-			good = false
+		if _, _, err := send(s.addr, request("GET", "/articles?count=false&after="+cursor, "", "")); err != nil {
+			valid = false
 		}
 	}
-	if good {
+	if valid {
 		return nil
 	}
 	if err := s.walk(ctx, stderr); err != nil {
@@ -126,10 +127,10 @@ func (s *service) prepare(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(s.data.places(), text, 0o600)
+	return os.WriteFile(s.data.index(), text, 0o600)
 }
 
-// tokenOf signs an author in, whose account is made if it is missing.
+// tokenOf signs in an author and creates the account if it is missing.
 func (s *service) tokenOf(author int) (string, error) {
 	email := fmt.Sprintf("author%d@example.com", author)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(email+":"+password))
@@ -148,7 +149,7 @@ func (s *service) tokenOf(author int) (string, error) {
 	return result.Token, err
 }
 
-// create creates what is missing of n articles.
+// create creates the articles that are missing.
 func (s *service) create(ctx context.Context, n int, stderr io.Writer) error {
 	tokens := make([]string, authors)
 	for i := range tokens {
@@ -157,33 +158,34 @@ func (s *service) create(ctx context.Context, n int, stderr io.Writer) error {
 			return err
 		}
 	}
-	var there struct{ Count int }
-	if err := s.call("GET", "/articles?limit=1", "", "", &there); err != nil {
+	var existing struct{ Count int }
+	if err := s.call("GET", "/articles?limit=1", "", "", &existing); err != nil {
 		return err
 	}
-	var next, made atomic.Int64
-	next.Store(int64(there.Count))
+	var next atomic.Int64
+	next.Store(int64(existing.Count))
+	bar := progress.Start(stderr, "creating articles", "articles", int64(n-existing.Count))
+	defer bar.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := make(chan error, seeders)
 	for range seeders {
 		go func() {
-			err := s.createSome(ctx, tokens, n, &next, &made)
+			err := s.createSome(ctx, tokens, n, &next, bar)
 			if err != nil {
 				cancel()
 			}
 			failed <- err
 		}()
 	}
-	show := newProgress(stderr, fmt.Sprintf("seeding %s articles", thousands(n)), n-there.Count)
 	var err error
 	for range seeders {
-		err = errors.Join(err, show.wait(failed, &made))
+		err = errors.Join(err, <-failed)
 	}
 	return err
 }
 
-func (s *service) createSome(ctx context.Context, tokens []string, n int, next, made *atomic.Int64) error {
+func (s *service) createSome(ctx context.Context, tokens []string, n int, next *atomic.Int64, bar *progress.Bar) error {
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		return err
@@ -195,24 +197,24 @@ func (s *service) createSome(ctx context.Context, tokens []string, n int, next, 
 		if i >= n || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 			return err
 		}
 		if _, err := conn.Write(request("POST", "/articles", "Bearer "+tokens[i%authors], article(i, n))); err != nil {
 			return err
 		}
-		status, err := skipAnswer(in)
+		status, err := skipResponse(in)
 		if err != nil {
 			return err
 		}
 		if status != http.StatusCreated {
-			return fmt.Errorf("an article was answered with %d", status)
+			return fmt.Errorf("creating an article: status %d", status)
 		}
-		made.Add(1)
+		bar.Add(1)
 	}
 }
 
-// walk reads the list from cursor to cursor and keeps those that the rows need, and ids on the way.
+// walk pages through the list and keeps the cursors and IDs that the rows need.
 func (s *service) walk(ctx context.Context, stderr io.Writer) error {
 	set := s.data
 	var user struct{ ID string }
@@ -221,7 +223,8 @@ func (s *service) walk(ctx context.Context, stderr io.Writer) error {
 	}
 	set.Author, set.IDs, set.Cursors = user.ID, nil, make(map[int]string)
 	var passed atomic.Int64
-	show := newProgress(stderr, fmt.Sprintf("walking %s articles", thousands(set.Articles)), set.Articles)
+	bar := progress.Start(stderr, "reading the list", "articles", int64(set.Articles))
+	defer bar.Stop()
 	step := func(limit int, after string) (string, error) {
 		var page struct {
 			Rows []struct{ ID, UserID string }
@@ -252,7 +255,7 @@ func (s *service) walk(ctx context.Context, stderr io.Writer) error {
 			}
 			after = next
 			done += limit
-			show.print(int64(done))
+			bar.Add(int64(limit))
 		}
 		set.Cursors[depth] = after
 	}
