@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,9 +76,6 @@ func (m mistakes) orNil() error {
 	return m
 }
 
-// The flags, which are also the keys of --config.
-var flagNames = []string{"module", "dir", "with", "without", "providers", "runtime"}
-
 const (
 	all  = "all"
 	none = "none"
@@ -86,23 +84,28 @@ const (
 // parse reads the command line and the file of --config, and asks for missing answers at a terminal. The error is
 // pflag.ErrHelp or mistakes.
 func (c cli) parse(args []string) (request, error) {
-	values := map[string]string{}
 	set := pflag.NewFlagSet("new", pflag.ContinueOnError)
 	set.Usage = func() {}
-	for _, name := range append([]string{"config"}, flagNames...) {
+	for _, name := range []string{"name", "module", "dir", "with", "without", "providers", "runtime", "config"} {
 		set.String(name, "", "")
 	}
-	set.Bool("dry-run", false, "")
+	dryRun := set.Bool("dry-run", false, "")
 	if err := set.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return request{}, err
 	} else if err != nil {
 		return request{}, mistakes{err.Error()}
 	}
-	set.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
 	var wrong mistakes
+	values := map[string]string{}
 	arguments := set.Args()
-	if len(arguments) > 0 && slices.Contains([]string{commandAdd, commandRemove, commandUpgrade}, arguments[0]) {
+	change := len(arguments) > 0 && slices.Contains([]string{commandAdd, commandRemove, commandUpgrade}, arguments[0])
+	if file, _ := set.GetString("config"); file != "" && !change {
+		c.readConfig(file, set, &wrong)
+	}
+	set.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	if change {
 		r := parseChange(arguments[0], arguments[1:], values, &wrong)
+		r.dryRun = *dryRun
 		return r, wrong.orNil()
 	}
 	if len(arguments) > 1 {
@@ -110,19 +113,19 @@ func (c cli) parse(args []string) (request, error) {
 	} else if len(arguments) == 1 {
 		values["name"] = arguments[0]
 	}
-	if file, ok := values["config"]; ok {
-		c.readConfig(file, values, &wrong)
-	} else if c.terminal && len(wrong) == 0 {
+	if c.terminal && len(wrong) == 0 && values["config"] == "" {
 		if err := c.ask(values); err != nil {
 			return request{}, err
 		}
 	}
 	r := parseProject(values, &wrong)
+	r.dryRun = *dryRun
 	return r, wrong.orNil()
 }
 
-// readConfig adds the answers of a JSON file to values. Flags take precedence.
-func (c cli) readConfig(file string, values map[string]string, wrong *mistakes) {
+// readConfig sets the flags that are not given to the answers of a JSON file.
+func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
+	var config map[string]any
 	var raw []byte
 	var err error
 	if file == "-" {
@@ -130,59 +133,38 @@ func (c cli) readConfig(file string, values map[string]string, wrong *mistakes) 
 	} else {
 		raw, err = os.ReadFile(file)
 	}
-	var config map[string]any
 	if err == nil {
 		err = json.Unmarshal(raw, &config)
 	}
 	if err != nil {
 		wrong.add("--config: %v", err)
 	}
-	given := maps.Clone(values)
-	for _, key := range slices.Sorted(maps.Keys(config)) {
-		text := ""
-		switch value := config[key].(type) {
-		case string:
-			text = value
-		case bool:
-			text = fmt.Sprint(value)
-		case []any:
-			for _, item := range value {
-				text += fmt.Sprint(item) + ","
-			}
-			if len(value) == 0 {
-				text = none
-			}
-		default:
-			wrong.add("--config: %q must be a string, a list of strings, true or false", key)
+	components := set.Changed("with") || set.Changed("without")
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		text := fmt.Sprint(config[name])
+		if _, ok := config[name].([]any); ok { // printed as [user article]
+			text = cmp.Or(strings.Trim(text, "[]"), none)
 		}
-		_, ok := given[key]
-		exclusive := (key == "with" || key == "without") && given["with"]+given["without"] != ""
-		if !slices.Contains(append(flagNames, "name", "dry-run"), key) {
-			wrong.add("--config: unknown answer %q; valid answers are name, %s, dry-run", key, strings.Join(flagNames, ", "))
-		} else if !ok && !exclusive {
-			values[key] = text
+		if set.Changed(name) || components && strings.HasPrefix(name, "with") {
+			continue
+		}
+		if err := set.Set(name, text); err != nil {
+			wrong.add("--config: %v", err)
 		}
 	}
 }
 
 // parseChange checks the arguments of add, remove and upgrade.
 func parseChange(command string, arguments []string, values map[string]string, wrong *mistakes) request {
-	r := request{command: command, dir: ".", dryRun: values["dry-run"] == "true"}
-	if dir, ok := values["dir"]; ok {
-		r.dir = dir
-	}
+	r := request{command: command, dir: cmp.Or(values["dir"], "."), components: items(strings.Join(arguments, ","))}
 	for name := range values {
 		if name != "dir" && name != "dry-run" && (name != "runtime" || command != commandUpgrade) {
 			wrong.add("%s does not accept --%s; the project's %s has the answers", command, name, answersFile)
 		}
 	}
-	r.components = items(strings.Join(arguments, ","))
-	switch {
-	case command != commandUpgrade && len(r.components) == 0:
-		wrong.add("%s requires a component: %s", command, strings.Join(names(), ", "))
-	case command != commandUpgrade:
-		checkItems("", r.components, names(), wrong)
-	case len(arguments) > 0:
+	if command != commandUpgrade {
+		checkItems(command, r.components, names(), wrong)
+	} else if len(arguments) > 0 {
 		wrong.add("upgrade accepts no arguments: %s", strings.Join(arguments, " "))
 	}
 	r.Runtime = parseRuntime(values["runtime"], wrong)
@@ -191,18 +173,12 @@ func parseChange(command string, arguments []string, values map[string]string, w
 
 // parseProject checks the answers for a new project.
 func parseProject(values map[string]string, wrong *mistakes) request {
-	r := request{dir: values["dir"], dirGiven: values["dir"] != "", dryRun: values["dry-run"] == "true"}
-	r.Name, r.Module = values["name"], values["module"]
+	r := request{dir: cmp.Or(values["dir"], "../"+values["name"]), dirGiven: values["dir"] != ""}
+	r.Name, r.Module = values["name"], cmp.Or(values["module"], "example.com/"+values["name"])
 	if reason := checkName(r.Name); reason != "" {
 		wrong.add("%s", reason)
-	}
-	if r.Module == "" {
-		r.Module = "example.com/" + r.Name
 	} else if reason := checkModule(r.Module); reason != "" {
 		wrong.add("--module: %s", reason)
-	}
-	if r.dir == "" {
-		r.dir = "../" + r.Name
 	}
 	r.choose(values["with"], values["without"], wrong)
 	if r.has("social") {
@@ -223,13 +199,13 @@ func (r *request) choose(with, without string, wrong *mistakes) {
 	case with == none, without == all:
 		left = names()
 	case with != "" && with != all:
-		chosen, extra := withNeeds(checkItems("--with: ", items(with), names(), wrong))
+		chosen, extra := withNeeds(checkItems("--with", items(with), names(), wrong))
 		if extra != nil {
 			r.notes = append(r.notes, strings.Join(extra, ", ")+" is included because other components need it.")
 		}
 		left = slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(chosen, name) })
 	case without != "" && without != none:
-		left = checkItems("--without: ", items(without), names(), wrong)
+		left = checkItems("--without", items(without), names(), wrong)
 		for _, c := range components {
 			if slices.Contains(left, c.needs) && !slices.Contains(left, c.name) {
 				left = append(left, c.name)
@@ -258,7 +234,7 @@ func chooseProviders(value string, wrong *mistakes) []string {
 	if value == "" || value == all {
 		return slices.Clone(providers)
 	}
-	chosen := checkItems("--providers: ", items(value), providers, wrong)
+	chosen := checkItems("--providers", items(value), providers, wrong)
 	return slices.DeleteFunc(slices.Clone(providers), func(name string) bool { return !slices.Contains(chosen, name) })
 }
 
@@ -268,14 +244,14 @@ func items(value string) []string {
 }
 
 // checkItems reports unknown items and an empty list, and returns the items.
-func checkItems(prefix string, items, valid []string, wrong *mistakes) []string {
+func checkItems(of string, items, valid []string, wrong *mistakes) []string {
 	for _, item := range items {
 		if !slices.Contains(valid, item) {
-			wrong.add("%sunknown name %q; valid names are %s", prefix, item, strings.Join(valid, ", "))
+			wrong.add("%s: unknown name %q; valid names are %s", of, item, strings.Join(valid, ", "))
 		}
 	}
 	if len(items) == 0 {
-		wrong.add("%sthe list is empty", prefix)
+		wrong.add("%s requires a list of %s", of, strings.Join(valid, ", "))
 	}
 	return items
 }
@@ -287,10 +263,8 @@ func names() (out []string) {
 	return out
 }
 
-var nameShape = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
-
-// maxName bounds the project's name, which is also the name of a database.
-const maxName = 38 // bytes; MongoDB allows 63
+// nameShape bounds the length, because the name is also that of a database: MongoDB allows 63 bytes.
+var nameShape = regexp.MustCompile(`^[a-z](-?[a-z0-9]){0,37}$`)
 
 // checkName returns why a project's name is invalid, or "".
 func checkName(name string) string {
@@ -298,9 +272,7 @@ func checkName(name string) string {
 	case name == "":
 		return "NAME is missing: go run ./scripts/new NAME"
 	case !nameShape.MatchString(name):
-		return fmt.Sprintf("name %q must be lower-case letters and digits with single hyphens between them, and start with a letter", name)
-	case len(name) > maxName:
-		return fmt.Sprintf("name %q is longer than %d characters", name, maxName)
+		return fmt.Sprintf("name %q must be up to 38 lower-case letters and digits, with single hyphens between them, and start with a letter", name)
 	case slices.Contains([]string{"config", "data", "docs", "modules"}, name):
 		return fmt.Sprintf("name %q is the name of a directory in the project", name)
 	}

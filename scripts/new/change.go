@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -32,7 +32,7 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	if err := json.Unmarshal(raw, &p.answers); err != nil {
 		return p, fmt.Errorf("%s: %w", answersFile, err)
 	}
-	status, err := run(ctx, p.dir, "git", "status", "--porcelain")
+	status, err := files.Run(ctx, p.dir, "git", "status", "--porcelain")
 	if err == nil && status != "" {
 		err = fmt.Errorf("commit or stash your changes first:\n%s", status)
 	}
@@ -58,19 +58,19 @@ func (c cli) change(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	i, err := newIndex(ctx, p.dir)
+	i, err := files.NewIndex(ctx, p.dir)
 	if err != nil {
 		return err
 	}
-	defer i.close()
-	id, err := i.replace(removed, written)
+	defer i.Close()
+	id, err := i.Replace(removed, written)
 	if err != nil {
 		return err
 	}
 	if r.dryRun {
 		return c.show(ctx, p, "HEAD", id)
 	}
-	if _, err := run(ctx, p.dir, "git", "read-tree", "-m", "-u", "HEAD", id); err != nil {
+	if _, err := files.Run(ctx, p.dir, "git", "read-tree", "-m", "-u", "HEAD", id); err != nil {
 		return err
 	}
 	if err := finish(ctx, p.dir); err != nil {
@@ -79,7 +79,7 @@ func (c cli) change(ctx context.Context, r request) error {
 	if err := addSecrets(p.dir); err != nil {
 		return err
 	}
-	_, err = run(ctx, p.dir, "git", "add", "--all", ".")
+	_, err = files.Run(ctx, p.dir, "git", "add", "--all", ".")
 	c.printf("The changes are staged; test them with: go test ./...\n")
 	return err
 }
@@ -116,7 +116,7 @@ func (c cli) changed(a answers, r request) (answers, error) {
 }
 
 // plan returns the files to remove and to write. Edited files are kept, except in the directories of removed components.
-func (c cli) plan(ctx context.Context, s source, p project, after answers) (removed, written tree, err error) {
+func (c cli) plan(ctx context.Context, s source, p project, after answers) (removed, written files.Tree, err error) {
 	old, err := s.pristine(ctx, p.answers)
 	if err != nil {
 		return nil, nil, err
@@ -125,7 +125,7 @@ func (c cli) plan(ctx context.Context, s source, p project, after answers) (remo
 	if err != nil {
 		return nil, nil, err
 	}
-	removed, err = readTree(p.dir, func(name string) bool {
+	removed, err = files.Read(p.dir, func(name string) bool {
 		parts := strings.Split(name, "/")
 		component := ""
 		if parts[0] == "modules" {
@@ -136,7 +136,7 @@ func (c cli) plan(ctx context.Context, s source, p project, after answers) (remo
 	if err != nil {
 		return nil, nil, err
 	}
-	written = tree{}
+	written = files.Tree{}
 	for name, data := range next {
 		have, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
 		_, known := old[name]
@@ -156,45 +156,21 @@ func (c cli) plan(ctx context.Context, s source, p project, after answers) (remo
 			removed[name] = have
 		}
 	}
-	written[registry.Path], err = p.register(next[registry.Path], after)
-	return removed, written, err
-}
-
-// register returns the project's registry with the components of after. template has their lines.
-func (p project) register(template []byte, after answers) ([]byte, error) {
-	src, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(registry.Path)))
+	own, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(registry.Path)))
 	if err == nil {
-		src, err = withoutModules(src, after)
+		own, err = registry.Keep(own, after.keeps)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; change that code first", err)
+	if err == nil {
+		written[registry.Path], err = registry.Merge(own, next[registry.Path])
 	}
-	wanted, err := registry.Parse(template)
-	if err != nil {
-		return nil, err
-	}
-	var following []string
-	for _, m := range slices.Backward(wanted.Modules()) {
-		following = append([]string{m.Variable}, following...)
-		if name := componentOf(path.Base(m.Import)); name == "" || p.has(name) {
-			continue
-		}
-		r, err := registry.Parse(src)
-		if err != nil {
-			return nil, err
-		}
-		if src, err = r.Insert(m, following[1:]...); err != nil {
-			return nil, err
-		}
-	}
-	return src, nil
+	return removed, written, err
 }
 
 // show prints the names of added and deleted files, and the differences of the others.
 func (c cli) show(ctx context.Context, p project, from, to string) error {
 	for _, args := range [][]string{{"--name-status", "--diff-filter=AD"}, {"--diff-filter=M"}} {
 		args = append([]string{"diff", "--no-renames"}, append(args, from, to, "--", ".", ":(exclude)third_party")...)
-		out, err := run(ctx, p.dir, "git", args...)
+		out, err := files.Run(ctx, p.dir, "git", args...)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 // edit replaces text in a file.
@@ -38,7 +40,7 @@ func TestChangeWithResources(t *testing.T) {
 	shop := filepath.Join(dir, "../shop")
 	modules := filepath.Join(shop, "modules/modules.go")
 	must(t, "shop", "--with", "user", "--dir", shop)
-	write(t, shop, tree{"modules/order/order.go": []byte("package order\n\n// New returns the module.\nfunc New() int { return 0 }\n")})
+	write(t, shop, files.Tree{"modules/order/order.go": []byte("package order\n\n// New returns the module.\nfunc New() int { return 0 }\n")})
 	edit(t, modules, "\t\"example.com/shop/modules/user\"\n", "\t\"example.com/shop/modules/order\"\n\t\"example.com/shop/modules/user\"\n")
 	edit(t, modules, "\treturn", "\torders := order.New()\n\treturn")
 	edit(t, modules, "\t\tsessions,\n", "\t\tsessions,\n\t\torders,\n")
@@ -47,7 +49,7 @@ func TestChangeWithResources(t *testing.T) {
 	}
 	shell(t, shop, "go", "tool", "docs")
 	commit(t, shop)
-	before := files(t, shop)
+	before := filesOf(t, shop)
 
 	out := must(t, "add", "policy", "social", "--dir", shop, "--dry-run")
 	for _, want := range []string{"A\tmodules/policy/policy.go\n", "+\tpolicies := policy.New(d)\n"} {
@@ -55,7 +57,7 @@ func TestChangeWithResources(t *testing.T) {
 			t.Errorf("add --dry-run does not print %q:\n%s", want, out)
 		}
 	}
-	same(t, "add --dry-run", files(t, shop), before)
+	same(t, "add --dry-run", filesOf(t, shop), before)
 
 	must(t, "add", "policy", "social", "--dir", shop)
 	shell(t, shop, "go", "vet", "./...")
@@ -63,10 +65,10 @@ func TestChangeWithResources(t *testing.T) {
 		t.Errorf("with changes: exit code %d: %s", code, out)
 	}
 	commit(t, shop)
-	write(t, shop, tree{"modules/policy/own.go": []byte("package policy\n")})
+	write(t, shop, files.Tree{"modules/policy/own.go": []byte("package policy\n")})
 	commit(t, shop)
 	must(t, "remove", "policy", "social", "--dir", shop)
-	same(t, "add and remove", files(t, shop), before)
+	same(t, "add and remove", filesOf(t, shop), before)
 	commit(t, shop)
 
 	for args, want := range map[string]string{
@@ -83,11 +85,11 @@ func TestChangeWithResources(t *testing.T) {
 
 	edit(t, modules, "orders := order.New()", "orders := order.New()\n\t_ = users")
 	commit(t, shop)
-	before = files(t, shop)
+	before = filesOf(t, shop)
 	if code, out := try(t, "", "remove", "user", "--dir", shop); code != exitFailed || !strings.Contains(out, "uses users") {
 		t.Errorf("a component in use: exit code %d: %s", code, out)
 	}
-	same(t, "a rejected remove", files(t, shop), before)
+	same(t, "a rejected remove", filesOf(t, shop), before)
 }
 
 // TestUpgrade upgrades a project with hand edits, once without and once with a conflict.
@@ -109,12 +111,12 @@ func TestUpgrade(t *testing.T) {
 	edit(t, filepath.Join(dir, "modules/article/list.go"), "package article\n", "// Package article has pages.\npackage article\n")
 	edit(t, filepath.Join(dir, "kit/kit.go"), "type Deps struct{}", "type Deps struct{ Name string }")
 	edit(t, filepath.Join(dir, "scripts/new/project/Makefile"), "## list the commands", "## print the commands")
-	write(t, dir, tree{"modules/article/more.go": []byte("package article\n")})
-	before := files(t, shop)
+	write(t, dir, files.Tree{"modules/article/more.go": []byte("package article\n")})
+	before := filesOf(t, shop)
 	if out := must(t, "upgrade", "--dir", shop, "--dry-run"); !strings.Contains(out, "+// Package article has pages.") || strings.Contains(out, "third_party/ginseng/kit") {
 		t.Errorf("upgrade --dry-run: %s", out)
 	}
-	same(t, "upgrade --dry-run", files(t, shop), before)
+	same(t, "upgrade --dry-run", filesOf(t, shop), before)
 	must(t, "upgrade", "--dir", shop)
 	for name, want := range map[string]string{
 		"modules/article/list.go":                          "// Package article has pages.\npackage article\n\n// Page is a size.\nconst Page = 20\n\n// Limit is mine.\nconst Limit = 100\n",
@@ -140,7 +142,7 @@ func TestUpgrade(t *testing.T) {
 	edit(t, filepath.Join(dir, "modules/article/list.go"), "Page = 20", "Page = 30")
 	edit(t, filepath.Join(shop, "modules/article/list.go"), "Page = 20", "Page = 40")
 	commit(t, repository)
-	before = files(t, shop)
+	before = filesOf(t, shop)
 	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "services/shop/modules/article/list.go\n") {
 		t.Fatalf("a conflict: exit code %d: %s", code, out)
 	}
@@ -148,11 +150,11 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("no conflict in %s", got)
 	}
 	shell(t, shop, "git", "cherry-pick", "--abort")
-	same(t, "git cherry-pick --abort", files(t, shop), before)
+	same(t, "git cherry-pick --abort", filesOf(t, shop), before)
 
-	write(t, shop, tree{"third_party/ginseng/kit/kit.go": []byte("package kit\n"), "third_party/ginseng/kit/own.go": []byte("package kit\n")})
+	write(t, shop, files.Tree{"third_party/ginseng/kit/kit.go": []byte("package kit\n"), "third_party/ginseng/kit/own.go": []byte("package kit\n")})
 	commit(t, repository)
-	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "third_party/ginseng/kit/kit.go\nthird_party/ginseng/kit/own.go\n") {
+	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "ginseng/kit/kit.go\nginseng/kit/own.go\n") {
 		t.Errorf("an edited runtime: exit code %d: %s", code, out)
 	}
 }

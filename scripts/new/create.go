@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 // tools are the tool directives of a project's go.mod.
@@ -38,12 +40,12 @@ func (c cli) create(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	files, err := s.pristine(ctx, r.answers)
+	project, err := s.pristine(ctx, r.answers)
 	if err != nil {
 		return err
 	}
 	if r.dryRun {
-		for _, name := range slices.Sorted(maps.Keys(files)) {
+		for _, name := range slices.Sorted(maps.Keys(project)) {
 			c.printf("%s\n", name)
 		}
 		c.printf("generated: .env .env.example docs/openapi.json docs/swagger.json go.mod go.sum\nruntime: %s\nnothing was written\n", s.runtime)
@@ -54,7 +56,7 @@ func (c cli) create(ctx context.Context, r request) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(stage) }()
-	if err := s.build(ctx, stage, files, r.answers); err != nil {
+	if err := s.build(ctx, stage, project, r.answers); err != nil {
 		return err
 	}
 	if err := addSecrets(stage); err != nil {
@@ -68,10 +70,10 @@ func (c cli) create(ctx context.Context, r request) error {
 }
 
 // pristine is render, except that the module article of a project without users is generated.
-func (s source) pristine(ctx context.Context, a answers) (tree, error) {
-	files, err := s.render(a)
+func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
+	project, err := s.render(a)
 	if err != nil || a.has("user") || !a.has("article") {
-		return files, err
+		return project, err
 	}
 	dir, err := os.MkdirTemp("", "ginseng-new-")
 	if err != nil {
@@ -87,26 +89,26 @@ func (s source) pristine(ctx context.Context, a answers) (tree, error) {
 	if err := s.build(ctx, dir, other, bare); err != nil {
 		return nil, err
 	}
-	if _, err := run(ctx, dir, "go", "tool", "generate", "article", "title:string:required:search:sort", "content:text:search",
+	if _, err := files.Run(ctx, dir, "go", "tool", "generate", "article", "title:string:required:search:sort", "content:text:search",
 		"--master", "create,update,delete"); err != nil {
 		return nil, err
 	}
 	isArticle := func(name string) bool { return strings.HasPrefix(name, "modules/article/") }
-	generated, err := readTree(dir, isArticle)
-	maps.DeleteFunc(files, func(name string, _ []byte) bool { return isArticle(name) })
-	maps.Copy(files, generated)
-	return files, err
+	generated, err := files.Read(dir, isArticle)
+	maps.DeleteFunc(project, func(name string, _ []byte) bool { return isArticle(name) })
+	maps.Copy(project, generated)
+	return project, err
 }
 
 // build writes a project and its runtime into dir, and generates go.mod, go.sum and the documents.
-func (s source) build(ctx context.Context, dir string, files tree, a answers) error {
+func (s source) build(ctx context.Context, dir string, project files.Tree, a answers) error {
 	mod, err := s.goMod([]byte("module " + a.Module + "\n"))
 	if err != nil {
 		return err
 	}
-	files = s.withRuntime(files)
-	files["go.mod"], files["go.sum"] = mod, s.files["go.sum"]
-	if err := files.write(dir); err != nil {
+	project = s.withRuntime(project)
+	project["go.mod"], project["go.sum"] = mod, s.files["go.sum"]
+	if err := project.Write(dir); err != nil {
 		return err
 	}
 	return finish(ctx, dir)
@@ -114,10 +116,10 @@ func (s source) build(ctx context.Context, dir string, files tree, a answers) er
 
 // finish updates the generated files of a project.
 func finish(ctx context.Context, dir string) error {
-	if _, err := run(ctx, dir, "go", "mod", "tidy"); err != nil {
+	if _, err := files.Run(ctx, dir, "go", "mod", "tidy"); err != nil {
 		return err
 	}
-	_, err := run(ctx, dir, "go", "tool", "docs")
+	_, err := files.Run(ctx, dir, "go", "tool", "docs")
 	return err
 }
 

@@ -69,8 +69,14 @@ type cli struct {
 // main executes the command line and returns the exit code.
 func (c cli) main(ctx context.Context, args []string) int {
 	r, err := c.parse(args)
-	if err == nil {
-		err = c.do(ctx, r)
+	switch {
+	case err != nil:
+	case r.command == "":
+		err = c.create(ctx, r)
+	case r.command == commandUpgrade:
+		err = c.upgrade(ctx, r)
+	default:
+		err = c.change(ctx, r)
 	}
 	var wrong mistakes
 	switch {
@@ -84,16 +90,6 @@ func (c cli) main(ctx context.Context, args []string) int {
 		return exitFailed
 	}
 	return exitOK
-}
-
-func (c cli) do(ctx context.Context, r request) error {
-	switch r.command {
-	case commandAdd, commandRemove:
-		return c.change(ctx, r)
-	case commandUpgrade:
-		return c.upgrade(ctx, r)
-	}
-	return c.create(ctx, r)
 }
 
 func (c cli) printf(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 // The tests of the commands use a small Ginseng with the same layout: its projects build in a second. TestMatrix uses the
@@ -124,9 +126,9 @@ func New(_ kit.Deps, s Settings, _ user.Module, _ auth.Module) Module {
 var root, _ = filepath.Abs("../..")
 
 // mini returns the files of the small Ginseng, with the real command and the real templates of a project's other files.
-func mini(t *testing.T) tree {
+func mini(t *testing.T) files.Tree {
 	t.Helper()
-	files, err := readTree(root, func(name string) bool {
+	all, err := files.Read(root, func(name string) bool {
 		return (strings.HasPrefix(name, "scripts/new/") || strings.HasPrefix(name, "scripts/internal/")) && isRuntime(name)
 	})
 	if err != nil {
@@ -134,7 +136,7 @@ func mini(t *testing.T) tree {
 	}
 	module := "package %s\n\nimport %s\n\n// Settings is empty.\ntype Settings struct{}\n\n// Module is the module.\ntype Module struct{}\n\n// New returns the module.\nfunc New(%s) Module { return Module{} }\n"
 	const kit, user = `"example.com/ginseng/kit"`, "(\n\t\"example.com/ginseng/kit\"\n\t\"example.com/ginseng/modules/user\"\n)"
-	maps.Copy(files, tree{
+	maps.Copy(all, files.Tree{
 		"kit/kit.go":                    []byte("// Package kit is the runtime.\npackage kit\n\n// Deps is empty.\ntype Deps struct{}\n\n// Module is anything.\ntype Module any\n"),
 		"kit/kit_test.go":               []byte("package kit\n"),
 		"middleware/middleware.go":      []byte("package middleware\n"),
@@ -160,20 +162,20 @@ func mini(t *testing.T) tree {
 		"modules/social/social.go":      []byte(miniSocial),
 	})
 	for name, provider := range map[string]string{"facebook": "Facebook", "github": "GitHub", "google": "Google"} {
-		files["modules/social/"+name+".go"] = fmt.Appendf(nil, "package social\n\n// %[1]sSettings is empty.\ntype %[1]sSettings struct{}\n\nfunc new%[1]s(%[1]sSettings) bool { return true }\n", provider)
-		files["modules/social/"+name+"_test.go"] = fmt.Appendf(nil, "package social\n\nvar _ = new%s\n", provider)
-		files["modules/social/.env.example."+name] = []byte("#" + strings.ToUpper(name) + "_ID=1\n")
+		all["modules/social/"+name+".go"] = fmt.Appendf(nil, "package social\n\n// %[1]sSettings is empty.\ntype %[1]sSettings struct{}\n\nfunc new%[1]s(%[1]sSettings) bool { return true }\n", provider)
+		all["modules/social/"+name+"_test.go"] = fmt.Appendf(nil, "package social\n\nvar _ = new%s\n", provider)
+		all["modules/social/.env.example."+name] = []byte("#" + strings.ToUpper(name) + "_ID=1\n")
 	}
 	own, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["go.mod"] = own
-	files["go.sum"], err = os.ReadFile(filepath.Join(root, "go.sum"))
+	all["go.mod"] = own
+	all["go.sum"], err = os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	return all
 }
 
 // ginseng writes the small Ginseng to a directory and makes it the working directory.
@@ -202,17 +204,17 @@ func resolved(t *testing.T, dir string) string {
 	return dir
 }
 
-func write(t *testing.T, dir string, files tree) {
+func write(t *testing.T, dir string, all files.Tree) {
 	t.Helper()
-	if err := files.write(dir); err != nil {
+	if err := all.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// files returns the files of a project except .env, which has secrets.
-func files(t *testing.T, dir string) tree {
+// filesOf returns the files of a project except .env, which has secrets.
+func filesOf(t *testing.T, dir string) files.Tree {
 	t.Helper()
-	got, err := readTree(dir, func(name string) bool { return name != ".env" })
+	got, err := files.Read(dir, func(name string) bool { return name != ".env" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +241,7 @@ func try(t *testing.T, input string, args ...string) (code int, out string) {
 // shell runs a command that must succeed, and returns its output.
 func shell(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
-	out, err := run(t.Context(), dir, name, args...)
+	out, err := files.Run(t.Context(), dir, name, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +258,7 @@ func commit(t *testing.T, dir string) {
 }
 
 // same reports the files that differ.
-func same(t *testing.T, what string, got, want tree) {
+func same(t *testing.T, what string, got, want files.Tree) {
 	t.Helper()
 	for name := range got {
 		if _, ok := want[name]; !ok {

@@ -15,7 +15,7 @@ func TestNew(t *testing.T) {
 		t.Errorf("the output does not mention user:\n%s", out)
 	}
 	shop := filepath.Join(dir, "../shop")
-	got := files(t, shop)
+	got := filesOf(t, shop)
 	for name, want := range map[string]string{
 		"main.go":                   `Name: "web-shop"`,
 		"modules/modules.go":        `"github.com/you/shop/modules/user"`,
@@ -76,17 +76,17 @@ func TestAddIsNew(t *testing.T) {
 		must(t, "shop", "--with", test.with, "--dir", project)
 		must(t, "shop", "--with", test.all, "--dir", want)
 		commit(t, project)
-		before := files(t, project)
+		before := filesOf(t, project)
 		t.Chdir(project)
 		must(t, append([]string{"add"}, strings.Split(test.add, ",")...)...)
-		same(t, test.with+" + "+test.add, files(t, project), files(t, want))
+		same(t, test.with+" + "+test.add, filesOf(t, project), filesOf(t, want))
 		commit(t, project)
 		remove := strings.Split(test.add, ",")
 		if test.with == "article" && test.add == "password-reset" {
 			remove = append(remove, "user")
 		}
 		must(t, append([]string{"remove"}, remove...)...)
-		same(t, test.with+" + "+test.add+" - "+test.add, files(t, project), before)
+		same(t, test.with+" + "+test.add+" - "+test.add, filesOf(t, project), before)
 		t.Chdir(dir)
 		if test.with == "article" {
 			if env, _ := os.ReadFile(filepath.Join(project, ".env")); !strings.Contains(string(env), "JWT_SECRET=") {

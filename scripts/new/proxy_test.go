@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 // publish writes a version of a module to a file-system module proxy.
@@ -17,7 +19,7 @@ func publish(t *testing.T, proxy, path, version, dir string) {
 	t.Helper()
 	at := filepath.Join(proxy, path, "@v")
 	mod := read(t, filepath.Join(dir, "go.mod"))
-	write(t, at, tree{version + ".mod": []byte(mod), version + ".info": []byte(`{"Version":"` + version + `","Time":"` + time.Now().UTC().Format(time.RFC3339) + `"}`)})
+	write(t, at, files.Tree{version + ".mod": []byte(mod), version + ".info": []byte(`{"Version":"` + version + `","Time":"` + time.Now().UTC().Format(time.RFC3339) + `"}`)})
 	list, err := os.OpenFile(filepath.Join(at, "list"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +76,7 @@ func TestRuntimeModule(t *testing.T) {
 			publish(t, proxy, path, "v1.0.0", dir)
 			shop := filepath.Join(dir, "../shop")
 			must(t, "shop", "--with", "user", "--runtime", path+"@latest", "--dir", shop)
-			got := files(t, shop)
+			got := filesOf(t, shop)
 			for name := range got {
 				if strings.HasPrefix(name, "third_party") {
 					t.Errorf("the project has %s", name)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/template"
 
+	"example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 	"example.com/ginseng/scripts/internal/rewrite"
 )
@@ -44,7 +45,7 @@ func (r runtime) String() string {
 type source struct {
 	dir     string
 	runtime runtime
-	files   tree // of the runtime, with the template
+	files   files.Tree // of the runtime, with the template
 }
 
 // readSource reads the module that --runtime names or, without, example.com/ginseng as the module in dir uses it.
@@ -52,10 +53,10 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 	s := source{runtime: r}
 	var err error
 	if r.Path == "" {
-		s.dir, err = run(ctx, dir, "go", "list", "-m", "-f", "{{.Dir}}", modulePath)
+		s.dir, err = files.Run(ctx, dir, "go", "list", "-m", "-f", "{{.Dir}}", modulePath)
 	} else {
 		var raw string
-		if raw, err = run(ctx, os.TempDir(), "go", "mod", "download", "-json", r.Path+"@"+r.Version); err == nil {
+		if raw, err = files.Run(ctx, os.TempDir(), "go", "mod", "download", "-json", r.Path+"@"+r.Version); err == nil {
 			var downloaded struct{ Dir, Version string }
 			err = json.Unmarshal([]byte(raw), &downloaded)
 			s.dir, s.runtime.Version = downloaded.Dir, downloaded.Version
@@ -64,22 +65,19 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 	if err != nil {
 		return source{}, fmt.Errorf("cannot find the module %s: %w", modulePath, err)
 	}
-	if s.files, err = readTree(s.dir, isRuntime); err != nil {
+	if s.files, err = files.Read(s.dir, isRuntime); err != nil {
 		return source{}, err
 	}
 	if s.files[projectDir+"/README.md"] == nil {
 		return source{}, fmt.Errorf("%s has no %s: it is not Ginseng", s.dir, projectDir)
 	}
 	if r.Path == "" {
-		s.runtime = runtime{Version: "unknown", Checksum: fmt.Sprintf("%x", sha256.Sum256(s.files.sums()))}
-		if _, err := os.Stat(filepath.Join(s.dir, ".git")); err == nil {
-			s.runtime.Version, err = run(ctx, s.dir, "git", "describe", "--tags", "--always", "--dirty")
-			if err != nil {
-				return source{}, err
-			}
+		s.runtime = runtime{Version: "unknown", Checksum: fmt.Sprintf("%x", sha256.Sum256(s.files.Sums(path.Base(runtimeDir))))}
+		if _, statErr := os.Stat(filepath.Join(s.dir, ".git")); statErr == nil {
+			s.runtime.Version, err = files.Run(ctx, s.dir, "git", "describe", "--tags", "--always", "--dirty")
 		}
 	}
-	return s, nil
+	return s, err
 }
 
 // isRuntime reports whether a file belongs to a copy of the runtime: kit, middleware and scripts without tests, and the
@@ -101,23 +99,23 @@ func isRuntime(name string) bool {
 }
 
 // withRuntime returns the files of a project and, unless the runtime is a module, of its copy.
-func (s source) withRuntime(files tree) tree {
-	files = maps.Clone(files)
+func (s source) withRuntime(project files.Tree) files.Tree {
+	project = maps.Clone(project)
 	if s.runtime.Path == "" {
-		files[sumFile] = s.files.sums()
+		project[sumFile] = s.files.Sums(path.Base(runtimeDir))
 		for name, data := range s.files {
-			files[runtimeDir+"/"+name] = data
+			project[runtimeDir+"/"+name] = data
 		}
 	}
-	return files
+	return project
 }
 
 // render returns the files of a project that are copied or made from templates. The module article is the template's,
 // which requires users.
-func (s source) render(a answers) (tree, error) {
+func (s source) render(a answers) (files.Tree, error) {
 	a.Runtime = s.runtime
 	raw, err := json.MarshalIndent(a, "", "  ")
-	files := tree{answersFile: append(raw, '\n')}
+	project := files.Tree{answersFile: append(raw, '\n')}
 	for name, data := range s.files {
 		own, isProject := strings.CutPrefix(name, projectDir+"/")
 		switch {
@@ -125,14 +123,14 @@ func (s source) render(a answers) (tree, error) {
 			return nil, err
 		case isProject:
 			own = strings.TrimPrefix(strings.ReplaceAll("/"+own, "/dot-", "/."), "/")
-			files[own], err = execute(name, data, a)
+			project[own], err = execute(name, data, a)
 		case isTemplate(name, a) && path.Ext(name) == ".go":
-			files[name], err = s.rewrite(name, data, a)
+			project[name], err = s.rewrite(name, data, a)
 		case isTemplate(name, a):
-			files[name] = data
+			project[name] = data
 		}
 	}
-	return files, err
+	return project, err
 }
 
 // execute executes a template. Its delimiters are [[ and ]], because CI workflows use braces.
@@ -168,6 +166,12 @@ func isTemplate(name string, a answers) bool {
 		return component == "" || a.has(component) && (component != "social" || !omitsProvider(parts[2], a))
 	}
 	return false
+}
+
+// keeps reports whether the project has a module of the registry.
+func (a answers) keeps(m registry.Module) bool {
+	component := componentOf(path.Base(m.Import))
+	return component == "" || a.has(component)
 }
 
 // componentOf returns the component of a directory in modules, or "".
@@ -218,27 +222,7 @@ func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
 	}
 	src, err = file.Bytes()
 	if err == nil && name == registry.Path {
-		src, err = withoutModules(src, a)
+		src, err = registry.Keep(src, a.keeps)
 	}
 	return src, err
-}
-
-// withoutModules returns the registry without the components that were not chosen.
-func withoutModules(src []byte, a answers) ([]byte, error) {
-	r, err := registry.Parse(src)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range slices.Backward(r.Modules()) {
-		if name := componentOf(path.Base(m.Import)); name == "" || a.has(name) {
-			continue
-		}
-		if src, err = r.Remove(m); err != nil {
-			return nil, err
-		}
-		if r, err = registry.Parse(src); err != nil {
-			return nil, err
-		}
-	}
-	return src, nil
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 // upgrade merges the changes of a newer template into a project: it creates a commit of the old pristine template and,
@@ -32,7 +33,7 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 	if next.dir == filepath.Join(p.dir, filepath.FromSlash(runtimeDir)) {
 		return mistakes{"run upgrade in a checkout of the newer Ginseng, with --dir PROJECT; or name the new version with --runtime"}
 	}
-	if running, err := run(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", modulePath); r.Runtime.Path != "" && (err != nil || running != next.dir) {
+	if running, err := files.Run(ctx, ".", "go", "list", "-m", "-f", "{{.Dir}}", modulePath); r.Runtime.Path != "" && (err != nil || running != next.dir) {
 		return c.delegate(ctx, p, next, r.dryRun)
 	}
 	base, result, err := p.commits(ctx, next)
@@ -45,8 +46,8 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 	case r.dryRun:
 		return c.show(ctx, p, base, result)
 	}
-	if _, err := run(ctx, p.dir, "git", "-c", "merge.directoryRenames=false", "cherry-pick", "-Xno-renames", result); err != nil {
-		conflicts, diffErr := run(ctx, p.dir, "git", "diff", "--name-only", "--diff-filter=U")
+	if _, err := files.Run(ctx, p.dir, "git", "-c", "merge.directoryRenames=false", "cherry-pick", "-Xno-renames", result); err != nil {
+		conflicts, diffErr := files.Run(ctx, p.dir, "git", "diff", "--name-only", "--diff-filter=U")
 		if diffErr != nil || conflicts == "" {
 			return err
 		}
@@ -57,7 +58,7 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 		return fmt.Errorf("%w\nThe upgrade is committed. Fix the error and run make docs, or undo the upgrade with: git reset --hard HEAD~1", err)
 	}
 	for _, args := range [][]string{{"add", "--all", "."}, {"commit", "--amend", "--no-edit"}} {
-		if _, err := run(ctx, p.dir, "git", args...); err != nil {
+		if _, err := files.Run(ctx, p.dir, "git", args...); err != nil {
 			return err
 		}
 	}
@@ -86,23 +87,13 @@ func (p project) checkCopy() error {
 	if fmt.Sprintf("%x", sha256.Sum256(recorded)) != p.Runtime.Checksum {
 		return fmt.Errorf("%s was edited: its checksum differs from that in %s", sumFile, answersFile)
 	}
-	files, err := readTree(filepath.Join(p.dir, filepath.FromSlash(runtimeDir)), func(string) bool { return true })
+	have, err := files.Read(filepath.Join(p.dir, filepath.FromSlash(runtimeDir)), func(string) bool { return true })
 	if err != nil {
 		return err
 	}
-	lines := map[string]int{}
-	for line := range strings.Lines(string(recorded) + string(files.sums())) {
-		lines[line]++
-	}
-	changed := map[string]bool{}
-	for line, n := range lines {
-		if _, name, _ := strings.Cut(strings.TrimSpace(line), "  "); n == 1 {
-			changed["third_party/"+name] = true
-		}
-	}
-	if len(changed) > 0 {
-		return fmt.Errorf("the copy of the runtime was edited. Move your changes to the project's own packages, and restore:\n%s",
-			strings.Join(slices.Sorted(maps.Keys(changed)), "\n"))
+	if changed := files.Changed(recorded, have.Sums(path.Base(runtimeDir))); changed != nil {
+		return fmt.Errorf("the copy of the runtime in third_party was edited. Move your changes to the project's own packages, and restore:\n%s",
+			strings.Join(changed, "\n"))
 	}
 	return nil
 }
@@ -130,22 +121,22 @@ func (p project) commits(ctx context.Context, next source) (base, result string,
 	if after["go.mod"], err = next.goMod(before["go.mod"]); err != nil {
 		return "", "", err
 	}
-	i, err := newIndex(ctx, p.dir)
+	i, err := files.NewIndex(ctx, p.dir)
 	if err != nil {
 		return "", "", err
 	}
-	defer i.close()
-	first, err := i.replace(nil, before)
+	defer i.Close()
+	first, err := i.Replace(nil, before)
 	if err != nil {
 		return "", "", err
 	}
-	second, err := i.replace(before, after)
+	second, err := i.Replace(before, after)
 	if err != nil {
 		return "", "", err
 	}
-	if base, err = i.git(nil, "commit-tree", first, "-m", "Ginseng "+old.runtime.Version); err != nil || first == second {
+	if base, err = i.Git("commit-tree", first, "-m", "Ginseng "+old.runtime.Version); err != nil || first == second {
 		return base, base, err
 	}
-	result, err = i.git(nil, "commit-tree", second, "-p", base, "-m", "Upgrade Ginseng to "+next.runtime.Version)
+	result, err = i.Git("commit-tree", second, "-p", base, "-m", "Upgrade Ginseng to "+next.runtime.Version)
 	return base, result, err
 }

@@ -176,3 +176,25 @@ func TestRemoveRejects(t *testing.T) {
 		}
 	}
 }
+
+func TestKeepMerge(t *testing.T) {
+	t.Parallel()
+	kept, err := Keep([]byte(full), func(m Module) bool { return m == articles })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if modules := parse(t, string(kept)).Modules(); !slices.Equal(modules, []Module{articles}) {
+		t.Errorf("Keep left %+v", modules)
+	}
+	own := insert(t, string(kept), posts)
+	merged, err := Merge([]byte(own), []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := remove(t, string(merged), posts); got != full {
+		t.Errorf("merged:\n%s", got)
+	}
+	if _, err := Keep([]byte(full), func(m Module) bool { return m != users }); err == nil {
+		t.Error("Keep removed a module that another uses")
+	}
+}
