@@ -89,10 +89,10 @@ type Query struct {
 	After  []any   // the values of the Sort fields (nil where absent) and the id of the row before the first one wanted
 	Skip   int
 	Limit  int      // 0 is no limit
-	Fields []string // top-level fields to read; nil reads all. id is always read
-	// Whole makes a document an error of which something would be lost if it were stored as it was read. With Fields, it
-	// does nothing.
-	Whole bool
+	Fields []string // top-level fields that the caller needs; nil is all. The others may be missing, except id
+	// Lossless makes it an error if the Go type cannot keep all of a document, as CheckLossless says. It is ignored if
+	// Fields is set.
+	Lossless bool
 }
 
 // Order is one field of a sort.

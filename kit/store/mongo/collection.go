@@ -145,12 +145,13 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	decoder := newDecoder()
 	for cursor.Next(ctx) {
 		into := next()
-		err := decoder.decode(cursor.Current, into)
-		if q.Whole && len(q.Fields) == 0 {
-			err = c.whole(cursor.Current, into, err)
+		if err := decoder.decode(cursor.Current, into); err != nil {
+			return fmt.Errorf("mongo: the document %v of %s does not fit its type: %w", cursor.Current.Lookup(idKey), c.c.Name(), err)
 		}
-		if err != nil {
-			return fmt.Errorf("mongo: %w", err)
+		if q.Lossless && len(q.Fields) == 0 {
+			if err := c.checkLossless(cursor.Current, into); err != nil {
+				return fmt.Errorf("mongo: %w", err)
+			}
 		}
 	}
 	return translate(cursor.Err(), nil)

@@ -1,12 +1,12 @@
 package mongo
 
 import (
+	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,76 +47,48 @@ func (db *DB) Drop(ctx context.Context, name string) error {
 	return translate(db.db.Collection(name).Drop(ctx), nil)
 }
 
-// whole fails unless into, which was read from raw, has all of it. The error is the one that reading gave.
-func (c *collection) whole(raw bson.Raw, into any, err error) error {
-	if err != nil {
-		return fmt.Errorf("the document %v of %s does not fit its type: %w", raw.Lookup(idKey), c.c.Name(), err)
-	}
-	if raw.Lookup(idKey).Type != bson.TypeObjectID {
-		return fmt.Errorf("%s: the key of the document %v is no ObjectID; give it one", c.c.Name(), raw.Lookup(idKey))
+// checkLossless fails if into, which was decoded from raw, lacks something of it.
+func (c *collection) checkLossless(raw bson.Raw, into any) error {
+	id := raw.Lookup(idKey)
+	if id.Type != bson.TypeObjectID {
+		return fmt.Errorf("%s: the _id of the document %v is no ObjectID; give it one", c.c.Name(), id)
 	}
 	doc, err := rewrite(raw, unescape)
 	if err != nil {
 		return err
 	}
-	stored, _ := tree(doc).(map[string]any)
-	if _, ok := stored["id"]; ok {
-		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it",
-			c.c.Name(), stored[idKey])
+	object, err := jsonObject(doc)
+	if err != nil {
+		return fmt.Errorf("%s: the document %v: %w", c.c.Name(), id, err)
 	}
-	stored["id"] = stored[idKey]
-	delete(stored, idKey)
-	delete(stored, wordsKey)
-	if err := store.Whole(stored, into); err != nil {
+	if _, ok := object["id"]; ok {
+		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it", c.c.Name(), id)
+	}
+	object["id"] = object[idKey]
+	delete(object, idKey)
+	delete(object, wordsKey)
+	stored, err := json.Marshal(object)
+	if err == nil {
+		err = store.CheckLossless(stored, into)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", c.c.Name(), err)
 	}
 	return nil
 }
 
-// tree is what rewrite returned as encoding/json would have read it from the JSON of the same document. Types that no
-// document of the service has are as text.
-func tree(v any) any {
-	switch v := v.(type) {
-	case bson.D:
-		object := make(map[string]any, len(v))
-		for _, e := range v {
-			object[e.Key] = tree(e.Value)
-		}
-		return object
-	case bson.A:
-		array := make([]any, len(v))
-		for i := range v {
-			array[i] = tree(v[i])
-		}
-		return array
-	case bson.RawValue:
-		return leaf(v)
+// jsonObject decodes a document into values that encoding/json writes as the service does.
+func jsonObject(doc bson.D) (object map[string]any, err error) {
+	raw, err := bson.Marshal(doc)
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Sprint(v)
-}
-
-func leaf(v bson.RawValue) any {
-	switch v.Type {
-	case bson.TypeNull:
-		return nil
-	case bson.TypeString:
-		return v.StringValue()
-	case bson.TypeBoolean:
-		return v.Boolean()
-	case bson.TypeInt32:
-		return json.Number(strconv.FormatInt(int64(v.Int32()), 10))
-	case bson.TypeInt64:
-		return json.Number(strconv.FormatInt(v.Int64(), 10))
-	case bson.TypeDouble:
-		return json.Number(strconv.FormatFloat(v.Double(), 'g', -1, 64))
-	case bson.TypeObjectID:
-		return v.ObjectID().Hex()
-	case bson.TypeDateTime:
-		return store.At(v.Time()).String()
-	case bson.TypeBinary:
-		if kind, data := v.Binary(); kind == bson.TypeBinaryGeneric {
-			return base64.StdEncoding.EncodeToString(data)
-		}
-	}
-	return v.String()
+	registry := bson.NewRegistry()
+	registry.RegisterTypeMapEntry(bson.TypeDateTime, reflect.TypeFor[store.Time]())
+	decoder := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
+	decoder.SetRegistry(registry)
+	decoder.DefaultDocumentMap()
+	decoder.BinaryAsSlice()
+	err = decoder.Decode(&object)
+	return object, err
 }

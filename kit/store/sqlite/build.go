@@ -181,8 +181,10 @@ func (b *builder) connective(f store.Connective) *builder {
 }
 
 func (b *builder) orderBy(order []store.Order) *builder {
-	for i, o := range order {
-		b.write([]string{" ORDER BY ", ","}[min(i, 1)]).field(o.Field)
+	separator := " ORDER BY "
+	for _, o := range order {
+		b.write(separator).field(o.Field)
+		separator = ","
 		if o.Desc {
 			b.write(" DESC")
 		}

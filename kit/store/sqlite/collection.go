@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/ginseng/kit/store"
 )
@@ -22,8 +24,7 @@ type collection struct {
 	words string
 	err   error // what is wrong with spec
 
-	decoder decoder
-	common  commonWords
+	common commonWords
 }
 
 // Insert implements store.Engine.
@@ -81,7 +82,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	if err != nil {
 		return err
 	}
-	return c.decode(doc, into, nil)
+	return c.decode(doc, into)
 }
 
 // searches reports whether one of the changes may touch a field that is searched.
@@ -99,26 +100,23 @@ func (c *collection) index(tx *transaction, n int64, text string) error {
 	return err
 }
 
-func (c *collection) decode(doc []byte, into any, wanted func(name []byte) bool) error {
-	if err := c.decoder.decode(doc, into, wanted); err != nil {
+// decodeOptions skip the checks of names and UTF-8, which SQLite and encode make unnecessary.
+var decodeOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// decode uses version 2 of encoding/json, which takes a quarter of the time of version 1 (docs/performance.md).
+func (c *collection) decode(doc []byte, into any) error {
+	if err := json.Unmarshal(doc, into, decodeOptions); err != nil {
 		return fmt.Errorf("sqlite: a document of %q does not fit its type: %w", c.spec.Name, err)
 	}
 	return nil
 }
 
-// decodeWhole is decode for a document that must have nothing more than its type.
-func (c *collection) decodeWhole(doc []byte, into any) error {
-	if err := json.Unmarshal(doc, into); err != nil {
+// decodeLossless is decode, and fails if the type of into cannot keep all of the document.
+func (c *collection) decodeLossless(doc []byte, into any) error {
+	if err := json.Unmarshal(doc, into, decodeOptions); err != nil {
 		return fmt.Errorf("sqlite: the document %.4000s of %q does not fit its type: %w", doc, c.spec.Name, err)
 	}
-	if again, err := encode(into); err == nil && bytes.Equal(doc, again) { // as nearly always
-		return nil
-	}
-	stored, err := store.ParseTree(doc)
-	if err == nil {
-		err = store.Whole(stored, into)
-	}
-	if err != nil {
+	if err := store.CheckLossless(doc, into); err != nil {
 		return fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
 	}
 	return nil
@@ -159,7 +157,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 		}
 		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
 			found = true
-			return c.decode(row[0].([]byte), into, nil)
+			return c.decode(row[0].([]byte), into)
 		})
 	})
 	if err == nil && !found {
@@ -248,15 +246,9 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 func (c *collection) list(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, next func() any,
 ) error {
-	var wanted func(name []byte) bool
-	if len(q.Fields) > 0 {
-		wanted = func(name []byte) bool { return string(name) == "id" || slices.Contains(q.Fields, string(name)) }
-	}
-	decode := func(doc []byte) error {
-		if q.Whole && wanted == nil {
-			return c.decodeWhole(doc, next())
-		}
-		return c.decode(doc, next(), wanted)
+	decode := func(doc []byte) error { return c.decode(doc, next()) }
+	if q.Lossless && len(q.Fields) == 0 {
+		decode = func(doc []byte) error { return c.decodeLossless(doc, next()) }
 	}
 	docs, walked, err := c.walk(ctx, conn, q, parts, plan)
 	if err != nil {
@@ -279,7 +271,7 @@ func (c *collection) rows(
 ) error {
 	left := q.Limit
 	for _, part := range parts {
-		b := c.selectPart(part, plan, left, q.Skip)
+		b := c.selectPart(q, part, plan, left)
 		if b.err != nil {
 			return b.err
 		}
@@ -301,10 +293,10 @@ func (c *collection) rows(
 }
 
 // selectPart builds the statement that reads one part of a list. A limit of 0 is no limit.
-func (c *collection) selectPart(p part, plan *searchPlan, limit, skip int) *builder {
+func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
 	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ")
 	b.plan = plan
 	b.where(p.filter).orderBy(p.order)
 	// With "+0", SQLite does not prepare the statement again for each value of the parameter.
-	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(skip)).write("+0")
+	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(q.Skip)).write("+0")
 }

@@ -83,7 +83,7 @@ func TestPlans(t *testing.T) {
 			}
 			for _, part := range parts {
 				looksUp := test.q.Filter != nil || test.q.After != nil
-				wantPlan(t, db, c.selectPart(part, nil, test.q.Limit, test.q.Skip), test.index, looksUp)
+				wantPlan(t, db, c.selectPart(test.q, part, nil, test.q.Limit), test.index, looksUp)
 			}
 		})
 	}
@@ -91,10 +91,10 @@ func TestPlans(t *testing.T) {
 	t.Run("a common word", func(t *testing.T) {
 		q := store.Query{Filter: store.Search("a"), Sort: by("-createdAt"), Limit: 30}
 		walk := &searchPlan{search: store.TextSearch{Text: "a"}, scan: []string{"a"}}
-		wantPlan(t, db, c.selectPart(part{q.Filter, total(q.Sort)}, walk, q.Limit, q.Skip), "articles:createdAt", false)
+		wantPlan(t, db, c.selectPart(q, part{q.Filter, total(q.Sort)}, walk, q.Limit), "articles:createdAt", false)
 	})
 	t.Run("a rare word", func(t *testing.T) {
-		plan := explain(t, db, c.selectPart(part{filter: store.Search("a")}, nil, 0, 0))
+		plan := explain(t, db, c.selectPart(store.Query{}, part{filter: store.Search("a")}, nil, 0))
 		if !strings.Contains(plan, "SEARCH articles USING INTEGER PRIMARY KEY") {
 			t.Errorf("the plan does not begin with the words:\n%s", plan)
 		}

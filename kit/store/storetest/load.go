@@ -91,8 +91,8 @@ func testLoadMore(t *testing.T, open Opener) {
 	wantTitles(t, c, nil, got...)
 }
 
-// testWhole reads documents into types that know less than what is stored.
-func testWhole(t *testing.T, open Opener) {
+// testLossless reads documents into types that know less than what is stored.
+func testLossless(t *testing.T, open Opener) {
 	db := open(t)
 	spec := docSpec()
 	c := prepare(t, db, spec)
@@ -103,7 +103,7 @@ func testWhole(t *testing.T, open Opener) {
 		must(t, err)
 	}
 	n := 0
-	must(t, db.Open(spec).List(t.Context(), store.Query{Whole: true}, func() any { n++; return new(doc) }))
+	must(t, db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { n++; return new(doc) }))
 	if n != len(docs) {
 		t.Errorf("%d of %d documents", n, len(docs))
 	}
@@ -130,7 +130,7 @@ func testWhole(t *testing.T, open Opener) {
 			spec := store.Spec{Name: "test_" + store.NewID().Hex()}
 			test.stored.Meta = store.NewMeta(store.NewID(), noon)
 			must(t, db.Open(spec).Load(t.Context(), []store.ID{test.stored.ID}, []any{test.stored}))
-			err := db.Open(spec).List(t.Context(), store.Query{Whole: true}, func() any { return new(doc) })
+			err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { return new(doc) })
 			switch {
 			case test.lost == "":
 				must(t, err)

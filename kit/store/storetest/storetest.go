@@ -58,7 +58,7 @@ func Run(t *testing.T, open Opener) {
 		{"SearchOfNothing", testSearchOfNothing},
 		{"Load", testLoad},
 		{"LoadMore", testLoadMore},
-		{"Whole", testWhole},
+		{"Lossless", testLossless},
 		{"Drop", testDrop},
 		{"OneUpdateWins", testOneUpdateWins},
 		{"OneDeleteWins", testOneDeleteWins},

@@ -247,7 +247,7 @@ func (c *copying) load(ctx context.Context) error {
 	defer bar.Stop()
 	return each(ctx, c.source, c.Specs, func(spec store.Spec) error {
 		// Documents whose key is no id sort before and behind the ids, where reading on would not come by.
-		if _, err := greatest(ctx, c.source, store.Query{Whole: true}, spec); err != nil {
+		if _, err := greatest(ctx, c.source, store.Query{Lossless: true}, spec); err != nil {
 			return fmt.Errorf("the source: %w", err)
 		}
 		var after []any
@@ -293,7 +293,7 @@ func (c *copying) loadCollection(ctx context.Context, spec store.Spec, after []a
 	read := make(chan []any, 1)
 	group.Go(func() error {
 		defer close(read)
-		err := pages(ctx, c.source, spec, store.Query{After: after, Whole: true}, func(docs []any) error {
+		err := pages(ctx, c.source, spec, store.Query{After: after, Lossless: true}, func(docs []any) error {
 			select {
 			case read <- docs:
 				return nil

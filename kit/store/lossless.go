@@ -1,0 +1,101 @@
+package store
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// CheckLossless fails if doc, a pointer to a document that was read, lacks something of the stored document, which is
+// given as JSON: an unknown field, or a value that its Go type changes. Null and absent are the same, and a known field
+// may be absent from doc if its stored value is empty.
+func CheckLossless(stored []byte, doc any) error {
+	again, err := stdjson.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", stored, err)
+	}
+	if bytes.Equal(stored, again) {
+		return nil
+	}
+	before, err := parse(stored)
+	if err != nil {
+		return err
+	}
+	after, err := parse(again)
+	if err != nil {
+		return err
+	}
+	field := lost(before, after)
+	err = json.Unmarshal(stored, reflect.New(reflect.TypeOf(doc).Elem()).Interface(), json.RejectUnknownMembers(true))
+	if unknown := new(json.SemanticError); errors.As(err, &unknown) {
+		field = slices.Collect(unknown.JSONPointer.Tokens())
+	} else if field == nil {
+		return err
+	}
+	return fmt.Errorf("the document %v has the field %q, which the service does not know or cannot keep unchanged; "+
+		"remove the field, or declare it in the collection's type", before["id"], strings.Join(field, "."))
+}
+
+func parse(object []byte) (tree map[string]any, err error) {
+	decoder := stdjson.NewDecoder(bytes.NewReader(object))
+	decoder.UseNumber()
+	err = decoder.Decode(&tree)
+	return tree, err
+}
+
+// lost returns the path to a value of before that after lacks, or has with another value; nil if there is none. It is
+// no loss if after lacks an empty value.
+func lost(before, after any) []string {
+	same := false
+	switch before := before.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		after, _ := after.(map[string]any)
+		for name, value := range before {
+			if path := lost(value, after[name]); path != nil {
+				return append([]string{name}, path...)
+			}
+		}
+		return nil
+	case []any:
+		after, _ := after.([]any)
+		same = len(before) == len(after)
+		for i := 0; same && i < len(before); i++ {
+			if path := lost(before[i], after[i]); path != nil {
+				return append([]string{strconv.Itoa(i)}, path...)
+			}
+		}
+	case stdjson.Number:
+		same = equalNumbers(before, after)
+	case string:
+		same = before == after || before == "" && after == nil
+	case bool:
+		same = before == after || !before && after == nil
+	}
+	if same {
+		return nil
+	}
+	return []string{}
+}
+
+func equalNumbers(before stdjson.Number, after any) bool {
+	if after == nil {
+		after = stdjson.Number("0")
+	}
+	number, _ := after.(stdjson.Number)
+	if before == number {
+		return true
+	}
+	x, xOK := new(big.Rat).SetString(string(before))
+	y, yOK := new(big.Rat).SetString(string(number))
+	return xOK && yOK && x.Cmp(y) == 0
+}
