@@ -15,7 +15,13 @@ type Policy struct {
 	Namespace  string    `json:"namespace"`
 	Name       string    `json:"name"`     // unique in the namespace
 	Selector   *Selector `json:"selector"` // nil: every workload of the namespace
-	Revision   int64     `json:"revision"` // of the claim under which it was last written; see journal
+}
+
+// stamp changes with every write to a namespace.
+type stamp struct {
+	store.Meta `bson:",inline"`
+	Namespace  string `json:"namespace"`
+	Value      string `json:"value"`
 }
 
 // Selector states which workloads a policy applies to: those that bear all of the labels. It is the JSON form of
@@ -98,9 +104,27 @@ func (s *Selector) message() *v1beta1.WorkloadSelector {
 	return &v1beta1.WorkloadSelector{MatchLabels: s.MatchLabels}
 }
 
-// older orders policies as evaluation answers them.
-func older(a, b *Policy) int {
+// older compares policies in the order of an evaluation.
+func older(a, b Policy) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), strings.Compare(a.Name, b.Name))
+}
+
+// entry returns the policy as package v1beta1 indexes it.
+func (p *Policy) entry() v1beta1.Entry[*Policy] {
+	return v1beta1.Entry[*Policy]{
+		ID: p, Namespace: p.Namespace, Name: p.Name, CreatedAt: p.CreatedAt.Time, Selector: p.Selector.message(),
+	}
+}
+
+// size returns the approximate number of bytes of memory that the policy and its index entry use.
+func (p *Policy) size() int {
+	size := 512
+	if p.Selector != nil {
+		for key, value := range p.Selector.MatchLabels {
+			size += 192 + len(key) + len(value)
+		}
+	}
+	return size
 }
 
 // explain holds the policy's selector against the labels of a workload.

@@ -5,6 +5,7 @@ package policy
 import (
 	"time"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/middleware"
@@ -23,7 +24,7 @@ type Module struct{ controller *controller }
 
 // New makes the module.
 func New(o Options) *Module {
-	return &Module{&controller{service: newService(o), list: listing.NewLister(spec(), o.Cursors)}}
+	return &Module{&controller{service: newService(kit.Deps{DB: o.DB, Now: o.Now}), list: listing.NewLister(spec(), o.Cursors)}}
 }
 
 var _ middleware.Module = (*Module)(nil)

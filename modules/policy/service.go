@@ -2,46 +2,35 @@ package policy
 
 import (
 	"context"
-	"slices"
 	"time"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 )
 
-// Service holds the rules of policies.
+// Service implements the rules of policies.
 type Service struct {
 	policies *store.Collection[Policy]
-	journal  *journal
-	replicas *replicas
+	cache    *cache
 	now      func() time.Time
-	newID    func() store.ID
 }
 
-func newService(o Options) *Service {
-	s := &Service{policies: store.Open[Policy](o.DB, storeSpec()), journal: openJournal(o), now: o.Now, newID: o.NewID}
-	s.replicas = newReplicas(s.policies, s.journal, maxReplicas)
-	return s
+func newService(d kit.Deps) *Service {
+	policies := store.Open[Policy](d.DB, storeSpec())
+	return &Service{policies: policies, cache: newCache(d.DB, policies, d.Now), now: d.Now}
 }
 
-// Create makes a policy. Conflict: the namespace has one of the name.
+// Create stores a new policy. Conflict: the namespace has a policy of this name.
 func (s *Service) Create(ctx context.Context, in CreateInput) (Policy, error) {
 	p := Policy{
-		Meta:      store.NewMeta(s.newID(), store.At(s.now())),
+		Meta:      store.NewMeta(store.NewID(), store.At(s.now())),
 		Namespace: in.Namespace,
 		Name:      in.Name,
 		Selector:  in.Selector,
 	}
-	end, err := s.journal.turn(ctx, p.Namespace)
-	if err != nil {
-		return p, err
-	}
-	defer end()
-	err = s.write(ctx, p, true, func(ctx context.Context, revision int64) error {
-		p.Revision = revision
-		return s.policies.Insert(ctx, p)
-	})
+	err := s.cache.write(ctx, p.Namespace, func() error { return s.policies.Insert(ctx, p) })
 	return p, err
 }
 
@@ -55,33 +44,35 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.policies, q, Policy.View)
 }
 
-// Update changes what was given. NotFound; ValidationFailed: another namespace; PreconditionFailed: the policy has none
-// of the versions expected; Conflict: the namespace has another policy of the name.
-func (s *Service) Update(
-	ctx context.Context, id store.ID, expected store.Versions, in UpdateInput,
-) (changed Policy, err error) {
-	err = s.change(ctx, id, expected, func(ctx context.Context, p Policy) error {
-		changes := in.changes()
-		switch {
-		case in.Namespace != nil && *in.Namespace != p.Namespace:
-			return apperr.Invalid(apperr.Field{
-				In: "body", Param: "namespace", Code: apperr.FieldConflict,
-				Message: "A policy stays in its namespace. Delete it, and create one in the other namespace.",
-			})
-		case changes == nil:
-			changed = p
-			return nil
-		}
-		return s.write(ctx, p, false, func(ctx context.Context, revision int64) (err error) {
-			changes = append(changes, store.Set("revision", revision), store.Set("updatedAt", store.At(s.now())))
-			changed, err = s.policies.UpdateByID(ctx, id, store.Versions{p.Version}, changes...)
-			return err
+// Update changes the given fields. NotFound; ValidationFailed: another namespace; PreconditionFailed: the policy has none
+// of the expected versions; Conflict: the namespace has another policy of this name.
+func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versions, in UpdateInput) (Policy, error) {
+	p, err := s.policies.Get(ctx, id)
+	if err != nil {
+		return p, err
+	}
+	if err := expected.Check(p.Version); err != nil {
+		return p, err
+	}
+	if in.Namespace != nil && *in.Namespace != p.Namespace {
+		return p, apperr.Invalid(apperr.Field{
+			In: "body", Param: "namespace", Code: apperr.FieldConflict,
+			Message: "The namespace of a policy cannot change. Delete the policy and create one in the other namespace.",
 		})
+	}
+	changes := in.changes()
+	if changes == nil {
+		return p, nil
+	}
+	changes = append(changes, store.Set("updatedAt", store.At(s.now())))
+	err = s.cache.write(ctx, p.Namespace, func() (err error) {
+		p, err = s.policies.UpdateByID(ctx, id, expected, changes...)
+		return err
 	})
-	return changed, err
+	return p, err
 }
 
-// changes are those that the input asks for.
+// changes returns the changes of the given fields, nil if there are none.
 func (in UpdateInput) changes() (changes []store.Change) {
 	if in.Name != nil {
 		changes = append(changes, store.Set("name", *in.Name))
@@ -94,69 +85,23 @@ func (in UpdateInput) changes() (changes []store.Change) {
 	return changes
 }
 
-// Delete removes a policy. NotFound, PreconditionFailed: as Update.
+// Delete removes a policy. NotFound and PreconditionFailed: as Update.
 func (s *Service) Delete(ctx context.Context, id store.ID, expected store.Versions) error {
-	return s.change(ctx, id, expected, func(ctx context.Context, p Policy) error {
-		return s.write(ctx, p, false, func(ctx context.Context, _ int64) error {
-			return s.policies.DeleteByID(ctx, id, store.Versions{p.Version})
-		})
-	})
-}
-
-// change calls try with the policy as it is, in one of the versions expected, and again whenever a change by another
-// copy of the service came between.
-func (s *Service) change(
-	ctx context.Context, id store.ID, expected store.Versions, try func(context.Context, Policy) error,
-) error {
 	p, err := s.policies.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	end, err := s.journal.turn(ctx, p.Namespace)
-	if err != nil {
-		return err
-	}
-	defer end()
-	for {
-		if p, err = s.policies.Get(ctx, id); err != nil {
-			return err
-		}
-		if err := expected.Check(p.Version); err != nil {
-			return err
-		}
-		if err := try(ctx, p); !apperr.Is(err, apperr.PreconditionFailed) {
-			return err
-		}
-	}
+	return s.cache.write(ctx, p.Namespace, func() error { return s.policies.DeleteByID(ctx, id, expected) })
 }
 
-// write makes a claim for the policy, and then the write. This must not succeed unless the policy is in the version
-// given: so it has been written under no later claim, and whoever finds a claim's revision, or a later one, in the
-// policy knows that nothing more will come of the claim. The caller has the namespace's turn.
-func (s *Service) write(
-	ctx context.Context, p Policy, creates bool, do func(ctx context.Context, revision int64) error,
-) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
-	defer cancel()
-	c, err := s.journal.claim(ctx, p, creates)
-	if err != nil {
-		return err
-	}
-	err = do(ctx, c.Revision)
-	if refusal := []apperr.Code{apperr.Conflict, apperr.PreconditionFailed}; slices.Contains(refusal, apperr.CodeOf(err)) {
-		_ = s.journal.void(ctx, c) // if this fails, readers look for the write until the claim is old
-	}
-	return err
-}
-
-// Evaluate finds the policies that apply to a proxy, each as it was at a moment since the call.
+// Evaluate returns the policies that apply to a proxy, with every write that was acknowledged before the call.
 func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, error) {
-	r, err := s.replicas.current(ctx, in.Namespace)
+	namespace, err := s.cache.get(ctx, in.Namespace)
 	if err != nil {
 		return Evaluation{}, err
 	}
 	proxy := in.proxy()
-	applying, considered := r.selected(proxy, in.Explain)
+	applying := namespace.index.Select(proxy, nil)
 	e := Evaluation{Count: len(applying), Rows: make([]View, len(applying))}
 	for i, p := range applying {
 		e.Rows[i] = p.View()
@@ -165,9 +110,8 @@ func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, e
 		return e, nil
 	}
 	labels := proxy.EffectiveLabels()
-	slices.SortFunc(considered, older)
-	e.Explain = make([]Explanation, len(considered))
-	for i, p := range considered {
+	e.Explain = make([]Explanation, len(namespace.policies))
+	for i, p := range namespace.policies {
 		if e.Explain[i], err = p.explain(labels); err != nil {
 			return e, err
 		}

@@ -1,0 +1,150 @@
+package policy
+
+import (
+	"context"
+	"crypto/rand"
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/sync/singleflight"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/policy/type/v1beta1"
+)
+
+const (
+	maxAge    = 30 * time.Second // of a snapshot
+	maxCached = 256 << 20        // approximate bytes of all snapshots; the last used is kept even if it is larger
+	timeout   = 10 * time.Second // of work that continues if the client leaves
+)
+
+// cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
+// it, because each namespace has a stamp in the database:
+//
+//   - A writer sets a new random stamp after every attempt to write a policy, also a failed one, and before it responds.
+//     If the stamp cannot be written, the response is 503.
+//   - A reader reads the stamp, then the policies, both from the primary. It reuses a snapshot only for the identical
+//     stamp, and for at most maxAge.
+//
+// A snapshot that lacks an acknowledged write has an older stamp, so it is not reused. A write that was not acknowledged
+// (the instance crashed before it set the stamp) becomes visible within maxAge. Stamps are never deleted, so that no
+// stamp returns.
+type cache struct {
+	policies   *store.Collection[Policy]
+	stamps     *store.Collection[stamp]
+	now        func() time.Time
+	loads      singleflight.Group
+	seed       maphash.Seed
+	turns      [64]sync.Mutex // held while a namespace is loaded; namespaces may share one
+	mu         sync.Mutex
+	kept       *simplelru.LRU[string, *snapshot] // by namespace
+	bytes, max int
+}
+
+// snapshot is the policies of a namespace. It is immutable.
+type snapshot struct {
+	stamp    string // read before the policies
+	expires  time.Time
+	policies []Policy // oldest first, then by name
+	index    v1beta1.Index[*Policy]
+	bytes    int
+}
+
+func newCache(db store.DB, policies *store.Collection[Policy], now func() time.Time) *cache {
+	c := &cache{policies: policies, now: now, seed: maphash.MakeSeed(), max: maxCached}
+	unique := store.Index{Fields: []string{"namespace"}, Unique: true}
+	c.stamps = store.Open[stamp](db, store.Spec{Name: "policy-stamps", Indexes: []store.Index{unique}})
+	c.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ string, s *snapshot) { c.bytes -= s.bytes })
+	return c
+}
+
+// write calls do, which attempts to write a policy of the namespace, and sets a new stamp. Unavailable: the stamp could
+// not be written, and do may have succeeded.
+func (c *cache) write(ctx context.Context, namespace string, do func() error) error {
+	result := do()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	for {
+		value := rand.Text()
+		_, err := c.stamps.Update(ctx, store.Eq("namespace", namespace), store.Set("value", value))
+		if apperr.Is(err, apperr.NotFound) {
+			err = c.stamps.Insert(ctx, stamp{store.NewMeta(store.NewID(), store.At(c.now())), namespace, value})
+		}
+		if err == nil {
+			return result
+		}
+		if !apperr.Is(err, apperr.Conflict) { // Conflict: another writer inserted the first stamp
+			return store.Unavailable(err)
+		}
+	}
+}
+
+// get returns a snapshot with every write that was acknowledged before the call. Callers that arrive before a load
+// begins share it; those that arrive later wait for the next one.
+func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
+	_, s, err := c.lookup(ctx, namespace)
+	if s != nil || err != nil {
+		return s, err
+	}
+	loaded, err, _ := c.loads.Do(namespace, func() (any, error) {
+		turn := &c.turns[maphash.String(c.seed, namespace)%uint64(len(c.turns))]
+		turn.Lock()
+		defer turn.Unlock()
+		c.loads.Forget(namespace)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		return c.load(ctx, namespace)
+	})
+	s, _ = loaded.(*snapshot)
+	return s, err
+}
+
+// lookup reads the stamp of a namespace, "" before the first write, and returns the snapshot that it makes valid, if any.
+func (c *cache) lookup(ctx context.Context, namespace string) (string, *snapshot, error) {
+	current, err := c.stamps.First(ctx, store.Eq("namespace", namespace))
+	if err != nil && !apperr.Is(err, apperr.NotFound) {
+		return "", nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.kept.Get(namespace)
+	if !ok || s.stamp != current.Value || !c.now().Before(s.expires) {
+		return current.Value, nil, nil
+	}
+	return current.Value, s, nil
+}
+
+// load reads a namespace and keeps the snapshot, unless a load that ended just now left a valid one.
+func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
+	expires := c.now().Add(maxAge)
+	stamp, s, err := c.lookup(ctx, namespace)
+	if s != nil || err != nil {
+		return s, err
+	}
+	order := []store.Order{{Field: "createdAt"}} // its keys never change, so a scan cannot miss a policy that moves
+	policies, err := c.policies.List(ctx, store.Query{Filter: store.Eq("namespace", namespace), Sort: order})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(policies, older)
+	s = &snapshot{stamp: stamp, expires: expires, policies: policies, bytes: 1 << 10}
+	for i := range policies {
+		if err := s.index.Put(policies[i].entry()); err != nil {
+			return nil, err
+		}
+		s.bytes += policies[i].size()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept.Remove(namespace)
+	c.kept.Add(namespace, s)
+	for c.bytes += s.bytes; c.bytes > c.max && c.kept.Len() > 1; {
+		c.kept.RemoveOldest()
+	}
+	return s, nil
+}

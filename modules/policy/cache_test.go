@@ -1,0 +1,326 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// TestWriteDuringLoad makes a write after a reader read the policies and before it keeps them. The next evaluation sees
+// the write, because the reader read the stamp before the policies.
+func TestWriteDuringLoad(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, reader := w.service(), w.service()
+	w.create(s, "n", "1", "a")
+	w.next("List policies", func(do func() error) error {
+		err := do()
+		w.create(s, "n", "2", "a")
+		return err
+	})
+	w.expect(reader, "1")
+	w.expect(reader, "1 2")
+}
+
+// TestLoadDuringWrite makes evaluations, and a whole write by another instance, before and after a write is stored and
+// before it is acknowledged. The next evaluation sees both writes, because the writer sets its stamp after the write.
+func TestLoadDuringWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, other, reader := w.service(), w.service(), w.service()
+	w.next("Insert policies", func(do func() error) error {
+		w.create(other, "n", "1", "a")
+		w.expect(reader, "1")
+		return do()
+	})
+	w.create(s, "n", "2", "a")
+	w.expect(reader, "1 2")
+	w.next("Insert policies", func(do func() error) error {
+		err := do()
+		w.create(other, "n", "3", "a")
+		w.expect(reader, "1 2 3 4")
+		return err
+	})
+	w.create(s, "n", "4", "a")
+	w.expect(reader, "1 2 3 4")
+}
+
+// TestFirstWriters has two instances insert the first stamp of a namespace at the same time.
+func TestFirstWriters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, other, reader := w.service(), w.service(), w.service()
+	w.next("Insert policy-stamps", func(do func() error) error {
+		w.create(other, "n", "2", "a")
+		w.expect(reader, "1 2")
+		return do()
+	})
+	before := w.count("Update policy-stamps")
+	w.create(s, "n", "1", "a")
+	w.expect(reader, "1 2")
+	if n := w.count("Update policy-stamps") - before; n != 3 {
+		t.Errorf("%d updates of the stamp, want 3", n)
+	}
+}
+
+// TestFailedWrite has writes that fail after they were stored: the connection is lost, or the client leaves. The next
+// evaluation sees them.
+func TestFailedWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, reader := w.service(), w.service()
+	ctx, leave := context.WithCancel(t.Context())
+	attempt := func(name string, after func() error) {
+		t.Helper()
+		w.next("Insert policies", func(do func() error) error { return errors.Join(do(), after()) })
+		if _, err := s.Create(ctx, CreateInput{Namespace: "n", Name: name}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	w.expect(reader, "")
+	attempt("1", func() error { return store.Unavailable(errors.New("connection lost")) })
+	w.expect(reader, "1")
+	attempt("2", func() error { leave(); return ctx.Err() })
+	w.expect(reader, "1 2")
+}
+
+// TestStampNotWritten shows that a write without its stamp is not acknowledged, and that it becomes visible when
+// snapshots expire. That is also what a crash between the two leaves.
+func TestStampNotWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, reader := w.service(), w.service()
+	first := w.create(s, "n", "1", "a")
+	w.expect(reader, "1")
+	w.next("Update policy-stamps", func(func() error) error { return errors.New("lost") })
+	if _, err := s.Create(t.Context(), CreateInput{Namespace: "n", Name: "2"}); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("the error is %v, want Unavailable", err)
+	}
+	w.next("Update policy-stamps", func(func() error) error { return errors.New("lost") })
+	if err := s.Delete(t.Context(), first.ID, nil); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("the error is %v, want Unavailable", err)
+	}
+	w.clock = w.clock.Add(maxAge - time.Millisecond)
+	w.expect(reader, "1")
+	w.clock = w.clock.Add(time.Millisecond)
+	w.expect(reader, "2")
+}
+
+// TestRejectedWrite shows that a write that failed for another reason than the database also sets a stamp.
+func TestRejectedWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, reader := w.service(), w.service()
+	w.create(s, "n", "1", "a")
+	w.expect(reader, "1")
+	w.insert(s, "2")
+	if _, err := s.Create(t.Context(), CreateInput{Namespace: "n", Name: "2"}); !apperr.Is(err, apperr.Conflict) {
+		t.Errorf("the error is %v, want Conflict", err)
+	}
+	w.expect(reader, "1 2")
+}
+
+// TestEmptiedNamespace deletes all policies of a namespace and creates one again. A snapshot from before the first
+// stamp must not become valid again.
+func TestEmptiedNamespace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, reader, other := w.service(), w.service(), w.service()
+	imported := w.insert(s, "1")
+	w.expect(reader, "1")
+	w.must(s.Delete(t.Context(), imported.ID, nil))
+	w.expect(reader, "")
+	w.expect(other, "")
+	again := w.create(other, "n", "1", "b")
+	w.expect(reader, "")
+	w.must(s.Delete(t.Context(), again.ID, nil))
+	w.create(s, "n", "1", "a")
+	w.expect(reader, "1")
+	w.expect(other, "1")
+}
+
+// TestStampede starts many evaluations while a load is under way: they use its snapshot.
+func TestStampede(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.service()
+	w.create(s, "n", "1", "a")
+	var running sync.WaitGroup
+	w.next("List policies", func(do func() error) error {
+		startCallers(w, s, &running, "1")
+		return do()
+	})
+	w.expect(s, "1")
+	running.Wait()
+	if n := w.count("List policies"); n != 1 {
+		t.Errorf("%d loads, want 1", n)
+	}
+}
+
+// startCallers starts evaluations, and returns when each had the time to look for a snapshot.
+func startCallers(w *world, s *Service, running *sync.WaitGroup, want string) {
+	var arrived sync.WaitGroup
+	for range 30 {
+		arrived.Add(1)
+		running.Go(func() {
+			_, _, err := s.cache.lookup(w.Context(), "n")
+			arrived.Done()
+			if err != nil {
+				w.Error(err)
+			}
+			w.expect(s, want)
+		})
+	}
+	arrived.Wait()
+}
+
+// TestLateCallers makes a write while a load is under way. Evaluations that begin after the write must not share that
+// load, and share the next one.
+func TestLateCallers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, other := w.service(), w.service()
+	w.create(s, "n", "1", "a")
+	var running sync.WaitGroup
+	var loaded atomic.Bool
+	w.next("List policies", func(do func() error) error {
+		defer loaded.Store(true)
+		err := do()
+		w.create(other, "n", "2", "a")
+		w.next("List policies", func(do func() error) error {
+			if !loaded.Load() {
+				t.Error("two loads of one namespace at the same time")
+			}
+			return do()
+		})
+		startCallers(w, s, &running, "1 2")
+		return err
+	})
+	w.expect(s, "1")
+	running.Wait()
+	if n := w.count("List policies"); n != 2 {
+		t.Errorf("%d loads, want 2", n)
+	}
+}
+
+// TestCost counts the calls to the database that an evaluation makes.
+func TestCost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s, other := w.service(), w.service()
+	cost := func(what string, wantStamps, wantLoads int) {
+		t.Helper()
+		stamps, loads := w.count("First policy-stamps"), w.count("List policies")
+		w.names(s, "a")
+		stamps, loads = w.count("First policy-stamps")-stamps, w.count("List policies")-loads
+		if stamps != wantStamps || loads != wantLoads {
+			t.Errorf("%s: %d reads of the stamp and %d loads, want %d and %d", what, stamps, loads, wantStamps, wantLoads)
+		}
+	}
+	cost("no policies", 2, 1)
+	cost("still no policies", 1, 0)
+	w.create(s, "n", "1", "a")
+	cost("first", 2, 1)
+	cost("nothing new", 1, 0)
+	for i := range 10 {
+		w.create(other, "n", fmt.Sprint("more-", i), "a")
+	}
+	cost("ten new", 2, 1)
+	w.create(other, "m", "1", "a")
+	cost("new in another namespace", 1, 0)
+	w.clock = w.clock.Add(maxAge)
+	cost("expired", 2, 1)
+}
+
+// TestEviction bounds the memory: the namespaces that were used least recently are removed, and loaded again on use.
+func TestEviction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.service()
+	for i := range 3 {
+		w.create(s, fmt.Sprint("n", i), "p", "a")
+	}
+	get := func(namespace string) *snapshot {
+		t.Helper()
+		snapshot, err := s.cache.get(t.Context(), namespace)
+		w.must(err)
+		return snapshot
+	}
+	one := get("n0").bytes
+	s.cache.max = 2 * one
+	first := get("n1")
+	get("n0")
+	get("n2")
+	if keys := s.cache.kept.Keys(); !slices.Equal(keys, []string{"n0", "n2"}) || s.cache.bytes != 2*one {
+		t.Errorf("%v are kept, %d bytes", keys, s.cache.bytes)
+	}
+	if again := get("n1"); again == first || len(again.policies) != 1 {
+		t.Errorf("%d policies in an evicted namespace", len(again.policies))
+	}
+	s.cache.max = 1
+	for i := range 5 {
+		w.create(s, "n1", fmt.Sprint("more-", i), "a")
+	}
+	large := get("n1")
+	if keys := s.cache.kept.Keys(); len(large.policies) != 6 || !slices.Equal(keys, []string{"n1"}) || s.cache.bytes != large.bytes {
+		t.Errorf("%d policies, %v are kept, %d bytes of %d", len(large.policies), keys, s.cache.bytes, large.bytes)
+	}
+}
+
+// TestRandomWorld makes random writes through random instances, and compares what any instance evaluates with a plain
+// list.
+func TestRandomWorld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	instances := []*Service{w.service(), w.service(), w.service()}
+	anyInstance := func() *Service { return instances[random.IntN(len(instances))] }
+	app := func() string { return fmt.Sprint("app-", random.IntN(3)) }
+	var alive []Policy // oldest first
+	for step := range 200 {
+		w.clock = w.clock.Add(time.Duration(random.IntN(10)) * time.Second)
+		at := 0
+		if len(alive) > 0 {
+			at = random.IntN(len(alive))
+		}
+		switch what := random.IntN(4); {
+		case what < 2 || len(alive) == 0:
+			w.clock = w.clock.Add(time.Millisecond)
+			alive = append(alive, w.create(anyInstance(), "n", fmt.Sprint("p", step), app()))
+		case what == 2:
+			in := UpdateInput{Selector: appIs(app())}
+			if random.IntN(4) == 0 {
+				in.Selector = &Selector{}
+			}
+			p, err := anyInstance().Update(t.Context(), alive[at].ID, nil, in)
+			w.must(err)
+			alive[at] = p
+		default:
+			w.must(anyInstance().Delete(t.Context(), alive[at].ID, nil))
+			alive = slices.Delete(alive, at, at+1)
+		}
+		if random.IntN(3) > 0 {
+			continue // so that snapshots become old
+		}
+		wanted := app()
+		var want []string
+		for _, p := range alive {
+			if p.Selector == nil || p.Selector.MatchLabels["app"] == wanted {
+				want = append(want, p.Name)
+			}
+		}
+		if got := w.names(anyInstance(), wanted); got != strings.Join(want, " ") {
+			t.Fatalf("step %d: %q apply, want %q", step, got, want)
+		}
+	}
+}

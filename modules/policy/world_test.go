@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
+)
+
+// world is a database with instances of the service on it.
+type world struct {
+	*testing.T
+	clock time.Time
+	db    store.DB
+
+	mu     sync.Mutex
+	calls  map[string]int // by verb and collection, such as "List policies"
+	around map[string]hook
+}
+
+// hook runs in place of a call to the database and makes the call with do.
+type hook func(do func() error) error
+
+func newWorld(t *testing.T) *world {
+	return &world{
+		T: t, clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), db: testdb.Open(t),
+		calls: make(map[string]int), around: make(map[string]hook),
+	}
+}
+
+// service starts an instance of the service.
+func (w *world) service() *Service {
+	w.Helper()
+	s := newService(kit.Deps{DB: watchedDB{w.db, w}, Now: func() time.Time { return w.clock }})
+	w.must(w.db.Prepare(w.Context()))
+	return s
+}
+
+// next installs a hook for the next call only.
+func (w *world) next(call string, h hook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.around[call] = h
+}
+
+func (w *world) call(name string, do func() error) error {
+	w.mu.Lock()
+	w.calls[name]++
+	h := w.around[name]
+	delete(w.around, name)
+	w.mu.Unlock()
+	if h == nil {
+		return do()
+	}
+	return h(do)
+}
+
+func (w *world) count(call string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.calls[call]
+}
+
+// watchedDB is a database whose calls are counted and can be intercepted.
+type watchedDB struct {
+	store.DB
+	w *world
+}
+
+func (db watchedDB) Open(spec store.Spec) store.Engine {
+	return watchedEngine{db.DB.Open(spec), db.w, spec.Name}
+}
+
+type watchedEngine struct {
+	store.Engine
+	w    *world
+	name string
+}
+
+func (e watchedEngine) Insert(ctx context.Context, id store.ID, doc any) error {
+	return e.w.call("Insert "+e.name, func() error { return e.Engine.Insert(ctx, id, doc) })
+}
+
+func (e watchedEngine) First(ctx context.Context, f store.Filter, into any) error {
+	return e.w.call("First "+e.name, func() error { return e.Engine.First(ctx, f, into) })
+}
+
+func (e watchedEngine) List(ctx context.Context, q store.Query, next func() any) error {
+	return e.w.call("List "+e.name, func() error { return e.Engine.List(ctx, q, next) })
+}
+
+func (e watchedEngine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	return e.w.call("Update "+e.name, func() error { return e.Engine.Update(ctx, f, changes, into) })
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// names evaluates for a workload of the namespace n with the label app, and returns the names of the policies.
+func (w *world) names(s *Service, app string) string {
+	w.Helper()
+	e, err := s.Evaluate(w.Context(), EvaluateInput{Namespace: "n", Instance: Source{map[string]string{"app": app}}})
+	if err != nil {
+		w.Error(err)
+	}
+	names := make([]string, len(e.Rows))
+	for i, row := range e.Rows {
+		names[i] = row.Name
+	}
+	return strings.Join(names, " ")
+}
+
+// expect compares the names of the policies for app=a.
+func (w *world) expect(s *Service, want string) {
+	w.Helper()
+	if got := w.names(s, "a"); got != want {
+		w.Errorf("%q apply, want %q", got, want)
+	}
+}
+
+func (w *world) create(s *Service, namespace, name, app string) Policy {
+	w.Helper()
+	p, err := s.Create(w.Context(), CreateInput{Namespace: namespace, Name: name, Selector: appIs(app)})
+	w.must(err)
+	return p
+}
+
+// insert stores a policy without setting a stamp.
+func (w *world) insert(s *Service, name string) Policy {
+	w.Helper()
+	p := Policy{Meta: store.NewMeta(store.NewID(), store.At(w.clock)), Namespace: "n", Name: name, Selector: appIs("a")}
+	w.must(s.policies.Insert(w.Context(), p))
+	return p
+}
+
+func appIs(app string) *Selector { return &Selector{map[string]string{"app": app}} }
