@@ -22,7 +22,6 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/store/storetest"
 )
 
 // serverURI is where the tests find a MongoDB: TEST_MONGODB_URI, of one host. Without it they are skipped.
@@ -66,11 +65,6 @@ func withDatabase(uri, name string) string {
 	}
 	u.Path = "/" + name
 	return u.String()
-}
-
-func TestContract(t *testing.T) {
-	uri := serverURI(t)
-	storetest.Run(t, func(t *testing.T) store.DB { return openFresh(t, uri, Options{}) })
 }
 
 // monitored are the Options of a handle that tells started of each command.
@@ -200,17 +194,6 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0},"hint":"_id_"}`)
-}
-
-func TestUnavailable(t *testing.T) {
-	t.Parallel()
-	p, uri := newProxy(t, nil)
-	db := openFresh(t, uri+"&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500", Options{})
-	storetest.Unavailable(t, db, p.Cut, func() {
-		if err := p.Heal(); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
 
 // TestForgotten has the network forget all open connections, and none of them end: a caller gets an answer by another
@@ -467,9 +450,4 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("Open(%q) = %v", uri, db.db.Name())
 		}
 	}
-}
-
-func BenchmarkEngine(b *testing.B) {
-	uri := serverURI(b)
-	storetest.Bench(b, func(b *testing.B) store.DB { return openFresh(b, uri, Options{}) })
 }

@@ -18,7 +18,6 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/sqlite"
-	"example.com/ginseng/kit/store/storetest"
 )
 
 // childPath names the file that this very binary, started as a child of a test, is to write to.
@@ -29,14 +28,6 @@ func TestMain(m *testing.M) {
 		child(path)
 	}
 	os.Exit(m.Run())
-}
-
-func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.DB { return openAt(t, filepath.Join(t.TempDir(), "test.db")) })
-}
-
-func BenchmarkStore(b *testing.B) {
-	storetest.Bench(b, func(b *testing.B) store.DB { return openAt(b, filepath.Join(b.TempDir(), "bench.db")) })
 }
 
 // openAt opens the file and closes it at the end of the test.

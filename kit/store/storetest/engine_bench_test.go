@@ -32,10 +32,15 @@ var articleIndexes = []store.Index{
 	{Fields: []string{"userId", "createdAt"}},
 }
 
-// Bench measures the verbs on a database that open returns. Inserts and updates come from 32 goroutines at once; each
-// is durable when it returns. The lists read 30 of 10,000 documents, newest first.
-func Bench(b *testing.B, open func(b *testing.B) store.DB) {
-	db := open(b)
+// BenchmarkStore measures the verbs on every engine. Inserts and updates come from 32 goroutines at once; each is durable
+// when it returns. The lists read 30 of 10,000 documents, newest first.
+func BenchmarkStore(b *testing.B) {
+	for name, open := range engineOpeners(b) {
+		b.Run(name, func(b *testing.B) { benchmarkEngine(b, open(b)) })
+	}
+}
+
+func benchmarkEngine(b *testing.B, db store.DB) {
 	collection := func(spec store.Spec) *store.Collection[article] {
 		spec.Name = "bench_" + store.NewID().Hex()
 		c := store.Open[article](db, spec)

@@ -1,23 +1,47 @@
-// Package storetest holds the engines to one behaviour: Run is the contract of package store as tests, Away what a lost
-// database must look like, Bench the figures to compare.
+// Package storetest has the contract of package store as tests, which run on every engine.
 package storetest
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/testkit/testdb"
 )
 
-// Opener gives a test a handle of its own on a database, and closes it in the test's clean-up. The handles of two calls
-// may lead to one database, which need not be empty: every test makes a collection with a fresh name.
-type Opener func(t *testing.T) store.DB
+// Opener opens a database and closes it when the test ends. Several calls may open the same database, which need not be
+// empty: each test creates a collection with a new name.
+type Opener func(t testing.TB) store.DB
 
-// Run checks that an engine keeps what package store promises. Its tests run in parallel.
-func Run(t *testing.T, open Opener) {
+// engineOpeners returns an Opener for SQLite and, if TEST_MONGODB_URI names a server, one for MongoDB.
+func engineOpeners(t testing.TB) map[string]Opener {
+	t.Helper()
+	openers := map[string]Opener{"sqlite": func(t testing.TB) store.DB {
+		db, err := engines.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
+		must(t, err)
+		t.Cleanup(func() { must(t, db.Close()) })
+		return db
+	}}
+	if os.Getenv("TEST_MONGODB_URI") != "" {
+		openers["mongodb"] = testdb.Open
+	}
+	return openers
+}
+
+// TestContract checks that every engine does what package store promises.
+func TestContract(t *testing.T) {
+	for name, open := range engineOpeners(t) {
+		t.Run(name, func(t *testing.T) { testEngine(t, open) })
+	}
+}
+
+func testEngine(t *testing.T, open Opener) {
 	for _, test := range []struct {
 		name  string
 		check func(*testing.T, Opener)

@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/testkit/proxy"
+)
+
+// patience bounds the time until a lost database is noticed, and until a returned one is used again.
+const patience = 30 * time.Second
+
+// TestUnavailable checks that a handle survives the loss of its server: meanwhile every verb fails with Unavailable, and
+// afterwards the handle works again without being reopened. The embedded database has no connection to lose.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("TEST_MONGODB_URI") == "" {
+		t.Skip("NOT TESTED against a MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
+	}
+	uri, err := url.Parse(os.Getenv("TEST_MONGODB_URI"))
+	must(t, err)
+	network, err := proxy.New(uri.Host, nil)
+	must(t, err)
+	t.Cleanup(network.Close)
+	uri.Host = network.Addr()
+	uri.Path = "/test_" + store.NewID().Hex()
+	uri.RawQuery = "directConnection=true&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500"
+	db, err := engines.Open(t.Context(), uri.String())
+	must(t, err)
+	spec := docSpec()
+	t.Cleanup(func() { must(t, errors.Join(db.Drop(context.Background(), spec.Name), db.Close())) })
+	c := prepare(t, db, spec)
+	before := newDoc("before")
+	insert(t, c, before)
+
+	network.Cut()
+	calls := verbs(c)
+	calls["Ping"] = db.Ping
+	for name, call := range calls {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		if err := call(ctx); !apperr.Is(err, apperr.Unavailable) {
+			t.Errorf("while the database is unavailable, %s returns %v, want Unavailable", name, err)
+		}
+		cancel()
+	}
+
+	must(t, network.Heal())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for err := db.Ping(ctx); err != nil; err = db.Ping(ctx) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("the handle does not find the database again: %v", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	got, err := c.Get(t.Context(), before.ID)
+	must(t, err)
+	wantDoc(t, got, before)
+	insert(t, c, newDoc("after"))
+}
