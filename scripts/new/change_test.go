@@ -75,7 +75,7 @@ func TestChangeWithResources(t *testing.T) {
 		"add user":      "the project already has user",
 		"remove policy": "the project does not have policy",
 		"add nothing":   `unknown name "nothing"`,
-		"add":           "add requires a component",
+		"add":           "add requires a list of user",
 		"upgrade now":   "upgrade accepts no arguments",
 	} {
 		if code, out := try(t, "", append(strings.Fields(args), "--dir", shop)...); code != exitUsage || !strings.Contains(out, want) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,7 +74,9 @@ func TestRuntimeModule(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			dir := ginseng(t)
 			proxy := useProxy(t, path)
-			publish(t, proxy, path, "v1.0.0", dir)
+			// The go command never reads a version twice: each run has its own.
+			first, second := fmt.Sprintf("v1.%d.0", time.Now().UnixNano()), fmt.Sprintf("v1.%d.1", time.Now().UnixNano())
+			publish(t, proxy, path, first, dir)
 			shop := filepath.Join(dir, "../shop")
 			must(t, "shop", "--with", "user", "--runtime", path+"@latest", "--dir", shop)
 			got := filesOf(t, shop)
@@ -96,11 +99,11 @@ func TestRuntimeModule(t *testing.T) {
 			edit(t, filepath.Join(shop, "modules/article/list.go"), "Page = 20\n", "Page = 20\n\n// Limit is mine.\nconst Limit = 100\n")
 			commit(t, shop)
 			edit(t, filepath.Join(dir, "modules/article/list.go"), "package article\n", "// Package article has pages.\npackage article\n")
-			publish(t, proxy, path, "v1.1.0", dir)
+			publish(t, proxy, path, second, dir)
 			shell(t, shop, "go", "tool", "new", "upgrade")
 			for name, want := range map[string]string{
 				"modules/article/list.go": "// Package article has pages.\npackage article\n\n// Page is a size.\nconst Page = 20\n\n// Limit is mine.\n",
-				answersFile:               "v1.1.0", "go.mod": " v1.1.0",
+				answersFile:               second, "go.mod": " " + second,
 			} {
 				if got := read(t, filepath.Join(shop, name)); !strings.Contains(got, want) {
 					t.Errorf("%s does not have %q:\n%s", name, want, got)
