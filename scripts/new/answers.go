@@ -56,18 +56,12 @@ type request struct {
 	notes      []string // consequences to report
 }
 
-const (
-	commandAdd     = "add"
-	commandRemove  = "remove"
-	commandUpgrade = "upgrade"
-)
+const commandAdd, commandRemove, commandUpgrade = "add", "remove", "upgrade"
 
 // mistakes are the errors of a command line, one line each.
 type mistakes []string
 
 func (m mistakes) Error() string { return strings.Join(m, "\n") }
-
-func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
 func (m mistakes) orNil() error {
 	if len(m) == 0 {
@@ -76,10 +70,9 @@ func (m mistakes) orNil() error {
 	return m
 }
 
-const (
-	all  = "all"
-	none = "none"
-)
+func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+
+const all, none = "all", "none"
 
 // parse reads the command line and the file of --config, and asks for missing answers at a terminal. The error is
 // pflag.ErrHelp or mistakes.
@@ -96,29 +89,28 @@ func (c cli) parse(args []string) (request, error) {
 		return request{}, mistakes{err.Error()}
 	}
 	var wrong mistakes
-	values := map[string]string{}
-	arguments := set.Args()
-	change := len(arguments) > 0 && slices.Contains([]string{commandAdd, commandRemove, commandUpgrade}, arguments[0])
-	if file, _ := set.GetString("config"); file != "" && !change {
+	if file, _ := set.GetString("config"); file != "" {
 		c.readConfig(file, set, &wrong)
 	}
+	values := map[string]string{}
 	set.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
-	if change {
-		r := parseChange(arguments[0], arguments[1:], values, &wrong)
-		r.dryRun = *dryRun
-		return r, wrong.orNil()
-	}
-	if len(arguments) > 1 {
-		wrong.add("expected one NAME, got %d: %s", len(arguments), strings.Join(arguments, " "))
-	} else if len(arguments) == 1 {
-		values["name"] = arguments[0]
-	}
-	if c.terminal && len(wrong) == 0 && values["config"] == "" {
-		if err := c.ask(values); err != nil {
-			return request{}, err
+	arguments := set.Args()
+	var r request
+	if len(arguments) > 0 && slices.Contains([]string{commandAdd, commandRemove, commandUpgrade}, arguments[0]) {
+		r = parseChange(arguments[0], arguments[1:], values, &wrong)
+	} else {
+		if len(arguments) > 1 {
+			wrong.add("expected one NAME, got %d: %s", len(arguments), strings.Join(arguments, " "))
+		} else if len(arguments) == 1 {
+			values["name"] = arguments[0]
 		}
+		if c.terminal && len(wrong) == 0 && values["config"] == "" {
+			if err := c.ask(values); err != nil {
+				return request{}, err
+			}
+		}
+		r = parseProject(values, &wrong)
 	}
-	r := parseProject(values, &wrong)
 	r.dryRun = *dryRun
 	return r, wrong.orNil()
 }
@@ -126,13 +118,11 @@ func (c cli) parse(args []string) (request, error) {
 // readConfig sets the flags that are not given to the answers of a JSON file.
 func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 	var config map[string]any
-	var raw []byte
-	var err error
+	read := func() ([]byte, error) { return os.ReadFile(file) }
 	if file == "-" {
-		raw, err = io.ReadAll(c.in)
-	} else {
-		raw, err = os.ReadFile(file)
+		read = func() ([]byte, error) { return io.ReadAll(c.in) }
 	}
+	raw, err := read()
 	if err == nil {
 		err = json.Unmarshal(raw, &config)
 	}
@@ -156,14 +146,14 @@ func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 
 // parseChange checks the arguments of add, remove and upgrade.
 func parseChange(command string, arguments []string, values map[string]string, wrong *mistakes) request {
-	r := request{command: command, dir: cmp.Or(values["dir"], "."), components: items(strings.Join(arguments, ","))}
+	r := request{command: command, dir: cmp.Or(values["dir"], ".")}
 	for name := range values {
 		if name != "dir" && name != "dry-run" && (name != "runtime" || command != commandUpgrade) {
 			wrong.add("%s does not accept --%s; the project's %s has the answers", command, name, answersFile)
 		}
 	}
 	if command != commandUpgrade {
-		checkItems(command, r.components, names(), wrong)
+		r.components = parseItems(command, strings.Join(arguments, ","), names(), wrong)
 	} else if len(arguments) > 0 {
 		wrong.add("upgrade accepts no arguments: %s", strings.Join(arguments, " "))
 	}
@@ -199,13 +189,13 @@ func (r *request) choose(with, without string, wrong *mistakes) {
 	case with == none, without == all:
 		left = names()
 	case with != "" && with != all:
-		chosen, extra := withNeeds(checkItems("--with", items(with), names(), wrong))
+		chosen, extra := withNeeds(parseItems("--with", with, names(), wrong))
 		if extra != nil {
 			r.notes = append(r.notes, strings.Join(extra, ", ")+" is included because other components need it.")
 		}
 		left = slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(chosen, name) })
 	case without != "" && without != none:
-		left = checkItems("--without", items(without), names(), wrong)
+		left = parseItems("--without", without, names(), wrong)
 		for _, c := range components {
 			if slices.Contains(left, c.needs) && !slices.Contains(left, c.name) {
 				left = append(left, c.name)
@@ -234,17 +224,13 @@ func chooseProviders(value string, wrong *mistakes) []string {
 	if value == "" || value == all {
 		return slices.Clone(providers)
 	}
-	chosen := checkItems("--providers", items(value), providers, wrong)
+	chosen := parseItems("--providers", value, providers, wrong)
 	return slices.DeleteFunc(slices.Clone(providers), func(name string) bool { return !slices.Contains(chosen, name) })
 }
 
-// items splits a list at commas and spaces.
-func items(value string) []string {
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-// checkItems reports unknown items and an empty list, and returns the items.
-func checkItems(of string, items, valid []string, wrong *mistakes) []string {
+// parseItems splits a list at commas and spaces. It reports unknown items and an empty list.
+func parseItems(of, value string, valid []string, wrong *mistakes) []string {
+	items := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, item := range items {
 		if !slices.Contains(valid, item) {
 			wrong.add("%s: unknown name %q; valid names are %s", of, item, strings.Join(valid, ", "))
@@ -256,6 +242,7 @@ func checkItems(of string, items, valid []string, wrong *mistakes) []string {
 	return items
 }
 
+// names returns the names of the components.
 func names() (out []string) {
 	for _, c := range components {
 		out = append(out, c.name)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,13 +38,14 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	return p, err
 }
 
-// change adds or removes components. The changes are staged.
+// change adds or removes components. It merges the difference between the pristine projects with the old and the new
+// components; the lines of the registry are edited in the project's own.
 func (c cli) change(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
 		return err
 	}
-	after, err := c.changed(p.answers, r)
+	chosen, err := c.changed(p.answers, r)
 	if err != nil {
 		return err
 	}
@@ -54,34 +54,33 @@ func (c cli) change(ctx context.Context, r request) error {
 		return err
 	}
 	s.runtime = p.Runtime
-	removed, written, err := c.plan(ctx, s, p, after)
+	before, err := s.pristine(ctx, p.answers)
 	if err != nil {
 		return err
 	}
-	i, err := files.NewIndex(ctx, p.dir)
+	after, err := s.pristine(ctx, chosen)
 	if err != nil {
 		return err
 	}
-	defer i.Close()
-	id, err := i.Replace(removed, written)
+	own, err := files.Read(p.dir, func(name string) bool {
+		parts := strings.Split(name, "/")
+		component := componentOf(parts[min(1, len(parts)-1)])
+		return name == registry.Path || parts[0] == "modules" && p.has(component) && !chosen.has(component)
+	})
 	if err != nil {
 		return err
 	}
-	if r.dryRun {
-		return c.show(ctx, p, "HEAD", id)
+	for name, data := range own { // removed with the component, edited or not
+		before[name] = data
 	}
-	if _, err := files.Run(ctx, p.dir, "git", "read-tree", "-m", "-u", "HEAD", id); err != nil {
-		return err
+	kept, err := registry.Keep(own[registry.Path], chosen.keeps)
+	if err == nil {
+		after[registry.Path], err = registry.Merge(kept, after[registry.Path])
 	}
-	if err := finish(ctx, p.dir); err != nil {
-		return fmt.Errorf("%w\nThe changes are staged. Fix the error and run make docs, or undo the changes with: git reset --hard", err)
+	if err != nil {
+		return fmt.Errorf("%w; change that code first", err)
 	}
-	if err := addSecrets(p.dir); err != nil {
-		return err
-	}
-	_, err = files.Run(ctx, p.dir, "git", "add", "--all", ".")
-	c.printf("The changes are staged; test them with: go test ./...\n")
-	return err
+	return c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
 }
 
 // changed returns the answers after add or remove.
@@ -115,61 +114,69 @@ func (c cli) changed(a answers, r request) (answers, error) {
 	return after, wrong.orNil()
 }
 
-// plan returns the files to remove and to write. Edited files are kept, except in the directories of removed components.
-func (c cli) plan(ctx context.Context, s source, p project, after answers) (removed, written files.Tree, err error) {
-	old, err := s.pristine(ctx, p.answers)
-	if err != nil {
-		return nil, nil, err
+// merge merges the difference between two trees into the project in one commit: it creates a commit of the first and, as
+// its child, one of the second, and cherry-picks that. A conflict is left to the user as git leaves it.
+func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r request, message string) error {
+	base, result, err := p.commits(ctx, before, after, message)
+	switch {
+	case err != nil:
+		return err
+	case base == result:
+		c.printf("The project is up to date.\n")
+		return nil
+	case r.dryRun:
+		return c.show(ctx, p, base, result)
 	}
-	next, err := s.pristine(ctx, after)
-	if err != nil {
-		return nil, nil, err
-	}
-	removed, err = files.Read(p.dir, func(name string) bool {
-		parts := strings.Split(name, "/")
-		component := ""
-		if parts[0] == "modules" {
-			component = componentOf(parts[1])
+	if _, err := files.Run(ctx, p.dir, "git", "-c", "merge.directoryRenames=false", "cherry-pick", "-Xno-renames", result); err != nil {
+		conflicts, diffErr := files.Run(ctx, p.dir, "git", "diff", "--name-only", "--diff-filter=U")
+		if diffErr != nil || conflicts == "" {
+			return err
 		}
-		return component != "" && p.has(component) && !after.has(component)
-	})
-	if err != nil {
-		return nil, nil, err
+		return fmt.Errorf("you and the template changed the same lines of:\n%s\nResolve the conflicts (git mergetool), then run:\n"+
+			"  git cherry-pick --continue\n  go mod tidy\n  make docs\nor cancel with:\n  git cherry-pick --abort", conflicts)
 	}
-	written = files.Tree{}
-	for name, data := range next {
-		have, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-		_, known := old[name]
-		switch {
-		case bytes.Equal(data, old[name]), name == registry.Path:
-		case err == nil && !known:
-			return nil, nil, fmt.Errorf("%s already exists; move it first", name)
-		case !bytes.Equal(have, old[name]):
-			c.printf("%s was edited and is not changed\n", name)
-		default:
-			written[name] = data
+	if err := finish(ctx, p.dir); err != nil {
+		return fmt.Errorf("%w\nThe change is committed. Fix the error and run make docs, or undo the change with: git reset --hard HEAD~1", err)
+	}
+	if err := addSecrets(p.dir); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"add", "--all", "."}, {"commit", "--amend", "--no-edit"}} {
+		if _, err := files.Run(ctx, p.dir, "git", args...); err != nil {
+			return err
 		}
 	}
-	for name, data := range old {
-		have, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-		if _, ok := next[name]; !ok && err == nil && bytes.Equal(have, data) {
-			removed[name] = have
-		}
+	c.printf("Committed: %s. Test the project with: go test ./...\n", message)
+	return nil
+}
+
+// commits returns a commit of the first tree and, as its child, one of the second, each with the project's other files as
+// HEAD has them. They are the same if the trees are.
+func (p project) commits(ctx context.Context, before, after files.Tree, message string) (base, result string, err error) {
+	i, err := files.NewIndex(ctx, p.dir)
+	if err != nil {
+		return "", "", err
 	}
-	own, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(registry.Path)))
-	if err == nil {
-		own, err = registry.Keep(own, after.keeps)
+	defer i.Close()
+	first, err := i.Replace(after, before)
+	if err != nil {
+		return "", "", err
 	}
-	if err == nil {
-		written[registry.Path], err = registry.Merge(own, next[registry.Path])
+	second, err := i.Replace(before, after)
+	if err != nil {
+		return "", "", err
 	}
-	return removed, written, err
+	if base, err = i.Git("commit-tree", first, "-m", "Pristine template"); err != nil || first == second {
+		return base, base, err
+	}
+	result, err = i.Git("commit-tree", second, "-p", base, "-m", message)
+	return base, result, err
 }
 
 // show prints the names of added and deleted files, and the differences of the others.
-func (c cli) show(ctx context.Context, p project, from, to string) error {
+func (c cli) show(ctx context.Context, p project, base, result string) error {
 	for _, args := range [][]string{{"--name-status", "--diff-filter=AD"}, {"--diff-filter=M"}} {
-		args = append([]string{"diff", "--no-renames"}, append(args, from, to, "--", ".", ":(exclude)third_party")...)
+		args = append([]string{"diff", "--no-renames"}, append(args, base, result, "--", ".", ":(exclude)third_party")...)
 		out, err := files.Run(ctx, p.dir, "git", args...)
 		if err != nil {
 			return err

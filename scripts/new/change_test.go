@@ -61,15 +61,27 @@ func TestChangeWithResources(t *testing.T) {
 
 	must(t, "add", "policy", "social", "--dir", shop)
 	shell(t, shop, "go", "vet", "./...")
+	if message := shell(t, shop, "git", "log", "-1", "--format=%s"); message != "Add policy, social" {
+		t.Errorf("the commit is %q", message)
+	}
+	write(t, shop, files.Tree{"untracked.go": []byte("package main\n")})
 	if code, out := try(t, "", "remove", "policy", "--dir", shop); code != exitFailed || !strings.Contains(out, "commit or stash your changes first") {
 		t.Errorf("with changes: exit code %d: %s", code, out)
 	}
-	commit(t, shop)
+	if err := os.Remove(filepath.Join(shop, "untracked.go")); err != nil {
+		t.Fatal(err)
+	}
 	write(t, shop, files.Tree{"modules/policy/own.go": []byte("package policy\n")})
 	commit(t, shop)
 	must(t, "remove", "policy", "social", "--dir", shop)
 	same(t, "add and remove", filesOf(t, shop), before)
+
+	write(t, shop, files.Tree{"modules/article/article.go": []byte("package article\n")})
 	commit(t, shop)
+	if code, out := try(t, "", "add", "article", "--dir", shop); code != exitFailed || !strings.Contains(out, "modules/article/article.go\n") {
+		t.Errorf("add of a directory that exists: exit code %d: %s", code, out)
+	}
+	shell(t, shop, "git", "cherry-pick", "--abort")
 
 	for args, want := range map[string]string{
 		"add user":      "the project already has user",

@@ -56,10 +56,10 @@ func (t target) stage() (string, error) {
 		return "", err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(t.path), "."+filepath.Base(t.path)+".new-")
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
 	}
-	return dir, os.Chmod(dir, 0o755)
+	return dir, err
 }
 
 // commit renames the staged files into place, or those of an existing directory one by one, .ginseng.json last. If that
@@ -71,22 +71,20 @@ func (t target) commit(stage string) (err error) {
 		}
 		return os.Rename(stage, t.path)
 	}
-	if slices.Contains(t.existing, gitignore) {
-		if err := appendMissing(filepath.Join(t.path, gitignore), ".env", "data/"); err != nil {
-			return err
-		}
-	}
 	for _, name := range append(slices.Clone(reserved[1:]), gitignore, answersFile) {
-		path := filepath.Join(t.path, name)
-		if _, statErr := os.Lstat(filepath.Join(stage, name)); statErr != nil || slices.Contains(t.existing, name) {
+		from, to := filepath.Join(stage, name), filepath.Join(t.path, name)
+		if name == gitignore && slices.Contains(t.existing, gitignore) {
+			if err := appendMissing(to, ".env", "data/"); err != nil {
+				return err
+			}
 			continue
 		}
-		if err := os.Rename(filepath.Join(stage, name), path); err != nil {
+		if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		defer func() {
 			if err != nil {
-				err = errors.Join(err, os.RemoveAll(path))
+				err = errors.Join(err, os.RemoveAll(to))
 			}
 		}()
 	}
@@ -96,14 +94,14 @@ func (t target) commit(stage string) (err error) {
 // appendMissing appends the lines that a file lacks.
 func appendMissing(path string, lines ...string) error {
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
 	text := strings.TrimSuffix(string(raw), "\n")
 	for _, line := range lines {
 		if have := strings.Fields(text); !slices.Contains(have, line) && !slices.Contains(have, "/"+line) {
 			text += "\n" + line
 		}
+	}
+	if err != nil {
+		return err
 	}
 	return os.WriteFile(path, []byte(strings.TrimPrefix(text, "\n")+"\n"), 0o644)
 }

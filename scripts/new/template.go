@@ -14,6 +14,9 @@ import (
 	"strings"
 	"text/template"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
 	"example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 	"example.com/ginseng/scripts/internal/rewrite"
@@ -146,11 +149,7 @@ func execute(name string, text []byte, a answers) ([]byte, error) {
 
 // title returns a name such as "Web Shop" for web-shop.
 func title(name string) string {
-	words := strings.Split(name, "-")
-	for i, word := range words {
-		words[i] = strings.ToUpper(word[:1]) + word[1:]
-	}
-	return strings.Join(words, " ")
+	return cases.Title(language.English).String(strings.ReplaceAll(name, "-", " "))
 }
 
 // isTemplate reports whether a file of the runtime is copied to the project.
