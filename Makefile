@@ -4,8 +4,6 @@
 TAGS := nomsgpack,validator_novalidatefn
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
-SWAG := $(TOOL) swag init --generalInfo main.go --dir . --outputTypes json --parseInternal --quiet
-OPENAPI := go -C "$(CURDIR)/scripts/openapi" run .
 # The modules that stand beside the service's own; tools has no code.
 MODULES := $(filter-out scripts/tools,$(patsubst %/go.mod,%,$(wildcard scripts/*/go.mod)))
 
@@ -61,18 +59,13 @@ lint: ## check the format, go vet, staticcheck; in every module
 	@for dir in . $(MODULES); do \
 		echo "lint $$dir"; (cd $$dir && go vet ./... && $(TOOL) staticcheck ./...) || exit 1; done
 
-docs: ## generate what is generated: in docs/ from annotations, settings and licences, and .env.example
+docs: ## generate docs/ from annotations, settings and licences, and .env.example
 	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,modules/policy/type
-	$(SWAG) --output docs
-	$(OPENAPI) "$(CURDIR)/docs"
-	go run ./scripts/envexample
+	go run ./scripts/docs
 	scripts/tools/licenses list >docs/licenses.md
 
-docs-check: ## fail if what docs generates differs from what is there
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(SWAG) --output "$$dir" && $(OPENAPI) "$$dir" && \
-		for file in swagger.json openapi.json; do diff -u docs/$$file "$$dir/$$file" || \
-			{ echo "docs/ is not what the annotations give; run: make docs"; exit 1; }; done
-	@go run ./scripts/envexample -check
+docs-check: ## fail if a generated file in docs/ or .env.example is out of date
+	@go run ./scripts/docs -check
 	@scripts/tools/licenses list | diff -u docs/licenses.md - || { echo "docs/licenses.md is out of date; run: make docs"; exit 1; }
 
 sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license texts of its dependencies

@@ -1,9 +1,9 @@
-// Package docs holds the API's documentation as it is generated from the annotations of the controllers: make docs.
+// Package docs has the API documents, which are generated from the annotations of controllers: make docs.
 package docs
 
 import _ "embed"
 
-// OpenAPI is the OpenAPI 3 document, which scripts/openapi makes of the Swagger document.
+// OpenAPI is the OpenAPI 3 document.
 //
 //go:embed openapi.json
 var OpenAPI []byte

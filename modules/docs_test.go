@@ -173,6 +173,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 			t.Parallel()
 			k := newKitchen(t, ops, name)
 			statuses := slices.Sorted(maps.Keys(ops[name].Responses))
+			statuses = slices.DeleteFunc(statuses, func(status string) bool { return status == "default" })
 			slices.Reverse(statuses) // what succeeds, and changes something, comes last
 			for _, status := range statuses {
 				k.produce(t, status)

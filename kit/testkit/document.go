@@ -211,6 +211,9 @@ func (d *document) faults(root string, r *http.Request, a Answer) (faults []stri
 		faults = append(faults, fmt.Sprintf("%s %s, status %d: ", r.Method, op.path, a.Status)+fmt.Sprintf(format, args...))
 	}
 	want, documented := op.responses[fmt.Sprint(a.Status)]
+	if !documented { // the codes of the default response imply their statuses
+		want, documented = op.responses["default"]
+	}
 	if !documented {
 		add("is not documented: %s", a.Body)
 		return faults

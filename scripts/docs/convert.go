@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,15 +11,59 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi2"
+	"github.com/getkin/kin-openapi/openapi2conv"
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// exampleMark is where the example of a parameter lies until it is put in its place: Swagger 2 knows none, swag writes one,
-// and the conversion keeps extensions.
+// convert returns the OpenAPI 3.0 document for a Swagger 2 document. Annotations express what Swagger 2 cannot by these
+// conventions:
+//
+//   - @x-optional-security true: a credential is optional
+//   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
+//   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
+//   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
+//   - a filter with the description "also createdAt[gt], [in]" supports these operators too
+func convert(swagger []byte) ([]byte, error) {
+	swagger, err := prepare(swagger)
+	if err != nil {
+		return nil, fmt.Errorf("swagger.json: %w", err)
+	}
+	var from openapi2.T
+	if err := json.Unmarshal(swagger, &from); err != nil {
+		return nil, fmt.Errorf("swagger.json: %w", err)
+	}
+	doc, err := openapi2conv.ToV3(&from)
+	if err != nil {
+		return nil, err
+	}
+	if err := enrich(doc, &from); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	written, err := openapi3.NewLoader().LoadFromData(raw) // resolves the new references
+	if err == nil {
+		err = written.Validate(context.Background(), openapi3.EnableExamplesValidation())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the generated document is invalid: %w", err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// exampleMark is an extension that keeps the example of a parameter during the conversion: swag writes one, but Swagger 2
+// has none.
 const exampleMark = "x-example"
 
-// prepare marks the examples of parameters, and gives the definitions names without Go's packages: listing.Page-Article is
-// ArticlePage.
+// prepare marks the examples of parameters, and removes Go packages from the names of definitions: listing.Page-Article
+// becomes ArticlePage.
 func prepare(swagger []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(swagger, &doc); err != nil {
@@ -31,7 +77,7 @@ func prepare(swagger []byte) ([]byte, error) {
 			name = of + generic
 		}
 		if _, taken := definitions[name]; taken && name != old {
-			return nil, fmt.Errorf("the definitions %s and %s would have one name; give one another with @name", old, name)
+			return nil, fmt.Errorf("the definitions %s and %s would have the same name; rename one with @name", old, name)
 		}
 		names["#/definitions/"+old] = "#/definitions/" + name
 		definitions[name] = definitions[old]
@@ -63,7 +109,7 @@ func prepare(swagger []byte) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// enricher adds to doc what from, of which it was made, cannot say or says in words of its own.
+// enricher adds to doc what from, the Swagger 2 document, cannot express.
 type enricher struct {
 	doc  *openapi3.T
 	from *openapi2.T
@@ -74,16 +120,16 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	doc.Servers = openapi3.Servers{{URL: ".", Description: "this service"}}
 	doc.Components.Headers, doc.Components.Examples = headers(), openapi3.Examples{}
 	if doc.Paths == nil {
-		doc.Paths = openapi3.NewPaths() // of an API without a route
+		doc.Paths = openapi3.NewPaths() // an API without routes
 	}
-	e.answers()
+	e.requiredFields()
 	e.securitySchemes()
 	ids := map[string]string{}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			op.OperationID = operationID(method, path)
 			if other, taken := ids[op.OperationID]; taken {
-				return fmt.Errorf("%s %s and %s would both be the operation %s", method, path, other, op.OperationID)
+				return fmt.Errorf("%s %s and %s would have the same operation ID %s", method, path, other, op.OperationID)
 			}
 			ids[op.OperationID] = method + " " + path
 			if err := e.operation(op, from.Paths[path].GetOperation(method)); err != nil {
@@ -96,7 +142,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// operationID is the method and the path in words: getArticlesById.
+// operationID returns the method and the path in camel case: getArticlesById.
 func operationID(method, path string) string {
 	path = strings.ReplaceAll(path, "{", "by-")
 	id := strings.ToLower(method)
@@ -108,23 +154,22 @@ func operationID(method, path string) string {
 	return id
 }
 
-// answers says which fields of an answer are always there: all that do not say they may be absent.
-func (e enricher) answers() {
+// requiredFields makes all fields of responses required, except those with x-omitempty.
+func (e enricher) requiredFields() {
 	seen := map[*openapi3.Schema]bool{}
 	for _, item := range e.doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			for _, response := range op.Responses.Map() {
 				for _, media := range response.Value.Content {
-					always(media.Schema, seen)
+					requireFields(media.Schema, seen)
 				}
 			}
 		}
 	}
 }
 
-// always goes through a schema and those within. What may be null, and is one of a few values, may be null only if that
-// is one of them.
-func always(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
+// requireFields applies requiredFields to a schema and the schemas in it. It also adds null to the enum of nullable ones.
+func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || seen[ref.Value] {
 		return
 	}
@@ -138,17 +183,17 @@ func always(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 		if _, optional := extension(property, "x-omitempty"); !optional {
 			s.Required = append(s.Required, name)
 		}
-		always(property, seen)
+		requireFields(property, seen)
 	}
 	slices.Sort(s.Required)
 	for _, part := range s.AllOf {
-		always(part, seen)
+		requireFields(part, seen)
 	}
-	always(s.Items, seen)
-	always(s.AdditionalProperties.Schema, seen)
+	requireFields(s.Items, seen)
+	requireFields(s.AdditionalProperties.Schema, seen)
 }
 
-// extension takes an extension out of a schema.
+// extension removes an extension from a schema and returns its value.
 func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 	for _, extensions := range []map[string]any{ref.Extensions, valueExtensions(ref)} {
 		if v, has := extensions[name]; has {
@@ -166,8 +211,8 @@ func valueExtensions(ref *openapi3.SchemaRef) map[string]any {
 	return ref.Value.Extensions
 }
 
-// securitySchemes makes bearer tokens of what Swagger 2 can only call API keys: one that is the header Authorization, or
-// that is sent as access_token (RFC 6750). So a person enters the bare token.
+// securitySchemes replaces the API keys that are bearer tokens (RFC 6750), which Swagger 2 cannot express: those in the
+// header Authorization or named access_token.
 func (e enricher) securitySchemes() {
 	for name, scheme := range e.from.SecurityDefinitions {
 		header := scheme.In == openapi3.ParameterInHeader && scheme.Name == "Authorization"
@@ -181,8 +226,8 @@ func (e enricher) securitySchemes() {
 
 const accessToken = "access_token"
 
-// security keeps what swag says, but that HTTP Basic and a bearer token cannot both be in the header Authorization: then
-// the token is access_token in the body.
+// security moves a bearer token that is required together with HTTP Basic to access_token in the body, since both cannot
+// be in the header Authorization.
 func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 	if op.Security == nil {
 		return
@@ -231,21 +276,20 @@ func (e enricher) operation(op *openapi3.Operation, from *openapi2.Operation) er
 	return e.responses(op)
 }
 
-// form is the schema of a body that was made of a form's parameters; nil if there is none.
+// form returns the schema of a body with form parameters, or nil.
 func form(op *openapi3.Operation) *openapi3.Schema {
 	if op.RequestBody == nil {
 		return nil
 	}
 	for _, media := range op.RequestBody.Value.Content {
 		if media.Schema.Ref == "" {
-			return media.Schema.Value // all are one
+			return media.Schema.Value // all share it
 		}
 	}
 	return nil
 }
 
-// requestBody puts examples where they belong, and JSON in the place of its text. The example of the whole is made of the
-// properties that have one, so that nobody sends the rest by mistake.
+// requestBody converts the extensions of form parameters. The example of the body has only the properties with an example.
 func requestBody(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
@@ -264,11 +308,11 @@ func requestBody(op *openapi3.Operation) {
 			}
 			if kind == "object" || kind == true {
 				p.Type = &openapi3.Types{"object"}
-				p.WithAnyAdditionalProperties() // else a typed client could put nothing into it
+				p.WithAnyAdditionalProperties() // else typed clients could set no properties
 			} else {
 				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
 			}
-			jsonText(op, name)
+			encodeJSON(op, name)
 		}
 		if p.Nullable && len(p.Enum) > 0 {
 			p.Enum = append(p.Enum, nil)
@@ -284,8 +328,8 @@ func requestBody(op *openapi3.Operation) {
 	op.RequestBody.Value.Required = len(schema.Required) > 0
 }
 
-// jsonText says that a form holds a parameter as JSON.
-func jsonText(op *openapi3.Operation, name string) {
+// encodeJSON declares a form parameter as JSON.
+func encodeJSON(op *openapi3.Operation, name string) {
 	for kind, media := range op.RequestBody.Value.Content {
 		if kind == "application/json" {
 			continue
@@ -297,7 +341,7 @@ func jsonText(op *openapi3.Operation, name string) {
 	}
 }
 
-// nameBody names a form's schema after the operation, for all of the media types that the operation takes.
+// nameBody moves the schema of a form to the components, named after the operation.
 func (e enricher) nameBody(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
@@ -310,7 +354,7 @@ func (e enricher) nameBody(op *openapi3.Operation) {
 	}
 }
 
-// operators says what a filter's operator means.
+// operators describes the operators of filters.
 var operators = map[string]string{
 	"gt": "greater than this", "gte": "this or greater", "lt": "less than this", "lte": "this or less", "ne": "not this",
 	"in": "one of these",
@@ -318,7 +362,7 @@ var operators = map[string]string{
 
 var operator = regexp.MustCompile(`\w*\[(\w+)\]`)
 
-// parameters makes one parameter of a list for each operator of a filter, and lists of those that are lists.
+// parameters adds one parameter per operator of a filter, and declares lists as arrays.
 func (e enricher) parameters(op *openapi3.Operation) error {
 	var out openapi3.Parameters
 	row := listed(op)
@@ -351,7 +395,7 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 	return nil
 }
 
-// rank orders parameters: first those of the path, then the words and filters of a list, last how it is shown.
+// rank orders parameters: path, search, filters, then sort and pagination.
 func rank(p *openapi3.Parameter) int {
 	how := []string{"sort", "page", "limit", "after", "fields", "count"}
 	switch {
@@ -365,7 +409,7 @@ func rank(p *openapi3.Parameter) int {
 	return len(how) + 1
 }
 
-// alternatives are the other parameters of a filter: one for each operator that its description names.
+// alternatives returns a parameter for each operator that the description of a filter names.
 func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
 	also, isFilter := strings.CutPrefix(p.Description, "also ")
 	if !isFilter {
@@ -389,20 +433,20 @@ func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
 	return out, nil
 }
 
-// listed is what the rows of a list are; nil if the operation shows none.
+// listed returns the schema of the rows of a list, or nil.
 func listed(op *openapi3.Operation) *openapi3.Schema {
-	answer := op.Responses.Value("200")
-	if answer == nil || answer.Value.Content.Get("application/json") == nil {
+	response := op.Responses.Value("200")
+	if response == nil || response.Value.Content.Get("application/json") == nil {
 		return nil
 	}
-	page := answer.Value.Content.Get("application/json").Schema.Value
+	page := response.Value.Content.Get("application/json").Schema.Value
 	if rows := page.Properties["rows"]; rows != nil && rows.Value.Items != nil {
 		return rows.Value.Items.Value
 	}
 	return nil
 }
 
-// signed are the names, and the same with - before them, unless they are among those that are never so.
+// signed returns the names, each also with the prefix "-" unless it is in never.
 func signed(names []string, never ...string) (out []any) {
 	for _, name := range names {
 		out = append(out, name)
@@ -413,7 +457,7 @@ func signed(names []string, never ...string) (out []any) {
 	return out
 }
 
-// asList turns a parameter into a list with commas between its items, which are some of the values, if there are any.
+// asList declares a parameter as a comma-separated list of the values.
 func asList(p *openapi3.Parameter, values ...any) {
 	item := *p.Schema.Value
 	item.Enum = append(item.Enum, values...)

@@ -49,7 +49,7 @@ const sample = `{
     "Raw": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
     "Part": {"type": "object", "properties": {"kind": {"type": "string"}}},
     "Problem": {"type": "object", "properties": {"code": {"$ref": "#/definitions/ErrorCode"}}},
-    "ErrorCode": {"type": "string", "enum": ["unauthorized", "too_many_requests", "validation_failed"]},
+    "ErrorCode": {"type": "string", "enum": ["unauthorized", "too_many_requests", "validation_failed", "internal", "unavailable"]},
     "Thing": {"type": "object", "properties": {
       "size": {"type": "integer"}, "at": {"type": "string", "x-omitempty": true}, "part": {"$ref": "#/definitions/Part"},
       "state": {"type": "string", "enum": ["on"], "x-nullable": true}
@@ -116,6 +116,9 @@ func TestConvert(t *testing.T) {
 		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
 		{"paths /things/{id} put responses 401 content", `{"application/problem+json":{"examples":{"unauthorized":{"$ref":"#/components/examples/unauthorized"}},` +
 			`"schema":{"$ref":"#/components/schemas/Problem"}}}`},
+		{"paths /raw post responses default description", `"any other error: 500 internal, 503 unavailable"`},
+		{"paths /raw post responses default content application/problem+json schema $ref", `"#/components/schemas/Problem"`},
+		{"paths /raw post responses default content application/problem+json examples internal $ref", `"#/components/examples/internal"`},
 		{"components examples unauthorized value title", `"Unauthorized"`},
 	} {
 		if got := at(doc, strings.Fields(test.path)); !reflect.DeepEqual(got, parsed(t, test.want)) {
@@ -154,8 +157,8 @@ func TestRefused(t *testing.T) {
 	for _, test := range []struct{ name, old, replacement, want string }{
 		{"unknown operator", "size[gt]", "size[like]", "GET /things: the parameter size has the unknown operator like"},
 		{"one name for two operations", `"/raw"`, `"/things/by-id"`, ""},
-		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have one name; give one another with @name"},
-		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: its description "who is it?" does not begin with a code`},
+		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have the same name; rename one with @name"},
+		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: the description "who is it?" does not begin with an error code`},
 		{"unknown credential", `{"UserToken": []}`, `{"Token": []}`, `undefined security scheme "Token"`},
 		{"example of another type", `"maxLength": 9`, `"maxLength": 3`, "maximum string length is 3"},
 	} {
@@ -164,7 +167,7 @@ func TestRefused(t *testing.T) {
 			swagger = strings.Replace(swagger, `{"post": {
       "consumes": ["application/json"]`, `{"put": {
       "consumes": ["application/json"]`, 1)
-			test.want = "would both be the operation putThingsById"
+			test.want = "would have the same operation ID putThingsById"
 		}
 		if _, err := convert([]byte(swagger)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)

@@ -1,120 +1,137 @@
-// Command envexample assembles .env.example from the fragments that stand beside the settings they describe, and writes the
-// table of settings in docs/operations.md: what a setting means from its fragment, all else from the tags of its field.
+// Command docs generates the documents of the module in the current directory:
 //
-//	go run ./scripts/envexample          # write both
-//	go run ./scripts/envexample -check   # write nothing; exit 1 if one differs from what it is made of
+//   - docs/swagger.json, from the annotations of controllers (swag), and docs/openapi.json, an OpenAPI 3.0 document, from that
+//   - .env.example, from fragments beside the settings that they describe: kit/PACKAGE/.env.example of the runtime and
+//     modules/MODULE/.env.example, .env.example.NAME
+//   - the tables of settings in docs/operations.md, if that has the markers
 //
-// It runs in the root of the module. A fragment is kit/server/.env.example, kit/PACKAGE/.env.example or
-// modules/MODULE/.env.example: in this order, and by name. Its paragraphs are comments, the first of which names it, each
-// with the settings that it is about. The table stands between two lines of docs/operations.md; where there is no such
-// file, none is written.
+// Usage:
+//
+//	go run example.com/ginseng/scripts/docs           # write the files
+//	go run example.com/ginseng/scripts/docs -check    # write nothing; exit 1 if a file is out of date
+//
+// The flags -dir and -out write only the two API documents of another directory, for generators.
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
+	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/swaggo/swag"
+	"github.com/swaggo/swag/gen"
 )
 
 const (
-	target  = ".env.example"
-	guide   = "docs/operations.md"
-	command = "go run ./scripts/envexample"
-	header  = `# Every setting of the service, with its default or an example. A setting comes from the environment, or from a
-# copy of this file named .env. Assembled from the fragments in kit and modules; edit those, then:
-# ` + command + "\n"
+	swaggerFile = "docs/swagger.json"
+	openAPIFile = "docs/openapi.json"
 )
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; exit 1 if "+target+" or "+guide+" differs from what it is made of")
+	check := flag.Bool("check", false, "write nothing; exit 1 if a file is out of date")
+	dir := flag.String("dir", "", "`directory` of the annotations; needs -out")
+	out := flag.String("out", "", "`directory` for swagger.json and openapi.json; nothing else is written")
 	flag.Parse()
-	if err := run(*check); err != nil {
-		fmt.Fprintln(os.Stderr, "envexample:", err)
+	if err := run(*dir, *out, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}
 }
 
-// run writes the files or, with check, compares them.
-func run(check bool) error {
-	made, err := generate(os.DirFS("."))
+func run(dir, out string, check bool) error {
+	runtime, err := runtimeDir()
 	if err != nil {
 		return err
 	}
-	for _, file := range []string{target, guide} {
-		want, ok := made[file]
-		if !ok {
-			continue
+	if dir != "" {
+		if out, err = filepath.Abs(out); err != nil {
+			return err
 		}
+		if err := os.Chdir(dir); err != nil {
+			return err
+		}
+	}
+	files, err := documents(runtime)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		moved := make(map[string][]byte)
+		for name, data := range files {
+			moved[filepath.Join(out, filepath.Base(name))] = data
+		}
+		return write(moved, false)
+	}
+	settings, err := settingsFiles(os.DirFS(runtime), os.DirFS("."))
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, settings)
+	return write(files, check)
+}
+
+// runtimeDir returns the directory of the module with this command, which is the current one in Ginseng itself.
+func runtimeDir() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "example.com/ginseng").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// documents returns the two API documents. The types of the runtime are found in its own directory.
+func documents(runtime string) (map[string][]byte, error) {
+	dir, err := os.MkdirTemp("", "docs-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	search := "."
+	if _, err := os.Stat("kit/server"); err != nil { // not in Ginseng itself
+		search += "," + filepath.Join(runtime, "kit")
+	}
+	err = gen.New().Build(&gen.Config{
+		SearchDir: search, Excludes: "third_party", MainAPIFile: "main.go", OutputDir: dir, OutputTypes: []string{"json"},
+		ParseInternal: true, PropNamingStrategy: swag.CamelCase, ParseGoList: true, Debugger: log.New(io.Discard, "", 0), LeftTemplateDelim: "{{", RightTemplateDelim: "}}",
+		CollectionFormat: "csv",
+	})
+	if err != nil {
+		return nil, err
+	}
+	swagger, err := os.ReadFile(filepath.Join(dir, "swagger.json"))
+	if err != nil {
+		return nil, err
+	}
+	openAPI, err := convert(swagger)
+	return map[string][]byte{swaggerFile: swagger, openAPIFile: openAPI}, err
+}
+
+// write writes the files or, with check, compares them.
+func write(files map[string][]byte, check bool) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !check {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(name, files[name], 0o644); err != nil {
 				return err
 			}
 			continue
 		}
-		have, err := os.ReadFile(file)
-		if err != nil {
+		have, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if string(have) != want {
-			return errors.New(file + " is not what the settings and their fragments give; run: " + command)
+		if !bytes.Equal(have, files[name]) {
+			return fmt.Errorf("%s is out of date; run: make docs", name)
 		}
 	}
 	return nil
-}
-
-// generate makes the files, by their names.
-func generate(root fs.FS) (map[string]string, error) {
-	example, err := assemble(root)
-	if err != nil {
-		return nil, err
-	}
-	made := map[string]string{target: example}
-	text, err := fs.ReadFile(root, guide)
-	if errors.Is(err, fs.ErrNotExist) {
-		return made, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	tables, err := tables(root)
-	if err != nil {
-		return nil, err
-	}
-	made[guide], err = between(string(text), tables)
-	return made, err
-}
-
-// assemble joins the fragments in the module's root, a blank line before each.
-func assemble(root fs.FS) (string, error) {
-	names, err := fragments(root)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	b.WriteString(header)
-	for _, name := range names {
-		fragment, err := fs.ReadFile(root, name)
-		if err != nil {
-			return "", err
-		}
-		b.WriteString("\n" + strings.TrimSpace(string(fragment)) + "\n")
-	}
-	return b.String(), nil
-}
-
-// fragments are the names of all fragments, in order.
-func fragments(root fs.FS) ([]string, error) {
-	names := []string{"kit/server/.env.example"}
-	for _, pattern := range []string{"kit/*/.env.example", "modules/*/.env.example"} {
-		found, err := fs.Glob(root, pattern) // sorted by name
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, slices.DeleteFunc(found, func(name string) bool { return name == names[0] })...)
-	}
-	return names, nil
 }

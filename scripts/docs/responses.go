@@ -10,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// headers are those that answers bear by rule.
+// headers returns the headers of responses. responses refers to them.
 func headers() openapi3.Headers {
 	text := openapi3.NewStringSchema
 	out := openapi3.Headers{}
@@ -19,14 +19,14 @@ func headers() openapi3.Headers {
 		required    bool
 		schema      *openapi3.Schema
 	}{
-		{"X-Request-Id", "of the request: the client's own, or a new one; also in the log", true, text()},
-		{"WWW-Authenticate", "how to prove who calls (RFC 9110)", true, text()},
-		{"Retry-After", "in how many seconds it is worth trying again", true, openapi3.NewIntegerSchema().WithMin(0)},
-		{"RateLimit", "what is left of each limit that was looked at (draft-ietf-httpapi-ratelimit-headers)", false, text()},
-		{"RateLimit-Policy", "the limits that were looked at (draft-ietf-httpapi-ratelimit-headers)", false, text()},
-		{"ETag", "names what this answer shows, as it is now", true, text()},
-		{"Location", "address of the new record", true, text()},
-		{"Idempotency-Replayed", "true: the first answer to this Idempotency-Key, again", false, text().WithEnum("true")},
+		{"X-Request-Id", "the ID of the request, from the client or generated; it is in the log too", true, text()},
+		{"WWW-Authenticate", "the accepted authentication schemes (RFC 9110)", true, text()},
+		{"Retry-After", "seconds to wait before a retry", true, openapi3.NewIntegerSchema().WithMin(0)},
+		{"RateLimit", "the remaining quota of each applied limit (draft-ietf-httpapi-ratelimit-headers)", false, text()},
+		{"RateLimit-Policy", "the applied limits (draft-ietf-httpapi-ratelimit-headers)", false, text()},
+		{"ETag", "the version of the representation", true, text()},
+		{"Location", "the URL of the new record", true, text()},
+		{"Idempotency-Replayed", "true: this is the first response to the same Idempotency-Key", false, text().WithEnum("true")},
 	} {
 		p := openapi3.Parameter{Description: h.about, Required: h.required, Schema: openapi3.NewSchemaRef("", h.schema)}
 		out[h.name] = &openapi3.HeaderRef{Value: &openapi3.Header{Parameter: p}}
@@ -34,21 +34,56 @@ func headers() openapi3.Headers {
 	return out
 }
 
-const problemRef = "#/components/schemas/Problem"
+const (
+	problemRef  = "#/components/schemas/Problem"
+	problemType = "application/problem+json"
+)
 
-// responses gives errors their media type and examples, and every answer the headers that it bears.
+// common are the errors that every operation can return. They are its default response.
+var common = []struct {
+	status int
+	code   string
+}{
+	{http.StatusRequestTimeout, "request_timeout"},
+	{http.StatusRequestEntityTooLarge, "payload_too_large"},
+	{http.StatusUnsupportedMediaType, "unsupported_media_type"},
+	{http.StatusInternalServerError, "internal"},
+	{http.StatusServiceUnavailable, "unavailable"},
+}
+
+// defaultResponse adds the response "default" to an operation.
+func (e enricher) defaultResponse(op *openapi3.Operation) {
+	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
+	media.Examples = openapi3.Examples{}
+	var codes []string
+	for _, c := range common {
+		if e.hasCode(c.code) {
+			e.addExample(media, c.status, c.code)
+			codes = append(codes, fmt.Sprintf("%d %s", c.status, c.code))
+		}
+	}
+	if len(codes) == 0 {
+		return
+	}
+	response := openapi3.NewResponse().WithDescription("any other error: " + strings.Join(codes, ", ")).
+		WithContent(openapi3.Content{problemType: media})
+	response.Headers = openapi3.Headers{"X-Request-Id": {Ref: "#/components/headers/X-Request-Id"}}
+	op.Responses.Set("default", &openapi3.ResponseRef{Value: response})
+}
+
+// responses adds media type and examples to errors, headers to all responses, and the default response.
 func (e enricher) responses(op *openapi3.Operation) error {
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
 		if media := r.Content.Get("application/json"); media != nil && media.Schema.Ref == problemRef {
-			r.Content = openapi3.Content{"application/problem+json": media}
+			r.Content = openapi3.Content{problemType: media}
 			if err := e.examples(media, status, *r.Description); err != nil {
 				return err
 			}
 		}
 		names := []string{"X-Request-Id"}
-		for name := range r.Headers { // that the annotations name
+		for name := range r.Headers { // from annotations
 			names = append(names, name)
 		}
 		switch {
@@ -67,43 +102,52 @@ func (e enricher) responses(op *openapi3.Operation) error {
 		if limited {
 			names = append(names, "RateLimit", "RateLimit-Policy")
 		}
-		bears := openapi3.Headers{}
+		headers := openapi3.Headers{}
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-			bears[name] = r.Headers[name]
-			if _, common := e.doc.Components.Headers[name]; common {
-				bears[name] = &openapi3.HeaderRef{Ref: "#/components/headers/" + name}
+			headers[name] = r.Headers[name]
+			if _, shared := e.doc.Components.Headers[name]; shared {
+				headers[name] = &openapi3.HeaderRef{Ref: "#/components/headers/" + name}
 			}
 		}
-		r.Headers = bears
+		r.Headers = headers
 	}
+	e.defaultResponse(op)
 	return nil
 }
 
-// examples gives an error one example for each of the codes that its description begins with: "not_found", or
+// examples adds an example for each code at the beginning of the description of an error, for example "not_found", or
 // "malformed_body; validation_failed: two different access_token".
 func (e enricher) examples(media *openapi3.MediaType, status, description string) error {
 	number, err := strconv.Atoi(status)
 	if err != nil {
-		return fmt.Errorf("status %s is no number", status)
+		return fmt.Errorf("status %s is not a number", status)
 	}
 	media.Examples = openapi3.Examples{}
 	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
-		code, _, _ := strings.Cut(strings.TrimSpace(part), ":")
-		if e.doc.Components.Schemas["ErrorCode"] == nil || !slices.Contains(e.doc.Components.Schemas["ErrorCode"].Value.Enum, any(code)) {
-			continue
+		if code, _, _ := strings.Cut(strings.TrimSpace(part), ":"); e.hasCode(code) {
+			e.addExample(media, number, code)
 		}
-		problem := map[string]any{
-			"type": "about:blank", "title": http.StatusText(number), "status": number, "code": code,
-			"detail": "What is wrong, and what to do.", "requestId": "5f0e8c1b9d3a47e2a6c4",
-		}
-		if code == "validation_failed" {
-			problem["errors"] = []any{map[string]any{"in": "body", "param": "title", "code": "required", "message": "Must be given."}}
-		}
-		e.doc.Components.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
-		media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
 	}
 	if len(media.Examples) == 0 {
-		return fmt.Errorf("status %s: its description %q does not begin with a code of errors", status, description)
+		return fmt.Errorf("status %s: the description %q does not begin with an error code", status, description)
 	}
 	return nil
+}
+
+// hasCode reports whether the document declares an error code.
+func (e enricher) hasCode(code string) bool {
+	schema := e.doc.Components.Schemas["ErrorCode"]
+	return schema != nil && slices.Contains(schema.Value.Enum, any(code))
+}
+
+func (e enricher) addExample(media *openapi3.MediaType, status int, code string) {
+	problem := map[string]any{
+		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code,
+		"detail": "What is wrong and how to fix it.", "requestId": "5f0e8c1b9d3a47e2a6c4",
+	}
+	if code == "validation_failed" {
+		problem["errors"] = []any{map[string]any{"in": "body", "param": "title", "code": "required", "message": "Must be given."}}
+	}
+	e.doc.Components.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+	media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
 }

@@ -133,8 +133,7 @@ func (t *tree) withDocs(changes []change) ([]change, error) {
 	return changes, nil
 }
 
-// document runs swag on a copy of the tree with the changes in it, and scripts/openapi on what comes out; make docs calls
-// both with the same words.
+// document runs scripts/docs on a copy of the tree with the changes in it.
 func document(t *tree, changes []change) (docs map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "generate-")
 	if err != nil {
@@ -160,9 +159,7 @@ func document(t *tree, changes []change) (docs map[string][]byte, err error) {
 		dir  string
 		args []string
 	}{
-		{dir, []string{"tool", "-modfile=" + t.path("scripts/tools/go.mod"), "swag", "init", "--generalInfo", "main.go", "--dir", ".",
-			"--outputTypes", "json", "--parseInternal", "--quiet", "--output", out}},
-		{t.path("scripts/openapi"), []string{"run", ".", out}},
+		{t.root, []string{"run", "example.com/ginseng/scripts/docs", "-dir", dir, "-out", out}},
 	} {
 		command := exec.Command("go", step.args...)
 		command.Dir = step.dir

@@ -219,10 +219,7 @@ func (m matrix) docs() error {
 		return err
 	}
 	out := filepath.Join(m.bin, "swagger")
-	if err := m.tool("swag", "init", "--generalInfo", "main.go", "--dir", ".", "--outputTypes", "json", "--parseInternal", "--quiet", "--output", out); err != nil {
-		return err
-	}
-	if err := m.command("go", "-C", "scripts/openapi", "run", ".", out); err != nil {
+	if err := m.command("go", "run", "./scripts/docs", "-dir", ".", "-out", out); err != nil {
 		return err
 	}
 	for _, name := range []string{"swagger.json", "openapi.json"} {
