@@ -206,7 +206,7 @@ func TestCopyStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "the same command goes on") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "the same command continues") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if code, _, stderr := does(t, dir, nil, "copy", "--from", "sqlite:source.db", "--to", "sqlite:target.db"); code != exitOK {

@@ -180,7 +180,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	logger := newLog(s.Settings, loaded, stderr)
-	logger.Info("opening the database", "address", engines.Shown(s.DatabaseURL))
+	logger.Info("opening the database", "address", engines.Redact(s.DatabaseURL))
 	db, err := engines.Open(ctx, s.DatabaseURL)
 	if errors.Is(err, engines.ErrAddress) {
 		return &settings.Invalid{Problems: []settings.Problem{{Name: "DATABASE_URL", Reason: err.Error()}}}

@@ -52,7 +52,7 @@ func Path(url string) string {
 }
 
 // Shown is the address as it may stand in a log: without user, password and options.
-func Shown(url string) string {
+func Redact(url string) string {
 	if Path(url) != "" {
 		return url
 	}
@@ -70,7 +70,7 @@ func Shown(url string) string {
 // Same reports whether two addresses are known to name one database. Those of a server may do so without being known to.
 func Same(a, b string) bool {
 	if Path(a) == "" || Path(b) == "" {
-		return Shown(a) == Shown(b)
+		return Redact(a) == Redact(b)
 	}
 	one, err := os.Stat(Path(a))
 	other, otherErr := os.Stat(Path(b))

@@ -22,7 +22,7 @@ func TestShown(t *testing.T) {
 		"mongodb://user:secret@secret@host/name":                 "mongodb:…",
 		"mongodb://host/name?authMechanismProperties=X:secret@y": "mongodb:…",
 	} {
-		if got := Shown(address); got != want {
+		if got := Redact(address); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}

@@ -29,7 +29,7 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 	}
 	path, file := engines.Path(address), flags.Arg(0)
 	if path == "" {
-		return fmt.Errorf("the database is %s: use mongodump, or `ginseng copy --to sqlite:%s`", engines.Shown(address), file)
+		return fmt.Errorf("the database is %s: use mongodump, or `ginseng copy --to sqlite:%s`", engines.Redact(address), file)
 	}
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("there is no database: %w", err)
@@ -44,32 +44,33 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 	return err
 }
 
-// backupToStdout makes the backup beside the database, so that it is whole and checked before a byte of it goes out.
+// backupToStdout writes the backup to a file beside the database first, so that it is complete and checked before any of
+// it is written to the standard output.
 func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 	if progress.IsTerminal(h.Stdout) {
-		return fmt.Errorf("a backup is nothing for a terminal to show: ginseng backup - >FILE; %w", ErrUsage)
+		return fmt.Errorf("the standard output is a terminal; redirect it: ginseng backup - >FILE; %w", ErrUsage)
 	}
-	folder, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
 	if err != nil {
-		return fmt.Errorf("the backup is made beside the database first, where it cannot be written: %w", err)
+		return fmt.Errorf("the backup needs a temporary directory beside the database: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	file := filepath.Join(folder, "backup.db")
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "backup.db")
 	if err := backup(ctx, path, file, h); err != nil {
 		return err
 	}
-	made, err := os.Open(file)
+	backup, err := os.Open(file)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = made.Close() }()
-	// Who reads may go away, which ends the process: nothing may lie about then. Where an open file cannot go, it does later.
-	_ = os.RemoveAll(folder)
-	_, err = io.Copy(h.Stdout, made)
+	defer func() { _ = backup.Close() }()
+	// A closed pipe ends the process, so remove the file before writing. Where open files cannot be removed, it is removed later.
+	_ = os.RemoveAll(dir)
+	_, err = io.Copy(h.Stdout, backup)
 	return err
 }
 
-// backup makes a backup and shows how far it is.
+// backup writes a backup and shows its progress.
 func backup(ctx context.Context, path, file string, h Host) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -84,7 +85,7 @@ func backup(ctx context.Context, path, file string, h Host) error {
 	})
 	bar.Stop()
 	if err != nil && ctx.Err() != nil {
-		return errors.New("the backup was stopped; nothing is left of it")
+		return errors.New("the backup was interrupted; its file was removed")
 	}
 	return err
 }

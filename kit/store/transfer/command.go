@@ -13,35 +13,35 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// ErrUsage is the error of a wrong command line.
+// ErrUsage marks the error of an invalid command line.
 var ErrUsage = errors.New("see --help")
 
-// Host is what the program lends to its commands.
+// Host is what the commands need of the program.
 type Host struct {
 	Database       func() (string, error)       // DATABASE_URL
-	Collections    func() ([]store.Spec, error) // all that the modules declare
+	Collections    func() ([]store.Spec, error) // the collections of all modules
 	Stdout, Stderr io.Writer
 }
 
 const copyUsage = `Usage: ginseng copy [--from ADDRESS] --to ADDRESS [--skip COLLECTION]... [--replace]
 
-Copies a database, between any two of mongodb://…, mongodb+srv://… and sqlite:PATH: all collections, documents and
-indexes. In the end it reads both databases again and compares them. Stop the services that use them first. A copy that
-was stopped goes on when the same command is run again; until it has ended, no service starts on the target.
+Copies all collections, documents and indexes of a database. An address is mongodb://…, mongodb+srv://… or sqlite:PATH.
+After copying, both databases are read again and compared. Stop the services that use them first. To continue a copy that
+was interrupted, run the same command again. No service starts on the target before the copy is finished.
 
-An address env:NAME is taken from the environment variable NAME, where no list of processes shows its password.
+An address env:NAME is read from the environment variable NAME, so that its password is in no list of processes.
 
 `
 
 const backupUsage = `Usage: ginseng backup FILE
 
-Writes the embedded database (DATABASE_URL=sqlite:PATH) into a new file, as it is at this moment, while the service goes
-on with its work. The FILE - is the standard output, as in: docker exec ginseng ginseng backup - >FILE. To restore it, stop
-the service and put the file in the place of the database.
+Writes a snapshot of the embedded database (DATABASE_URL=sqlite:PATH) to a new file. The service may run meanwhile. The
+FILE - is the standard output: docker exec ginseng ginseng backup - >FILE. To restore a backup, stop the service and
+replace the database by the file.
 
 `
 
-// parse reads flags. flag.ErrHelp: it has printed the usage, as was asked.
+// parse parses the arguments. It returns flag.ErrHelp after printing the usage for --help.
 func parse(flags *flag.FlagSet, usage string, args []string, h Host) error {
 	flags.SetOutput(io.Discard)
 	err := flags.Parse(args)
@@ -63,9 +63,9 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	flags := flag.NewFlagSet("copy", flag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
 	to := flags.String("to", "", "`address` of the target")
-	replace := flags.Bool("replace", false, "delete the documents that the target has; without it they are an error")
+	replace := flags.Bool("replace", false, "delete the documents of the target; without it they are an error")
 	o := Options{Progress: h.Stderr, Report: h.Stdout}
-	flags.Func("skip", "leave a `collection` of the source behind; may be repeated", func(name string) error {
+	flags.Func("skip", "skip a `collection` of the source; may be repeated", func(name string) error {
 		o.Skip = append(o.Skip, name)
 		return nil
 	})
@@ -74,7 +74,7 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	case err != nil:
 		return err
 	case flags.NArg() > 0:
-		return fmt.Errorf("%q is too much; %w", flags.Arg(0), ErrUsage)
+		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), ErrUsage)
 	case *to == "":
 		return fmt.Errorf("--to is missing; %w", ErrUsage)
 	}
@@ -96,7 +96,7 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	err = Copy(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return errors.New("the copy was stopped; the same command goes on where it is")
+		return errors.New("the copy was interrupted; the same command continues it")
 	case errors.Is(err, engines.ErrAddress):
 		return fmt.Errorf("%w; %w", err, ErrUsage)
 	}

@@ -229,7 +229,7 @@ func wantError(t *testing.T, err error, words ...string) {
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
-		fill(t, from, 2*page+page/2)
+		fill(t, from, 2*pageSize+pageSize/2)
 		report, err := run(t, Options{From: from, To: to})
 		must(t, err)
 		for _, line := range []string{"papers ", " 5 ", "plain ", " 1,250 ", "nothing "} {
@@ -290,7 +290,7 @@ const stops = 12
 func TestResume(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
-		fill(t, from, 3*page+1)
+		fill(t, from, 3*pageSize+1)
 		stopped := 0
 		for i := range stops {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i*i)*time.Millisecond)
@@ -326,9 +326,9 @@ func TestStale(t *testing.T) {
 	pairs(t, func(t *testing.T, from, to string) {
 		fill(t, from, 10)
 		with(t, to, func(db store.DB) {
-			m, err := mark(t.Context(), db, engines.Shown(from))
+			m, err := mark(t.Context(), db, engines.Redact(from))
 			must(t, err)
-			must(t, change(t.Context(), db, store.Set("emptied", true)))
+			must(t, updateMarker(t.Context(), db, store.Set("emptied", true)))
 			d := plain{store.NewMeta(m.ID, noon), "not in the source"}
 			must(t, db.Open(specs()[1]).Load(t.Context(), []store.ID{d.ID}, []any{&d}))
 			wantError(t, CheckFinished(t.Context(), db), "unfinished")

@@ -10,35 +10,31 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// markerName is the collection that a database has while it is the target of a copy that has not ended.
+// markerName is the collection that the target of an unfinished copy has.
 const markerName = "unfinished-copy"
 
-// marker is its one document.
+// marker is its only document. Its id is unique, so that it shows whether two addresses lead to one database.
 type marker struct {
 	store.Meta `bson:",inline"`
-	Source     string `json:"source"` // address without credentials
-	Emptied    bool   `json:"emptied"`
+	Source     string `json:"source"`  // address without credentials
+	Emptied    bool   `json:"emptied"` // all documents are of this copy
 }
 
-func markers(db store.DB) (*store.Collection[marker], store.Engine) {
-	spec := store.Spec{Name: markerName}
-	return store.Open[marker](db, spec), db.Open(spec)
-}
+var markerSpec = store.Spec{Name: markerName}
 
-// find reads the marker of a database. NotFound: it has none.
+// find returns the marker of a database. Errors: NotFound.
 func find(ctx context.Context, db store.DB) (marker, error) {
 	names, err := db.Names(ctx)
-	if err == nil && !slices.Contains(names, markerName) {
-		err = store.ErrNotFound
-	}
 	if err != nil {
 		return marker{}, err
 	}
-	all, _ := markers(db)
-	return all.First(ctx, nil)
+	if !slices.Contains(names, markerName) {
+		return marker{}, store.ErrNotFound
+	}
+	return store.Open[marker](db, markerSpec).First(ctx, nil)
 }
 
-// CheckFinished fails if the database is the target of a copy that has not ended.
+// CheckFinished fails if the database is the target of an unfinished copy.
 func CheckFinished(ctx context.Context, db store.DB) error {
 	m, err := find(ctx, db)
 	switch {
@@ -51,16 +47,14 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 		m.Source, m.CreatedAt)
 }
 
-// mark makes the marker. The document is the only one that bears its id, in any database.
+// mark creates the marker.
 func mark(ctx context.Context, db store.DB, source string) (marker, error) {
 	m := marker{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Source: source}
-	_, engine := markers(db)
-	return m, engine.Load(ctx, []store.ID{m.ID}, []any{&m})
+	err := db.Open(markerSpec).Load(ctx, []store.ID{m.ID}, []any{&m})
+	return m, err
 }
 
-// change changes the marker.
-func change(ctx context.Context, db store.DB, changes ...store.Change) error {
-	all, _ := markers(db)
-	_, err := all.Update(ctx, nil, changes...)
+func updateMarker(ctx context.Context, db store.DB, changes ...store.Change) error {
+	_, err := store.Open[marker](db, markerSpec).Update(ctx, nil, changes...)
 	return err
 }
