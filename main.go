@@ -21,8 +21,10 @@ import (
 
 	"example.com/ginseng/config"
 	"example.com/ginseng/docs"
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/drain"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/server"
 	"example.com/ginseng/kit/settings"
@@ -30,7 +32,6 @@ import (
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/transfer"
 	"example.com/ginseng/kit/telemetry"
-	"example.com/ginseng/middleware"
 	"example.com/ginseng/modules"
 )
 
@@ -194,27 +195,38 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer stopObserving()
-	host := modules.Host{DB: db, MasterKeys: s.MasterKeys, Now: time.Now, NewID: store.NewID, Log: logger, Hasher: password.NewHasher(), Observer: observer}
-	if s.Env == settings.Development {
-		host.Development, host.Print = true, stderr
+	development := s.Env == settings.Development
+	emails := email.Options{Log: logger, Transport: observer.Transport}
+	if development {
+		emails.Print = stderr
 	}
-	service, err := modules.New(host, s.Modules)
+	sender, err := email.New(s.Email, emails)
+	if err != nil {
+		return err
+	}
+	if !s.Email.Sends() && !development {
+		logger.Warn("no emails are sent: MAIL_URL is not set, or log:")
+	}
+	deps := server.NewDeps(server.DepsOptions{
+		DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher(), Observer: observer, Development: development,
+	})
+	var draining atomic.Bool
+	handler, err := server.NewHandler(server.HandlerOptions{
+		Settings: s.Settings, Deps: deps, Modules: modules.New(deps, s.Modules), Observer: observer,
+		Documents: server.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger},
+		Ready: func(ctx context.Context) error {
+			if draining.Load() {
+				return apperr.New(apperr.Unavailable, "The service is shutting down.")
+			}
+			return db.Ping(ctx)
+		},
+	})
 	if err != nil {
 		return err
 	}
 	if err := prepare(ctx, db, logger, databaseWait, databaseRetry); ctx.Err() != nil {
 		return nil // told to stop before it began
 	} else if err != nil {
-		return err
-	}
-	var draining atomic.Bool
-	handler, err := newHandler(s.Settings, service, observer, logger, func(ctx context.Context) error {
-		if draining.Load() {
-			return apperr.New(apperr.Unavailable, "The service is about to stop.")
-		}
-		return db.Ping(ctx)
-	})
-	if err != nil {
 		return err
 	}
 	opened, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
@@ -224,12 +236,12 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	listener := drain.NewListener(opened, takeTime)
 	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", shown(s.Host, listener.Addr()), s.Env)
 
-	server := newServer(handler, logger)
+	httpServer := newServer(handler, logger)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- httpServer.Serve(listener) }()
 	sweepCtx, stopSweeping := context.WithCancel(ctx)
 	defer stopSweeping()
-	go sweep(sweepCtx, sweepInterval, service.Sweeps, logger)
+	go sweep(sweepCtx, sweepInterval, handler.Sweepers, logger)
 
 	select {
 	case err := <-failed:
@@ -242,14 +254,14 @@ func serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	defer cancel()
 	time.Sleep(s.DrainDelay)
 	listener.Hurry()
-	if err := server.Shutdown(stopping); err != nil {
+	if err := httpServer.Shutdown(stopping); err != nil {
 		logger.Warn("requests were cut off: they took too long", "error", err)
-		_ = server.Close()
+		_ = httpServer.Close()
 	}
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
-	for _, closing := range service.Closers {
-		closing(finish)
+	for _, c := range handler.Closers {
+		c.Close(finish)
 	}
 	return nil
 }
@@ -285,19 +297,6 @@ func observe(ctx context.Context, s config.Settings, logger *slog.Logger) (obser
 			logger.Warn("traces are lost: there was no time to export them", "error", err)
 		}
 	}, nil
-}
-
-func newHandler(app server.Settings, service modules.Service, observer *telemetry.Observer, logger *slog.Logger, ready func(context.Context) error) (http.Handler, error) {
-	guard := service.Guard
-	guard.QueryTokens, guard.MaxBodyBytes = app.QueryTokens, app.MaxBodyBytes
-	options := middleware.Options{
-		Modules: service.Modules, Guard: guard, Idempotency: service.Idempotency, Root: app.APIRoot, CORSOrigins: app.CORSOrigins,
-		TrustedProxies: app.TrustedProxies, Ready: ready, Log: logger, Observer: observer,
-	}
-	if app.Docs {
-		options.Docs = &middleware.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger}
-	}
-	return middleware.New(options)
 }
 
 func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
@@ -346,7 +345,7 @@ func shown(host string, addr net.Addr) string {
 }
 
 // sweep deletes what has expired, at intervals, until ctx ends.
-func sweep(ctx context.Context, interval time.Duration, sweeps []func(context.Context) error, logger *slog.Logger) {
+func sweep(ctx context.Context, interval time.Duration, sweepers []kit.Sweeper, logger *slog.Logger) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for ctx.Err() == nil { // a tick that waits beside the end must not be taken
@@ -355,8 +354,8 @@ func sweep(ctx context.Context, interval time.Duration, sweeps []func(context.Co
 		case <-ctx.Done():
 			return
 		}
-		for _, sweep := range sweeps {
-			if err := sweep(ctx); err != nil && ctx.Err() == nil {
+		for _, s := range sweepers {
+			if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
 				logger.Warn("could not delete what has expired", "error", err)
 			}
 		}
@@ -373,11 +372,10 @@ func databaseURL() (string, error) {
 // collections are those of all modules, made on a database that only takes their names.
 func collections() ([]store.Spec, error) {
 	var db transfer.Recorder
-	host := modules.Host{DB: &db, MasterKeys: []string{""}, Now: time.Now, NewID: store.NewID, Log: slog.New(slog.DiscardHandler)}
-	service, err := modules.New(host, modules.Settings{})
-	for _, closing := range service.Closers {
-		closing(context.Background())
-	}
+	log := slog.New(slog.DiscardHandler)
+	deps := server.NewDeps(server.DepsOptions{DB: &db, MasterKeys: []string{""}, Now: time.Now, Log: log})
+	_, err := server.NewHandler(server.HandlerOptions{Deps: deps, Modules: modules.New(deps, modules.Settings{})})
+	deps.Email.Close(context.Background())
 	return db.Specs, err
 }
 

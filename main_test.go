@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"example.com/ginseng/config"
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/process"
 )
@@ -329,6 +330,11 @@ func TestServerLimits(t *testing.T) {
 	}
 }
 
+// sweeperFunc is a kit.Sweeper.
+type sweeperFunc func(context.Context) error
+
+func (f sweeperFunc) Sweep(ctx context.Context) error { return f(ctx) }
+
 // TestSweep sweeps again and again, also after a failure, until it is told to stop.
 func TestSweep(t *testing.T) {
 	t.Parallel()
@@ -336,14 +342,14 @@ func TestSweep(t *testing.T) {
 	defer cancel()
 	var log bytes.Buffer
 	rounds := 0
-	failing := func(context.Context) error { return errors.New("away") }
-	last := func(context.Context) error {
+	failing := sweeperFunc(func(context.Context) error { return errors.New("away") })
+	last := sweeperFunc(func(context.Context) error {
 		if rounds++; rounds == 3 {
 			cancel()
 		}
 		return nil
-	}
-	sweep(ctx, time.Millisecond, []func(context.Context) error{failing, last}, slog.New(slog.NewTextHandler(&log, nil)))
+	})
+	sweep(ctx, time.Millisecond, []kit.Sweeper{failing, last}, slog.New(slog.NewTextHandler(&log, nil)))
 	if n := strings.Count(log.String(), "could not delete"); rounds != 3 || n != 3 {
 		t.Errorf("%d rounds, %d failures:\n%s", rounds, n, &log)
 	}

@@ -1,7 +1,7 @@
 package middleware
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -15,22 +15,22 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
-// Idempotency keeps the answers to requests that bear an Idempotency-Key, so that a client who does not know whether
-// its request arrived can send it again: the record is made once, and the answer is the first one's.
+// Idempotency stores the responses to requests with an Idempotency-Key. A client that does not know whether its request
+// arrived can send it again: it gets the first response, and nothing is created twice.
 type Idempotency struct {
-	Wait time.Duration // how long to wait for a first request that still runs
+	Wait time.Duration // for the first request to finish; 10 s by default
 
-	answers *store.Collection[savedAnswer]
-	secrets []string
-	now     func() time.Time
-	newID   func() store.ID
+	responses *store.Collection[storedResponse]
+	secrets   []string
+	now       func() time.Time
 }
 
-// savedAnswer is the answer to one key of one caller on one route. Status is 0 while the first request runs.
-type savedAnswer struct {
+// storedResponse is the response to one key of one caller on one route. Status is 0 until the first request is finished.
+type storedResponse struct {
 	store.Meta  `bson:",inline"`
 	Key         string     `json:"key"`         // digest of caller, route and key
 	Fingerprint string     `json:"fingerprint"` // digests of the parameters
@@ -42,57 +42,70 @@ type savedAnswer struct {
 }
 
 const (
-	answerLife    = 24 * time.Hour         // how long an answer is kept
-	answerWait    = 10 * time.Second       // Idempotency.Wait
-	answerPoll    = 10 * time.Millisecond  // how soon to look for an answer; twice as long each time
-	maxAnswerPoll = 250 * time.Millisecond // at most
-	releaseTime   = 5 * time.Second        // how long to try to let a key go
-	maxKeyLength  = 255
+	responseTTL     = 24 * time.Hour
+	responseWait    = 10 * time.Second       // Idempotency.Wait
+	responsePoll    = 10 * time.Millisecond  // first interval; doubles
+	maxResponsePoll = 250 * time.Millisecond // last interval
+	createTimeout   = 30 * time.Second       // of a request whose client may have disconnected
+	releaseTimeout  = 5 * time.Second
+	maxKeyLength    = 255
 )
 
-// NewIdempotency opens the collection. The secrets are the service's, at least one.
-func NewIdempotency(db store.DB, secrets []string, now func() time.Time, newID func() store.ID) *Idempotency {
+// NewIdempotency returns an Idempotency with its collection in db. The first secret signs fingerprints and any verifies
+// them, so that secrets can be replaced; there must be one.
+func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempotency {
 	return &Idempotency{
-		Wait:    answerWait,
-		secrets: secrets,
-		answers: store.Open[savedAnswer](db, store.Spec{
+		Wait: responseWait,
+		responses: store.Open[storedResponse](db, store.Spec{
 			Name:    "idempotency",
 			Indexes: []store.Index{{Fields: []string{"key"}, Unique: true}, {Fields: []string{"expiresAt"}}},
 		}),
-		now: now, newID: newID,
+		secrets: secrets,
+		now:     now,
 	}
 }
 
-// Sweep deletes the answers that are no longer kept.
+// Sweep implements kit.Sweeper. It deletes expired responses.
 func (i *Idempotency) Sweep(ctx context.Context) error {
-	_, err := i.answers.Delete(ctx, store.Lte("expiresAt", store.At(i.now())))
+	_, err := i.responses.Delete(ctx, store.Lte("expiresAt", store.At(i.now())))
 	return err
 }
 
-// Idempotent lets a route that creates a record be repeated under an Idempotency-Key. A request that was refused may be
-// repeated, or mended. Of one that was cut off, with the process or by a database that went away, it is not known whether
-// it made its record: its key answers Conflict until it expires, and nothing is made twice.
-func (r *Router) Idempotent(h Handler) Handler {
-	i := r.idempotency
-	return func(c *gin.Context) error {
+// Middleware returns the middleware for a route that creates a record. It runs after authentication. A request that failed
+// without creating anything can be repeated with the same key. If it is unknown whether the record was created, because
+// the process or the database failed, requests with the key get Conflict until the key expires.
+func (i *Idempotency) Middleware() gin.HandlerFunc {
+	return func(c *gin.Context) {
 		key := c.GetHeader("Idempotency-Key")
 		if key == "" {
-			return h(c)
+			return
 		}
-		if !validKey(key) {
-			return apperr.Invalid(apperr.Field{
-				In: "header", Param: "Idempotency-Key", Code: apperr.Format, Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
-			})
+		if err := i.handle(c, key); err != nil {
+			rest.Fail(c, err)
 		}
-		claim, err := i.claim(c, key)
-		if apperr.Is(err, apperr.Conflict) {
-			return i.repeat(c, claim)
-		}
-		if err != nil {
-			return err
-		}
-		return i.first(c, claim, h)
 	}
+}
+
+func (i *Idempotency) handle(c *gin.Context, key string) error {
+	if !validKey(key) {
+		return apperr.Invalid(apperr.Field{
+			In: "header", Param: "Idempotency-Key", Code: apperr.Format, Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
+		})
+	}
+	params, err := rest.Body(c)
+	if err != nil {
+		return err
+	}
+	fingerprints := i.fingerprints(params)
+	claim, err := i.claim(c, key, fingerprints)
+	if apperr.Is(err, apperr.Conflict) {
+		return i.replay(c, claim.Key, fingerprints)
+	}
+	if err != nil {
+		return err
+	}
+	i.first(c, claim.ID)
+	return nil
 }
 
 func validKey(key string) bool {
@@ -104,30 +117,35 @@ func validKey(key string) bool {
 	return len(key) <= maxKeyLength
 }
 
-// claim takes the key for this request. Conflict: another has it.
-func (i *Idempotency) claim(c *gin.Context, key string) (savedAnswer, error) {
+// claim reserves the key for this request. Conflict: another request has it.
+func (i *Idempotency) claim(c *gin.Context, key string, fingerprints []string) (storedResponse, error) {
 	now := store.At(i.now())
-	a := savedAnswer{
-		Meta:        store.NewMeta(i.newID(), now),
+	r := storedResponse{
+		Meta:        store.NewMeta(store.NewID(), now),
 		Key:         digest("", callerName(c)+"\n"+c.Request.Method+" "+c.FullPath()+"\n"+key),
-		Fingerprint: strings.Join(i.fingerprints(c), " "),
-		ExpiresAt:   store.At(now.Add(answerLife)),
+		Fingerprint: strings.Join(fingerprints, " "),
+		ExpiresAt:   store.At(now.Add(responseTTL)),
 	}
 	ctx := c.Request.Context()
-	err := i.answers.Insert(ctx, a)
+	err := i.responses.Insert(ctx, r)
 	if !apperr.Is(err, apperr.Conflict) {
-		return a, err
+		return r, err
 	}
-	expired := store.And(store.Eq("key", a.Key), store.Lte("expiresAt", now))
-	if n, err := i.answers.Delete(ctx, expired); err != nil || n == 0 {
-		return a, cmp.Or(err, error(store.Duplicate("key")))
+	expired := store.And(store.Eq("key", r.Key), store.Lte("expiresAt", now))
+	n, err := i.responses.Delete(ctx, expired)
+	if err != nil {
+		return r, err
 	}
-	return a, i.answers.Insert(ctx, a)
+	if n == 0 {
+		return r, store.Duplicate("key")
+	}
+	return r, i.responses.Insert(ctx, r)
 }
 
-// callerName tells callers apart, who may choose the same key: nobody by the address.
+// callerName returns a name that is unique per caller: different callers may use the same key. Anonymous callers are
+// distinguished by their address.
 func callerName(c *gin.Context) string {
-	switch p := Caller(c); {
+	switch p := rest.Caller(c); {
 	case p.Master:
 		return "master"
 	case p.IsUser():
@@ -136,10 +154,10 @@ func callerName(c *gin.Context) string {
 	return c.ClientIP()
 }
 
-// fingerprints are what is stored of a request's parameters, one for each secret, so that a secret can be replaced while
-// the service runs. The parameters may hold a password: without a secret, whoever reads the database cannot guess it.
-func (i *Idempotency) fingerprints(c *gin.Context) []string {
-	canonical := string(values(c).Canonical(credential))
+// fingerprints returns a digest of the parameters per secret. The parameters can contain a password, which a digest
+// without a secret would expose to guessing.
+func (i *Idempotency) fingerprints(params rest.Params) []string {
+	canonical := string(params.Canonical(credential))
 	out := make([]string, len(i.secrets))
 	for n, secret := range i.secrets {
 		out[n] = digest("idempotency "+secret, canonical)
@@ -153,79 +171,91 @@ func digest(key, text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// first runs the handler, keeps its answer, and only then sends it. It goes on when the client goes away, who may come
-// back for the answer.
-func (i *Idempotency) first(c *gin.Context, claim savedAnswer, h Handler) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), requestTime)
+// first runs the handlers that follow, stores their response, and then sends it. It continues if the client disconnects,
+// which can request the response again.
+func (i *Idempotency) first(c *gin.Context, claim store.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), createTimeout)
 	defer cancel()
 	c.Request = c.Request.WithContext(ctx)
-	var held heldAnswer
-	c.Set(heldKey, &held)
-	if err := h(c); err != nil {
-		if refused(err) {
-			release, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-			defer cancel()
-			_, _ = i.answers.Delete(release, store.Eq("id", claim.ID)) // if this fails, the key stays taken until it expires
+	recorder := &responseRecorder{ResponseWriter: c.Writer, status: http.StatusOK}
+	func() {
+		c.Writer = recorder
+		defer func() { c.Writer = recorder.ResponseWriter }() // also after a panic
+		c.Next()
+	}()
+	switch header := c.Writer.Header(); {
+	case recorder.status < http.StatusBadRequest:
+		_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(recorder.status)), store.Set("body", recorder.body.String()),
+			store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
+		if err != nil {
+			_ = c.Error(err) // only for the log: the record has been created
 		}
-		return err
+	case recorder.status < http.StatusInternalServerError || overloaded(c):
+		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+		defer cancel()
+		_, _ = i.responses.Delete(release, store.Eq("id", claim)) // after an error the key stays reserved until it expires
 	}
-	header := c.Writer.Header()
-	_, err := i.answers.Update(ctx, store.Eq("id", claim.ID), store.Set("status", int64(held.status)), store.Set("body", string(held.body)),
-		store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
-	if err != nil {
-		_ = c.Error(err) // for the log: the record is made, and the client shall know
-	}
-	write(c, held.status, jsonType, held.body)
-	return nil
+	c.Writer.WriteHeader(recorder.status)
+	_, _ = c.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
 }
 
-// refused reports whether an error proves that nothing was made.
-func refused(err error) bool {
+// overloaded reports whether the request failed before anything was written.
+func overloaded(c *gin.Context) bool {
 	var e *apperr.Error
-	return errors.As(err, &e) && (e.Overload || statuses[e.Code] < http.StatusInternalServerError)
+	last := c.Errors.Last()
+	return last != nil && errors.As(last.Err, &e) && e.Overload
 }
 
-// repeat answers as the first request with the key was answered, and waits for it a while.
-func (i *Idempotency) repeat(c *gin.Context, claim savedAnswer) error {
+// replay sends the response to the first request with the key. It waits for that request if necessary.
+func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
 	defer cancel()
-	for poll := answerPoll; ; poll = min(2*poll, maxAnswerPoll) {
-		a, err := i.answers.First(c.Request.Context(), store.Eq("key", claim.Key))
+	for poll := responsePoll; ; poll = min(2*poll, maxResponsePoll) {
+		r, err := i.responses.First(c.Request.Context(), store.Eq("key", key))
 		switch {
 		case apperr.Is(err, apperr.NotFound):
-			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key has just failed. Send it again.")
+			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key has just failed. Send the request again.")
 		case err != nil:
 			return err
-		case !slices.ContainsFunc(i.fingerprints(c), func(known string) bool { return strings.Contains(a.Fingerprint, known) }):
+		case !slices.ContainsFunc(fingerprints, func(known string) bool { return strings.Contains(r.Fingerprint, known) }):
 			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with other parameters. Use a new key for a new request.")
-		case a.Status != 0:
-			c.Header("Location", a.Location)
-			c.Header("ETag", a.ETag)
+		case r.Status != 0:
+			c.Header("Location", r.Location)
+			c.Header("ETag", r.ETag)
 			c.Header("Idempotency-Replayed", "true")
-			write(c, a.Status, jsonType, []byte(a.Body))
+			c.Data(r.Status, rest.ContentType, []byte(r.Body))
+			c.Abort()
 			return nil
 		}
 		select {
 		case <-time.After(poll):
 		case <-ctx.Done():
-			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key still runs, or was cut off. Look whether the record is there.")
+			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key is still running, or was interrupted. Check whether the record exists.")
 		}
 	}
 }
 
-// heldAnswer is an answer that is kept before it is sent.
-type heldAnswer struct {
-	status int
-	body   []byte
+// responseRecorder keeps the status and the body of a response. Headers are set on the wrapped writer.
+type responseRecorder struct {
+	gin.ResponseWriter
+	status  int
+	body    bytes.Buffer
+	written bool
 }
 
-const heldKey = "ginseng.held"
+func (r *responseRecorder) WriteHeader(status int) { r.status = status }
+func (r *responseRecorder) WriteHeaderNow()        { r.written = true }
+func (r *responseRecorder) Flush()                 { r.written = true }
+func (r *responseRecorder) Status() int            { return r.status }
+func (r *responseRecorder) Size() int              { return r.body.Len() }
+func (r *responseRecorder) Written() bool          { return r.written }
 
-// hold keeps an answer for first, if it asked for it, instead of sending it.
-func hold(c *gin.Context, status int, body []byte) bool {
-	v, ok := c.Get(heldKey)
-	if ok {
-		*v.(*heldAnswer) = heldAnswer{status, slices.Clone(body)}
-	}
-	return ok
+func (r *responseRecorder) Write(p []byte) (int, error) {
+	r.written = true
+	return r.body.Write(p)
+}
+
+func (r *responseRecorder) WriteString(s string) (int, error) {
+	r.written = true
+	return r.body.WriteString(s)
 }

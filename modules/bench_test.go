@@ -17,6 +17,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/policy"
 )
 
@@ -57,11 +58,11 @@ func load(b *testing.B, api *testkit.API, token, name, method, path string, stat
 }
 
 // quiet leaves the log out.
-func quiet(c *testkit.Config) { c.Middleware.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet(c *testkit.Config) { c.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 // BenchmarkService is the whole service on the embedded engine (or TEST_MONGODB_URI), less the network.
 func BenchmarkService(b *testing.B) {
-	api := testkit.Start(b, quiet)
+	api := apitest.Start(b, quiet)
 	ada := api.SignUp("user")
 	body := fmt.Sprintf(`{"title":"An article of middling length","content":%q}`, strings.Repeat("lorem ipsum dolor ", 18))
 	var id string
@@ -80,7 +81,7 @@ func BenchmarkService(b *testing.B) {
 // BenchmarkPolicies evaluates beside the reading of one policy: in a namespace of 10,000 policies, also while one of
 // them is written all the time, and in 1,000 namespaces of 10.
 func BenchmarkPolicies(b *testing.B) {
-	api := testkit.Start(b, quiet)
+	api := apitest.Start(b, quiet)
 	admin := api.SignUp("admin")
 	path := "/policies/" + seedPolicies(b, api, "large", 10_000)
 	small := make([]string, 1000)

@@ -2,6 +2,7 @@ package modules_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,17 +14,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/docs"
-	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/providers"
-	"example.com/ginseng/middleware"
+	"example.com/ginseng/modules/apitest"
 )
 
 // operation is a route as the OpenAPI document tells it.
@@ -81,7 +84,7 @@ const schemas = "#/components/schemas/"
 // TestEveryRouteIsDocumented fails when a route is mounted and not documented, or the reverse.
 func TestEveryRouteIsDocumented(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	documented := operations(t)
 	mounted := make(map[string]bool)
 	for _, route := range api.Handler.Routes() {
@@ -115,7 +118,7 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 // that the list takes: it names them when it is asked for another.
 func TestListsAreDocumented(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	lists := 0
 	for name, op := range operations(t) {
@@ -172,14 +175,24 @@ func TestEveryDocumentedStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKitchen(t, ops, name)
-			statuses := slices.Sorted(maps.Keys(ops[name].Responses))
-			statuses = slices.DeleteFunc(statuses, func(status string) bool { return status == "default" })
+			statuses := k.statuses()
 			slices.Reverse(statuses) // what succeeds, and changes something, comes last
 			for _, status := range statuses {
 				k.produce(t, status)
 			}
 		})
 	}
+}
+
+// statuses are the documented ones, and those that every operation of its kind can respond with.
+func (k *kitchen) statuses() []string {
+	out := append(slices.Collect(maps.Keys(k.op.Responses)), "400", "401", "503")
+	if k.method != "GET" {
+		out = append(out, "408", "413", "415")
+	}
+	out = slices.DeleteFunc(out, func(status string) bool { return status == "default" })
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // kitchen makes calls of one route, by what the documentation says of it: its own examples must be good.
@@ -195,13 +208,13 @@ type kitchen struct {
 	providers    testkit.Providers      // where the path asks for one
 }
 
-func newKitchen(t *testing.T, ops map[string]operation, name string, set ...func(*testkit.Config)) *kitchen {
+func newKitchen(t *testing.T, ops map[string]operation, name string, set ...testkit.Option) *kitchen {
 	method, path, _ := strings.Cut(name, " ")
 	k := &kitchen{t: t, ops: ops, method: method, path: path, op: ops[name]}
 	if strings.Contains(path, "{provider}") {
 		set = append(set, func(c *testkit.Config) { k.providers = c.StartProviders(t) })
 	}
-	k.api = testkit.Start(t, set...)
+	k.api = apitest.Start(t, set...)
 	k.owner = k.api.SignUp("user")
 	k.other = sync.OnceValue(func() testkit.Account { return k.api.SignUp("user") })
 	k.admin = sync.OnceValue(func() testkit.Account { return k.api.SignUp("admin") })
@@ -210,7 +223,7 @@ func newKitchen(t *testing.T, ops map[string]operation, name string, set ...func
 }
 
 // again is a kitchen of its own for the same route.
-func (k *kitchen) again(set ...func(*testkit.Config)) *kitchen {
+func (k *kitchen) again(set ...testkit.Option) *kitchen {
 	return newKitchen(k.t, k.ops, k.method+" "+k.path, set...)
 }
 
@@ -234,7 +247,7 @@ func (k *kitchen) newRecord() string {
 		return collection + "/github"
 	case "/password-resets":
 		k.api.Do(k.request("POST", collection, false)).JSON(202)
-		return collection + "/" + resetToken.FindStringSubmatch(k.api.Mail.Next(k.t).Text)[1]
+		return collection + "/" + resetToken.FindStringSubmatch(k.api.Email.Next(k.t).Text)[1]
 	case "/auth/sessions": // another of the owner's
 		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
 		rows := k.api.Do(testkit.Request{Method: "GET", Path: collection, As: token}).JSON(200)["rows"].([]any)
@@ -365,7 +378,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	case "404":
 		r.Path = pathParam.ReplaceAllString(k.path, nobody)
 	case "408":
-		k = k.again(func(c *testkit.Config) { c.Middleware.BodyTime = time.Millisecond })
+		k = k.again(func(c *testkit.Config) { c.BodyTimeout = time.Millisecond })
 		body, never := io.Pipe()
 		defer func() { _ = never.Close() }()
 		r.Form, r.Stream, r.ContentType = nil, body, "application/json"
@@ -418,7 +431,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	}
 }
 
-func publicSignup(c *testkit.Config) { c.Settings.User.PublicSignup = true }
+var publicSignup = testkit.Env("PUBLIC_SIGNUP", "true")
 
 // conflict turns r into a call that meets a record that is there: one with the same unique values, or else one that is
 // being made by a request with the same Idempotency-Key, which ends with what conflict returns.
@@ -446,20 +459,51 @@ func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 	if strings.Contains(k.op.Responses["409"].Description, ", or the first request") {
 		return func() {}
 	}
-	gate := testkit.NewGate()
-	*k = *k.again(func(c *testkit.Config) { c.Host.NewID, c.Wait = gate.NewID, time.Millisecond })
+	held := &gate{reached: make(chan struct{}), release: make(chan struct{})}
+	*k = *k.again(func(c *testkit.Config) {
+		held.DB, c.DB = c.DB, held
+		c.IdempotencyWait = time.Millisecond
+	})
 	*r = k.request(k.method, k.path, true)
 	r.Header = http.Header{"Idempotency-Key": {"k"}}
-	gate.Arm()
+	held.armed.Store(true)
 	first := make(chan int)
 	go func() { first <- k.api.Do(*r).Status }()
-	<-gate.Reached
+	<-held.reached
 	return func() {
-		gate.Open()
+		close(held.release)
 		if got := <-first; got != 201 {
 			k.t.Errorf("the request that was held is answered with %d", got)
 		}
 	}
+}
+
+// gate is a database that holds one insert, once it is armed. It lets those of the idempotency middleware pass.
+type gate struct {
+	store.DB
+	armed            atomic.Bool
+	reached, release chan struct{}
+}
+
+func (g *gate) Open(spec store.Spec) store.Engine {
+	engine := g.DB.Open(spec)
+	if spec.Name == "idempotency" {
+		return engine
+	}
+	return gatedEngine{engine, g}
+}
+
+type gatedEngine struct {
+	store.Engine
+	gate *gate
+}
+
+func (e gatedEngine) Insert(ctx context.Context, id store.ID, doc any) error {
+	if e.gate.armed.CompareAndSwap(true, false) {
+		close(e.gate.reached)
+		<-e.gate.release
+	}
+	return e.Engine.Insert(ctx, id, doc)
 }
 
 // TestBadCalls makes every kind of bad call to every route: testkit holds the answers against the documentation.
@@ -499,9 +543,9 @@ func TestBadCalls(t *testing.T) {
 // TestEveryCorner holds answers outside of the routes to the same shape.
 func TestEveryCorner(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, func(c *testkit.Config) {
-		c.Middleware.Root = "/api"
-		c.Middleware.Modules = append(c.Middleware.Modules, broken{})
+	api := apitest.Start(t, func(c *testkit.Config) {
+		c.Env["API_ROOT"] = "/api"
+		c.Modules = append(c.Modules, broken{})
 	})
 	api.Run(t, []testkit.Scenario{
 		{Name: "unknown route", Request: testkit.Request{Method: "GET", Path: "/articles"}, Status: 404, Want: []string{"not_found"}},
@@ -524,6 +568,6 @@ func TestEveryCorner(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Routes(r *middleware.Router) {
-	r.GET("/panic", access.Public, func(*gin.Context) error { panic(errors.New("oh no")) })
+func (broken) Routes(r gin.IRouter, _ kit.Middleware) {
+	r.GET("/panic", func(*gin.Context) { panic(errors.New("oh no")) })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 func keyed(key, token, title string) testkit.Request {
@@ -20,10 +21,10 @@ func keyed(key, token, title string) testkit.Request {
 // TestIdempotency sends 20 equal requests at once: one record, 20 equal answers.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	const callers = 20
-	answers := make(chan testkit.Answer, callers)
+	answers := make(chan testkit.Response, callers)
 	for range callers {
 		go func() { answers <- api.Do(keyed("k", ada.Token, "T")) }()
 	}
@@ -51,7 +52,7 @@ func TestIdempotency(t *testing.T) {
 // TestIdempotencyScope holds a key to its caller, route, parameters and time.
 func TestIdempotencyScope(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	id := func(r testkit.Request) string { return api.Do(r).JSON(201)["id"].(string) }
 	first := id(keyed("k", ada.Token, "T"))
@@ -94,11 +95,11 @@ func TestIdempotencyScope(t *testing.T) {
 // TestIdempotencyAcrossCopies has two copies of the service share a database.
 func TestIdempotencyAcrossCopies(t *testing.T) {
 	t.Parallel()
-	one := testkit.Start(t)
-	two := one.Copy(func(c *testkit.Config) { c.Host.MasterKeys = []string{"a new key, on its way in", testkit.MasterKey} })
+	one := apitest.Start(t)
+	two := one.Instance(testkit.Env("MASTER_KEY", "a new key that replaces the old one soon, "+testkit.MasterKey))
 	ada := one.SignUp("user")
 	const pairs = 10
-	answers := make(chan testkit.Answer, 2*pairs)
+	answers := make(chan testkit.Response, 2*pairs)
 	for range pairs {
 		for _, api := range []*testkit.API{one, two} {
 			go func() { answers <- api.Do(keyed("k", ada.Token, "T")) }()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // record is what a test of lists reads of an article.
@@ -28,7 +29,7 @@ func create(t *testing.T, api *testkit.API, token, title, content string) (r rec
 // as it is, every mistake at once, and the order of the checks.
 func TestArticles(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
 	a := create(t, api, ada.Token, "  On ginseng ", "A root.\nWorth <waiting> for.")
 	if a.Title != "On ginseng" || a.UserID != ada.ID || a.CreatedAt != a.UpdatedAt || a.Content != "A root.\nWorth <waiting> for." {
@@ -59,7 +60,7 @@ func TestArticles(t *testing.T) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	for i := range 5 {
 		create(t, api, ada.Token, fmt.Sprintf("Root %d", i), "Café 100% (a_b) 东京都庁")

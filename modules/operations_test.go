@@ -13,6 +13,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // declarations notes what is declared on a database.
@@ -73,7 +74,7 @@ func rows(t *testing.T, line string) (out [][]string) {
 func TestIndexesAreInTheGuide(t *testing.T) {
 	t.Parallel()
 	declared := map[string]store.Spec{}
-	testkit.Start(t, func(c *testkit.Config) { c.Host.DB = declarations{c.Host.DB, declared} })
+	apitest.Start(t, func(c *testkit.Config) { c.DB = declarations{c.DB, declared} })
 	told, sources := map[string][]string{}, code(t)
 	for _, row := range rows(t, "Indexes of each collection, by their names in MongoDB:") {
 		told[row[0]] = row

@@ -8,6 +8,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // counting counts the calls of a database. Each is one command of the MongoDB engine, as its own tests show.
@@ -65,9 +66,9 @@ func (e *countingEngine) Delete(ctx context.Context, f store.Filter) (int64, err
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	var db *counting
-	api := testkit.Start(t, func(c *testkit.Config) {
-		db = &counting{DB: c.Host.DB}
-		c.Host.DB = db
+	api := apitest.Start(t, func(c *testkit.Config) {
+		db = &counting{DB: c.DB}
+		c.DB = db
 	})
 	ada := api.SignUp("user")
 	article := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")

@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // TestVersions is the life of an ETag: it names a state, spares an answer, and keeps a change from an older state out.
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	made := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"One"}`})
 	path := made.Header.Get("Location")
 	first := made.Header.Get("ETag")
-	call := func(method, header, tag, title string) testkit.Answer {
+	call := func(method, header, tag, title string) testkit.Response {
 		r := testkit.Request{Method: method, Path: path, As: ada.Token, Header: http.Header{header: {tag}}}
 		if method == "PATCH" {
 			r.Form = url.Values{"title": {title}}
@@ -57,13 +58,13 @@ func TestVersions(t *testing.T) {
 // TestVersionsOfPages has a page of a list answered anew once it shows something else, and only then.
 func TestVersionsOfPages(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	create := func(title string) string {
 		made := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, Form: url.Values{"title": {title}}})
 		return made.Header.Get("Location")
 	}
-	list := func(query, tag string) testkit.Answer {
+	list := func(query, tag string) testkit.Response {
 		return api.Do(testkit.Request{Method: "GET", Path: "/articles?" + query, Header: http.Header{"If-None-Match": {tag}}})
 	}
 	one := create("One")
@@ -86,7 +87,7 @@ func TestVersionsOfPages(t *testing.T) {
 // TestTwoWriters has many change one state of an article: one wins.
 func TestTwoWriters(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	made := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"One"}`})
 	const writers = 20

@@ -11,6 +11,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // forged is a value of the same type as a stored one that the service would never choose.
@@ -37,7 +38,7 @@ func forged(name string, stored any) any {
 func TestMassAssignment(t *testing.T) {
 	t.Parallel()
 	var db database
-	api := testkit.Start(t, recorded(&db))
+	api := apitest.Start(t, recorded(&db))
 	eve := api.SignUp("user")
 	for _, test := range []struct {
 		collection string
@@ -93,8 +94,8 @@ func TestMassAssignment(t *testing.T) {
 // TestChooseARole makes an admin of whoever may not be one.
 func TestChooseARole(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
-	open := api.Copy(func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	api := apitest.Start(t)
+	open := api.Instance(testkit.Env("PUBLIC_SIGNUP", "true"))
 	eve := api.SignUp("user")
 	account := url.Values{"email": {"root@example.com"}, "password": {guess}, "role": {"admin"}}
 	refused(t, open, []attempt{
@@ -109,7 +110,7 @@ func TestChooseARole(t *testing.T) {
 // TestAnotherUsersRecords reads, changes and deletes what is another's.
 func TestAnotherUsersRecords(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	article := ok(t, api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"Hers"}`})).Header.Get("Location")
 	path := "/users/" + ada.ID
@@ -134,7 +135,7 @@ func TestAnotherUsersRecords(t *testing.T) {
 // TestForgedCursor alters a cursor, to read on where another list stands.
 func TestForgedCursor(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("user")
 	for range 3 {
 		ok(t, api.Do(request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"T"}`}))
@@ -157,9 +158,9 @@ func TestForgedCursor(t *testing.T) {
 // TestAnothersAnswer asks for the answer that was given to another user, with the key that she used.
 func TestAnothersAnswer(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
-	post := func(token string) testkit.Answer {
+	post := func(token string) testkit.Response {
 		return ok(t, api.Do(request{Method: "POST", Path: "/articles", As: token, JSON: `{"title":"T"}`, Header: http.Header{"Idempotency-Key": {"1"}}}))
 	}
 	hers, answer := post(ada.Token), post(eve.Token)

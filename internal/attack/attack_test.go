@@ -47,7 +47,7 @@ func refused(t *testing.T, api *testkit.API, attempts []attempt) {
 }
 
 // want fails the test unless the answer has the status: what it holds instead is what the attacker got.
-func want(t *testing.T, status int, got testkit.Answer, attack string) {
+func want(t *testing.T, status int, got testkit.Response, attack string) {
 	t.Helper()
 	if got.Status != status {
 		t.Errorf("%s: the attack succeeded: the attacker got %d, not %d: %.300s", attack, got.Status, status, got.Body)
@@ -55,7 +55,7 @@ func want(t *testing.T, status int, got testkit.Answer, attack string) {
 }
 
 // ok fails the test unless the answer is a success: the attack has no meaning if what it builds on does not work.
-func ok(t *testing.T, got testkit.Answer) testkit.Answer {
+func ok(t *testing.T, got testkit.Response) testkit.Response {
 	t.Helper()
 	if got.Status < 200 || got.Status > 299 {
 		t.Fatalf("a good request was refused with %d: %s", got.Status, got.Body)
@@ -64,7 +64,7 @@ func ok(t *testing.T, got testkit.Answer) testkit.Answer {
 }
 
 // sameAnswer fails the test if two answers differ in anything but what differs between any two.
-func sameAnswer(t *testing.T, a, b testkit.Answer, attack string) {
+func sameAnswer(t *testing.T, a, b testkit.Response, attack string) {
 	t.Helper()
 	body := func(raw []byte) string {
 		var fields map[string]any
@@ -75,7 +75,7 @@ func sameAnswer(t *testing.T, a, b testkit.Answer, attack string) {
 		text, _ := json.Marshal(fields) // what was just read
 		return string(text)
 	}
-	headers := func(a testkit.Answer) string {
+	headers := func(a testkit.Response) string {
 		h := maps.Clone(a.Header)
 		h.Del("Date")
 		h.Del("X-Request-Id")

@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // TestOperators sends operators of a database's query language wherever a text goes.
 func TestOperators(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
 	article := ok(t, api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`})).Header.Get("Location")
 	for _, operator := range []string{`{"$gt":""}`, `{"$ne":null}`, `{"$regex":".*"}`, `["a"]`, `[]`, `5`, `true`} {
@@ -47,7 +48,7 @@ func TestOperators(t *testing.T) {
 // TestUnprintableText stores text that cuts strings, forges lines or is no text at all.
 func TestUnprintableText(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("user")
 	post := func(contentType, body string) request {
 		return request{Method: "POST", Path: "/articles", As: eve.Token, Body: body, ContentType: contentType}
@@ -75,7 +76,7 @@ func TestUnprintableText(t *testing.T) {
 // TestKeyTwice gives one parameter two values: what looks at the request before the service may see the other one.
 func TestKeyTwice(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("user")
 	refused(t, api, []attempt{
 		{"in JSON", request{Method: "POST", Path: "/users", As: testkit.MasterKey, JSON: `{"email":"a@example.com","password":"a b c d e f","role":"user","role":"admin"}`}, 400, "malformed_body"},
@@ -90,7 +91,7 @@ func TestKeyTwice(t *testing.T) {
 // TestDeepAndWide sends documents that cost a reader more than their length.
 func TestDeepAndWide(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("user")
 	post := func(path, as, body string) request { return request{Method: "POST", Path: path, As: as, JSON: body} }
 	wide := make(map[string]int)
@@ -131,7 +132,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // those that do not.
 func TestHugeBody(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("user")
 	huge := strings.Repeat("x", 10<<20)
 	for name, r := range map[string]request{
@@ -152,7 +153,7 @@ func TestHugeBody(t *testing.T) {
 // TestHugePassword has the service hash what is long, and sign in with it.
 func TestHugePassword(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("user")
 	long := strings.Repeat("x", 1<<20-200)
 	form := url.Values{"email": {"eve@example.com"}, "password": {long}}

@@ -27,10 +27,10 @@ func (d *database) Open(spec store.Spec) store.Engine {
 }
 
 // recorded lets the test read the service's database.
-func recorded(d *database) func(*testkit.Config) {
+func recorded(d *database) testkit.Option {
 	return func(c *testkit.Config) {
-		d.DB, d.collections = c.Host.DB, make(map[string]store.Engine)
-		c.Host.DB = d
+		d.DB, d.collections = c.DB, make(map[string]store.Engine)
+		c.DB = d
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/modules/apitest"
 )
 
 // life is most of what can happen to an account, short of its end. secrets is all that nobody but its user and her
@@ -23,7 +24,7 @@ func life(t *testing.T, api *world) (ada testkit.Account, secrets map[string]str
 		"a first password": first, "a second password": second, "a third password": third, "a wrong password": wrong, "a foreign token": foreign,
 	}
 	ada.Email = "ada-lovelace@example.com"
-	keep := func(name string, a testkit.Answer) testkit.Session {
+	keep := func(name string, a testkit.Response) testkit.Session {
 		var s testkit.Session
 		if err := json.Unmarshal(ok(t, a).Body, &s); err != nil || s.Token == "" || s.RefreshToken == "" {
 			t.Fatalf("%v: %s", err, a.Body)
@@ -65,7 +66,7 @@ func life(t *testing.T, api *world) (ada testkit.Account, secrets map[string]str
 }
 
 // resetLife resets the password, and signs in with the new one.
-func resetLife(t *testing.T, api *world, email, password string, secrets map[string]string) testkit.Answer {
+func resetLife(t *testing.T, api *world, email, password string, secrets map[string]string) testkit.Response {
 	t.Helper()
 	secrets["a used reset"], secrets["a reset"] = mailed(t, api.API, email), mailed(t, api.API, email)
 	ok(t, api.Do(complete(secrets["a used reset"], password)))
@@ -132,7 +133,7 @@ func TestSecretsInTheLog(t *testing.T) {
 // TestForgedLogLine breaks out of the line that a request leaves in the log.
 func TestForgedLogLine(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	const mark = "level=ERROR msg=forged"
 	for _, r := range []request{
 		{Method: "GET", Path: "/articles/" + url.PathEscape("x\n"+mark)},

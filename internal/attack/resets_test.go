@@ -12,6 +12,7 @@ import (
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // hers is a password that the victim chooses after an attack.
@@ -46,14 +47,14 @@ func tokenIn(t *testing.T, m email.Message) string {
 func mailed(t *testing.T, api *testkit.API, email string) string {
 	t.Helper()
 	ok(t, api.Do(askReset(email)))
-	return tokenIn(t, api.Mail.Next(t))
+	return tokenIn(t, api.Email.Next(t))
 }
 
 // TestResetFromBefore uses a reset that the attacker has seen, after what makes it worthless: another reset, a change of
 // the password, the end of the account, and of the time.
 func TestResetFromBefore(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	const email = "ada@example.com"
 	account := keyed()
 	account.Set("email", email)
@@ -104,7 +105,7 @@ func (o *outbox) Send(_ context.Context, m email.Message) error {
 func TestMailToAnother(t *testing.T) {
 	t.Parallel()
 	out := new(outbox)
-	api := testkit.Start(t, func(c *testkit.Config) { c.Host.Mail = out })
+	api := apitest.Start(t, func(c *testkit.Config) { c.Sender = out })
 	account := keyed()
 	account.Set("email", "kate@example.com")
 	account.Set("password", testkit.Password)
@@ -135,7 +136,7 @@ func TestMailToAnother(t *testing.T) {
 func TestWhoHasAnAccountToReset(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
-	there, absent := testkit.Start(t, public), testkit.Start(t, public)
+	there, absent := apitest.Start(t, public), apitest.Start(t, public)
 	ok(t, there.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {email}, "password": {testkit.Password}}}))
 	for range 7 {
 		r := askReset(email)
@@ -144,11 +145,11 @@ func TestWhoHasAnAccountToReset(t *testing.T) {
 	}
 	there.Finish()
 	absent.Finish()
-	absent.Mail.None(t)
+	absent.Email.None(t)
 	for range 5 {
-		there.Mail.Next(t)
+		there.Email.Next(t)
 	}
-	there.Mail.None(t) // of the two that were too many
+	there.Email.None(t) // of the two that were too many
 }
 
 // held is a database in which nobody can look for users before it is let go.
@@ -182,11 +183,11 @@ func (h *heldUsers) First(ctx context.Context, f store.Filter, into any) error {
 func TestTimeOfReset(t *testing.T) {
 	t.Parallel()
 	h := &held{free: make(chan struct{})}
-	api := testkit.Start(t, func(c *testkit.Config) {
-		h.DB = c.Host.DB
-		c.Host.DB = h
+	api := apitest.Start(t, func(c *testkit.Config) {
+		h.DB = c.DB
+		c.DB = h
 	})
-	answered := make(chan testkit.Answer, 1)
+	answered := make(chan testkit.Response, 1)
 	go func() { answered <- api.Do(askReset("ada@example.com")) }()
 	select {
 	case a := <-answered:

@@ -12,10 +12,11 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // public lets browsers sign up and in without the master key, so that the service sees the attacker's own address.
-func public(c *testkit.Config) { c.Settings.User.PublicSignup = true }
+var public = testkit.Env("PUBLIC_SIGNUP", "true")
 
 // try is a guess from a browser, which claims to come from an address.
 func try(email, password, from string) request {
@@ -31,7 +32,7 @@ func try(email, password, from string) request {
 func TestWhoHasAnAccount(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
-	there, absent := testkit.Start(t, public), testkit.Start(t, public)
+	there, absent := apitest.Start(t, public), apitest.Start(t, public)
 	ok(t, there.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {email}, "password": {testkit.Password}}}))
 	for i := range 6 { // and so on, into the limit
 		for name, r := range map[string]request{
@@ -47,7 +48,7 @@ func TestWhoHasAnAccount(t *testing.T) {
 // TestBruteForce guesses one password after the other.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, public)
+	api := apitest.Start(t, public)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	for i := range 10 {
 		if i%3 == 2 { // her own account: it must not give her new guesses at another
@@ -75,8 +76,8 @@ func TestBruteForce(t *testing.T) {
 // TestBruteForceAtOnce sends many guesses in the time of one, through two copies of the service.
 func TestBruteForceAtOnce(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, public)
-	copies := []*testkit.API{api, api.Copy(public)}
+	api := apitest.Start(t, public)
+	copies := []*testkit.API{api, api.Instance(public)}
 	ada := api.SignUp("user")
 	const guesses = 30
 	statuses := make([]int, guesses)
@@ -97,7 +98,7 @@ func TestBruteForceAtOnce(t *testing.T) {
 // TestSpoofedAddress guesses from an address that is made up anew for each guess.
 func TestSpoofedAddress(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, public)
+	api := apitest.Start(t, public)
 	ada := api.SignUp("user")
 	for i := range 10 {
 		want(t, 401, api.Do(try(ada.Email, guess, fmt.Sprint("203.0.113.", i))), fmt.Sprint("guess ", i+1))
@@ -109,7 +110,7 @@ func TestSpoofedAddress(t *testing.T) {
 // TestSpoofedHops stands behind a trusted proxy, which adds the attacker's address to what she made up.
 func TestSpoofedHops(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, public, func(c *testkit.Config) { c.Middleware.TrustedProxies = []string{"127.0.0.0/8", "::1/128"} })
+	api := apitest.Start(t, public, testkit.Env("TRUSTED_PROXIES", "127.0.0.0/8,::1/128"))
 	ada := api.SignUp("user")
 	for i := range 10 {
 		want(t, 401, api.Do(try(ada.Email, guess, fmt.Sprint("198.51.100.", i, ", 203.0.113.7"))), fmt.Sprint("guess ", i+1))
@@ -121,7 +122,7 @@ func TestSpoofedHops(t *testing.T) {
 // TestManyAddressesOfOne guesses from addresses of the one network that an attacker of IPv6 has.
 func TestManyAddressesOfOne(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, public, func(c *testkit.Config) { c.Middleware.TrustedProxies = []string{"127.0.0.0/8", "::1/128"} })
+	api := apitest.Start(t, public, testkit.Env("TRUSTED_PROXIES", "127.0.0.0/8,::1/128"))
 	ada := api.SignUp("user")
 	for i := range 10 {
 		want(t, 401, api.Do(try(ada.Email, guess, fmt.Sprintf("2001:db8:0:7::%x", i+1))), fmt.Sprint("guess ", i+1))
@@ -133,9 +134,9 @@ func TestManyAddressesOfOne(t *testing.T) {
 func TestSpray(t *testing.T) {
 	t.Parallel()
 	var db database
-	api := testkit.Start(t, public, recorded(&db))
+	api := apitest.Start(t, public, recorded(&db))
 	account := 0
-	next := func() testkit.Answer {
+	next := func() testkit.Response {
 		account++
 		return api.Do(try(fmt.Sprint(account, "@example.com"), guess, ""))
 	}
@@ -157,8 +158,8 @@ func TestSpray(t *testing.T) {
 // TestManySignUps fills the database with accounts.
 func TestManySignUps(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, public)
-	post := func(i int) testkit.Answer {
+	api := apitest.Start(t, public)
+	post := func(i int) testkit.Response {
 		return api.Do(request{
 			Method: "POST", Path: "/users", Form: url.Values{"email": {fmt.Sprint(i, "@example.com")}, "password": {guess}},
 			Header: http.Header{"X-Forwarded-For": {fmt.Sprint("203.0.113.", i)}},

@@ -8,6 +8,7 @@ import (
 
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/modules/apitest"
 )
 
 // page is the address that codes are asked for with.
@@ -30,15 +31,15 @@ type world struct {
 }
 
 // newWorld starts one. What is set comes last.
-func newWorld(t *testing.T, set ...func(*testkit.Config)) *world {
+func newWorld(t *testing.T, set ...testkit.Option) *world {
 	t.Helper()
 	w := new(world)
-	first := []func(*testkit.Config){
+	first := []testkit.Option{
 		public,
 		func(c *testkit.Config) { w.Providers = c.StartProviders(t) },
-		func(c *testkit.Config) { w.secret = c.Settings.Social.GitHub.Secret },
+		func(*testkit.Config) { w.secret = testkit.ProviderSecret },
 	}
-	w.API = testkit.Start(t, append(first, set...)...)
+	w.API = apitest.Start(t, append(first, set...)...)
 	return w
 }
 
@@ -57,7 +58,7 @@ func enter(provider, token string, proof ...string) request {
 }
 
 // userID is the user whom an answer lets in.
-func userID(t *testing.T, a testkit.Answer) string {
+func userID(t *testing.T, a testkit.Response) string {
 	t.Helper()
 	return ok(t, a).JSON(201)["user"].(map[string]any)["id"].(string)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // rounds is how often each of two requests is timed.
@@ -74,7 +75,7 @@ func sameTime(t *testing.T, api *testkit.API, a, b func(round int) request, sett
 //
 //	go test -tags timing -run TestTime ./internal/attack
 func TestTimeOfSignIn(t *testing.T) {
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	sameTime(t, api,
 		func(int) request { return signIn(ada.Email, guess) },
@@ -83,7 +84,7 @@ func TestTimeOfSignIn(t *testing.T) {
 
 // TestTimeOfKey tells how much of the master key is right by how long a wrong one takes.
 func TestTimeOfKey(t *testing.T) {
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	post := func(key string) func(int) request {
 		return func(int) request {
 			return request{Method: "POST", Path: "/users", Header: http.Header{"Authorization": {"Bearer " + key}}}
@@ -94,10 +95,10 @@ func TestTimeOfKey(t *testing.T) {
 
 // TestTimeOfAsking tells who has an account by how long it takes to ask for a reset.
 func TestTimeOfAsking(t *testing.T) {
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	sameTime(t, api,
 		func(int) request { return askReset(ada.Email) },
 		func(i int) request { return askReset(fmt.Sprintf("%024d@example.com", i)) },
-		func() { api.Mail.Next(t) })
+		func() { api.Email.Next(t) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // claimsOf reads a token without its secret, as anyone can.
@@ -27,7 +28,7 @@ func claimsOf(t *testing.T, token string) jwt.MapClaims {
 // key pair, and the secret's own text as the key of another algorithm.
 func TestTokenOfAnotherKind(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	parts := strings.Split(ada.Token, ".")
 	var rows []attempt
@@ -56,7 +57,7 @@ func TestTokenOfAnotherKind(t *testing.T) {
 // TestTokenNotYetValid uses a token before its time.
 func TestTokenNotYetValid(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	sign := func(claims jwt.MapClaims) string {
 		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(testkit.Secret))
@@ -74,7 +75,7 @@ func TestTokenNotYetValid(t *testing.T) {
 // TestTokenAfterSignOut uses a token that was stolen, after its user has signed out.
 func TestTokenAfterSignOut(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	ok(t, api.Do(request{Method: "DELETE", Path: "/auth", As: ada.Token}))
 	want(t, 401, api.Do(me(ada.Token)), "the token of a session that has ended")
@@ -83,7 +84,7 @@ func TestTokenAfterSignOut(t *testing.T) {
 // TestTokenAfterPasswordChange uses a token that was stolen, after its user has changed her password because of it.
 func TestTokenAfterPasswordChange(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	ok(t, api.Do(request{
 		Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {guess}},
@@ -94,7 +95,7 @@ func TestTokenAfterPasswordChange(t *testing.T) {
 // TestTokenOfADeletedUser writes in the name of a user who is gone.
 func TestTokenOfADeletedUser(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve, admin := api.SignUp("user"), api.SignUp("admin")
 	ok(t, api.Do(request{Method: "DELETE", Path: "/users/" + eve.ID, As: admin.Token}))
 	want(t, 401, api.Do(request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"I am still here"}`}), "the token of a deleted user")
@@ -103,7 +104,7 @@ func TestTokenOfADeletedUser(t *testing.T) {
 // TestTokenOfADemotedAdmin reads the list of users with a token from the time when its user was an admin.
 func TestTokenOfADemotedAdmin(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve, admin := api.SignUp("admin"), api.SignUp("admin")
 	list := request{Method: "GET", Path: "/users", As: eve.Token}
 	ok(t, api.Do(list))
@@ -114,19 +115,19 @@ func TestTokenOfADemotedAdmin(t *testing.T) {
 // TestUserTokenAsMasterKey makes accounts with what any user has.
 func TestUserTokenAsMasterKey(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	eve := api.SignUp("admin")
 	account := url.Values{"email": {"mallory@example.com"}, "password": {guess}}
 	want(t, 401, api.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: account}), "a user token where the master key is asked for")
 	admin := url.Values{"email": {"root@example.com"}, "password": {guess}, "role": {"admin"}}
-	open := api.Copy(func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	open := api.Instance(testkit.Env("PUBLIC_SIGNUP", "true"))
 	want(t, 403, open.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: admin}), "a user token to choose a role at public sign-up")
 }
 
 // TestMasterKeyAsUserToken acts as a user, be it nobody, with the key of a frontend's server.
 func TestMasterKeyAsUserToken(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	path := "/users/" + ada.ID
 	key := testkit.MasterKey
@@ -146,7 +147,7 @@ func TestMasterKeyAsUserToken(t *testing.T) {
 // other is acted on.
 func TestTwoCredentials(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	body := url.Values{"name": {"Eve was here"}, "access_token": {eve.Token}}
 	path := "/users/" + eve.ID // so that whichever of the two is looked at first lets her in

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // TestClockForward sets the clock a year ahead, has everything swept that has expired then, and sets it back: sessions
 // have ended, and nothing else is lost.
 func TestClockForward(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	made := create(api, ada.Token, "before", "key")
 	api.Clock.Advance(365 * 24 * time.Hour)
@@ -42,7 +43,7 @@ func TestClockForward(t *testing.T) {
 // to be, and what is kept for a while is kept.
 func TestClockBack(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	first := create(api, ada.Token, "T", "key")
 	traded := api.Do(refreshWith(eve.RefreshToken)).JSON(http.StatusCreated)
@@ -74,7 +75,7 @@ func TestClockBack(t *testing.T) {
 // record that is there all the time is shown once.
 func TestClockAndCursors(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	jumps := []time.Duration{time.Second, -time.Hour, 30 * time.Minute, 0, -time.Minute, 45 * time.Minute, -10 * time.Hour, 9 * time.Hour}
 	var made []string

@@ -11,6 +11,7 @@ import (
 
 	"example.com/ginseng/internal/resilience"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // pass sends a request on to the service, with another method or path if need be.
@@ -63,7 +64,7 @@ func TestLoadNotices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api := testkit.Start(t)
+			api := apitest.Start(t)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				pass := func(method, path string) *http.Response {

@@ -1,5 +1,5 @@
-// Package access says who acts: the caller of a request, the credentials that prove it, and the rules a route can make.
-// It knows nothing of HTTP; package middleware reads credentials from requests and holds callers against rules.
+// Package access defines callers, their roles and credentials. It does not know HTTP; package middleware reads the
+// credentials of requests.
 package access
 
 import (
@@ -8,26 +8,14 @@ import (
 	"crypto/subtle"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 )
 
-// Rule is what a route asks of its caller.
-type Rule int
-
-// The rules. On a Public route a credential may be absent, but a bad one is refused.
-const (
-	Public   Rule = iota
-	Master        // the master key
-	User          // a user token
-	Admin         // a user token of an admin
-	Password      // HTTP Basic: e-mail and password of a user
-	Foreign       // as Public, but the body's access_token is not ours: it is an identity provider's
-)
-
-// Role of a user.
+// Role is the role of a user.
 type Role string
 
-// The roles (seed: "role: admin is an allowed value").
+// The roles.
 const (
 	RoleUser  Role = "user"
 	RoleAdmin Role = "admin"
@@ -35,30 +23,30 @@ const (
 
 // Principal is the caller of a request. The zero value is an anonymous one.
 type Principal struct {
-	Master    bool     // proved the master key
-	UserID    store.ID // of the user who proved a token or a password; zero for others
-	SessionID store.ID // of the token's session
-	Epoch     int64    // of the user's sessions; see user.User
+	Master    bool     // has the master key
+	UserID    store.ID // of a user with a token or a password; otherwise zero
+	SessionID store.ID // of the token
+	Epoch     int64    // of the user's sessions
 	Role      Role
 }
 
 // Client is where a request comes from.
 type Client struct {
-	Address   string // IP address: the socket's, or what a trusted proxy says
+	Address   string // IP address: of the connection, or from a trusted proxy
 	UserAgent string
-	Trusted   bool // it proved the master key: a server that speaks for many clients
+	Trusted   bool // has the master key: a server that calls for many clients
 }
 
-// IsUser reports whether a user acts.
+// IsUser reports whether the caller is a user.
 func (p Principal) IsUser() bool { return !p.UserID.IsZero() }
 
-// IsAdmin reports whether an admin acts. The master key is no admin: it is not a user.
+// IsAdmin reports whether the caller is an admin. The master key is not: it is not a user.
 func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
 
-// Is reports whether the user with the id acts.
+// Is reports whether the caller is the user with the ID.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 
-// MayChange fails with Forbidden unless the owner or an admin acts.
+// MayChange fails with Forbidden unless the caller is the owner or an admin.
 func (p Principal) MayChange(owner store.ID) error {
 	if p.Is(owner) || p.IsAdmin() {
 		return nil
@@ -66,27 +54,28 @@ func (p Principal) MayChange(owner store.ID) error {
 	return apperr.New(apperr.Forbidden, "Only the owner or an admin may do this.")
 }
 
-// TokenVerifier tells whose a user token is: Unauthorized unless the token is good, its session open and its user
-// there, as of now.
+// TokenVerifier verifies user tokens. VerifyToken fails with Unauthorized unless the token is valid, its session is open
+// and its user exists. The server uses the module that implements it.
 type TokenVerifier interface {
 	VerifyToken(ctx context.Context, token string) (Principal, error)
 }
 
-// BadToken is the Unauthorized of a user token that is good for nothing. It does not say why.
-func BadToken() *apperr.Error {
-	return apperr.New(apperr.Unauthorized, "The access token is not valid, or no longer. Sign in again.")
+// InvalidToken returns the Unauthorized error for an invalid user token. It has no reason.
+func InvalidToken() *apperr.Error {
+	return apperr.New(apperr.Unauthorized, "The access token is invalid or has expired. Sign in again.")
 }
 
-// PasswordVerifier tells whose e-mail and password these are: Unauthorized unless they are some user's. It takes the
-// same time for an unknown e-mail as for a wrong password. TooManyRequests: the client, or all, guessed too often.
+// PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless they are those of
+// a user, in the same time for an unknown address as for a wrong password, and with TooManyRequests after too many wrong
+// passwords. It returns the states of the rate limits also with an error. The server uses the module that implements it.
 type PasswordVerifier interface {
-	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, error)
+	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
 }
 
 // Keys are the master keys: several, so that one can be replaced while the service runs.
 type Keys struct{ digests [][sha256.Size]byte }
 
-// NewKeys takes the keys as configured.
+// NewKeys returns the Keys.
 func NewKeys(keys []string) Keys {
 	k := Keys{digests: make([][sha256.Size]byte, len(keys))}
 	for i, key := range keys {
@@ -95,9 +84,9 @@ func NewKeys(keys []string) Keys {
 	return k
 }
 
-// Match reports whether the text is one of the keys, in a time that tells nothing of how much of it is right.
-func (k Keys) Match(text string) bool {
-	digest, found := sha256.Sum256([]byte(text)), 0
+// Match reports whether s is one of the keys, in constant time.
+func (k Keys) Match(s string) bool {
+	digest, found := sha256.Sum256([]byte(s)), 0
 	for i := range k.digests {
 		found |= subtle.ConstantTimeCompare(digest[:], k.digests[i][:])
 	}

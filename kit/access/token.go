@@ -8,8 +8,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Tokens signs and reads user tokens: JSON Web Tokens with HS256 and no other algorithm (RFC 8725 section 3.1), whose
-// claims are sub (user id), sid (session id), iat and exp.
+// Tokens signs and verifies user tokens: JSON Web Tokens with HS256 only (RFC 8725 section 3.1) and the claims sub (user
+// ID), sid (session ID), iat and exp.
 type Tokens struct {
 	secret []byte
 	ttl    time.Duration
@@ -17,7 +17,7 @@ type Tokens struct {
 	parser *jwt.Parser
 }
 
-// NewTokens takes the secret, the lifetime of a token and the clock.
+// NewTokens returns Tokens that expire after ttl.
 func NewTokens(secret string, ttl time.Duration, now func() time.Time) *Tokens {
 	return &Tokens{
 		secret: []byte(secret), ttl: ttl, now: now,
@@ -34,7 +34,7 @@ type claims struct {
 	Session string `json:"sid"`
 }
 
-// Sign makes a token for a user's session and tells when it expires, a whole second.
+// Sign returns a token for a session of a user, and when it expires: a whole second.
 func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, err error) {
 	now := t.now()
 	expires = now.Add(t.ttl).Truncate(time.Second)
@@ -47,16 +47,16 @@ func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, 
 	return token, expires, err
 }
 
-// Verify reads a token. Unauthorized: it is not ours, not yet or no longer valid, or not well formed.
+// Verify returns the user and the session of a token. Unauthorized: the token is invalid or has expired.
 func (t *Tokens) Verify(token string) (user, session store.ID, err error) {
 	var c claims
 	if _, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.secret, nil }); err != nil {
-		return user, session, BadToken().WithCause(err)
+		return user, session, InvalidToken().WithCause(err)
 	}
 	user, okUser := store.ParseID(c.Subject)
 	session, okSession := store.ParseID(c.Session)
 	if !okUser || !okSession {
-		return user, session, BadToken()
+		return user, session, InvalidToken()
 	}
 	return user, session, nil
 }

@@ -7,11 +7,11 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// waitingGuesses is how many guesses at one account may wait for their turn in this process.
-const waitingGuesses = 32
+// maxWaiting bounds the guesses at one account that wait in this process.
+const maxWaiting = 32
 
-// Guesses lets one guess at an account run at a time in this process, so that guesses in parallel cannot all pass
-// before the first is counted, and a flood at one account leaves the others their turns.
+// Guesses runs one guess at an account at a time in this process. So concurrent guesses cannot all pass before the first
+// is counted, and many guesses at one account do not delay those at others.
 type Guesses struct {
 	limiter *Limiter
 	mu      sync.Mutex
@@ -20,41 +20,43 @@ type Guesses struct {
 
 type turn struct {
 	waiting int
-	free    chan struct{} // holds one token
+	free    chan struct{} // has one token
 }
 
-// NewGuesses counts with the limiter.
+// NewGuesses returns Guesses that count with the limiter.
 func NewGuesses(l *Limiter) *Guesses { return &Guesses{limiter: l, turns: make(map[Key]*turn)} }
 
-// Guess runs guess unless one of the counters is used up: that of the account, that of the account and the client who
-// guesses, and others. A wrong guess counts in each; a right one clears the client's. TooManyRequests: a counter is used
-// up. Unavailable: too many guesses at the account wait.
-func (g *Guesses) Guess(ctx context.Context, account, client Key, others []Key, guess func() (right bool, err error)) (right bool, err error) {
+// Guess calls guess unless one of the counters is used up: that of the account, that of the account and the client, and
+// others. A wrong guess counts in each; a right one clears that of the client. TooManyRequests: a counter is used up.
+// Unavailable: too many guesses at the account wait. The states are also returned with an error, if they are known.
+func (g *Guesses) Guess(ctx context.Context, account, client Key, others []Key, guess func() (right bool, err error)) (right bool, states States, err error) {
 	keys := append([]Key{client, account}, others...)
-	if g.busy(account) { // who may not guess does not wait either, and takes nobody's place
-		if err := g.limiter.Check(ctx, keys...); err != nil {
-			return false, err
+	if g.busy(account) { // rejects a client without letting it wait
+		if states, err = g.limiter.Check(ctx, keys...); err != nil {
+			return false, states, err
 		}
 	}
 	release, err := g.wait(ctx, account)
 	if err != nil {
-		return false, err
+		return false, states, err
 	}
 	defer release()
-	counters, err := g.limiter.check(ctx, keys)
+	states, counters, err := g.limiter.check(ctx, keys)
 	if err != nil {
-		return false, err
+		return false, states, err
 	}
 	if right, err = guess(); err != nil {
-		return false, err
+		return false, states, err
 	}
 	if !right {
-		return false, g.limiter.Take(context.WithoutCancel(ctx), keys...) // also of a caller who hangs up
+		taken, err := g.limiter.Take(context.WithoutCancel(ctx), keys...) // also if the client disconnects
+		return false, states.With(taken), err
 	}
 	if _, counted := counters[client.id]; counted {
-		err = g.limiter.Clear(ctx, client)
+		cleared, err := g.limiter.Clear(ctx, client)
+		return err == nil, states.With(cleared), err
 	}
-	return err == nil, err
+	return true, states, nil
 }
 
 func (g *Guesses) busy(k Key) bool {
@@ -71,9 +73,9 @@ func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 		t.free <- struct{}{}
 		g.turns[k] = t
 	}
-	if t.waiting > waitingGuesses {
+	if t.waiting > maxWaiting {
 		g.mu.Unlock()
-		return nil, apperr.New(apperr.Unavailable, "Too many people sign in to this account at the moment. Try again in a few seconds.").AsOverload()
+		return nil, apperr.New(apperr.Unavailable, "Too many sign-ins to this account at the moment. Try again in a few seconds.").AsOverload()
 	}
 	t.waiting++
 	g.mu.Unlock()

@@ -1,11 +1,12 @@
-// Package ratelimit counts what may be tried only so often: guesses of a password, sign-ups, mails. The counters are in the
-// database, so that all copies of the service count together and a restart forgets nothing.
+// Package ratelimit limits how often something can be done: password attempts, sign-ups, emails. The counters are in the
+// database: all instances share them, and they survive a restart.
 package ratelimit
 
 import (
 	"context"
 	"crypto/sha256"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,27 +16,27 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Rule allows Max times in a Window, which begins with the first of them.
+// Rule allows Max attempts in a Window, which begins with the first attempt.
 type Rule struct {
 	Name   string // in the RateLimit headers
 	Max    int
 	Window time.Duration
 }
 
-// Key is the counter of one account, client or the like under a rule.
+// Key identifies a counter of a rule, for example that of an account or a network.
 type Key struct {
 	rule Rule
 	id   store.ID
 }
 
-// Of is the rule's counter for what the parts name. They are not stored, only a digest.
+// Of returns the Key for the parts. Only a digest of them is stored.
 func (r Rule) Of(parts ...string) Key {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{r.Name}, parts...), "\x00")))
 	return Key{rule: r, id: store.ID(sum[:len(store.ID{})])}
 }
 
-// Network is the part of a client's address that is counted: all of IPv4, and of IPv6 the 64 bits that name a network,
-// because a client has all addresses of its own (RFC 4291 section 2.5.1).
+// Network returns the part of a client's address that is counted: an IPv4 address, or the /64 prefix of an IPv6 address,
+// whose other bits the client can choose (RFC 4291 section 2.5.1).
 func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -51,21 +52,21 @@ func Network(address string) string {
 	return prefix.String()
 }
 
-// counter is a Key's count, as it is stored. Its id is the Key's.
+// counter is a stored counter. Its ID is that of the Key.
 type counter struct {
 	store.Meta `bson:",inline"`
 	Count      int64      `json:"count"`
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
 
-// Limiter keeps the counters.
+// Limiter counts attempts.
 type Limiter struct {
 	counters *store.Collection[counter]
 	now      func() time.Time
 	rejected *prometheus.CounterVec // by the name of the rule
 }
 
-// New opens the collection.
+// New returns a Limiter with its collection in db.
 func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),
@@ -77,63 +78,73 @@ func New(db store.DB, now func() time.Time) *Limiter {
 // Collectors implements telemetry.Metered.
 func (l *Limiter) Collectors() []prometheus.Collector { return []prometheus.Collector{l.rejected} }
 
-// State is how much of a rule is left.
+// State is the state of one counter.
 type State struct {
 	Rule
 	Left  int
-	Reset time.Duration // until all of it is there again
+	Reset time.Duration // until Left is Max again
 }
 
-type observerKey struct{}
+// States are the states of the counters that a request used.
+type States []State
 
-// WithObserver makes the Limiter tell observe the states of the counters that it looks at under the context it returns.
-func WithObserver(ctx context.Context, observe func([]State)) context.Context {
-	return context.WithValue(ctx, observerKey{}, observe)
+// With returns s with the states of later, each in place of an earlier state of the same rule.
+func (s States) With(later States) States {
+	if len(s) == 0 {
+		return later
+	}
+	out := slices.DeleteFunc(slices.Clone(s), func(earlier State) bool {
+		return slices.ContainsFunc(later, func(l State) bool { return l.Name == earlier.Name })
+	})
+	return append(out, later...)
 }
 
-// Check fails with TooManyRequests if one of the counters is used up. It counts nothing, and takes one query.
-func (l *Limiter) Check(ctx context.Context, keys ...Key) error {
-	_, err := l.check(ctx, keys)
-	return err
+// Check fails with TooManyRequests if one of the counters is used up. It counts nothing and takes one query. The states
+// are also returned with TooManyRequests.
+func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
+	states, _, err := l.check(ctx, keys)
+	return states, err
 }
 
-func (l *Limiter) check(ctx context.Context, keys []Key) (map[store.ID]counter, error) {
+// check also returns the counters that exist, by ID.
+func (l *Limiter) check(ctx context.Context, keys []Key) (States, map[store.ID]counter, error) {
 	ids, now := make([]any, len(keys)), store.At(l.now())
 	for i, k := range keys {
 		ids[i] = k.id
 	}
 	found, err := l.counters.List(ctx, store.Query{Filter: store.And(store.In("id", ids...), store.Gt("expiresAt", now))})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	counters := make(map[store.ID]counter, len(found))
 	for _, c := range found {
 		counters[c.ID] = c
 	}
-	states := make([]State, len(keys))
+	states := make(States, len(keys))
 	for i, k := range keys {
 		if c := counters[k.id]; c.ExpiresAt.After(k.latest(now).Time) {
 			delete(counters, k.id)
 		}
 		states[i] = k.state(counters[k.id], now)
 	}
-	return counters, l.judge(ctx, states, func(s State) bool { return s.Left <= 0 })
+	return states, counters, l.judge(states, func(s State) bool { return s.Left <= 0 })
 }
 
-// Take counts one in each of the counters. TooManyRequests: one of them was used up before.
-func (l *Limiter) Take(ctx context.Context, keys ...Key) error {
-	states, now := make([]State, len(keys)), store.At(l.now())
+// Take adds one to each counter. It fails with TooManyRequests if one of them was used up before. The states are also
+// returned with TooManyRequests.
+func (l *Limiter) Take(ctx context.Context, keys ...Key) (States, error) {
+	states, now := make(States, len(keys)), store.At(l.now())
 	for i, k := range keys {
 		c, err := l.take(ctx, k, now)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		states[i] = k.state(c, now)
 	}
-	return l.judge(ctx, states, func(s State) bool { return s.Left < 0 })
+	return states, l.judge(states, func(s State) bool { return s.Left < 0 })
 }
 
-// take counts one. Of callers at the same moment one begins the window, and the others find it.
+// take adds one to a counter. If several requests find no window, one begins it and the others count in it.
 func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, error) {
 	fresh := counter{Meta: store.NewMeta(k.id, now), Count: 1, ExpiresAt: store.At(now.Add(k.rule.Window))}
 	id := store.Eq("id", k.id)
@@ -154,41 +165,36 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 	}
 }
 
-// latest is when a window that began before now can end. One that ends later was begun by a clock that has been set back
-// since, and nobody shall wait for it; another copy's clock may be ahead by up to a window.
+// latest returns the latest possible end of a window that began before now; another instance's clock may be ahead by up to
+// a window. A window that ends later was begun by a clock that has been set back since, and is ignored.
 func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
-// Clear sets a counter back to nothing.
-func (l *Limiter) Clear(ctx context.Context, k Key) error {
-	if _, err := l.counters.Delete(ctx, store.Eq("id", k.id)); err != nil {
-		return err
-	}
-	return l.judge(ctx, []State{k.state(counter{}, store.Time{})}, func(State) bool { return false })
+// Clear resets a counter and returns its state.
+func (l *Limiter) Clear(ctx context.Context, k Key) (States, error) {
+	_, err := l.counters.Delete(ctx, store.Eq("id", k.id))
+	return States{k.state(counter{}, store.Time{})}, err
 }
 
-// Sweep deletes the counters whose window is over.
+// Sweep implements kit.Sweeper. It deletes the counters of windows that have ended.
 func (l *Limiter) Sweep(ctx context.Context) error {
 	_, err := l.counters.Delete(ctx, store.Lte("expiresAt", store.At(l.now())))
 	return err
 }
 
-// state of a key with a counter, which is the zero value where there is none.
+// state returns the state of k with a counter, which is zero if there is none.
 func (k Key) state(c counter, now store.Time) State {
 	s := State{Rule: k.rule, Left: k.rule.Max - int(c.Count), Reset: k.rule.Window}
 	if c.Count > 0 {
-		s.Reset = min(k.rule.Window, c.ExpiresAt.Sub(now.Time)) // another copy's clock may be ahead
+		s.Reset = min(k.rule.Window, c.ExpiresAt.Sub(now.Time)) // the clock of another instance may be ahead
 	}
 	return s
 }
 
-// judge tells the observer the states, and fails if a rule is broken. The longest wait is the one that helps.
-func (l *Limiter) judge(ctx context.Context, states []State, broken func(State) bool) error {
-	if observe, ok := ctx.Value(observerKey{}).(func([]State)); ok {
-		observe(states)
-	}
+// judge fails with TooManyRequests if exceeded reports true for a state. RetryAfter is the longest wait of these states.
+func (l *Limiter) judge(states States, exceeded func(State) bool) error {
 	var wait time.Duration
 	for _, s := range states {
-		if broken(s) {
+		if exceeded(s) {
 			wait = max(wait, s.Reset)
 			l.rejected.WithLabelValues(s.Name).Inc()
 		}
@@ -196,5 +202,5 @@ func (l *Limiter) judge(ctx context.Context, states []State, broken func(State) 
 	if wait == 0 {
 		return nil
 	}
-	return apperr.New(apperr.TooManyRequests, "This was tried too often. Wait as long as Retry-After says, and try again.").WithRetryAfter(wait)
+	return apperr.New(apperr.TooManyRequests, "Too many attempts. Wait for the time in Retry-After, then try again.").WithRetryAfter(wait)
 }

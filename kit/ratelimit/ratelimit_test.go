@@ -33,34 +33,34 @@ func TestTake(t *testing.T) {
 	l, advance := start(t)
 	ada, eve := rule.Of("ada"), rule.Of("eve")
 	for range rule.Max {
-		if err := errors.Join(l.Check(t.Context(), ada), l.Take(t.Context(), ada)); err != nil {
+		if err := errors.Join(check(l, ada), take(l, ada)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	advance(time.Minute - time.Millisecond)
-	for _, err := range []error{l.Check(t.Context(), ada), l.Check(t.Context(), eve, ada), l.Take(t.Context(), ada)} {
+	for _, err := range []error{check(l, ada), check(l, eve, ada), take(l, ada)} {
 		var e *apperr.Error
 		if !errors.As(err, &e) || e.Code != apperr.TooManyRequests || e.RetryAfter != time.Millisecond {
 			t.Errorf("%v", err)
 		}
 	}
-	if err := l.Check(t.Context(), eve); err != nil {
+	if err := check(l, eve); err != nil {
 		t.Errorf("another's counter: %v", err)
 	}
 	advance(time.Millisecond)
-	if err := errors.Join(l.Check(t.Context(), ada), l.Take(t.Context(), ada)); err != nil {
+	if err := errors.Join(check(l, ada), take(l, ada)); err != nil {
 		t.Errorf("after the window: %v", err)
 	}
 	advance(30 * time.Second)
 	for range rule.Max - 1 {
-		if err := l.Take(t.Context(), ada); err != nil {
+		if err := take(l, ada); err != nil {
 			t.Errorf("in the second window: %v", err)
 		}
 	}
-	if !tooMany(l.Take(t.Context(), ada)) {
+	if !tooMany(take(l, ada)) {
 		t.Error("the second window has no end")
 	}
-	if err := errors.Join(l.Clear(t.Context(), ada), l.Take(t.Context(), ada)); err != nil {
+	if err := errors.Join(reset(l, ada), take(l, ada)); err != nil {
 		t.Errorf("after Clear: %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestTakeAtOnce(t *testing.T) {
 		var taken atomic.Int64
 		for range 20 {
 			wg.Go(func() {
-				if err := l.Take(t.Context(), key); err == nil {
+				if err := take(l, key); err == nil {
 					taken.Add(1)
 				} else if !tooMany(err) {
 					t.Error(err)
@@ -90,15 +90,29 @@ func TestTakeAtOnce(t *testing.T) {
 	}
 }
 
-func TestObserver(t *testing.T) {
+func check(l *Limiter, keys ...Key) error {
+	_, err := l.Check(context.Background(), keys...)
+	return err
+}
+
+func take(l *Limiter, keys ...Key) error {
+	_, err := l.Take(context.Background(), keys...)
+	return err
+}
+
+func reset(l *Limiter, key Key) error {
+	_, err := l.Clear(context.Background(), key)
+	return err
+}
+
+func TestStates(t *testing.T) {
 	t.Parallel()
 	l, advance := start(t)
-	var states []State
-	ctx := WithObserver(t.Context(), func(s []State) { states = s })
+	ctx := t.Context()
 	other := Rule{Name: "other", Max: 1, Window: time.Hour}
-	_ = l.Take(ctx, rule.Of("ada"), other.Of("ada"))
+	_, _ = l.Take(ctx, rule.Of("ada"), other.Of("ada"))
 	advance(time.Second)
-	_ = l.Check(ctx, rule.Of("ada"), other.Of("ada"), rule.Of("eve"))
+	states, _ := l.Check(ctx, rule.Of("ada"), other.Of("ada"), rule.Of("eve"))
 	want := []State{{rule, 2, 59 * time.Second}, {other, 0, time.Hour - time.Second}, {rule, 3, time.Minute}}
 	for i := range want {
 		if len(states) != len(want) || (states[i].Reset-want[i].Reset).Abs() > time.Millisecond { // the database keeps no more
@@ -114,9 +128,9 @@ func TestObserver(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	l, advance := start(t)
-	_ = l.Take(t.Context(), rule.Of("old"))
+	_, _ = l.Take(t.Context(), rule.Of("old"))
 	advance(rule.Window)
-	_ = l.Take(t.Context(), rule.Of("new"))
+	_, _ = l.Take(t.Context(), rule.Of("new"))
 	if err := l.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +167,8 @@ func TestGuess(t *testing.T) {
 	g := NewGuesses(l)
 	client, account := rule.Of("ada", "here"), Rule{Name: "account", Max: 100, Window: time.Minute}.Of("ada")
 	guess := func(right bool) (bool, error) {
-		return g.Guess(t.Context(), account, client, nil, func() (bool, error) { return right, nil })
+		ok, _, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return right, nil })
+		return ok, err
 	}
 	for range 5 { // a right guess forgives the wrong ones before it
 		_, _ = guess(false)
@@ -182,7 +197,7 @@ func TestGuess(t *testing.T) {
 	}
 	advance(time.Minute)
 	broken := errors.New("broken")
-	if ok, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return false, broken }); ok || !errors.Is(err, broken) {
+	if ok, _, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return false, broken }); ok || !errors.Is(err, broken) {
 		t.Errorf("%v %v", ok, err)
 	}
 	if ok, err := guess(true); !ok || err != nil {
@@ -204,24 +219,24 @@ func TestFlood(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	running := make(chan struct{})
 	wg.Go(func() {
-		_, _ = g.Guess(t.Context(), ada, rule.Of("a"), nil, func() (bool, error) { close(running); <-hold; return true, nil })
+		_, _, _ = g.Guess(t.Context(), ada, rule.Of("a"), nil, func() (bool, error) { close(running); <-hold; return true, nil })
 	})
 	<-running
 	refused := make(chan error)
-	for range waitingGuesses + 1 {
+	for range maxWaiting + 1 {
 		wg.Go(func() {
-			_, err := g.Guess(ctx, ada, rule.Of("a"), nil, func() (bool, error) { return true, nil })
+			_, _, err := g.Guess(ctx, ada, rule.Of("a"), nil, func() (bool, error) { return true, nil })
 			refused <- err
 		})
 	}
 	if err := <-refused; !apperr.Is(err, apperr.Unavailable) { // the one too many; the others wait
 		t.Error(err)
 	}
-	if ok, err := g.Guess(t.Context(), eve, rule.Of("e"), nil, func() (bool, error) { return true, nil }); !ok || err != nil {
+	if ok, _, err := g.Guess(t.Context(), eve, rule.Of("e"), nil, func() (bool, error) { return true, nil }); !ok || err != nil {
 		t.Errorf("another account: %v %v", ok, err)
 	}
 	cancel()
-	for range waitingGuesses {
+	for range maxWaiting {
 		if err := <-refused; !apperr.Is(err, apperr.Unavailable) {
 			t.Error(err)
 		}
@@ -240,23 +255,23 @@ func TestFloodOfTheLimited(t *testing.T) {
 	g := NewGuesses(l)
 	account, thief, owner := Rule{Name: "account", Max: 100, Window: time.Minute}.Of("ada"), rule.Of("ada", "there"), rule.Of("ada", "here")
 	for range rule.Max {
-		_ = l.Take(t.Context(), thief)
+		_, _ = l.Take(t.Context(), thief)
 	}
 	hold, running := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, _ = g.Guess(t.Context(), account, owner, nil, func() (bool, error) { close(running); <-hold; return true, nil })
+		_, _, _ = g.Guess(t.Context(), account, owner, nil, func() (bool, error) { close(running); <-hold; return true, nil })
 	})
 	<-running
 	ctx, cancel := context.WithCancel(t.Context())
-	refused := make(chan error, 2*waitingGuesses)
+	refused := make(chan error, 2*maxWaiting)
 	for range cap(refused) {
 		wg.Go(func() {
-			_, err := g.Guess(ctx, account, thief, nil, func() (bool, error) { return false, nil })
+			_, _, err := g.Guess(ctx, account, thief, nil, func() (bool, error) { return false, nil })
 			refused <- err
 		})
 	}
-	for range waitingGuesses { // those that wait, if any, are the others
+	for range maxWaiting { // those that wait, if any, are the others
 		if err := <-refused; !tooMany(err) {
 			t.Errorf("the attack succeeded: %v", err)
 			break

@@ -1,4 +1,4 @@
-package input
+package rest
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"reflect"
@@ -23,10 +24,11 @@ const (
 	bodyLimit = 1024
 )
 
-func read(contentType, body string) (Values, error) {
+func read(contentType, body string) (Params, error) {
 	r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 	r.Header.Set("Content-Type", contentType)
-	return Read(r, bodyLimit)
+	r.Body = http.MaxBytesReader(nil, r.Body, bodyLimit)
+	return readBody(r)
 }
 
 func TestRead(t *testing.T) {
@@ -79,7 +81,7 @@ func TestReadManyParameters(t *testing.T) {
 		}
 		r := httptest.NewRequest("POST", "/", bytes.NewReader(body))
 		r.Header.Set("Content-Type", jsonType)
-		if _, err := Read(r, 1<<20); apperr.CodeOf(err) != want {
+		if _, err := readBody(r); apperr.CodeOf(err) != want {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
@@ -90,7 +92,8 @@ func TestReadUnannounced(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), strings.NewReader(strings.Repeat("x", bodyLimit))))
 	r.Header.Set("Content-Type", form)
-	if _, err := Read(r, bodyLimit); !apperr.Is(err, apperr.PayloadTooLarge) {
+	r.Body = http.MaxBytesReader(nil, r.Body, bodyLimit)
+	if _, err := readBody(r); !apperr.Is(err, apperr.PayloadTooLarge) {
 		t.Errorf("%v", err)
 	}
 }
@@ -100,7 +103,7 @@ func TestReadBrokenOff(t *testing.T) {
 	for want, cause := range map[apperr.Code]error{apperr.RequestTimeout: os.ErrDeadlineExceeded, apperr.MalformedBody: io.ErrUnexpectedEOF} {
 		r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), failing{cause}))
 		r.Header.Set("Content-Type", form)
-		if _, err := Read(r, bodyLimit); !apperr.Is(err, want) || !errors.Is(err, cause) {
+		if _, err := readBody(r); !apperr.Is(err, want) || !errors.Is(err, cause) {
 			t.Errorf("%v: %v", cause, err)
 		}
 	}
@@ -121,7 +124,7 @@ func TestMultipart(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := read(w.FormDataContentType(), b.String())
-	if err != nil || v.Texts("text")[0] != " plain " {
+	if err != nil || v.Strings("text")[0] != " plain " {
 		t.Fatalf("%v %v", v, err)
 	}
 	b.Reset()
@@ -347,11 +350,11 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{`{"a":"x"}`: 1, `{"a":1}`: 0, `{"a":["x"]}`: 0, `{}`: 0, `{"a":null}`: 0} {
 		v, err := read(jsonType, body)
-		if err != nil || len(v.Texts("a")) != want && body != `{"a":null}` || v.Has("a") != (body != `{}` && body != `{"a":null}`) {
-			t.Errorf("%s: %q, %v", body, v.Texts("a"), err)
+		if err != nil || len(v.Strings("a")) != want && body != `{"a":null}` || v.Has("a") != (body != `{}` && body != `{"a":null}`) {
+			t.Errorf("%s: %q, %v", body, v.Strings("a"), err)
 		}
 	}
-	if v, err := read(form, "a=x&a=y"); err != nil || len(v.Texts("a")) != 2 || !v.Has("a") || v.Has("b") {
+	if v, err := read(form, "a=x&a=y"); err != nil || len(v.Strings("a")) != 2 || !v.Has("a") || v.Has("b") {
 		t.Errorf("twice: %v", err)
 	}
 }

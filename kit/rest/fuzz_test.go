@@ -1,4 +1,4 @@
-package input
+package rest
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package middleware
+package rest
 
 import (
 	"cmp"
@@ -11,24 +11,23 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 )
 
-// Problem is the body of every error (RFC 9457).
+// Problem is the body of every error response (RFC 9457).
 type Problem struct {
 	Type      string         `json:"type" example:"about:blank"`
 	Title     string         `json:"title" example:"Bad Request"`
 	Status    int            `json:"status" example:"400"`
-	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable; what programs switch on
+	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable, for programs
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
-	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`  // the one in the log and in X-Request-Id
-	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"` // the parameters at fault, all of them
+	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`  // also in the log and in X-Request-Id
+	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"` // the invalid parameters
 } //	@name	Problem
 
 const problemType = "application/problem+json"
 
-// statuses says with which status each code is answered.
+// statuses has the HTTP status of each code.
 var statuses = map[apperr.Code]int{
 	apperr.ValidationFailed:     http.StatusBadRequest,
 	apperr.MalformedBody:        http.StatusBadRequest,
@@ -47,48 +46,39 @@ var statuses = map[apperr.Code]int{
 	apperr.Unavailable:          http.StatusServiceUnavailable,
 }
 
-// defaultRetry is the Retry-After of an error that names none.
-const defaultRetry = 5 * time.Second
+// defaultRetryAfter is the Retry-After of an error without one.
+const defaultRetryAfter = 5 * time.Second
 
-// fail answers with an error. An error that is no *apperr.Error is a 500 with a fixed text; its cause goes to the log
-// only, in the request's line.
-func fail(c *gin.Context, err error) {
+// Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
+// 500 without details. An error with a status of 500 or more is added to c.Errors, for the log.
+func Fail(c *gin.Context, err error) {
 	var e *apperr.Error
 	if !errors.As(err, &e) {
-		e = apperr.New(apperr.Internal, "Something went wrong on our side. The request's id helps us to find it in the log.").WithCause(err)
+		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
 	}
 	status := statuses[e.Code]
-	id := requestID(c)
 	if status >= http.StatusInternalServerError {
-		_ = c.Error(err) // for the request's line in the log
+		_ = c.Error(err)
 	}
 	header := c.Writer.Header()
 	switch e.Code {
 	case apperr.Unauthorized:
 		header.Set("WWW-Authenticate", challenge(c))
 	case apperr.Unavailable, apperr.TooManyRequests:
-		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetry))))
+		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not read
 	}
 	body, marshalErr := json.Marshal(Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
-		Detail: e.Message, RequestID: id, Errors: e.Fields,
+		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields,
 	})
 	if marshalErr != nil {
-		panic(marshalErr) // plain fields: a mistake of ours
+		panic(marshalErr) // unreachable: the fields are plain values
 	}
 	c.Abort()
 	write(c, status, problemType, body)
 }
 
-// seconds is how many whole seconds are enough.
+// seconds returns d in whole seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
-
-// challenge tells a client how to prove itself on this route (RFC 9110 section 11.6.1).
-func challenge(c *gin.Context) string {
-	if rule, ok := c.Get(ruleKey); ok && rule == access.Password || c.GetBool(basicKey) {
-		return `Basic realm="ginseng", charset="UTF-8"`
-	}
-	return `Bearer realm="ginseng"`
-}

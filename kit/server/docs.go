@@ -1,9 +1,8 @@
-package middleware
+package server
 
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -18,26 +17,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
 )
-
-// isProbe reports whether a route is one that only tells how the service is.
-func isProbe(route string) bool { return route == livez || route == readyz }
-
-const livez, readyz = "/livez", "/readyz"
-
-// mountHealth mounts what load balancers and orchestrators ask: /livez answers while the process does, /readyz while it
-// can do its work.
-func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
-	ok := map[string]string{"status": "ok"}
-	engine.GET(livez, func(c *gin.Context) { _ = OK(c, ok) })
-	engine.GET(readyz, func(c *gin.Context) {
-		if err := ready(c.Request.Context()); err != nil {
-			fail(c, err)
-			return
-		}
-		_ = OK(c, ok)
-	})
-}
 
 // Documents describe the API: the same in OpenAPI 3 and in Swagger 2.
 type Documents struct{ OpenAPI, Swagger []byte }
@@ -52,11 +33,11 @@ var swaggerUI embed.FS
 // asked for.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
-		return newFile(jsonType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
+		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
 	files := sync.OnceValue(func() map[string]file {
 		files := pageFiles()
-		files["doc.json"] = newFile(jsonType, withRoot(docs.Swagger, "basePath", root+"/"))
+		files["doc.json"] = newFile(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/"))
 		return files
 	})
 	engine.GET("/openapi.json", func(c *gin.Context) { openAPI().serve(c) })
@@ -69,7 +50,7 @@ func mountDocs(engine *gin.Engine, docs Documents, root string) {
 		}
 		f, ok := files()[name]
 		if !ok {
-			fail(c, apperr.New(apperr.NotFound, "There is nothing at this address."))
+			rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
 			return
 		}
 		f.serve(c)
@@ -115,21 +96,21 @@ func pageFiles() map[string]file {
 // serve answers with the file, or with 304 to whoever has it.
 func (f file) serve(c *gin.Context) {
 	c.Header("Cache-Control", "no-cache") // ask again whether it has changed
-	if unchanged(c, f.tag) {
+	if rest.NotModified(c, f.tag) {
 		return
 	}
 	content := f.content
 	if f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding")) {
 		c.Header("Content-Encoding", "gzip")
-		c.Header("ETag", strings.TrimSuffix(f.tag, `"`)+gzipSuffix+`"`)
+		c.Header("ETag", strings.TrimSuffix(f.tag, `"`)+rest.GzipSuffix+`"`)
 	} else if f.compressed {
 		var err error
 		if content, err = unzip(content); err != nil {
-			fail(c, err)
+			rest.Fail(c, err)
 			return
 		}
 	}
-	write(c, http.StatusOK, f.contentType, content)
+	c.Data(http.StatusOK, f.contentType, content)
 }
 
 func unzip(content []byte) ([]byte, error) {
@@ -162,7 +143,7 @@ func redirect(c *gin.Context, location string) {
 func withRoot(doc []byte, member string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {
-		panic(fmt.Errorf("middleware: the embedded document of the API: %w", err)) // generated, and tested
+		panic(fmt.Errorf("server: the embedded document of the API: %w", err)) // generated, and tested
 	}
 	spec[member], _ = json.Marshal(value)
 	out, _ := json.Marshal(spec) // raw messages just read

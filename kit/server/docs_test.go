@@ -1,4 +1,4 @@
-package middleware
+package server
 
 import (
 	"bytes"
@@ -10,6 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
 // pageSums are the SHA-256 sums of the files of Swagger UI as their package has them.
@@ -30,7 +35,7 @@ func pageSums(t *testing.T) map[string]string {
 // TestPage loads the page as browsers that know gzip do, and as others; what it gets are the files of the package.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, io.Discard, func(*Router) {})
+	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
 	page := do(s, "GET", "/docs/", "", "").Body.String()
 	sums := pageSums(t)
 	for name, contentType := range map[string]string{
@@ -44,7 +49,7 @@ func TestPage(t *testing.T) {
 			w := do(s, "GET", "/docs/"+name, "", "", "Accept-Encoding", accepted)
 			content := w.Body.Bytes()
 			gzipped := w.Header().Get("Content-Encoding") == "gzip"
-			if tag := w.Header().Get("ETag"); strings.HasSuffix(tag, gzipSuffix+`"`) != gzipped {
+			if tag := w.Header().Get("ETag"); strings.HasSuffix(tag, rest.GzipSuffix+`"`) != gzipped {
 				t.Errorf("%s for %q: the ETag is %s", name, accepted, tag)
 			} else if again := do(s, "GET", "/docs/"+name, "", "", "Accept-Encoding", accepted, "If-None-Match", tag); again.Code != 304 {
 				t.Errorf("%s for %q again: %d", name, accepted, again.Code)
@@ -78,14 +83,14 @@ func TestPage(t *testing.T) {
 // TestDocuments reads the documents below a root, twice: the second time nothing is sent.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Root = "/api/v1" })
+	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) { o.Settings.APIRoot = "/api/v1" })
 	for path, want := range map[string]string{
 		"/openapi.json":  `{"openapi":"3.0.3","servers":[{"description":"this service","url":"./api/v1"}]}`,
 		"/docs/doc.json": `{"basePath":"/api/v1/","swagger":"2.0"}`,
 	} {
 		for _, accepted := range []string{"identity", "gzip"} {
 			w := do(s, "GET", path, "", "", "Accept-Encoding", accepted)
-			if w.Code != 200 || w.Header().Get("Content-Type") != jsonType || w.Body.String() != want {
+			if w.Code != 200 || w.Header().Get("Content-Type") != rest.ContentType || w.Body.String() != want {
 				t.Errorf("%s: %d %s %s", path, w.Code, w.Header().Get("Content-Type"), w.Body)
 			}
 			again := do(s, "GET", path, "", "", "Accept-Encoding", accepted, "If-None-Match", w.Header().Get("ETag"))
@@ -94,14 +99,14 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 	}
-	root := newStack(t, io.Discard, func(*Router) {})
+	root := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
 	if w := do(root, "GET", "/openapi.json", "", ""); !bytes.Contains(w.Body.Bytes(), []byte(`"servers":[{"description":"this service","url":"."}]`)) || !json.Valid(w.Body.Bytes()) {
 		t.Errorf("at the root: %s", w.Body)
 	}
 	if w := do(s, "GET", "/docs", "", ""); w.Code != 302 || w.Header().Get("Location") != "docs/" {
 		t.Errorf("/docs: %d to %q", w.Code, w.Header().Get("Location"))
 	}
-	off := newStack(t, io.Discard, func(*Router) {}, func(o *Options) { o.Docs = nil })
+	off := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) { o.Settings.Docs = false })
 	for _, path := range []string{"/docs", "/docs/", "/docs/index.html", "/docs/doc.json", "/openapi.json"} {
 		if w := do(off, "GET", path, "", ""); w.Code != 404 {
 			t.Errorf("DOCS=false: %s: %d", path, w.Code)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/telemetry"
 )
@@ -38,6 +39,7 @@ type Settings struct {
 	// MetricsAddr is the address of a listener for GET /metrics; "" disables it.
 	MetricsAddr string `mapstructure:"METRICS_ADDR" validate:"omitempty,host_port" example:"127.0.0.1:9090"`
 	Traces      telemetry.Settings
+	Email       email.Settings
 }
 
 // EmbeddedURL is the database in development if DATABASE_URL is not set.

@@ -16,6 +16,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // work is some of everything that the service does.
@@ -46,7 +47,7 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 func TestWork(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
-	api := testkit.Start(t, testkit.Observed(o))
+	api := apitest.Start(t, testkit.Observed(o))
 	work(t, api, nil)
 	families, text := scrape(t, o)
 	for _, want := range []struct {
@@ -83,7 +84,7 @@ func TestSpans(t *testing.T) {
 	t.Parallel()
 	receiver := testkit.NewReceiver(t)
 	o := receiver.Observer()
-	api := testkit.Start(t, testkit.Observed(o))
+	api := apitest.Start(t, testkit.Observed(o))
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	ada := work(t, api, http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}})
 	sweep := o.Database(api.DB).Open(store.Spec{Name: "background"})
@@ -179,7 +180,7 @@ func TestServiceWithoutReceiver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := testkit.Start(t, testkit.Observed(o))
+	api := apitest.Start(t, testkit.Observed(o))
 	work(t, api, nil)
 	if err := o.Shutdown(t.Context()); err != nil { // the log has been told; it does not wait
 		t.Error(err)

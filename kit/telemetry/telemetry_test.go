@@ -20,6 +20,7 @@ import (
 
 	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // newObserver makes one that counts.
@@ -71,7 +72,7 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
-	api := testkit.Start(t, testkit.Observed(o))
+	api := apitest.Start(t, testkit.Observed(o))
 	for range 3 {
 		api.Do(testkit.Request{Method: "GET", Path: "/livez?access_token=x"})
 	}
@@ -103,7 +104,7 @@ func TestRequests(t *testing.T) {
 func TestCardinality(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
-	api := testkit.Start(t, testkit.Observed(o))
+	api := apitest.Start(t, testkit.Observed(o))
 	for range 1000 {
 		word := strconv.Itoa(rand.Int())
 		r := httptest.NewRequest("GET", "/"+word+"/"+word+"?q="+word, nil)
@@ -152,7 +153,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := newObserver(t)
-	api := testkit.Start(t, testkit.Observed(o))
+	api := apitest.Start(t, testkit.Observed(o))
 	api.Do(testkit.Request{Method: "GET", Path: "/livez"})
 	families, text := scrape(t, o)
 	types := map[string]string{}

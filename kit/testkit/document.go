@@ -12,32 +12,38 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"example.com/ginseng/docs"
 )
 
-// document is the OpenAPI document, so far as answers are held against it.
+// document is an OpenAPI document that responses are checked against.
 type document struct{ operations []operation }
 
-// operation is a route as the document tells it.
+// operation is a documented route.
 type operation struct {
 	method, path string
 	segments     []string
 	responses    map[string]response
 }
 
-// response is the answer of one status.
+// response is the documented response of a status.
 type response struct {
-	contentType string             // "" where there is no body
-	headers     []string           // those that are always there
+	contentType string             // "" without a body
+	headers     []string           // required headers
 	codes       []string           // of an error
-	body, rows  *jsonschema.Schema // rows: where the request chose the fields of a list
+	body, rows  *jsonschema.Schema // rows: for a request with the parameter fields
 }
 
-// apiDocument is the service's own, compiled once for all tests of a process.
-var apiDocument = sync.OnceValues(func() (*document, error) { return newDocument(docs.OpenAPI) })
+var documents sync.Map // of func() (*document, error), by the first byte of the document
 
-// spec is what newDocument reads of an OpenAPI document, beside the schemas.
+// cachedDocument compiles a document once per process.
+func cachedDocument(raw []byte) (*document, error) {
+	if len(raw) == 0 {
+		return &document{}, nil
+	}
+	compile, _ := documents.LoadOrStore(&raw[0], sync.OnceValues(func() (*document, error) { return newDocument(raw) }))
+	return compile.(func() (*document, error))()
+}
+
+// spec has the parts of an OpenAPI document that newDocument reads besides the schemas.
 type spec struct {
 	Paths map[string]map[string]struct {
 		Responses map[string]responseSpec
@@ -46,7 +52,7 @@ type spec struct {
 }
 
 type responseSpec struct {
-	Content map[string]struct{ Examples map[string]any } // those of an error bear its code's name
+	Content map[string]struct{ Examples map[string]any } // of errors, by code
 	Headers map[string]headerSpec
 }
 
@@ -55,7 +61,7 @@ type headerSpec struct {
 	Required bool
 }
 
-// newDocument compiles a document. Its objects are closed: a field that it does not name is none that it allows.
+// newDocument compiles a document. Undocumented fields are not allowed.
 func newDocument(raw []byte) (*document, error) {
 	var s spec
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -96,7 +102,7 @@ func newDocument(raw []byte) (*document, error) {
 	return d, nil
 }
 
-// always are the headers that an answer always bears.
+// always returns the required headers of a response.
 func (s spec) always(answer responseSpec) (names []string) {
 	for name, header := range answer.Headers {
 		if common, ok := s.Components.Headers[strings.TrimPrefix(header.Ref, "#/components/headers/")]; ok {
@@ -111,12 +117,12 @@ func (s spec) always(answer responseSpec) (names []string) {
 
 const documentURL = "openapi:///openapi.json"
 
-// escape writes a name as a part of a JSON pointer in a URL.
+// escape returns a name as a part of a JSON pointer in a URL.
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(name)
 }
 
-// compiler compiles the schemas of a document, after the change. OpenAPI 3.0 takes JSON Schema of draft 4, nearly.
+// compiler returns a compiler of the document with changed schemas. OpenAPI 3.0 uses almost JSON Schema draft 4.
 func compiler(raw []byte, change func(schemas map[string]any)) (*jsonschema.Compiler, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -134,8 +140,8 @@ func compiler(raw []byte, change func(schemas map[string]any)) (*jsonschema.Comp
 	return c, c.AddResource(documentURL, doc)
 }
 
-// closeObjects lets the objects of a schema have no other properties than it names, and says in the words of JSON Schema
-// what may be null.
+// closeObjects disallows undocumented properties of the objects in a schema, and replaces nullable, which JSON Schema does
+// not have.
 func closeObjects(schema any) {
 	switch schema := schema.(type) {
 	case map[string]any:
@@ -155,7 +161,7 @@ func closeObjects(schema any) {
 	}
 }
 
-// onlyID lets the records in the rows of pages do without all but their id.
+// onlyID makes all properties of the rows of pages optional, except the ID.
 func onlyID(schemas map[string]any) {
 	for name, schema := range schemas {
 		if !strings.HasSuffix(name, "Page") {
@@ -171,7 +177,7 @@ func onlyID(schemas map[string]any) {
 	}
 }
 
-// find is the operation that a request asks for, below the API's root; nil if it asks for none.
+// find returns the operation of a request below the API root, or nil.
 func (d *document) find(root string, r *http.Request) *operation {
 	method := r.Method
 	if method == http.MethodHead {
@@ -189,7 +195,7 @@ func (d *document) find(root string, r *http.Request) *operation {
 			continue
 		}
 		if found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{") {
-			found = op // a word of the path goes before a parameter
+			found = op // a literal segment takes precedence over a parameter
 		}
 	}
 	return found
@@ -201,8 +207,8 @@ func matches(pattern, segments []string) bool {
 	})
 }
 
-// faults says in what an answer is not as it is documented.
-func (d *document) faults(root string, r *http.Request, a Answer) (faults []string) {
+// faults returns the differences between a response and its documentation.
+func (d *document) faults(root string, r *http.Request, a Response) (faults []string) {
 	op := d.find(root, r)
 	if op == nil {
 		return nil

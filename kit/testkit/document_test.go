@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer := Answer{Status: test.status, Header: http.Header{"X-Request-Id": {"1"}}, Body: []byte(test.body)}
+		answer := Response{Status: test.status, Header: http.Header{"X-Request-Id": {"1"}}, Body: []byte(test.body)}
 		if test.status == 200 || test.status == 400 {
 			answer.Header.Set("Content-Type", "application/json; charset=utf-8")
 		}
@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	r, _ := http.NewRequest("GET", "http://localhost/things", nil)
-	bare := Answer{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`{"rows":[]}`)}
+	bare := Response{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`{"rows":[]}`)}
 	faults := strings.Join(d.faults("", r, bare), "\n")
 	if !strings.Contains(faults, "header X-Request-Id is missing") || !strings.Contains(faults, `the type is "text/html"`) || strings.Count(faults, "\n") != 1 {
 		t.Errorf("neither type nor header: %s", faults)

@@ -8,29 +8,35 @@ import (
 	"example.com/ginseng/kit/testkit/providers"
 )
 
-// Providers are fakes of the identity providers.
+// ProviderSecret is the client secret of the service at the fake identity providers.
+const ProviderSecret = "test-client-secret-0123456789abcdefg"
+
+// Providers are fake identity providers.
 type Providers struct {
 	Facebook *providers.Facebook
 	GitHub   *providers.GitHub
 	Google   *providers.Google
 }
 
-// StartProviders starts fakes of the identity providers, at which the service has clients then. It is for the functions
-// that Start takes; the test's clean-up stops the fakes.
+// StartProviders starts fake identity providers and configures the service to use them. It stops them at the end of the
+// test.
 func (c *Config) StartProviders(t testing.TB) Providers {
 	t.Helper()
-	app := providers.App{ID: "1234567890123456", Secret: "test-client-secret-0123456789abcdefg"}
-	p := Providers{providers.NewFacebook(app, c.Host.Now), providers.NewGitHub(app, c.Host.Now), providers.NewGoogle(app, c.Host.Now)}
+	app := providers.App{ID: "1234567890123456", Secret: ProviderSecret}
+	now := c.Clock.Now
+	p := Providers{providers.NewFacebook(app, now), providers.NewGitHub(app, now), providers.NewGoogle(app, now)}
 	start := func(h http.Handler) string {
 		server := httptest.NewServer(h)
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	s := &c.Settings.Social
-	s.Facebook.ID, s.Facebook.Secret, s.Facebook.GraphURL = app.ID, app.Secret, start(p.Facebook)
-	s.GitHub.ID, s.GitHub.Secret, s.GitHub.URL = app.ID, app.Secret, start(p.GitHub)
-	s.GitHub.APIURL = s.GitHub.URL + providers.GitHubAPI
-	s.Google.IDs, s.Google.Secret, s.Google.Issuer = []string{app.ID}, app.Secret, start(p.Google)
-	p.Google.SetIssuer(s.Google.Issuer)
+	for _, name := range []string{"FACEBOOK", "GITHUB", "GOOGLE"} {
+		c.Env[name+"_CLIENT_ID"], c.Env[name+"_CLIENT_SECRET"] = app.ID, app.Secret
+	}
+	c.Env["FACEBOOK_GRAPH_URL"] = start(p.Facebook)
+	c.Env["GITHUB_URL"] = start(p.GitHub)
+	c.Env["GITHUB_API_URL"] = c.Env["GITHUB_URL"] + providers.GitHubAPI
+	c.Env["GOOGLE_ISSUER"] = start(p.Google)
+	p.Google.SetIssuer(c.Env["GOOGLE_ISSUER"])
 	return p
 }

@@ -1,5 +1,5 @@
-// Package testkit starts the whole service for a test, on the real stack and a database of its own, and holds its
-// answers against tables of scenarios.
+// Package testkit starts a service for a test, with the real middleware and a database of its own, calls it, and checks
+// every response against the OpenAPI document.
 package testkit
 
 import (
@@ -11,187 +11,193 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"example.com/ginseng/docs"
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/server"
+	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/kit/testkit/clock"
 	"example.com/ginseng/kit/testkit/testdb"
-	"example.com/ginseng/middleware"
-	"example.com/ginseng/modules"
-	"example.com/ginseng/modules/auth"
-	passwordreset "example.com/ginseng/modules/password-reset"
 )
 
-// The credentials of the service under test, and what no answer and no line of the log may ever hold.
+// The secrets of the service under test. No response and no log line may contain them.
 const (
 	MasterKey = "test-master-key-0123456789abcdefghij"
 	Secret    = "test-jwt-secret-0123456789abcdefghij"
 	Password  = "patience is a root"
 )
 
-// LinkOrigin is the site to which links in mails may lead.
+// LinkOrigin is the allowed origin of links in emails.
 const LinkOrigin = "https://app.example.com"
 
-// Config is what a test can set before the service starts.
-type Config struct {
-	Settings    modules.Settings
-	Host        modules.Host
-	Middleware  middleware.Options
-	QueryTokens bool
-	MaxBody     int64
-	Wait        time.Duration // for a first request with an Idempotency-Key
+// Service is the service under test.
+type Service struct {
+	Modules   func(d kit.Deps, dir string) ([]kit.Module, error) // dir has the settings in .env; see Modules
+	Documents server.Documents
 }
 
-// API is a service under test.
+// Modules adapts the function that creates the modules from their settings.
+func Modules[S any](newModules func(kit.Deps, S) []kit.Module) func(kit.Deps, string) ([]kit.Module, error) {
+	return func(d kit.Deps, dir string) ([]kit.Module, error) {
+		var s S
+		if err := settings.LoadPart(dir, &s); err != nil {
+			return nil, err
+		}
+		return newModules(d, s), nil
+	}
+}
+
+// Config is the configuration of the service under test. An Option changes it.
+type Config struct {
+	Env      map[string]string // settings by name
+	DB       store.DB
+	Clock    *clock.Clock
+	Log      *slog.Logger
+	Sender   email.Sender
+	Observer *telemetry.Observer
+	Modules  []kit.Module // in addition to those of the Service
+
+	BodyTimeout     time.Duration
+	IdempotencyWait time.Duration
+}
+
+// Option changes the Config before the service starts.
+type Option func(*Config)
+
+// Env sets a setting, for example Env("PUBLIC_SIGNUP", "true").
+func Env(name, value string) Option { return func(c *Config) { c.Env[name] = value } }
+
+// API is a running service.
 type API struct {
-	t       testing.TB
 	URL     string
 	DB      store.DB
-	Handler *middleware.Stack
+	Handler *server.Handler
 	Clock   *clock.Clock
 	Log     *Log
-	Mail    *emailtest.Outbox
+	Email   *emailtest.Outbox
 
-	root   string
-	finish []func(context.Context)
-	sweeps []func(context.Context) error
-	hasher *password.Hasher
+	t        testing.TB
+	service  Service
+	root     string // API_ROOT
+	hasher   *password.Hasher
+	document *document
 }
 
-// Gate makes IDs. Once it is armed, the second call waits until it is opened: in a request that creates a record under an
-// Idempotency-Key the first ID is the key's, the second the record's, so that such a request can be held half-way.
-type Gate struct {
-	calls   atomic.Int64
-	Reached chan struct{} // closed when the second call waits
-	open    chan struct{}
-}
-
-// NewGate makes a Gate that is not armed.
-func NewGate() *Gate {
-	g := &Gate{Reached: make(chan struct{}), open: make(chan struct{})}
-	g.calls.Store(2)
-	return g
-}
-
-// NewID makes an ID.
-func (g *Gate) NewID() store.ID {
-	if g.calls.Add(1) == 2 {
-		close(g.Reached)
-		<-g.open
-	}
-	return store.NewID()
-}
-
-// Arm makes the call after the next one wait.
-func (g *Gate) Arm() { g.calls.Store(0) }
-
-// Open lets it go on.
-func (g *Gate) Open() { close(g.open) }
-
-// Start starts a service; the test's clean-up stops it.
-func Start(t testing.TB, set ...func(*Config)) *API {
+// Start starts a service, and stops it at the end of the test.
+func Start(t testing.TB, s Service, options ...Option) *API {
 	t.Helper()
-	api := &API{t: t, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Mail: emailtest.NewOutbox(), hasher: password.NewWeakHasher()}
-	api.serve(set...)
+	api := &API{
+		t: t, service: s, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Email: emailtest.NewOutbox(), hasher: password.NewWeakHasher(),
+	}
+	api.start(options)
 	return api
 }
 
-// Copy starts another copy of the service on the same database, clock and log.
-func (a *API) Copy(set ...func(*Config)) *API {
+// Instance starts another instance of the service with the same database, clock and log.
+func (a *API) Instance(options ...Option) *API {
 	a.t.Helper()
-	b := &API{t: a.t, DB: a.DB, Clock: a.Clock, Log: a.Log, Mail: a.Mail, hasher: a.hasher}
-	b.serve(set...)
+	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher}
+	b.start(options)
 	return b
 }
 
-func (a *API) serve(set ...func(*Config)) {
+func (a *API) start(options []Option) {
 	a.t.Helper()
-	logger := slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := Config{
-		Host:        modules.Host{DB: a.DB, MasterKeys: []string{MasterKey}, Now: a.Clock.Now, NewID: store.NewID, Log: logger, Mail: a.Mail, Hasher: a.hasher},
-		QueryTokens: true,
-		MaxBody:     1 << 20,
-		Wait:        time.Minute,
-		Middleware: middleware.Options{
-			Docs: &middleware.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger}, Ready: a.DB.Ping, Log: logger,
+		Env: map[string]string{
+			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret, "RESET_LINK_ORIGINS": LinkOrigin,
 		},
+		DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute,
+		Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	c.Settings.PasswordReset = passwordreset.Settings{TTL: time.Hour, LinkOrigins: []string{LinkOrigin}}
-	c.Settings.Auth = auth.Settings{Secret: Secret, TTL: time.Hour, RefreshTTL: 30 * 24 * time.Hour}
-	for _, f := range set {
-		f(&c)
+	for _, option := range options {
+		option(&c)
 	}
-	service, err := modules.New(c.Host, c.Settings)
-	if err != nil {
-		a.t.Fatal(err)
+	dir := a.t.TempDir()
+	var env strings.Builder
+	for name, value := range c.Env {
+		env.WriteString(name + "=" + strconv.Quote(value) + "\n")
 	}
-	a.finish, a.sweeps = service.Closers, service.Sweeps
-	a.t.Cleanup(func() { a.Finish() })
-	if err := a.DB.Prepare(a.t.Context()); err != nil {
-		a.t.Fatal(err)
-	}
-	c.Middleware.Guard = service.Guard
-	c.Middleware.Guard.QueryTokens, c.Middleware.Guard.MaxBodyBytes = c.QueryTokens, c.MaxBody
-	c.Middleware.Idempotency = service.Idempotency
-	c.Middleware.Idempotency.Wait = c.Wait
-	c.Middleware.Modules = append(service.Modules, c.Middleware.Modules...)
-	handler, err := middleware.New(c.Middleware)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	a.t.Cleanup(server.Close)
-	a.URL, a.Handler, a.root = server.URL, handler, c.Middleware.Root
+	a.must(os.WriteFile(filepath.Join(dir, ".env"), []byte(env.String()), 0o600))
+	var s server.Settings
+	a.must(settings.LoadPart(dir, &s))
+	deps := server.NewDeps(server.DepsOptions{
+		DB: c.DB, MasterKeys: s.MasterKeys, Now: c.Clock.Now, Log: c.Log, Sender: c.Sender, Hasher: a.hasher, Observer: c.Observer,
+	})
+	modules, err := a.service.Modules(deps, dir)
+	a.must(err)
+	a.Handler, err = server.NewHandler(server.HandlerOptions{
+		Settings: s, Deps: deps, Modules: append(modules, c.Modules...), Documents: a.service.Documents, Observer: c.Observer,
+		Ready: a.DB.Ping, BodyTimeout: c.BodyTimeout, IdempotencyWait: c.IdempotencyWait,
+	})
+	a.must(err)
+	a.t.Cleanup(a.Finish)
+	a.must(a.DB.Prepare(a.t.Context()))
+	a.document, err = cachedDocument(a.service.Documents.OpenAPI)
+	a.must(err)
+	httpServer := httptest.NewServer(a.Handler)
+	a.t.Cleanup(httpServer.Close)
+	a.URL, a.root = httpServer.URL, s.APIRoot
 }
 
-// Finish waits for what goes on after the answers: all mails are in Mail then. The service sends none afterwards.
+func (a *API) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// Finish waits for background work: Email has all emails then. The service sends none afterwards.
 func (a *API) Finish() {
-	for _, finish := range a.finish {
-		finish(context.Background())
+	for _, c := range a.Handler.Closers {
+		c.Close(context.Background())
 	}
 }
 
-// Sweep deletes what has expired.
+// Sweep deletes expired data.
 func (a *API) Sweep() {
 	a.t.Helper()
-	for _, sweep := range a.sweeps {
-		if err := sweep(a.t.Context()); err != nil {
-			a.t.Fatal(err)
-		}
+	for _, s := range a.Handler.Sweepers {
+		a.must(s.Sweep(a.t.Context()))
 	}
 }
 
-// Request is one call. At most one of Form, JSON and Body is its body.
+// Request is a request. At most one of Form, JSON, Body and Stream is its body.
 type Request struct {
 	Method, Path    string
 	As              string // credential, sent as Authorization: Bearer
 	Email, Password string // sent as Authorization: Basic
 	Form            url.Values
-	JSON            any       // a string is sent as it is
+	JSON            any       // a string is sent unchanged
 	Body            string    // sent as ContentType
-	Stream          io.Reader // likewise
+	Stream          io.Reader // sent as ContentType
 	ContentType     string
 	Header          http.Header
 }
 
-// Answer is what came back.
-type Answer struct {
+// Response is a response.
+type Response struct {
 	t      testing.TB
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Do makes a call. Whatever it is, the answer must keep the manners of the contract; see check.
-func (a *API) Do(r Request) Answer {
+// Do sends a request. It checks the response against the OpenAPI document and the rules for all responses; see check.
+func (a *API) Do(r Request) Response {
 	a.t.Helper()
 	var body io.Reader = http.NoBody
 	contentType := r.ContentType
@@ -230,10 +236,10 @@ func (a *API) Do(r Request) Answer {
 	return a.send(request)
 }
 
-// noRedirect shows redirects to the test as they are.
+// noRedirect does not follow redirects.
 var noRedirect = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-func (a *API) send(request *http.Request) Answer {
+func (a *API) send(request *http.Request) Response {
 	a.t.Helper()
 	response, err := noRedirect.Do(request)
 	if err != nil {
@@ -244,32 +250,21 @@ func (a *API) send(request *http.Request) Answer {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	answer := Answer{a.t, response.StatusCode, response.Header, body}
-	answer.check(request)
-	a.hold(request, answer)
-	return answer
-}
-
-// hold holds an answer against the API's document.
-func (a *API) hold(request *http.Request, answer Answer) {
-	a.t.Helper()
-	document, err := apiDocument()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	for _, fault := range document.faults(a.root, request, answer) {
+	r := Response{a.t, response.StatusCode, response.Header, body}
+	r.check(request)
+	for _, fault := range a.document.faults(a.root, request, r) {
 		a.t.Error(fault)
 	}
+	return r
 }
 
-// check holds every answer to what all answers keep: errors are problems with the request's id, and no answer holds a
-// secret.
-func (a Answer) check(r *http.Request) {
+// check checks the rules for all responses: errors are problems with the request ID, and no response has a secret.
+func (a Response) check(r *http.Request) {
 	a.t.Helper()
 	shown := a.Body[:min(len(a.Body), 500)]
 	for _, secret := range []string{MasterKey, Secret, Password, "argon2id", "goroutine ", ".go:"} {
 		if bytes.Contains(a.Body, []byte(secret)) {
-			a.t.Errorf("%s %s: the answer holds %q: %s", r.Method, r.URL.Path, secret, shown)
+			a.t.Errorf("%s %s: the response has %q: %s", r.Method, r.URL.Path, secret, shown)
 		}
 	}
 	if a.Header.Get("X-Content-Type-Options") != "nosniff" {
@@ -278,14 +273,14 @@ func (a Answer) check(r *http.Request) {
 	if a.Status < 400 || r.Method == http.MethodHead {
 		return
 	}
-	var p middleware.Problem
+	var p rest.Problem
 	if err := json.Unmarshal(a.Body, &p); err != nil || a.Header.Get("Content-Type") != "application/problem+json" {
-		a.t.Errorf("%s %s: status %d is no problem: %s", r.Method, r.URL.Path, a.Status, shown)
+		a.t.Errorf("%s %s: status %d is not a problem: %s", r.Method, r.URL.Path, a.Status, shown)
 		return
 	}
 	if p.Status != a.Status || p.Code == "" || p.Detail == "" || p.Title == "" || p.Type != "about:blank" ||
 		p.RequestID == "" || p.RequestID != a.Header.Get("X-Request-Id") {
-		a.t.Errorf("%s %s: not a whole problem: %s", r.Method, r.URL.Path, shown)
+		a.t.Errorf("%s %s: incomplete problem: %s", r.Method, r.URL.Path, shown)
 	}
 	if a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "" {
 		a.t.Errorf("%s %s: 401 without WWW-Authenticate", r.Method, r.URL.Path)
@@ -295,15 +290,15 @@ func (a Answer) check(r *http.Request) {
 	}
 }
 
-// JSON reads the answer, which must have the status, as a JSON object.
-func (a Answer) JSON(status int) map[string]any {
+// JSON returns the response, which must have the status, as a JSON object.
+func (a Response) JSON(status int) map[string]any {
 	a.t.Helper()
 	var out map[string]any
 	a.decode(status, &out)
 	return out
 }
 
-func (a Answer) decode(status int, into any) {
+func (a Response) decode(status int, into any) {
 	a.t.Helper()
 	if a.Status != status {
 		a.t.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)
@@ -313,51 +308,51 @@ func (a Answer) decode(status int, into any) {
 	}
 }
 
-// Scenario is one row of a table: a call, and what its answer must and must not hold.
+// Scenario is a row of a table: a request and its expected response.
 type Scenario struct {
 	Name string
 	Request
 	Status  int
-	Want    []string // each stands in the body
+	Want    []string // substrings of the body
 	WantNot []string
 }
 
-// Row makes a Scenario.
+// Row returns a Scenario.
 func Row(name string, r Request, status int, want, wantNot []string) Scenario {
 	return Scenario{Name: name, Request: r, Status: status, Want: want, WantNot: wantNot}
 }
 
-// Run runs a table, each row as a subtest, in order.
+// Run runs the rows of a table as subtests, in order.
 func (a *API) Run(t *testing.T, table []Scenario) {
 	for _, s := range table {
 		t.Run(s.Name, func(t *testing.T) {
 			b := *a
 			b.t = t
-			answer := b.Do(s.Request)
-			if answer.Status != s.Status {
-				t.Fatalf("%s %s: status %d, want %d: %s", s.Method, s.Path, answer.Status, s.Status, answer.Body)
+			response := b.Do(s.Request)
+			if response.Status != s.Status {
+				t.Fatalf("%s %s: status %d, want %d: %s", s.Method, s.Path, response.Status, s.Status, response.Body)
 			}
 			for _, want := range s.Want {
-				if !bytes.Contains(answer.Body, []byte(want)) {
-					t.Errorf("%s %s: no %s in %s", s.Method, s.Path, want, answer.Body)
+				if !bytes.Contains(response.Body, []byte(want)) {
+					t.Errorf("%s %s: no %s in %s", s.Method, s.Path, want, response.Body)
 				}
 			}
 			for _, not := range s.WantNot {
-				if bytes.Contains(answer.Body, []byte(not)) {
-					t.Errorf("%s %s: %s in %s", s.Method, s.Path, not, answer.Body)
+				if bytes.Contains(response.Body, []byte(not)) {
+					t.Errorf("%s %s: %s in %s", s.Method, s.Path, not, response.Body)
 				}
 			}
 		})
 	}
 }
 
-// Log keeps what the service logs.
+// Log has the log of the service.
 type Log struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// Write takes one line.
+// Write implements io.Writer.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -365,7 +360,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lines are the lines so far.
+// Lines returns the lines so far.
 func (l *Log) Lines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

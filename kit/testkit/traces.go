@@ -83,7 +83,5 @@ func (r *Receiver) Observer() *telemetry.Observer {
 	return o
 }
 
-// Observed has the service seen by o.
-func Observed(o *telemetry.Observer) func(*Config) {
-	return func(c *Config) { c.Host.Observer, c.Middleware.Observer = o, o }
-}
+// Observed sets the Observer of the service.
+func Observed(o *telemetry.Observer) Option { return func(c *Config) { c.Observer = o } }

@@ -4,7 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/middleware"
+	"example.com/ginseng/kit/rest"
 )
 
 type controller struct {
@@ -12,7 +12,7 @@ type controller struct {
 	list    *listing.Lister
 }
 
-// create makes an article.
+// create creates an article.
 //
 //	@Summary		Create an article
 //	@Description	The caller becomes its author.
@@ -20,29 +20,23 @@ type controller struct {
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			input			formData	CreateInput	true	"the article"
-//	@Param			Idempotency-Key	header		string		false	"a key of the client's: the same request with the same key makes one record"
+//	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
-//	@Header			201				{string}	Location			"address of the article"
-//	@Failure		400				{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401				{object}	middleware.Problem	"unauthorized"
-//	@Failure		408				{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		409				{object}	middleware.Problem	"conflict: the first request with this key still runs"
-//	@Failure		413				{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415				{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		422				{object}	middleware.Problem	"idempotency_mismatch: the key was used with other parameters"
-//	@Failure		503				{object}	middleware.Problem	"unavailable"
+//	@Header			201				{string}	Location			"path of the article"
+//	@Failure		409				{object}	rest.Problem	"conflict: the first request with this key is still running"
+//	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
 //	@Security		UserToken
 //	@Router			/articles [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := middleware.Bind[CreateInput](g)
+	in, err := rest.Bind[CreateInput](g)
 	if err != nil {
 		return err
 	}
-	a, err := c.service.Create(g.Request.Context(), middleware.Caller(g), in)
+	a, err := c.service.Create(g.Request.Context(), rest.Caller(g), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Created(g, a.Meta, a.View())
+	return rest.Created(g, a.Meta, a.View())
 }
 
 // index lists articles.
@@ -51,20 +45,17 @@ func (c *controller) create(g *gin.Context) error {
 //	@Tags		articles
 //	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
-//	@Param		If-None-Match	header		string			false	"the ETag of an earlier answer"
+//	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
-//	@Param		q				query		string			false	"words of title and content, each may be just the beginning of one"	maxlength(200)
+//	@Param		q				query		string			false	"words or beginnings of words in title and content"	maxlength(200)
 //	@Param		userId			query		string			false	"also userId[ne], userId[in]"
 //	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
-//	@Header		200				{string}	ETag	"names what this page shows"
-//	@Success	304				"not changed since that answer"
-//	@Failure	400				{object}	middleware.Problem	"validation_failed"
-//	@Failure	401				{object}	middleware.Problem	"unauthorized: a bad token"
-//	@Failure	503				{object}	middleware.Problem	"unavailable"
+//	@Header		200				{string}	ETag	"of this page"
+//	@Success	304				"not changed since that response"
 //	@Router		/articles [get]
 func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(middleware.Query(g))
+	q, err := c.list.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
@@ -72,26 +63,23 @@ func (c *controller) index(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Page(g, page)
+	return rest.Page(g, page)
 }
 
-// show shows an article.
+// show returns an article.
 //
-//	@Summary	Show an article
+//	@Summary	Get an article
 //	@Tags		articles
 //	@Produce	json
 //	@Param		id				path		string	true	"id"
-//	@Param		If-None-Match	header		string	false	"the ETag of an earlier answer"
+//	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
-//	@Header		200				{string}	ETag	"names this state of the record"
-//	@Success	304				"not changed since that answer"
-//	@Failure	400				{object}	middleware.Problem	"validation_failed: two different access_token"
-//	@Failure	401				{object}	middleware.Problem	"unauthorized: a bad token"
-//	@Failure	404				{object}	middleware.Problem	"not_found"
-//	@Failure	503				{object}	middleware.Problem	"unavailable"
+//	@Header		200				{string}	ETag	"of this version"
+//	@Success	304				"not changed since that response"
+//	@Failure	404				{object}	rest.Problem	"not_found"
 //	@Router		/articles/{id} [get]
 func (c *controller) show(g *gin.Context) error {
-	id, err := middleware.ID(g)
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
@@ -99,74 +87,62 @@ func (c *controller) show(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, a.Meta, a.View())
+	return rest.Record(g, a.Meta, a.View())
 }
 
 // update changes an article.
 //
 //	@Summary		Change an article
-//	@Description	Changes what is sent and leaves the rest. PUT and PATCH are the same.
+//	@Description	Changes the given fields only. PUT and PATCH are the same.
 //	@Tags			articles
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			id			path		string		true	"id"
-//	@Param			If-Match	header		string		false	"the ETag for which the change is meant"
+//	@Param			If-Match	header		string		false	"the ETag of the version to change"
 //	@Param			input		formData	UpdateInput	false	"what to change"
 //	@Success		200			{object}	View
-//	@Failure		400			{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401			{object}	middleware.Problem	"unauthorized"
-//	@Failure		403			{object}	middleware.Problem	"forbidden: neither the author nor an admin"
-//	@Failure		404			{object}	middleware.Problem	"not_found"
-//	@Failure		408			{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		412			{object}	middleware.Problem	"precondition_failed: the record has changed since"
-//	@Failure		413			{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415			{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503			{object}	middleware.Problem	"unavailable"
+//	@Failure		403			{object}	rest.Problem	"forbidden: neither the author nor an admin"
+//	@Failure		404			{object}	rest.Problem	"not_found"
+//	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security		UserToken
 //	@Router			/articles/{id} [put]
 //	@Router			/articles/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := middleware.Bind[UpdateInput](g)
+	in, err := rest.Bind[UpdateInput](g)
 	if err != nil {
 		return err
 	}
-	id, err := middleware.ID(g)
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
-	a, err := c.service.Update(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id), in)
+	a, err := c.service.Update(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, a.Meta, a.View())
+	return rest.Record(g, a.Meta, a.View())
 }
 
-// delete removes an article.
+// delete deletes an article.
 //
 //	@Summary	Delete an article
 //	@Tags		articles
 //	@Produce	json
 //	@Param		id			path	string	true	"id"
-//	@Param		If-Match	header	string	false	"the ETag for which the change is meant"
+//	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
-//	@Failure	400	{object}	middleware.Problem	"malformed_body; validation_failed: two different access_token"
-//	@Failure	401	{object}	middleware.Problem	"unauthorized"
-//	@Failure	403	{object}	middleware.Problem	"forbidden: neither the author nor an admin"
-//	@Failure	404	{object}	middleware.Problem	"not_found"
-//	@Failure	408	{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure	412	{object}	middleware.Problem	"precondition_failed: the record has changed since"
-//	@Failure	413	{object}	middleware.Problem	"payload_too_large"
-//	@Failure	415	{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure	503	{object}	middleware.Problem	"unavailable"
+//	@Failure	403	{object}	rest.Problem	"forbidden: neither the author nor an admin"
+//	@Failure	404	{object}	rest.Problem	"not_found"
+//	@Failure	412	{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security	UserToken
 //	@Router		/articles/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
-	id, err := middleware.ID(g)
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
-	if err := c.service.Delete(g.Request.Context(), middleware.Caller(g), id, middleware.IfMatch(g, id)); err != nil {
+	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id)); err != nil {
 		return err
 	}
-	return middleware.NoContent(g)
+	return rest.NoContent(g)
 }

@@ -5,27 +5,27 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Article is an article as it is stored.
+// Article is a stored article.
 type Article struct {
 	store.Meta `bson:",inline"`
 	Title      string   `json:"title"`
 	Content    string   `json:"content"`
-	UserID     store.ID `json:"userId"` // its author
+	UserID     store.ID `json:"userId"` // the author
 }
 
-// CreateInput is what a new article takes.
+// CreateInput has the parameters of a new article.
 type CreateInput struct {
 	Title   string `json:"title" validate:"required,max=200" example:"On ginseng"`
 	Content string `json:"content" validate:"max=100000" example:"A root worth waiting for."`
 } //	@name	ArticleCreate
 
-// UpdateInput is what a change of an article takes; nil leaves a field as it is.
+// UpdateInput has the parameters of a change; nil does not change a field.
 type UpdateInput struct {
 	Title   *string `json:"title" validate:"omitnil,min=1,max=200" example:"On ginseng, again"`
 	Content *string `json:"content" null:"clear" validate:"omitnil,max=100000" example:"Six years, at least." extensions:"x-nullable"`
 } //	@name	ArticleUpdate
 
-// View is an article as everyone sees it.
+// View is the representation of an article in responses.
 type View struct {
 	ID        store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f902"`
 	Title     string     `json:"title" example:"On ginseng"`
@@ -35,7 +35,7 @@ type View struct {
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Article
 
-// document is the article that the input makes.
+// document returns a new article with the input.
 func (in CreateInput) document(meta store.Meta, author store.ID) Article {
 	return Article{
 		Meta:    meta,
@@ -45,7 +45,7 @@ func (in CreateInput) document(meta store.Meta, author store.ID) Article {
 	}
 }
 
-// changes are those that the input asks for.
+// changes returns the changes of the input.
 func (in UpdateInput) changes() (changes []store.Change) {
 	if in.Title != nil {
 		changes = append(changes, store.Set("title", *in.Title))
@@ -56,7 +56,7 @@ func (in UpdateInput) changes() (changes []store.Change) {
 	return changes
 }
 
-// View is the article as everyone sees it.
+// View returns the representation of the article.
 func (a Article) View() View {
 	return View{
 		ID:        a.ID,

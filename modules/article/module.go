@@ -1,37 +1,21 @@
-// Package article keeps articles.
+// Package article provides articles.
 package article
 
 //go:generate go run example.com/ginseng/scripts/generate article title:string:required:search:sort content:text:search
 
 import (
-	"time"
-
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/middleware"
 )
 
-// Options are what a Module is made of.
-type Options struct {
-	DB      store.DB
-	Cursors listing.Cursors
-	Now     func() time.Time
-	NewID   func() store.ID
-}
-
-// Module mounts the routes of articles.
+// Module provides the routes of articles.
 type Module struct{ controller *controller }
 
-// New makes the module.
-func New(o Options) *Module {
-	return &Module{&controller{
-		service: &Service{
-			articles: store.Open[Article](o.DB, storeSpec()),
-			now:      o.Now,
-			newID:    o.NewID,
-		},
-		list: listing.NewLister(spec(), o.Cursors),
-	}}
+// New creates the module.
+func New(d kit.Deps) *Module {
+	service := &Service{articles: store.Open[Article](d.DB, storeSpec()), now: d.Now}
+	return &Module{&controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }
 
-var _ middleware.Module = (*Module)(nil)
+var _ kit.Module = (*Module)(nil)

@@ -1,17 +1,19 @@
 package article
 
 import (
-	"example.com/ginseng/kit/access"
-	"example.com/ginseng/middleware"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
-// Routes mounts the routes of articles.
-func (m *Module) Routes(r *middleware.Router) {
-	c := m.controller
-	r.POST("/articles", access.User, r.Idempotent(c.create))
-	r.GET("/articles", access.Public, c.index)
-	r.GET("/articles/:id", access.Public, c.show)
-	r.PUT("/articles/:id", access.User, c.update)
-	r.PATCH("/articles/:id", access.User, c.update)
-	r.DELETE("/articles/:id", access.User, c.delete)
+// Routes implements kit.Module.
+func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
+	c, auth := m.controller, mw.Auth
+	r.POST("/articles", auth.User, mw.Idempotency, rest.Handle(c.create))
+	r.GET("/articles", auth.Public, rest.Handle(c.index))
+	r.GET("/articles/:id", auth.Public, rest.Handle(c.show))
+	r.PUT("/articles/:id", auth.User, rest.Handle(c.update))
+	r.PATCH("/articles/:id", auth.User, rest.Handle(c.update))
+	r.DELETE("/articles/:id", auth.User, rest.Handle(c.delete))
 }

@@ -11,6 +11,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 type request = testkit.Request
@@ -23,7 +24,7 @@ type service struct {
 
 func start(t *testing.T) *service {
 	t.Helper()
-	s := &service{API: testkit.Start(t)}
+	s := &service{API: apitest.Start(t)}
 	s.author = s.SignUp("user")
 	return s
 }
@@ -123,7 +124,7 @@ func (r trial) field() string {
 }
 
 // judge holds an answer against the code.
-func (r trial) judge(t *testing.T, answer testkit.Answer, success int, code string) {
+func (r trial) judge(t *testing.T, answer testkit.Response, success int, code string) {
 	t.Helper()
 	refusal := fmt.Sprintf(`"param":%q,"code":%q`, r.param, code)
 	refused := answer.Status == 400 && strings.Contains(string(answer.Body), refusal)
@@ -145,7 +146,7 @@ func shown(t *testing.T, view, want map[string]any) {
 func TestCreateRules(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	create := func(body map[string]any) testkit.Answer {
+	create := func(body map[string]any) testkit.Response {
 		return s.Do(request{Method: "POST", Path: "/articles", As: s.author.Token, JSON: body})
 	}
 	for _, trial := range trials() {

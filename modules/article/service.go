@@ -1,7 +1,6 @@
 package article
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -10,16 +9,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Service holds the rules of articles.
+// Service has the business rules of articles.
 type Service struct {
 	articles *store.Collection[Article]
 	now      func() time.Time
-	newID    func() store.ID
 }
 
-// Create makes an article of the caller's.
+// Create creates an article of the caller.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Article, error) {
-	a := in.document(store.NewMeta(s.newID(), store.At(s.now())), caller.UserID)
+	a := in.document(store.NewMeta(store.NewID(), store.At(s.now())), caller.UserID)
 	return a, s.articles.Insert(ctx, a)
 }
 
@@ -33,10 +31,10 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.articles, q, Article.View)
 }
 
-// Update changes what was given. NotFound; Forbidden: the caller is neither the author nor an admin;
-// PreconditionFailed: the article has none of the versions expected.
+// Update changes the given fields. NotFound; Forbidden: the caller is neither the author nor an admin;
+// PreconditionFailed: the article has none of the expected versions.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in UpdateInput) (Article, error) {
-	a, err := s.owned(ctx, caller, id, expected)
+	a, err := s.editable(ctx, caller, id, expected)
 	if err != nil {
 		return Article{}, err
 	}
@@ -47,20 +45,23 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	return s.articles.UpdateByID(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
 }
 
-// Delete removes an article. NotFound; Forbidden: the caller is neither the author nor an admin; PreconditionFailed: the
-// article has none of the versions expected.
+// Delete deletes an article. NotFound; Forbidden: the caller is neither the author nor an admin; PreconditionFailed: the
+// article has none of the expected versions.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
-	if _, err := s.owned(ctx, caller, id, expected); err != nil {
+	if _, err := s.editable(ctx, caller, id, expected); err != nil {
 		return err
 	}
 	return s.articles.DeleteByID(ctx, id, expected)
 }
 
-// owned returns an article that the caller may change, in one of the versions expected.
-func (s *Service) owned(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (Article, error) {
+// editable returns an article that the caller may change, in one of the expected versions.
+func (s *Service) editable(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (Article, error) {
 	a, err := s.articles.Get(ctx, id)
 	if err != nil {
 		return Article{}, err
 	}
-	return a, cmp.Or(caller.MayChange(a.UserID), expected.Check(a.Version))
+	if err := caller.MayChange(a.UserID); err != nil {
+		return Article{}, err
+	}
+	return a, expected.Check(a.Version)
 }

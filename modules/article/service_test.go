@@ -19,7 +19,6 @@ func newService(t *testing.T) *Service {
 	s := &Service{
 		articles: store.Open[Article](db, storeSpec()),
 		now:      time.Now,
-		newID:    store.NewID,
 	}
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 func signIn(api *testkit.API, email string) testkit.Session {
 	return api.SignIn(email, testkit.Password)
 }
 
-func refresh(api *testkit.API, token string) testkit.Answer {
+func refresh(api *testkit.API, token string) testkit.Response {
 	return api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {token}}})
 }
 
-func read(a testkit.Answer) testkit.Session {
+func read(a testkit.Response) testkit.Session {
 	body := a.JSON(201)
 	return testkit.Session{Token: body["token"].(string), RefreshToken: body["refreshToken"].(string)}
 }
@@ -29,7 +30,7 @@ func me(api *testkit.API, token string) int {
 
 func TestRefresh(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	first := signIn(api, ada.Email)
 	api.Clock.Advance(59 * time.Minute)
@@ -63,7 +64,7 @@ func TestRefresh(t *testing.T) {
 // TestRefreshGrace trades old tokens again: within the grace each leads to the current one, also from two trades ago.
 func TestRefreshGrace(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	first := signIn(api, api.SignUp("user").Email)
 	second := read(refresh(api, first.RefreshToken))
 	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != second.RefreshToken || me(api, again.Token) != 200 {
@@ -92,8 +93,8 @@ func TestRefreshGrace(t *testing.T) {
 // TestRefreshAtOnce trades one token 50 times at once, through two copies of the service.
 func TestRefreshAtOnce(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
-	copies := []*testkit.API{api, api.Copy()}
+	api := apitest.Start(t)
+	copies := []*testkit.API{api, api.Instance()}
 	ada := api.SignUp("user")
 	first := signIn(api, ada.Email)
 	var wg sync.WaitGroup
@@ -125,7 +126,7 @@ func TestRefreshEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api := testkit.Start(t)
+			api := apitest.Start(t)
 			ada := api.SignUp("user")
 			session := signIn(api, ada.Email)
 			if end.Password != "" {
@@ -146,7 +147,7 @@ func TestRefreshEnds(t *testing.T) {
 // TestRefreshLimit holds bad tokens of an address to a limit, and lets good ones through.
 func TestRefreshLimit(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	session := signIn(api, api.SignUp("user").Email)
 	for range 100 {
 		if status := refresh(api, "nobody's").Status; status != 401 {
@@ -173,7 +174,7 @@ func TestRefreshLimit(t *testing.T) {
 
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	api.Clock.Advance(time.Second)
 	phone := api.Do(request{

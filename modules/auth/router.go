@@ -1,17 +1,19 @@
 package auth
 
 import (
-	"example.com/ginseng/kit/access"
-	"example.com/ginseng/middleware"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
-// Routes mounts the routes of signing in and out, and of sessions.
-func (m *Module) Routes(r *middleware.Router) {
-	c := m.controller
-	r.POST("/auth", m.users.SignupRule(), r.Limited(c.signIn))
-	r.POST("/auth/refresh", access.Public, r.Limited(c.refresh))
-	r.GET("/auth/sessions", access.User, c.index)
-	r.DELETE("/auth", access.User, c.signOut)
-	r.DELETE("/auth/sessions", access.User, c.endOthers)
-	r.DELETE("/auth/sessions/:id", access.User, c.end)
+// Routes implements kit.Module.
+func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
+	c, auth := m.controller, mw.Auth
+	r.POST("/auth", m.users.SignUpAuth(auth), rest.Handle(c.signIn))
+	r.POST("/auth/refresh", auth.Public, rest.Handle(c.refresh))
+	r.GET("/auth/sessions", auth.User, rest.Handle(c.index))
+	r.DELETE("/auth", auth.User, rest.Handle(c.signOut))
+	r.DELETE("/auth/sessions", auth.User, rest.Handle(c.endOthers))
+	r.DELETE("/auth/sessions/:id", auth.User, rest.Handle(c.end))
 }

@@ -12,6 +12,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 type request = testkit.Request
@@ -20,7 +21,7 @@ var row = testkit.Row
 
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	key := url.Values{"access_token": {testkit.MasterKey}}
 	header := func(value string) http.Header { return http.Header{"Authorization": {value}} }
@@ -33,12 +34,12 @@ func TestSignIn(t *testing.T) {
 		row("no key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password}, 401, []string{"master key is missing"}, nil),
 		row("bad key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {"x"}}}, 401, nil, nil),
 		row("token for key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {ada.Token}}}, 401, nil, nil),
-		row("no Basic", request{Method: "POST", Path: "/auth", Form: key}, 401, []string{"E-mail and password are missing"}, nil),
-		row("wrong password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "x", Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
-		row("unknown address", request{Method: "POST", Path: "/auth", Email: "x@example.com", Password: testkit.Password, Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
-		row("not base64", request{Method: "POST", Path: "/auth", Header: header("Basic !"), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
-		row("not UTF-8", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("\xff@example.com:x"))), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
-		row("no colon", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("x"))), Form: key}, 401, []string{"E-mail or password is wrong."}, nil),
+		row("no Basic", request{Method: "POST", Path: "/auth", Form: key}, 401, []string{"Email and password are missing"}, nil),
+		row("wrong password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "x", Form: key}, 401, []string{"Email or password is wrong."}, nil),
+		row("unknown address", request{Method: "POST", Path: "/auth", Email: "x@example.com", Password: testkit.Password, Form: key}, 401, []string{"Email or password is wrong."}, nil),
+		row("not base64", request{Method: "POST", Path: "/auth", Header: header("Basic !"), Form: key}, 401, []string{"Email or password is wrong."}, nil),
+		row("not UTF-8", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("\xff@example.com:x"))), Form: key}, 401, []string{"Email or password is wrong."}, nil),
+		row("no colon", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("x"))), Form: key}, 401, []string{"Email or password is wrong."}, nil),
 	})
 	if cache := api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}).Header.Get("Cache-Control"); cache != "no-store" {
 		t.Errorf("Cache-Control %q", cache)
@@ -47,7 +48,7 @@ func TestSignIn(t *testing.T) {
 
 func TestSignOut(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	second := api.SignIn(ada.Email, testkit.Password).Token
 	api.Run(t, []testkit.Scenario{
@@ -61,7 +62,7 @@ func TestSignOut(t *testing.T) {
 
 func TestTokenExpires(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	api.Clock.Advance(59 * time.Minute)
 	fresh := api.SignIn(ada.Email, testkit.Password).Token
@@ -78,7 +79,7 @@ func TestTokenExpires(t *testing.T) {
 // TestForgedTokens holds tokens that were not signed for an open session to 401, on routes for users and on public ones.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	var c jwt.MapClaims
 	if _, _, err := jwt.NewParser().ParseUnverified(ada.Token, &c); err != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 // openSessions makes a session for each user, which expires after a time.
-func openSessions(t *testing.T, now time.Time, expire map[store.ID][]time.Duration) *Sessions {
+func openSessions(t *testing.T, now time.Time, expire map[store.ID][]time.Duration) *Service {
 	t.Helper()
 	db := testdb.Open(t)
-	sessions := NewSessions(db)
+	s := &Service{sessions: store.Open[Session](db, storeSpec()), now: func() time.Time { return now }}
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -20,23 +20,22 @@ func openSessions(t *testing.T, now time.Time, expire map[store.ID][]time.Durati
 		for _, d := range times {
 			id := store.NewID()
 			session := Session{Meta: store.NewMeta(id, store.At(now)), UserID: user, ExpiresAt: store.At(now.Add(d)), Family: id.Hex()}
-			if err := sessions.all.Insert(t.Context(), session); err != nil {
+			if err := s.sessions.Insert(t.Context(), session); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	return sessions
+	return s
 }
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	sessions := openSessions(t, now, map[store.ID][]time.Duration{store.NewID(): {-time.Hour, 0, time.Millisecond}})
-	s := &Service{sessions: sessions, now: func() time.Time { return now }}
+	s := openSessions(t, now, map[store.ID][]time.Duration{store.NewID(): {-time.Hour, 0, time.Millisecond}})
 	if err := s.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	left, err := sessions.all.List(t.Context(), store.Query{})
+	left, err := s.sessions.List(t.Context(), store.Query{})
 	if err != nil || len(left) != 1 || !left[0].ExpiresAt.After(store.At(now).Time) {
 		t.Errorf("%+v, %v", left, err)
 	}
@@ -46,11 +45,11 @@ func TestSweep(t *testing.T) {
 func TestDeletedUser(t *testing.T) {
 	t.Parallel()
 	ada, eve := store.NewID(), store.NewID()
-	sessions := openSessions(t, time.Now(), map[store.ID][]time.Duration{ada: {time.Hour, time.Hour}, eve: {time.Hour}})
-	if err := sessions.DeleteOf(t.Context(), ada); err != nil {
+	s := openSessions(t, time.Now(), map[store.ID][]time.Duration{ada: {time.Hour, time.Hour}, eve: {time.Hour}})
+	if err := s.DeleteOf(t.Context(), ada); err != nil {
 		t.Fatal(err)
 	}
-	left, err := sessions.all.List(t.Context(), store.Query{})
+	left, err := s.sessions.List(t.Context(), store.Query{})
 	if err != nil || len(left) != 1 || left[0].UserID != eve {
 		t.Errorf("%+v, %v", left, err)
 	}

@@ -10,10 +10,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// A refresh token is 48 bytes: 16 that all tokens of a session have in common, its family, by which any of them is known
-// however old it is, and a secret of 32. The database has digests of both. The next secret is made of the last one and a
-// random salt that is kept for a while: so everyone who trades the same token in the grace gets the same next one, though
-// nobody can tell it from the database.
+// refreshToken is 48 random bytes: the family, which all tokens of a session share and which identifies even an old token,
+// and a secret. The database has only digests of both. The next secret is derived from the last one and a random salt that
+// is stored for the grace period. So a token always has the same next token, which cannot be derived from the database.
 type refreshToken struct {
 	family [16]byte
 	secret [32]byte
@@ -41,7 +40,7 @@ func (t refreshToken) String() string {
 	return encoding.EncodeToString(append(t.family[:], t.secret[:]...))
 }
 
-// next is the token that follows, with a salt.
+// next returns the token that follows t.
 func (t refreshToken) next(salt string) refreshToken {
 	mac := hmac.New(sha256.New, t.secret[:])
 	mac.Write([]byte(salt))
@@ -49,14 +48,14 @@ func (t refreshToken) next(salt string) refreshToken {
 	return t
 }
 
-// digest is what is stored of a family or secret: both are random, so nobody can guess them.
+// digest returns the stored form of a family or a secret. They are random, so a fast hash is sufficient.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return encoding.EncodeToString(sum[:])
 }
 
-// follow is the session's current token, where t was traded for one that leads to it within the grace. One that was
-// traded long after now was so by a clock that has been set back since: nobody knows when.
+// follow returns the session's current token, if t was replaced within the grace period. A rotation in the future was made
+// by a clock that has been set back since, so its age is unknown.
 func (s Session) follow(t refreshToken, now store.Time) (refreshToken, bool) {
 	first := slices.IndexFunc(s.Rotated, func(r rotation) bool { return r.Digest == digest(t.secret[:]) })
 	if first < 0 || now.Sub(s.Rotated[first].At.Time).Abs() > grace {

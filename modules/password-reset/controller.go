@@ -3,53 +3,47 @@ package passwordreset
 import (
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/middleware"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/modules/user"
 )
 
 type controller struct{ service *Service }
 
-// create asks for a reset.
+// create requests a reset.
 //
-//	@Summary		Ask for a password reset
-//	@Description	Mails a link to the user with the e-mail, if there is one; the answer does not tell. {token} in the link is replaced, else the token is added to its path. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 mails in an hour.
+//	@Summary		Request a password reset
+//	@Description	Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
 //	@Tags			password-resets
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			input	formData	CreateInput			true	"whose password, and the page of the frontend that sets the new one"
+//	@Param			input	formData	CreateInput			true	"the email address, and the page that sets the new password"
 //	@Success		202		{object}	Accepted			"an empty object, whether or not the address is known"
-//	@Failure		400		{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized: no or bad master key"
-//	@Failure		408		{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		413		{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415		{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		429		{object}	middleware.Problem	"too_many_requests: 100 from a client address in an hour, without the master key"
-//	@Failure		503		{object}	middleware.Problem	"unavailable: the database is away, or too many mails wait"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: 100 from a network in an hour, without the master key"
 //	@Security		MasterKey
 //	@Router			/password-resets [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := middleware.Bind[CreateInput](g)
+	in, err := rest.Bind[CreateInput](g)
 	if err != nil {
 		return err
 	}
-	if err := c.service.Create(g.Request.Context(), middleware.Client(g), in); err != nil {
+	limits, err := c.service.Create(g.Request.Context(), rest.Client(g), in)
+	rest.SetRateLimit(g, limits)
+	if err != nil {
 		return err
 	}
-	return middleware.Accepted(g, Accepted{})
+	return rest.Accepted(g, Accepted{})
 }
 
-// show shows a reset.
+// show returns a reset.
 //
-//	@Summary		Show a password reset
-//	@Description	Tells a frontend whose password the link is for, and whether it is still good. It can be asked again.
+//	@Summary		Get a password reset
+//	@Description	Returns the user of the link, if the link is still valid. Does not use it up.
 //	@Tags			password-resets
 //	@Produce		json
-//	@Param			token	path		string	true	"the token in the mail's link"
+//	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
-//	@Failure		400		{object}	middleware.Problem	"validation_failed: two different access_token"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized: a bad user token"
-//	@Failure		404		{object}	middleware.Problem	"not_found: unknown, used or expired"
-//	@Failure		503		{object}	middleware.Problem	"unavailable"
+//	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@Router			/password-resets/{token} [get]
 func (c *controller) show(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
@@ -57,29 +51,23 @@ func (c *controller) show(g *gin.Context) error {
 		return err
 	}
 	g.Header("Cache-Control", "no-store")
-	return middleware.OK(g, view)
+	return rest.OK(g, view)
 }
 
 // complete sets the new password.
 //
 //	@Summary		Set a new password
-//	@Description	Uses the reset up. All sessions and resets of the user end, and the e-mail counts as verified.
+//	@Description	Uses up the reset. Ends all sessions and resets of the user, and marks the email address as verified.
 //	@Tags			password-resets
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			token	path		string				true	"the token in the mail's link"
+//	@Param			token	path		string				true	"the token in the link"
 //	@Param			input	formData	user.PasswordInput	true	"the new password"
 //	@Success		200		{object}	user.View
-//	@Failure		400		{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized: a bad user token"
-//	@Failure		404		{object}	middleware.Problem	"not_found: unknown, used or expired"
-//	@Failure		408		{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		413		{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415		{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503		{object}	middleware.Problem	"unavailable: the database is away, or too many sign in"
+//	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@Router			/password-resets/{token} [put]
 func (c *controller) complete(g *gin.Context) error {
-	in, err := middleware.Bind[user.PasswordInput](g)
+	in, err := rest.Bind[user.PasswordInput](g)
 	if err != nil {
 		return err
 	}
@@ -87,5 +75,5 @@ func (c *controller) complete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, u.Meta, u.View())
+	return rest.Record(g, u.Meta, u.View())
 }

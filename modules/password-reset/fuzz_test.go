@@ -47,7 +47,7 @@ func FuzzLetter(f *testing.F) {
 	}
 	origins := []string{"https://app.example.com", "http://intra.example.com:8080", "https://[::1]:8080"}
 	set := newLinks(origins, false)
-	plain := newLetter(user.User{Email: "ada@example.com", Name: "Ada"}, "https://app.example.com/", time.Hour)
+	plain := newMessage(user.User{Email: "ada@example.com", Name: "Ada"}, "https://app.example.com/", time.Hour)
 	lines := strings.Count(plain.Text, "\n")
 	f.Fuzz(func(t *testing.T, link, name string) {
 		if err := set.check(link); err != nil {
@@ -65,7 +65,7 @@ func FuzzLetter(f *testing.F) {
 			if !strings.Contains(final, token) || strings.Contains(final, "{token}") || strings.ContainsAny(final, " \t\r\n\\\"<>") {
 				t.Errorf("%q became %q", link, final)
 			}
-			m := newLetter(user.User{Email: "ada@example.com", Name: name}, final, time.Hour)
+			m := newMessage(user.User{Email: "ada@example.com", Name: name}, final, time.Hour)
 			shown, hrefs, elements := texts(t, m.HTML)
 			_, _, usual := texts(t, plain.HTML)
 			if len(hrefs) != 2 || hrefs[0] != hrefs[1] || !slices.Contains(origins, asBrowser(html.UnescapeString(hrefs[0]))) || !strings.Contains(shown, final) {

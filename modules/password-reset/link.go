@@ -9,38 +9,38 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// placeholders are where the token goes in a link. A URL object of JavaScript's percent-encodes the braces in a path.
+// placeholders are replaced by the token in a link. JavaScript's URL percent-encodes the braces in a path.
 var placeholders = []string{"{token}", "%7Btoken%7D", "%7btoken%7d"}
 
-// uriCharacters are those of which a URI consists (RFC 3986 section 2). A backslash, a blank or a line is not among them:
-// browsers read the first as a slash and leave out the others, so that the host they see may be another than ours.
+// uriCharacters are the characters of a URI (RFC 3986 section 2). Browsers read a backslash as a slash, and skip spaces and
+// line breaks, so they could see another host than url.Parse.
 const uriCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
 
-// links says where the link of a mail may lead.
+// links checks the links of emails.
 type links struct {
-	origins   []string // as origin writes them
-	localhost bool     // also to this machine, at any port
+	origins   []string // as returned by origin
+	localhost bool     // also allowed, at any port
 }
 
 func newLinks(origins []string, localhost bool) links {
 	l := links{localhost: localhost}
 	for _, text := range origins {
-		if u, err := url.Parse(text); err == nil { // Config.Check has seen to it
+		if u, err := url.Parse(text); err == nil { // validated in Settings
 			l.origins = append(l.origins, origin(u))
 		}
 	}
 	return l
 }
 
-// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL of one of the origins. A token
-// must not get into the hands of another site.
+// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL of one of the origins. Another
+// site must not get a token.
 func (l links) check(link string) error {
 	u, ok := parse(withToken(link, "x"))
 	other, _ := parse(withToken(link, "y"))
-	if !ok || other == nil || origin(u) != origin(other) { // a placeholder in the host makes any host of it
+	if !ok || other == nil || origin(u) != origin(other) { // the placeholder is in the host
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,
-			Message: "Must be an address that begins with http:// or https://, has no user name and no placeholder before its path, and is percent-encoded.",
+			Message: "Must be a percent-encoded URL with http:// or https://, without a user name, and with {token} only after the host.",
 		})
 	}
 	if slices.Contains(l.origins, origin(u)) || l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) {
@@ -48,7 +48,7 @@ func (l links) check(link string) error {
 	}
 	return apperr.Invalid(apperr.Field{
 		In: "body", Param: "link", Code: apperr.OneOf, Expected: append([]string{}, l.origins...),
-		Message: "Must lead to one of the sites that the service is set up for (RESET_LINK_ORIGINS).",
+		Message: "Must have one of the origins in RESET_LINK_ORIGINS.",
 	})
 }
 
@@ -60,12 +60,12 @@ func parse(link string) (*url.URL, bool) {
 	return u, (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
-// origin is the origin of a URL as browsers compare it: lower case, without the scheme's own port (RFC 6454 section 4).
+// origin returns the origin of a URL as browsers compare it: in lower case, without the default port (RFC 6454 section 4).
 func origin(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
-	own := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	defaultPort := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	switch {
-	case port != "" && port != own:
+	case port != "" && port != defaultPort:
 		host = net.JoinHostPort(host, port)
 	case strings.Contains(host, ":"):
 		host = "[" + host + "]"
@@ -73,7 +73,7 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// withToken puts the token into a link: for the placeholder, or else as a last segment of the path.
+// withToken returns the link with the token in place of the placeholder, or as the last segment of the path.
 func withToken(link, token string) string {
 	for _, p := range placeholders {
 		if strings.Contains(link, p) {

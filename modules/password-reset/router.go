@@ -1,14 +1,16 @@
 package passwordreset
 
 import (
-	"example.com/ginseng/kit/access"
-	"example.com/ginseng/middleware"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
-// Routes mounts the routes of password resets.
-func (m *Module) Routes(r *middleware.Router) {
-	c := m.controller
-	r.POST("/password-resets", m.users.SignupRule(), r.Limited(c.create))
-	r.GET("/password-resets/:token", access.Public, c.show)
-	r.PUT("/password-resets/:token", access.Public, c.complete)
+// Routes implements kit.Module.
+func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
+	c, auth := m.controller, mw.Auth
+	r.POST("/password-resets", m.users.SignUpAuth(auth), rest.Handle(c.create))
+	r.GET("/password-resets/:token", auth.Public, rest.Handle(c.show))
+	r.PUT("/password-resets/:token", auth.Public, rest.Handle(c.complete))
 }

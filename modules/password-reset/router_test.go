@@ -17,6 +17,7 @@ import (
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 type request = testkit.Request
@@ -29,7 +30,7 @@ const (
 )
 
 // ask asks for a reset.
-func ask(api *testkit.API, email string) testkit.Answer {
+func ask(api *testkit.API, email string) testkit.Response {
 	return api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {email}, "link": {page}}})
 }
 
@@ -39,7 +40,7 @@ func token(t *testing.T, api *testkit.API, email string) string {
 	if answer := ask(api, email); answer.Status != http.StatusAccepted {
 		t.Fatalf("status %d: %s", answer.Status, answer.Body)
 	}
-	return tokenIn(t, api.Mail.Next(t).Text)
+	return tokenIn(t, api.Email.Next(t).Text)
 }
 
 // tokenIn is the token in the one address of a mail's text.
@@ -56,7 +57,7 @@ func tokenIn(t *testing.T, text string) string {
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	form := func(email, link string) url.Values { return url.Values{"email": {email}, "link": {link}} }
 	post := func(r request) request {
@@ -91,11 +92,11 @@ func TestCreate(t *testing.T) {
 	})
 	api.Finish()
 	for range 3 {
-		if m := api.Mail.Next(t); m.To != ada.Email {
+		if m := api.Email.Next(t); m.To != ada.Email {
 			t.Errorf("to %s", m.To)
 		}
 	}
-	api.Mail.None(t)
+	api.Email.None(t)
 	for _, line := range api.Log.Lines() {
 		if strings.Contains(line, ada.Email) || strings.Contains(line, "app.example.com") {
 			t.Errorf("the log holds address or link: %s", line)
@@ -106,7 +107,7 @@ func TestCreate(t *testing.T) {
 // TestAlike: known, unknown and limited addresses are answered with the same status, headers and body.
 func TestAlike(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	same := func(email string) string {
 		answer := ask(api, email)
@@ -124,14 +125,14 @@ func TestAlike(t *testing.T) {
 	}
 	api.Finish()
 	for range 5 {
-		api.Mail.Next(t)
+		api.Email.Next(t)
 	}
-	api.Mail.None(t)
+	api.Email.None(t)
 }
 
 func TestShowAndComplete(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	first, second := token(t, api, ada.Email), token(t, api, ada.Email)
 	at := func(token string) string { return "/password-resets/" + token }
@@ -147,19 +148,19 @@ func TestShowAndComplete(t *testing.T) {
 		row("show again", request{Method: "GET", Path: at(second)}, 200, []string{`"expiresAt":"` + expires}, []string{ada.Email}),
 		row("show with her token", request{Method: "GET", Path: at(second), As: ada.Token}, 200, nil, []string{ada.Email}),
 		row("show with a bad token", request{Method: "GET", Path: at(second), As: "x"}, 401, nil, nil),
-		row("show another", request{Method: "GET", Path: at("x")}, 404, []string{"There is no such reset"}, nil),
+		row("show another", request{Method: "GET", Path: at("x")}, 404, []string{"This reset does not exist"}, nil),
 		row("show none", request{Method: "GET", Path: at(strings.Repeat("A", 43))}, 404, nil, nil),
 		row("no password", request{Method: "PUT", Path: at(second), Form: url.Values{}}, 400, []string{`"param":"password","code":"required"`}, nil),
 		row("short", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"x"}}}, 400, []string{`"code":"min_length"`}, nil),
 		row("common", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"password123"}}}, 400, []string{`"code":"too_common"`}, nil),
 		row("huge", request{Method: "PUT", Path: at(second), JSON: map[string]string{"password": strings.Repeat("x", 1e5)}}, 400, []string{`"code":"max_length"`}, nil),
-		row("unknown token", request{Method: "PUT", Path: at("x"), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
+		row("unknown token", request{Method: "PUT", Path: at("x"), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
 		row("sessions go on until then", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, nil, nil),
 		row("set", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}, "role": {"admin"}, "id": {"x"}}}, 200,
 			[]string{`"id":"` + ada.ID, `"email":"` + ada.Email, `"role":"user"`, `"createdAt":"`}, []string{newPassword}),
-		row("replay", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
-		row("the other one", request{Method: "PUT", Path: at(first), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
-		row("show a used one", request{Method: "GET", Path: at(second)}, 404, []string{"There is no such reset"}, nil),
+		row("replay", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
+		row("the other one", request{Method: "PUT", Path: at(first), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
+		row("show a used one", request{Method: "GET", Path: at(second)}, 404, []string{"This reset does not exist"}, nil),
 		row("her sessions end", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
 		row("the old password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
 		row("the new password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: newPassword, Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
@@ -167,8 +168,8 @@ func TestShowAndComplete(t *testing.T) {
 	third := token(t, api, ada.Email)
 	api.Clock.Advance(time.Hour)
 	api.Run(t, []testkit.Scenario{
-		row("show an expired one", request{Method: "GET", Path: at(third)}, 404, []string{"There is no such reset"}, nil),
-		row("set with it", request{Method: "PUT", Path: at(third), Form: url.Values{"password": {newPassword}}}, 404, []string{"There is no such reset"}, nil),
+		row("show an expired one", request{Method: "GET", Path: at(third)}, 404, []string{"This reset does not exist"}, nil),
+		row("set with it", request{Method: "PUT", Path: at(third), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
 	})
 	for _, line := range api.Log.Lines() {
 		for _, secret := range []string{first, second, third, newPassword} {
@@ -182,7 +183,7 @@ func TestShowAndComplete(t *testing.T) {
 // TestConcurrentComplete: of twenty calls with one token one succeeds.
 func TestConcurrentComplete(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	reset := token(t, api, api.SignUp("user").Email)
 	statuses := make(chan int)
 	for range 20 {
@@ -202,7 +203,7 @@ func TestConcurrentComplete(t *testing.T) {
 // TestPublicSignup: without the master key the client's address is limited.
 func TestPublicSignup(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"))
 	post := request{Method: "POST", Path: "/password-resets", Form: url.Values{"email": {"nobody@example.com"}, "link": {page}}}
 	for range 100 {
 		if answer := api.Do(post); answer.Status != 202 {
@@ -227,7 +228,7 @@ func TestBySMTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := testkit.Start(t, func(c *testkit.Config) { c.Host.Mail = sender })
+	api := apitest.Start(t, func(c *testkit.Config) { c.Sender = sender })
 	ada := api.SignUp("user")
 	if answer := ask(api, ada.Email); answer.Status != 202 {
 		t.Fatalf("status %d: %s", answer.Status, answer.Body)

@@ -17,10 +17,8 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
-	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/password"
-	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
 )
@@ -38,7 +36,7 @@ type bench struct {
 	*Service
 	t     *testing.T
 	db    store.DB
-	users *user.Service
+	users *user.Module
 	queue *email.Queue
 	out   *emailtest.Outbox
 	log   bytes.Buffer // of the queue; to be read after settle
@@ -49,18 +47,12 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, db: testdb.Open(t), out: emailtest.NewOutbox(), time: time.Now()}
-	resets, limits := NewResets(b.db), ratelimit.New(b.db, b.clock)
-	users := user.New(user.Options{
-		DB: b.db, Hasher: password.NewWeakHasher(), Cursors: listing.NewCursors("x"), Limits: limits,
-		Dependents: []user.Dependent{resets}, Now: b.clock, NewID: store.NewID,
-	})
+	d := testkit.Deps(t, b.db, b.clock)
 	b.queue = email.NewQueue(b.out, email.Backoff[:], slog.New(slog.NewTextHandler(&b.log, nil)))
 	t.Cleanup(func() { b.queue.Close(context.Background()) })
-	b.users = users.Service
-	b.Service = New(Options{
-		Users: users.Service, Resets: resets, Limits: limits, Mail: b.queue, Now: b.clock, NewID: store.NewID,
-		Config: Settings{TTL: time.Hour, LinkOrigins: []string{"https://app.example.com"}},
-	}).Service
+	d.Email = b.queue
+	b.users = user.New(d, user.Settings{})
+	b.Service = New(d, Settings{TTL: time.Hour, LinkOrigins: []string{"https://app.example.com"}}, b.users).Service
 	if err := b.db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +73,7 @@ func (b *bench) advance(d time.Duration) {
 
 func (b *bench) signUp(email string) user.User {
 	b.t.Helper()
-	u, err := b.users.Create(b.t.Context(), trusted, user.CreateInput{Email: email, Password: oldPassword})
+	u, _, err := b.users.Create(b.t.Context(), trusted, user.CreateInput{Email: email, Password: oldPassword})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -91,7 +83,7 @@ func (b *bench) signUp(email string) user.User {
 // ask asks for a reset and waits for what follows the answer.
 func (b *bench) ask(email string) {
 	b.t.Helper()
-	if err := b.Create(b.t.Context(), trusted, CreateInput{Email: email, Link: page}); err != nil {
+	if _, err := b.Create(b.t.Context(), trusted, CreateInput{Email: email, Link: page}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.settle()
@@ -139,7 +131,7 @@ func (b *bench) gone(token, why string) {
 
 func (b *bench) stored() []Reset {
 	b.t.Helper()
-	all, err := b.resets.all.List(b.t.Context(), store.Query{})
+	all, err := b.resets.List(b.t.Context(), store.Query{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -164,10 +156,10 @@ func TestReset(t *testing.T) {
 	if err != nil || u.ID != ada.ID || !u.EmailVerified || u.Epoch != ada.Epoch+1 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, newPassword); err != nil {
+	if _, _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, newPassword); err != nil {
 		t.Errorf("the new password: %v", err)
 	}
-	if _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, oldPassword); !apperr.Is(err, apperr.Unauthorized) {
+	if _, _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, oldPassword); !apperr.Is(err, apperr.Unauthorized) {
 		t.Errorf("the old password: %v", err)
 	}
 	b.gone(token, "used")
@@ -253,9 +245,9 @@ func TestUnknownAddress(t *testing.T) {
 		t.Errorf("%+v, log %s", left, &b.log)
 	}
 
-	b.mails = full{}
+	b.emails = full{}
 	for _, email := range []string{"ada@example.com", "eve@example.com"} {
-		if err := b.Create(t.Context(), trusted, CreateInput{Email: email, Link: page}); !errors.Is(err, errFull) {
+		if _, err := b.Create(t.Context(), trusted, CreateInput{Email: email, Link: page}); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", email, err)
 		}
 	}
@@ -302,14 +294,15 @@ func TestAddressLimit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ask := func(c access.Client) error {
-		return b.Create(t.Context(), c, CreateInput{Email: "nobody@example.com", Link: page})
+		_, err := b.Create(t.Context(), c, CreateInput{Email: "nobody@example.com", Link: page})
+		return err
 	}
 	for range 100 {
 		if err := ask(access.Client{Address: "2001:db8::1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Create(t.Context(), access.Client{Address: "2001:db8::2"}, CreateInput{Link: "x"}); !apperr.Is(err, apperr.ValidationFailed) {
+	if _, err := b.Create(t.Context(), access.Client{Address: "2001:db8::2"}, CreateInput{Link: "x"}); !apperr.Is(err, apperr.ValidationFailed) {
 		t.Errorf("a bad link: %v", err)
 	}
 	if err := ask(access.Client{Address: "2001:db8::2"}); !apperr.Is(err, apperr.TooManyRequests) {

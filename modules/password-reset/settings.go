@@ -1,10 +1,6 @@
 package passwordreset
 
-import (
-	"time"
-
-	"example.com/ginseng/kit/email"
-)
+import "time"
 
 // Settings are the settings of this module.
 type Settings struct {
@@ -12,5 +8,4 @@ type Settings struct {
 	TTL time.Duration `mapstructure:"RESET_TTL" default:"1h" validate:"min=1m,max=24h"`
 	// LinkOrigins are the origins that the link in an email may have. In development localhost is allowed too.
 	LinkOrigins []string `mapstructure:"RESET_LINK_ORIGINS" validate:"dive,web_origin" example:"https://app.example.com"`
-	Mail        email.Settings
 }

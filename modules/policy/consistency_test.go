@@ -7,21 +7,22 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 // TestEvaluateSeesEveryWrite has many write to one namespace through two copies of the service. Whatever is
 // acknowledged by one must at once be seen by an evaluation through the other.
 func TestEvaluateSeesEveryWrite(t *testing.T) {
 	t.Parallel()
-	one := testkit.Start(t)
-	copies := []*testkit.API{one, one.Copy()}
+	one := apitest.Start(t)
+	copies := []*testkit.API{one, one.Instance()}
 	admin := one.SignUp("admin")
 	const writers, rounds = 6, 5
 	var running sync.WaitGroup
 	for w := range writers {
 		running.Go(func() {
 			mine, other := copies[w%2], copies[(w+1)%2]
-			do := func(method, path, body string, status int) testkit.Answer {
+			do := func(method, path, body string, status int) testkit.Response {
 				answer := mine.Do(request{Method: method, Path: path, As: admin.Token, JSON: body})
 				if answer.Status != status {
 					t.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Body)

@@ -4,7 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/middleware"
+	"example.com/ginseng/kit/rest"
 )
 
 type controller struct {
@@ -20,22 +20,16 @@ type controller struct {
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			input			formData	CreateInput	true	"the policy"
-//	@Param			Idempotency-Key	header		string		false	"a key of the client's: the same request with the same key makes one record"
+//	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
-//	@Header			201				{string}	Location			"address of the policy"
-//	@Failure		400				{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401				{object}	middleware.Problem	"unauthorized"
-//	@Failure		403				{object}	middleware.Problem	"forbidden: not an admin"
-//	@Failure		408				{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		409				{object}	middleware.Problem	"conflict: the namespace has a policy of this name, or the first request with this key still runs"
-//	@Failure		413				{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415				{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		422				{object}	middleware.Problem	"idempotency_mismatch: the key was used with other parameters"
-//	@Failure		503				{object}	middleware.Problem	"unavailable"
+//	@Header			201				{string}	Location			"path of the policy"
+//	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		409				{object}	rest.Problem	"conflict: the namespace has a policy of this name, or the first request with this key is still running"
+//	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
 //	@Security		UserToken
 //	@Router			/policies [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := middleware.Bind[CreateInput](g)
+	in, err := rest.Bind[CreateInput](g)
 	if err != nil {
 		return err
 	}
@@ -43,7 +37,7 @@ func (c *controller) create(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Created(g, p.Meta, p.View())
+	return rest.Created(g, p.Meta, p.View())
 }
 
 // index lists policies.
@@ -52,20 +46,17 @@ func (c *controller) create(g *gin.Context) error {
 //	@Tags		policies
 //	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
-//	@Param		If-None-Match	header		string			false	"the ETag of an earlier answer"
+//	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"name, createdAt; - before a name for descending order"	default(-createdAt)
 //	@Param		namespace		query		string			false	"also namespace[gt], [gte], [lt], [lte], [ne], [in]"
 //	@Param		name			query		string			false	"also name[gt], [gte], [lt], [lte], [ne], [in]"
 //	@Success	200				{object}	listing.Page[View]
-//	@Header		200				{string}	ETag	"names what this page shows"
-//	@Success	304				"not changed since that answer"
-//	@Failure	400				{object}	middleware.Problem	"validation_failed"
-//	@Failure	401				{object}	middleware.Problem	"unauthorized"
-//	@Failure	503				{object}	middleware.Problem	"unavailable"
+//	@Header		200				{string}	ETag	"of this page"
+//	@Success	304				"not changed since that response"
 //	@Security	UserToken
 //	@Router		/policies [get]
 func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(middleware.Query(g))
+	q, err := c.list.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
@@ -73,7 +64,7 @@ func (c *controller) index(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Page(g, page)
+	return rest.Page(g, page)
 }
 
 // show shows a policy.
@@ -82,18 +73,15 @@ func (c *controller) index(g *gin.Context) error {
 //	@Tags		policies
 //	@Produce	json
 //	@Param		id				path		string	true	"id"
-//	@Param		If-None-Match	header		string	false	"the ETag of an earlier answer"
+//	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
-//	@Header		200				{string}	ETag	"names this state of the record"
-//	@Success	304				"not changed since that answer"
-//	@Failure	400				{object}	middleware.Problem	"validation_failed: two different access_token"
-//	@Failure	401				{object}	middleware.Problem	"unauthorized"
-//	@Failure	404				{object}	middleware.Problem	"not_found"
-//	@Failure	503				{object}	middleware.Problem	"unavailable"
+//	@Header		200				{string}	ETag	"of this version"
+//	@Success	304				"not changed since that response"
+//	@Failure	404				{object}	rest.Problem	"not_found"
 //	@Security	UserToken
 //	@Router		/policies/{id} [get]
 func (c *controller) show(g *gin.Context) error {
-	id, err := middleware.ID(g)
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
@@ -101,47 +89,41 @@ func (c *controller) show(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, p.Meta, p.View())
+	return rest.Record(g, p.Meta, p.View())
 }
 
 // update changes a policy.
 //
 //	@Summary		Change a policy
-//	@Description	Changes what is sent and leaves the rest. PUT and PATCH are the same. A selector replaces the one before as a whole; null takes it away, and the policy applies to every workload of its namespace. The namespace cannot change.
+//	@Description	Changes the given fields only. PUT and PATCH are the same. A selector replaces the one before as a whole; null takes it away, and the policy applies to every workload of its namespace. The namespace cannot change.
 //	@Tags			policies
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			id			path		string		true	"id"
-//	@Param			If-Match	header		string		false	"the ETag for which the change is meant"
+//	@Param			If-Match	header		string		false	"the ETag of the version to change"
 //	@Param			input		formData	UpdateInput	false	"what to change"
 //	@Success		200			{object}	View
-//	@Failure		400			{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401			{object}	middleware.Problem	"unauthorized"
-//	@Failure		403			{object}	middleware.Problem	"forbidden: not an admin"
-//	@Failure		404			{object}	middleware.Problem	"not_found"
-//	@Failure		408			{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		409			{object}	middleware.Problem	"conflict: the namespace has another policy of this name"
-//	@Failure		412			{object}	middleware.Problem	"precondition_failed: the record has changed since"
-//	@Failure		413			{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415			{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503			{object}	middleware.Problem	"unavailable"
+//	@Failure		403			{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		404			{object}	rest.Problem	"not_found"
+//	@Failure		409			{object}	rest.Problem	"conflict: the namespace has another policy of this name"
+//	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security		UserToken
 //	@Router			/policies/{id} [put]
 //	@Router			/policies/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := middleware.Bind[UpdateInput](g)
+	in, err := rest.Bind[UpdateInput](g)
 	if err != nil {
 		return err
 	}
-	id, err := middleware.ID(g)
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
-	p, err := c.service.Update(g.Request.Context(), id, middleware.IfMatch(g, id), in)
+	p, err := c.service.Update(g.Request.Context(), id, rest.IfMatch(g, id), in)
 	if err != nil {
 		return err
 	}
-	return middleware.Record(g, p.Meta, p.View())
+	return rest.Record(g, p.Meta, p.View())
 }
 
 // delete removes a policy.
@@ -150,28 +132,22 @@ func (c *controller) update(g *gin.Context) error {
 //	@Tags		policies
 //	@Produce	json
 //	@Param		id			path	string	true	"id"
-//	@Param		If-Match	header	string	false	"the ETag for which the change is meant"
+//	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
-//	@Failure	400	{object}	middleware.Problem	"malformed_body; validation_failed: two different access_token"
-//	@Failure	401	{object}	middleware.Problem	"unauthorized"
-//	@Failure	403	{object}	middleware.Problem	"forbidden: not an admin"
-//	@Failure	404	{object}	middleware.Problem	"not_found"
-//	@Failure	408	{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure	412	{object}	middleware.Problem	"precondition_failed: the record has changed since"
-//	@Failure	413	{object}	middleware.Problem	"payload_too_large"
-//	@Failure	415	{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure	503	{object}	middleware.Problem	"unavailable"
+//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure	404	{object}	rest.Problem	"not_found"
+//	@Failure	412	{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security	UserToken
 //	@Router		/policies/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
-	id, err := middleware.ID(g)
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
-	if err := c.service.Delete(g.Request.Context(), id, middleware.IfMatch(g, id)); err != nil {
+	if err := c.service.Delete(g.Request.Context(), id, rest.IfMatch(g, id)); err != nil {
 		return err
 	}
-	return middleware.NoContent(g)
+	return rest.NoContent(g)
 }
 
 // evaluate finds the policies that apply to a proxy.
@@ -185,16 +161,10 @@ func (c *controller) delete(g *gin.Context) error {
 //	@Produce		json
 //	@Param			input	formData	EvaluateInput	true	"the proxy"
 //	@Success		200		{object}	Evaluation
-//	@Failure		400		{object}	middleware.Problem	"validation_failed, malformed_body"
-//	@Failure		401		{object}	middleware.Problem	"unauthorized"
-//	@Failure		408		{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		413		{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415		{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503		{object}	middleware.Problem	"unavailable"
 //	@Security		UserToken
 //	@Router			/policies/evaluate [post]
 func (c *controller) evaluate(g *gin.Context) error {
-	in, err := middleware.Bind[EvaluateInput](g)
+	in, err := rest.Bind[EvaluateInput](g)
 	if err != nil {
 		return err
 	}
@@ -202,5 +172,5 @@ func (c *controller) evaluate(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return middleware.OK(g, e)
+	return rest.OK(g, e)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
@@ -31,7 +32,7 @@ func evaluate(t *testing.T, api *testkit.API, token, proxy string) []string {
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin, ada := api.SignUp("admin"), api.SignUp("user")
 	for _, p := range [][2]string{
 		{"all", ""},
@@ -88,7 +89,7 @@ func TestEvaluate(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	first := create(t, api, admin.Token, "shop", "z", `{"matchLabels":{"app":"a","prod":"env","zone":"x"}}`)
 	api.Clock.Advance(time.Second)
@@ -128,7 +129,7 @@ func TestExplain(t *testing.T) {
 
 func TestBadProxies(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	var many strings.Builder
 	for i := range v1beta1.MaxLabels + 1 {

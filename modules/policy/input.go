@@ -13,11 +13,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/input"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
-var _, _ input.Parser = (*Selector)(nil), (*Source)(nil)
+var _, _ rest.Parser = (*Selector)(nil), (*Source)(nil)
 
 // maxLabels limits the labels of a Source, to as many as a selector can have.
 const maxLabels = v1beta1.MaxLabels

@@ -1,18 +1,20 @@
 package policy
 
 import (
-	"example.com/ginseng/kit/access"
-	"example.com/ginseng/middleware"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
-// Routes mounts the routes of policies.
-func (m *Module) Routes(r *middleware.Router) {
-	c := m.controller
-	r.POST("/policies", access.Admin, r.Idempotent(c.create))
-	r.POST("/policies/evaluate", access.User, c.evaluate)
-	r.GET("/policies", access.User, c.index)
-	r.GET("/policies/:id", access.User, c.show)
-	r.PUT("/policies/:id", access.Admin, c.update)
-	r.PATCH("/policies/:id", access.Admin, c.update)
-	r.DELETE("/policies/:id", access.Admin, c.delete)
+// Routes implements kit.Module.
+func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
+	c, auth := m.controller, mw.Auth
+	r.POST("/policies", auth.Admin, mw.Idempotency, rest.Handle(c.create))
+	r.POST("/policies/evaluate", auth.User, rest.Handle(c.evaluate))
+	r.GET("/policies", auth.User, rest.Handle(c.index))
+	r.GET("/policies/:id", auth.User, rest.Handle(c.show))
+	r.PUT("/policies/:id", auth.Admin, rest.Handle(c.update))
+	r.PATCH("/policies/:id", auth.Admin, rest.Handle(c.update))
+	r.DELETE("/policies/:id", auth.Admin, rest.Handle(c.delete))
 }

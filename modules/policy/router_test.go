@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/middleware"
+	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
@@ -41,7 +42,7 @@ func create(t *testing.T, api *testkit.API, token, namespace, name, selector str
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin, ada := api.SignUp("admin"), api.SignUp("user")
 	p := create(t, api, admin.Token, " shop ", "reviews", `{"matchLabels":{"app":"reviews","example.com/a.b_c":""}}`)
 	create(t, api, admin.Token, "shop", "other", "")
@@ -110,7 +111,7 @@ func TestPolicy(t *testing.T) {
 // TestNames holds namespace and name to the rule of DNS labels, on each route that takes them.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	path := "/policies/" + create(t, api, admin.Token, "shop", "reviews", "").ID.Hex()
 	for _, bad := range []string{"A", "-a", "a-", "-", "a.b", "a_b", "a b", "é", "a\n.", "a/b", "*", "a\u2028b"} {
@@ -134,9 +135,9 @@ func TestNames(t *testing.T) {
 }
 
 // problems are path and code of each parameter at fault, in the order of the answer, which must be a 400.
-func problems(t *testing.T, answer testkit.Answer) []string {
+func problems(t *testing.T, answer testkit.Response) []string {
 	t.Helper()
-	var p middleware.Problem
+	var p rest.Problem
 	if err := json.Unmarshal(answer.Body, &p); err != nil || answer.Status != 400 {
 		t.Fatalf("%d, %v: %s", answer.Status, err, answer.Body)
 	}
@@ -153,7 +154,7 @@ func problems(t *testing.T, answer testkit.Answer) []string {
 // TestBadSelectors sends every kind of wrong selector, in JSON and as the text of a form, to both routes that take one.
 func TestBadSelectors(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	path := "/policies/" + create(t, api, admin.Token, "shop", "reviews", "").ID.Hex()
 	var many strings.Builder
@@ -231,11 +232,11 @@ func TestBadSelectors(t *testing.T) {
 // TestVersions is the life of an ETag; see the same of articles.
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	made := api.Do(request{Method: "POST", Path: "/policies", As: admin.Token, JSON: `{"namespace":"n","name":"a"}`})
 	path, first := made.Header.Get("Location"), made.Header.Get("ETag")
-	call := func(method, header, tag, body string) testkit.Answer {
+	call := func(method, header, tag, body string) testkit.Response {
 		r := request{Method: method, Path: path, As: admin.Token, Header: http.Header{header: {tag}}}
 		if method == "PATCH" {
 			r.JSON = body
@@ -274,8 +275,8 @@ func TestVersions(t *testing.T) {
 // ETag, one wins; all others succeed.
 func TestWritersAtOnce(t *testing.T) {
 	t.Parallel()
-	one := testkit.Start(t)
-	two := one.Copy()
+	one := apitest.Start(t)
+	two := one.Instance()
 	admin := one.SignUp("admin")
 	made := one.Do(request{Method: "POST", Path: "/policies", As: admin.Token, JSON: `{"namespace":"n","name":"first"}`})
 	const writers = 10
@@ -320,7 +321,7 @@ func TestWritersAtOnce(t *testing.T) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	admin, ada := api.SignUp("admin"), api.SignUp("user")
 	for i := range 3 {
 		create(t, api, admin.Token, "shop", fmt.Sprint("p", 3-i), "")

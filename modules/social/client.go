@@ -17,27 +17,22 @@ import (
 
 // provider is an identity provider.
 type provider interface {
-	// profile tells whose account a proof is of. Unauthorized: the provider does not accept it, or gave it to somebody
-	// else's client. ValidationFailed: the provider has no such kind of proof. Unavailable: the provider does not answer
-	// as it should.
+	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
+	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
 	profile(ctx context.Context, proof Proof) (Profile, error)
 }
 
 const (
-	patience  = 5 * time.Second // for all calls of one sign-in
-	maxAnswer = 1 << 20         // bytes
-	maxHeader = 64 << 10        // bytes of an answer's header
-	maxConns  = 64              // to one provider at a time; the idle ones are kept for the next sign-in
-	maxCause  = 300             // bytes of a cause that go to the log
+	providerTimeout = 5 * time.Second // of all requests of a sign-in
+	maxBody         = 1 << 20         // of a response, in bytes
+	maxCause        = 300             // of an error in the log, in bytes
 )
 
-// client calls providers. It follows no redirect, which could carry a token elsewhere.
+// client sends requests to providers. It does not follow redirects, which could send a token elsewhere.
 type client struct{ http *http.Client }
 
-// newClient makes a client whose calls end after the timeout, also those that outlive a sign-in.
-func newClient(timeout time.Duration) *client {
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	base.MaxConnsPerHost, base.MaxIdleConnsPerHost, base.MaxResponseHeaderBytes = maxConns, maxConns, maxHeader
+// newClient returns a client with a timeout per request, also for requests that outlive a sign-in.
+func newClient(base http.RoundTripper, timeout time.Duration) *client {
 	return &client{&http.Client{
 		Transport:     transport{base},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -45,23 +40,23 @@ func newClient(timeout time.Duration) *client {
 	}}
 }
 
-// transport bounds what is answered, also where a library reads it.
+// transport limits responses, also those that a library reads.
 type transport struct{ base http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := t.base.RoundTrip(r)
+	response, err := t.base.RoundTrip(r)
 	if err == nil {
-		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
-		answer.Header.Del("Location") // it is not followed, and where it cannot be read the error would quote it
+		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
+		response.Header.Del("Location") // not followed; an error about a malformed one would quote it
 	}
-	return answer, err
+	return response, err
 }
 
-// get asks an address, with a token in the header unless it is empty.
+// get sends a GET request, with the token in the header unless it is empty.
 func (c *client) get(ctx context.Context, address, token string, into any) (status int, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return 0, away(err)
+		return 0, unavailable(err)
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -69,41 +64,41 @@ func (c *client) get(ctx context.Context, address, token string, into any) (stat
 	return c.do(r, into)
 }
 
-// do makes a call and reads the JSON of its answer. The status is one of success, for which there was JSON, or of a
-// refusal, for which there may have been. Unavailable: anything else.
+// do sends a request and decodes the JSON response. The status is 2xx, or 4xx, which may have no JSON. Unavailable:
+// anything else.
 func (c *client) do(r *http.Request, into any) (status int, err error) {
-	answer, err := c.http.Do(r)
+	response, err := c.http.Do(r)
 	if err != nil {
-		return 0, away(err)
+		return 0, unavailable(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return 0, away(err)
+		return 0, unavailable(err)
 	}
-	success, refusal := answer.StatusCode/100 == 2, answer.StatusCode/100 == 4
-	if !success && !refusal || isBusy(answer) {
-		return 0, awayWith(answer.StatusCode)
+	success, refusal := response.StatusCode/100 == 2, response.StatusCode/100 == 4
+	if !success && !refusal || isBusy(response) {
+		return 0, unexpectedStatus(response.StatusCode)
 	}
 	if err := json.Unmarshal(body, into); err != nil && success {
-		return 0, away(err)
+		return 0, unavailable(err)
 	}
-	return answer.StatusCode, nil
+	return response.StatusCode, nil
 }
 
-// isBusy reports whether a provider asks to come again later. GitHub does so with 403, too ("Rate limits for the REST
-// API" in its documentation).
-func isBusy(answer *http.Response) bool {
-	header := answer.Header
-	return answer.StatusCode == http.StatusTooManyRequests ||
-		answer.StatusCode == http.StatusForbidden && (header.Get("Retry-After") != "" || header.Get("X-RateLimit-Remaining") == "0")
+// isBusy reports whether a provider asks to try again later. GitHub does so also with 403 ("Rate limits for the REST API" in
+// its documentation).
+func isBusy(response *http.Response) bool {
+	header := response.Header
+	return response.StatusCode == http.StatusTooManyRequests ||
+		response.StatusCode == http.StatusForbidden && (header.Get("Retry-After") != "" || header.Get("X-RateLimit-Remaining") == "0")
 }
 
-// app is this service's client at a provider, for which the provider issues codes.
+// app is this service's registration at a provider.
 type app struct{ id, secret, tokenURL string }
 
-// exchange trades a proof's code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). The function makes
-// of an error of the provider that blames the code or the account what the caller is told; nil: it blames us.
+// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). blames returns the error for the
+// caller if the provider rejects the code or the account, and nil if the cause is on our side.
 func (c *client) exchange(ctx context.Context, a app, proof Proof, blames func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,
@@ -119,20 +114,20 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, blames func(*
 	case err == nil:
 		return token, nil
 	case !errors.As(err, &refusal):
-		return nil, away(err)
+		return nil, unavailable(err)
 	}
 	if refusal.Response.StatusCode < http.StatusInternalServerError && !isBusy(refusal.Response) {
 		if told := blames(refusal); told != nil {
 			return nil, told
 		}
 	}
-	return nil, away(fmt.Errorf("the code is not exchanged: status %d, %q", refusal.Response.StatusCode, refusal.ErrorCode))
+	return nil, unavailable(fmt.Errorf("the code is not exchanged: status %d, %q", refusal.Response.StatusCode, refusal.ErrorCode))
 }
 
-// accessToken is the proof's, or the one that its code is exchanged for, at a provider without ID tokens.
+// accessToken returns the token of a proof, or of its code, at a provider without ID tokens.
 func (c *client) accessToken(ctx context.Context, a app, proof Proof, blames func(*oauth2.RetrieveError) error) (string, error) {
 	if proof.IDToken != "" {
-		return "", apperr.Invalid(apperr.Field{In: "body", Param: "id_token", Code: apperr.Unknown, Message: "This provider has none. Send access_token, or code with redirect_uri."})
+		return "", apperr.Invalid(apperr.Field{In: "body", Param: "id_token", Code: apperr.Unknown, Message: "This provider has no ID tokens. Send access_token, or code with redirect_uri."})
 	}
 	if proof.Code == "" {
 		return proof.AccessToken, nil
@@ -144,14 +139,14 @@ func (c *client) accessToken(ctx context.Context, a app, proof Proof, blames fun
 	return token.AccessToken, nil
 }
 
-// refused is the Unauthorized of a proof that a provider does not accept. It does not say why.
-func refused() error {
-	return apperr.New(apperr.Unauthorized, "The provider's token or code was not accepted.")
+// rejected returns the error for a proof that a provider rejects. It has no reason.
+func rejected() error {
+	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }
 
-// away is the Unavailable of a provider that does not answer as it should. The cause is for the log and must hold no
-// token: the text of a *url.Error has the address with its query, and libraries quote what they could not read.
-func away(cause error) error {
+// unavailable returns the error for a provider that fails. The cause is logged and must not contain a token: a *url.Error has the
+// URL with its query, and libraries quote what they cannot parse.
+func unavailable(cause error) error {
 	var withAddress *url.Error
 	if errors.As(cause, &withAddress) {
 		cause = withAddress.Err
@@ -159,10 +154,10 @@ func away(cause error) error {
 	if text := cause.Error(); len(text) > maxCause {
 		cause = errors.New(text[:maxCause])
 	}
-	return apperr.New(apperr.Unavailable, "The provider does not answer as it should at the moment. Try again in a few seconds.").WithCause(cause)
+	return apperr.New(apperr.Unavailable, "The provider is unavailable or failed. Try again in a few seconds.").WithCause(cause)
 }
 
-// awayWith is away for a status that was not to be expected.
-func awayWith(status int) error {
-	return away(fmt.Errorf("the provider answered with status %d", status))
+// unexpectedStatus returns the error for an unexpected status.
+func unexpectedStatus(status int) error {
+	return unavailable(fmt.Errorf("the provider answered with status %d", status))
 }

@@ -90,11 +90,11 @@ func (n *internet) answer(path string, h http.HandlerFunc) {
 }
 
 // ask asks a provider as New makes it.
-func (n *internet) ask(t *testing.T, name string, patience time.Duration, proof Proof) (Profile, error) {
+func (n *internet) ask(t *testing.T, name string, providerTimeout time.Duration, proof Proof) (Profile, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), providerTimeout)
 	defer cancel()
-	return n.config.providers(newClient(patience), n.clock.Now)[name].profile(ctx, proof)
+	return n.config.providers(newClient(http.DefaultTransport, providerTimeout), n.clock.Now)[name].profile(ctx, proof)
 }
 
 func (n *internet) code(name, userID string) Proof {
@@ -202,12 +202,12 @@ func TestFailingProvider(t *testing.T) {
 	for _, m := range methods() {
 		m.run(t, func(t *testing.T, n *internet) {
 			try := func(what, path string) {
-				patience := time.Minute
+				providerTimeout := time.Minute
 				if what == "slow" {
-					patience = 50 * time.Millisecond
+					providerTimeout = 50 * time.Millisecond
 				}
 				proof := m.make(n, ada.ID)
-				p, err := n.ask(t, m.provider, patience, proof)
+				p, err := n.ask(t, m.provider, providerTimeout, proof)
 				if !apperr.Is(err, apperr.Unavailable) {
 					t.Errorf("%s %s: %+v, %v", path, what, p, err)
 					return
@@ -246,7 +246,7 @@ func TestFailingProvider(t *testing.T) {
 func TestDiscoveryAgain(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
-	google := newGoogle(n.config.Google, newClient(time.Minute), n.clock.Now)
+	google := newGoogle(n.config.Google, newClient(http.DefaultTransport, time.Minute), n.clock.Now)
 	prove := func() error {
 		_, err := google.profile(t.Context(), Proof{IDToken: n.google.IDToken(ada.ID)})
 		return err
@@ -360,7 +360,7 @@ func TestRefusedProof(t *testing.T) {
 				p, err := n.ask(t, name, time.Minute, s.make(n, n.fakes[name]))
 				if !apperr.Is(err, apperr.Unauthorized) {
 					t.Errorf("%s: %+v, %v", s.what, p, err)
-				} else if err.Error() != refused().Error() {
+				} else if err.Error() != rejected().Error() {
 					t.Errorf("%s: it says why: %v", s.what, err)
 				}
 			}
@@ -374,7 +374,7 @@ func TestUnverifiedAtGitHub(t *testing.T) {
 	h := build(t)
 	eve := h.fakes["github"].AddUser(providers.User{ID: "66"})
 	proof := Proof{Code: h.fakes["github"].Code(eve.ID, callback, ""), RedirectURI: callback}
-	_, err := h.SignIn(t.Context(), nobody, home, "github", proof)
+	_, _, err := h.SignIn(t.Context(), nobody, home, "github", proof)
 	if !apperr.Is(err, apperr.Conflict) || !strings.Contains(err.Error(), "Have it verified there") {
 		t.Error(err)
 	}
@@ -429,11 +429,11 @@ func TestCodeWithoutOpenID(t *testing.T) {
 func TestBothIssuers(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
-	g := newGoogle(GoogleSettings{IDs: []string{"1234567890"}, Issuer: googleIssuer}, newClient(time.Minute), n.clock.Now)
+	g := newGoogle(GoogleSettings{IDs: []string{"1234567890"}, Issuer: googleIssuer}, newClient(http.DefaultTransport, time.Minute), n.clock.Now)
 	if g.tokenInfo != "https://oauth2.googleapis.com/tokeninfo" {
 		t.Errorf("tokeninfo is at %s", g.tokenInfo)
 	}
-	there := newGoogle(n.config.Google, newClient(time.Minute), n.clock.Now)
+	there := newGoogle(n.config.Google, newClient(http.DefaultTransport, time.Minute), n.clock.Now)
 	issuer, err := there.discover(t.Context())
 	if err != nil {
 		t.Fatal(err)

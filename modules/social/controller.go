@@ -3,43 +3,40 @@ package social
 import (
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/middleware"
+	"example.com/ginseng/kit/rest"
 )
 
 type controller struct{ service *Service }
 
-// signIn trades a provider's token or code for tokens of ours.
+// signIn signs a user in with a provider's token or code.
 //
 //	@Summary				Sign in with a provider
-//	@Description			Takes what a provider gave the client: access_token, or id_token (google), or code with redirect_uri, and code_verifier if the code was asked for with PKCE. It must have been given to this service's own client at the provider. Somebody who is new gets an account, or is linked to the account with the same e-mail address if both the provider and we have verified it. With a user token in the header it links the provider's account to that user instead; the answer opens a session of its own, and the one before goes on.
+//	@Description			Takes what the client received from a provider: access_token, or id_token (google), or code with redirect_uri, and code_verifier with PKCE. It must be issued for this service. A new person gets an account, or is linked to the user with the same email address if both the provider and this service have verified it. With a user token in the Authorization header, the provider's account is linked to that user instead. The response opens a new session; an existing one continues.
 //	@Tags					auth
 //	@Accept					x-www-form-urlencoded,mpfd,json
 //	@Produce				json
 //	@Param					provider	path		string	true	"the provider"	Enums(facebook, github, google)
-//	@Param					input		formData	Proof	false	"just one of access_token, id_token and code"
+//	@Param					input		formData	Proof	false	"exactly one of access_token, id_token and code"
 //	@Success				201			{object}	user.SignedIn
-//	@Failure				400			{object}	middleware.Problem	"validation_failed: also none or several of the three; malformed_body"
-//	@Failure				401			{object}	middleware.Problem	"unauthorized: the provider's token or code, or a user token in the header, is not accepted"
-//	@Failure				404			{object}	middleware.Problem	"not_found: this service has no client at such a provider"
-//	@Failure				408			{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure				409			{object}	middleware.Problem	"conflict: no verified e-mail, or linking is refused; detail says how to go on"
-//	@Failure				413			{object}	middleware.Problem	"payload_too_large"
-//	@Failure				415			{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure				429			{object}	middleware.Problem	"too_many_requests: 100 refused tokens or codes from a client address in 15 minutes, or 20 new users in an hour"
-//	@Failure				503			{object}	middleware.Problem	"unavailable: the provider or the database is away"
+//	@Failure				400			{object}	rest.Problem	"validation_failed: also none or several of access_token, id_token and code; malformed_body"
+//	@Failure				401			{object}	rest.Problem	"unauthorized: the provider's token or code, or the user token in the header, is rejected"
+//	@Failure				404			{object}	rest.Problem	"not_found: the provider is not configured"
+//	@Failure				409			{object}	rest.Problem	"conflict: no verified email address, or linking is not possible; detail explains what to do"
+//	@Failure				429			{object}	rest.Problem	"too_many_requests: 100 rejected tokens or codes from a network in 15 minutes, or 20 new users in an hour"
 //	@Security				UserToken
 //	@x-optional-security	true
 //	@Router					/auth/{provider} [post]
 func (c *controller) signIn(g *gin.Context) error {
-	proof, err := middleware.Bind[Proof](g)
+	proof, err := rest.Bind[Proof](g)
 	if err != nil {
 		return err
 	}
-	result, err := c.service.SignIn(g.Request.Context(), middleware.Caller(g), middleware.Client(g), g.Param("provider"), proof)
+	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Caller(g), rest.Client(g), g.Param("provider"), proof)
+	rest.SetRateLimit(g, limits)
 	if err != nil {
 		return err
 	}
-	return middleware.CreatedSecret(g, result)
+	return rest.CreatedSecret(g, result)
 }
 
 // index lists the caller's linked accounts.
@@ -48,17 +45,14 @@ func (c *controller) signIn(g *gin.Context) error {
 //	@Tags		auth
 //	@Produce	json
 //	@Success	200	{object}	IdentityList
-//	@Failure	400	{object}	middleware.Problem	"validation_failed: two different access_token"
-//	@Failure	401	{object}	middleware.Problem	"unauthorized"
-//	@Failure	503	{object}	middleware.Problem	"unavailable"
 //	@Security	UserToken
 //	@Router		/auth/identities [get]
 func (c *controller) index(g *gin.Context) error {
-	list, err := c.service.List(g.Request.Context(), middleware.Caller(g))
+	list, err := c.service.List(g.Request.Context(), rest.Caller(g))
 	if err != nil {
 		return err
 	}
-	return middleware.OK(g, list)
+	return rest.OK(g, list)
 }
 
 // unlink removes one of the caller's linked accounts.
@@ -69,19 +63,13 @@ func (c *controller) index(g *gin.Context) error {
 //	@Produce		json
 //	@Param			provider	path	string	true	"the provider"	Enums(facebook, github, google)
 //	@Success		204
-//	@Failure		400	{object}	middleware.Problem	"malformed_body; validation_failed: two different access_token"
-//	@Failure		401	{object}	middleware.Problem	"unauthorized"
-//	@Failure		404	{object}	middleware.Problem	"not_found: no account of the provider is linked"
-//	@Failure		408	{object}	middleware.Problem	"request_timeout: the body came too slowly"
-//	@Failure		409	{object}	middleware.Problem	"conflict: it is the last way to sign in"
-//	@Failure		413	{object}	middleware.Problem	"payload_too_large"
-//	@Failure		415	{object}	middleware.Problem	"unsupported_media_type"
-//	@Failure		503	{object}	middleware.Problem	"unavailable"
+//	@Failure		404	{object}	rest.Problem	"not_found: no account of the provider is linked"
+//	@Failure		409	{object}	rest.Problem	"conflict: it is the last way to sign in"
 //	@Security		UserToken
 //	@Router			/auth/identities/{provider} [delete]
 func (c *controller) unlink(g *gin.Context) error {
-	if err := c.service.Unlink(g.Request.Context(), middleware.Caller(g), g.Param("provider")); err != nil {
+	if err := c.service.Unlink(g.Request.Context(), rest.Caller(g), g.Param("provider")); err != nil {
 		return err
 	}
-	return middleware.NoContent(g)
+	return rest.NoContent(g)
 }

@@ -69,9 +69,9 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	case err != nil:
 		return Profile{}, err
 	case me.Error.Code == graphBadToken || me.Error.Code == graphSession:
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	case status != http.StatusOK || me.ID != userID:
-		return Profile{}, away(fmt.Errorf("/me: status %d, code %d, or another user than the token's", status, me.Error.Code))
+		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or another user than the token's", status, me.Error.Code))
 	}
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
@@ -94,11 +94,11 @@ func (f facebook) inspect(ctx context.Context, token string) (userID string, err
 	case err != nil:
 		return "", err
 	case info.Error.Code == graphBadParameter:
-		return "", refused()
+		return "", rejected()
 	case status != http.StatusOK || info.Data == nil:
-		return "", away(fmt.Errorf("/debug_token: status %d, code %d", status, info.Error.Code))
+		return "", unavailable(fmt.Errorf("/debug_token: status %d, code %d", status, info.Error.Code))
 	case !info.Data.IsValid || info.Data.AppID != f.app.id || info.Data.Type != "USER" || info.Data.UserID == "":
-		return "", refused()
+		return "", rejected()
 	}
 	return info.Data.UserID, nil
 }
@@ -119,7 +119,7 @@ func (facebook) blamesCode(e *oauth2.RetrieveError) error {
 	var answer struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &answer)
 	if err == nil && (answer.Error.Code == graphBadParameter || answer.Error.Code == graphBadRedirect) {
-		return refused()
+		return rejected()
 	}
 	return nil
 }

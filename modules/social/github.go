@@ -61,9 +61,9 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	case err != nil:
 		return Profile{}, err
 	case status != http.StatusOK: // revoked in between, or the account is suspended
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	case user.ID == 0:
-		return Profile{}, away(errors.New("a user without id"))
+		return Profile{}, unavailable(errors.New("a user without id"))
 	}
 	email, verified, err := g.email(ctx, token)
 	return Profile{
@@ -82,7 +82,7 @@ func (g github) check(ctx context.Context, token string) error {
 	address := g.api + "/applications/" + url.PathEscape(g.app.id) + "/token"
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return away(err)
+		return unavailable(err)
 	}
 	r.SetBasicAuth(g.app.id, g.app.secret)
 	r.Header.Set("Content-Type", "application/json")
@@ -95,13 +95,13 @@ func (g github) check(ctx context.Context, token string) error {
 	case err != nil:
 		return err
 	case status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
-		return refused()
+		return rejected()
 	case status != http.StatusOK:
-		return awayWith(status)
+		return unexpectedStatus(status)
 	case grant.App.ClientID == "":
-		return away(errors.New("a grant without app"))
+		return unavailable(errors.New("a grant without app"))
 	case grant.App.ClientID != g.app.id:
-		return refused()
+		return rejected()
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (g github) email(ctx context.Context, token string) (address string, verifi
 		return "", false, err
 	}
 	if status == http.StatusUnauthorized {
-		return "", false, refused()
+		return "", false, rejected()
 	}
 	for _, e := range emails {
 		if e.Primary {
@@ -131,7 +131,7 @@ func (g github) email(ctx context.Context, token string) (address string, verifi
 func (github) blamesCode(e *oauth2.RetrieveError) error {
 	switch e.ErrorCode {
 	case "bad_verification_code", "redirect_uri_mismatch":
-		return refused()
+		return rejected()
 	case "unverified_user_email":
 		return apperr.New(apperr.Conflict, "GitHub gives no token for an account whose primary e-mail address is not verified. Have it verified there, and sign in again.")
 	}

@@ -115,11 +115,11 @@ func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) 
 	var c claims
 	switch {
 	case keys.away != nil:
-		return Profile{}, away(keys.away)
+		return Profile{}, unavailable(keys.away)
 	case err != nil || len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	case token.Claims(&c) != nil:
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	}
 	return c.profile(), nil
 }
@@ -149,11 +149,11 @@ func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token str
 	case err != nil:
 		return Profile{}, err
 	case status == http.StatusBadRequest || status == http.StatusUnauthorized:
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	case status != http.StatusOK || info.Audience == "":
-		return Profile{}, away(fmt.Errorf("tokeninfo: status %d, or no audience", status))
+		return Profile{}, unavailable(fmt.Errorf("tokeninfo: status %d, or no audience", status))
 	case !slices.Contains(g.ids, info.Audience):
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	}
 	var c claims
 	status, err = g.calls.get(ctx, issuer.UserInfoURL, token, &c)
@@ -161,9 +161,9 @@ func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token str
 	case err != nil:
 		return Profile{}, err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || info.Subject == "": // revoked, or without the scope openid
-		return Profile{}, refused()
+		return Profile{}, rejected()
 	case status != http.StatusOK || c.Subject != info.Subject:
-		return Profile{}, away(fmt.Errorf("userinfo: status %d, or another user than the token's", status))
+		return Profile{}, unavailable(fmt.Errorf("userinfo: status %d, or another user than the token's", status))
 	}
 	return c.profile(), nil
 }
@@ -179,7 +179,7 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 		return nil, err
 	}
 	if status != http.StatusOK || found.IssuerURL != g.issuer || found.JWKSURL == "" || found.TokenURL == "" || found.UserInfoURL == "" {
-		return nil, away(fmt.Errorf("discovery: status %d, another issuer, or an address is missing", status))
+		return nil, unavailable(fmt.Errorf("discovery: status %d, another issuer, or an address is missing", status))
 	}
 	found.keys = oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), g.calls.http), found.JWKSURL)
 	g.discovered.CompareAndSwap(nil, &found)
@@ -189,7 +189,7 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 // blamesCode knows the errors of RFC 6749 section 5.2 and Google's own. An invalid_request is ours: a secret is missing.
 func (*google) blamesCode(e *oauth2.RetrieveError) error {
 	if slices.Contains([]string{"invalid_grant", "redirect_uri_mismatch"}, e.ErrorCode) {
-		return refused()
+		return rejected()
 	}
 	return nil
 }

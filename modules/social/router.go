@@ -1,14 +1,16 @@
 package social
 
 import (
-	"example.com/ginseng/kit/access"
-	"example.com/ginseng/middleware"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
-// Routes mounts the routes of signing in with a provider.
-func (m *Module) Routes(r *middleware.Router) {
-	c := m.controller
-	r.POST("/auth/:provider", access.Foreign, r.Limited(c.signIn))
-	r.GET("/auth/identities", access.User, c.index)
-	r.DELETE("/auth/identities/:provider", access.User, c.unlink)
+// Routes implements kit.Module.
+func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
+	c, auth := m.controller, mw.Auth
+	r.POST("/auth/:provider", auth.Provider, rest.Handle(c.signIn))
+	r.GET("/auth/identities", auth.User, rest.Handle(c.index))
+	r.DELETE("/auth/identities/:provider", auth.User, rest.Handle(c.unlink))
 }

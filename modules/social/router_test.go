@@ -10,6 +10,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/modules/apitest"
 )
 
 type request = testkit.Request
@@ -30,7 +31,7 @@ var (
 func start(t *testing.T) (*testkit.API, testkit.Providers) {
 	t.Helper()
 	var p testkit.Providers
-	api := testkit.Start(t, func(c *testkit.Config) {
+	api := apitest.Start(t, func(c *testkit.Config) {
 		p = c.StartProviders(t)
 	})
 	for _, u := range []providers.User{ada, eve} {
@@ -155,7 +156,7 @@ func TestBadProof(t *testing.T) {
 
 func TestNotConfigured(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	for _, provider := range []string{"facebook", "github", "google"} {
 		if status := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {"x"}}}).Status; status != 404 {
 			t.Errorf("%s: %d", provider, status)
@@ -297,7 +298,7 @@ func TestParallelFirstSignInsOverHTTP(t *testing.T) {
 	t.Parallel()
 	api, p := start(t)
 	tokens := p.Google.Token(ada.ID)
-	answers := make(chan testkit.Answer, 20)
+	answers := make(chan testkit.Response, 20)
 	for range cap(answers) {
 		go func() {
 			answers <- api.Do(request{Method: "POST", Path: "/auth/google", Form: url.Values{"access_token": {tokens}}})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -12,10 +13,9 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/password"
-	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
@@ -33,7 +33,7 @@ type house struct {
 	*internet
 	t       *testing.T
 	db      store.DB
-	members *user.Service
+	members *user.Module
 
 	mu     sync.Mutex
 	opened []user.User
@@ -50,13 +50,9 @@ func (h *house) Open(_ context.Context, u user.User, _ access.Client) (user.Sign
 func build(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, internet: newInternet(t), db: testdb.Open(t)}
-	limits, identities := ratelimit.New(h.db, h.clock.Now), NewIdentities(h.db)
-	h.members = user.New(user.Options{
-		DB: h.db, Hasher: password.NewWeakHasher(), Limits: limits, Dependents: []user.Dependent{identities}, Now: h.clock.Now, NewID: store.NewID,
-	}).Service
-	h.Service = newService(Options{
-		Users: h.members, Sessions: h, Limits: limits, Identities: identities, Config: h.config, Now: h.clock.Now, NewID: store.NewID,
-	}, patience)
+	d := testkit.Deps(t, h.db, h.clock.Now)
+	h.members = user.New(d, user.Settings{})
+	h.Service = newService(d, h.config, h.members, h, providerTimeout)
 	if err := h.db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +65,7 @@ func build(t *testing.T) *house {
 // enter signs an account of a provider in, as a caller.
 func (h *house) enter(caller access.Principal, provider, account string) (user.View, error) {
 	h.t.Helper()
-	result, err := h.SignIn(h.t.Context(), caller, home, provider, Proof{AccessToken: h.fakes[provider].Token(account)})
+	result, _, err := h.SignIn(h.t.Context(), caller, home, provider, Proof{AccessToken: h.fakes[provider].Token(account)})
 	return result.User, err
 }
 
@@ -114,7 +110,7 @@ func (h *house) user(id store.ID) user.User {
 // signUp makes a user with a password, whose e-mail is not verified.
 func (h *house) signUp(email string) access.Principal {
 	h.t.Helper()
-	u, err := h.members.Create(h.t.Context(), home, user.CreateInput{Email: email, Password: "patience is a root"})
+	u, _, err := h.members.Create(h.t.Context(), home, user.CreateInput{Email: email, Password: "patience is a root"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -185,9 +181,9 @@ func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.config.Google.IDs, h.config.GitHub.ID = nil, ""
-	h.providers = h.config.providers(newClient(patience), h.clock.Now)
+	h.providers = h.config.providers(newClient(http.DefaultTransport, providerTimeout), h.clock.Now)
 	for _, name := range []string{"google", "github", "twitter", "", "FACEBOOK", "identities"} {
-		if _, err := h.SignIn(t.Context(), nobody, home, name, Proof{}); !apperr.Is(err, apperr.NotFound) {
+		if _, _, err := h.SignIn(t.Context(), nobody, home, name, Proof{}); !apperr.Is(err, apperr.NotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -242,7 +238,7 @@ func TestFirstSignInsInParallel(t *testing.T) {
 			for range n {
 				go func() {
 					<-begin
-					result, err := h.SignIn(t.Context(), nobody, home, "github", proof)
+					result, _, err := h.SignIn(t.Context(), nobody, home, "github", proof)
 					answers <- answer{result.User, err}
 				}()
 			}
@@ -472,7 +468,7 @@ func TestLinkingInParallel(t *testing.T) {
 		codes := make(chan apperr.Code, 2)
 		for n := range 2 {
 			go func() {
-				_, err := h.SignIn(t.Context(), test.callers[n], home, test.provider, Proof{AccessToken: h.fakes[test.provider].Token(test.accounts[n])})
+				_, _, err := h.SignIn(t.Context(), test.callers[n], home, test.provider, Proof{AccessToken: h.fakes[test.provider].Token(test.accounts[n])})
 				codes <- apperr.CodeOf(err)
 			}()
 		}
@@ -510,7 +506,7 @@ func TestDeletedUser(t *testing.T) {
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	u, err := h.members.CreateVerified(t.Context(), home, user.Profile{Email: "ada@example.com"})
+	u, _, err := h.members.CreateVerified(t.Context(), home, user.Profile{Email: "ada@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,13 +519,13 @@ func TestRefusalsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	try := func(client access.Client, token string) apperr.Code {
-		_, err := h.SignIn(t.Context(), nobody, client, "github", Proof{AccessToken: token})
+		_, _, err := h.SignIn(t.Context(), nobody, client, "github", Proof{AccessToken: token})
 		return apperr.CodeOf(err)
 	}
 	good := h.fakes["github"].Token(ada.ID)
 	v6 := func(host string) access.Client { return access.Client{Address: "2001:db8:1:2::" + host} }
 	server := access.Client{Address: "2001:db8:1:2::1", Trusted: true}
-	for n := range refusals.Max {
+	for n := range rejections.Max {
 		if got := try(v6(fmt.Sprint(n)), "bad"); got != apperr.Unauthorized {
 			t.Fatalf("refusal %d: %s", n+1, got)
 		}
@@ -552,7 +548,7 @@ func TestRefusalsAreLimited(t *testing.T) {
 	if got := try(access.Client{Address: "2001:db8:1:3::1"}, good); got != "" {
 		t.Errorf("another network: %s", got)
 	}
-	h.clock.Advance(refusals.Window)
+	h.clock.Advance(rejections.Window)
 	if got := try(v6("1"), good); got != "" {
 		t.Errorf("when the time is over: %s", got)
 	}
@@ -563,7 +559,7 @@ func TestOtherFaultsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.fakes["github"].Fail(providers.Broken)
-	for n := range refusals.Max + 1 {
+	for n := range rejections.Max + 1 {
 		if _, err := h.enter(nobody, "github", ada.ID); !apperr.Is(err, apperr.Unavailable) {
 			t.Fatalf("%d: %v", n, err)
 		}
@@ -589,7 +585,7 @@ func TestNewUsersAreLimited(t *testing.T) {
 func TestSlowProvider(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	h.patience = 50 * time.Millisecond
+	h.timeout = 50 * time.Millisecond
 	h.fakes["github"].Fail(providers.Slow, "/api/v3/user")
 	h.refuse(apperr.Unavailable, "context deadline exceeded", nobody, "github", ada.ID)
 }
@@ -600,7 +596,7 @@ func TestAccountWithoutID(t *testing.T) {
 	h := build(t)
 	for _, subject := range []string{"", strings.Repeat("1", 256)} {
 		proof := Proof{IDToken: h.google.IDToken(ada.ID, providers.Claim("sub", subject))}
-		if _, err := h.SignIn(t.Context(), nobody, home, "google", proof); !apperr.Is(err, apperr.Unavailable) {
+		if _, _, err := h.SignIn(t.Context(), nobody, home, "google", proof); !apperr.Is(err, apperr.Unavailable) {
 			t.Errorf("%d bytes: %v", len(subject), err)
 		}
 	}

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
@@ -24,16 +25,23 @@ func (plain) Verify(_ context.Context, password, hash string) (match, outdated b
 	return hash == "hash of "+password, false, nil
 }
 
+// deps returns dependencies with a hasher.
+func deps(t *testing.T, db store.DB, hasher kit.Hasher, now func() time.Time) kit.Deps {
+	d := testkit.Deps(t, db, now)
+	d.Hasher = hasher
+	return d
+}
+
 // limited starts a service on which hashing costs nothing, with one user, and tells how to set its clock forward.
 func limited(t *testing.T) (s *Service, ada User, advance func(time.Duration)) {
 	t.Helper()
 	db, now := testdb.Open(t), time.Now()
 	clock := func() time.Time { return now }
-	s = newService(Options{DB: db, Hasher: plain{}, Limits: ratelimit.New(db, clock), Now: clock, NewID: store.NewID})
+	s = newService(deps(t, db, plain{}, clock), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ada, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
+	ada, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +58,7 @@ func TestGuessing(t *testing.T) {
 			t.Parallel()
 			s, _, advance := limited(t)
 			guess := func(client access.Client, email, password string) apperr.Code {
-				_, err := s.Authenticate(t.Context(), client, email, password)
+				_, _, err := s.Authenticate(t.Context(), client, email, password)
 				return apperr.CodeOf(err)
 			}
 			for i := range 10 { // clients, of 10 guesses each
@@ -87,22 +95,22 @@ func TestSpraying(t *testing.T) {
 	spray := func(client access.Client) {
 		t.Helper()
 		for i := range 100 {
-			_, err := s.Authenticate(t.Context(), client, fmt.Sprintf("user%d@example.com", i), "wrong")
+			_, _, err := s.Authenticate(t.Context(), client, fmt.Sprintf("user%d@example.com", i), "wrong")
 			if !apperr.Is(err, apperr.Unauthorized) {
 				t.Fatalf("guess %d: %v", i, err)
 			}
 		}
 	}
 	spray(access.Client{Address: "2001:db8::1"})
-	if _, err := s.Authenticate(t.Context(), access.Client{Address: "2001:db8::2"}, ada.Email, "right"); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, _, err := s.Authenticate(t.Context(), access.Client{Address: "2001:db8::2"}, ada.Email, "right"); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("the same network: %v", err)
 	}
-	if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
+	if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
 		t.Errorf("another: %v", err)
 	}
 	server := access.Client{Address: "192.0.2.9", Trusted: true}
 	spray(server)
-	if _, err := s.Authenticate(t.Context(), server, ada.Email, "right"); err != nil {
+	if _, _, err := s.Authenticate(t.Context(), server, ada.Email, "right"); err != nil {
 		t.Errorf("a server: %v", err)
 	}
 }
@@ -113,11 +121,11 @@ func TestForgiving(t *testing.T) {
 	s, ada, _ := limited(t)
 	for range 3 {
 		for range 9 {
-			if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
+			if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
+		if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +135,7 @@ func TestSignups(t *testing.T) {
 	t.Parallel()
 	s, ada, advance := limited(t)
 	create := func(client access.Client, i int) error {
-		_, err := s.Create(t.Context(), client, CreateInput{Email: fmt.Sprintf("%d@example.com", i), Password: "x"})
+		_, _, err := s.Create(t.Context(), client, CreateInput{Email: fmt.Sprintf("%d@example.com", i), Password: "x"})
 		return err
 	}
 	for i := range 19 {
@@ -135,13 +143,13 @@ func TestSignups(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Create(t.Context(), address(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
+	if _, _, err := s.Create(t.Context(), address(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
 		t.Errorf("a taken address: %v", err) // counts too: it tells who has an account
 	}
 	if err := create(address(1), 20); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("the 21st: %v", err)
 	}
-	if _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: "g@example.com"}); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: "g@example.com"}); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("by a provider: %v", err)
 	}
 	for i, client := range []access.Client{address(2), {Address: address(1).Address, Trusted: true}} {
@@ -166,7 +174,7 @@ func TestResetPassword(t *testing.T) {
 	if _, err := s.ResetPassword(t.Context(), ada.ID, ada.Epoch, "newer"); !apperr.Is(err, apperr.NotFound) {
 		t.Errorf("again: %v", err)
 	}
-	if _, err := s.Authenticate(t.Context(), address(1), ada.Email, "new"); err != nil {
+	if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "new"); err != nil {
 		t.Error(err)
 	}
 	again, err := s.ResetPassword(t.Context(), ada.ID, reset.Epoch, "newest")
@@ -181,17 +189,17 @@ func TestResetPassword(t *testing.T) {
 func TestCreateVerified(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
-	eve, err := s.CreateVerified(t.Context(), address(1), Profile{Email: " Eve@Example.com", Name: "Eve"})
+	eve, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: " Eve@Example.com", Name: "Eve"})
 	if err != nil || eve.Email != "eve@example.com" || eve.Name != "Eve" || eve.Picture == "" || !eve.EmailVerified || eve.Role != access.RoleUser {
 		t.Fatalf("%+v %v", eve, err)
 	}
 	if eve.HasPassword() || !ada.HasPassword() {
 		t.Error("HasPassword is wrong")
 	}
-	if _, err := s.Authenticate(t.Context(), address(1), eve.Email, ""); !apperr.Is(err, apperr.Unauthorized) {
+	if _, _, err := s.Authenticate(t.Context(), address(1), eve.Email, ""); !apperr.Is(err, apperr.Unauthorized) {
 		t.Errorf("an account without a password: %v", err)
 	}
-	if _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
+	if _, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
 		t.Errorf("a taken address: %v", err)
 	}
 }

@@ -10,31 +10,31 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// User is an account as it is stored.
+// User is a stored account.
 type User struct {
 	store.Meta `bson:",inline"`
 	Email      string      `json:"email"` // trimmed, lower case, unique
 	Name       string      `json:"name"`
-	Picture    string      `json:"picture"` // address of an image
+	Picture    string      `json:"picture"` // URL of an image
 	Role       access.Role `json:"role"`
 	Password   string      `json:"password"` // hash; see package password
-	// Epoch is raised when all sessions end at once: a session is good only in the epoch it began in. So a password
-	// change ends them in the same atomic write, and no sign-in with the old password can slip past it.
+	// Epoch increases when all sessions end: a session is valid only in the epoch it began in. So a password change ends
+	// them in the same atomic write, including a concurrent sign-in with the old password.
 	Epoch int64 `json:"epoch"`
-	// EmailVerified tells that the owner of the address is known to hold the account: a provider said so when it was made,
-	// or she completed a password reset.
+	// EmailVerified reports that the account belongs to the owner of the address: it was created with an address that a
+	// provider had verified, or a password reset was completed.
 	EmailVerified bool `json:"emailVerified"`
-	// LinksFrom is the first epoch whose linked identities are good.
+	// LinksFrom is the first epoch whose linked identities are valid.
 	LinksFrom int64 `json:"linksFrom"`
 }
 
 // HasPassword reports whether the user can sign in with a password.
 func (u User) HasPassword() bool { return u.Password != "" }
 
-// Profile is what is known of somebody who is to have an account. Email is needed.
+// Profile describes a new user. Email is required.
 type Profile struct{ Email, Name, Picture string }
 
-// CreateInput is what sign-up takes. An address with a colon could not be sent as HTTP Basic (RFC 7617 section 2).
+// CreateInput has the parameters of a new user. HTTP Basic cannot transmit an address with a colon (RFC 7617 section 2).
 type CreateInput struct {
 	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
@@ -43,27 +43,27 @@ type CreateInput struct {
 	Role     string `json:"role" validate:"omitempty,oneof=user admin" enums:"user,admin"`
 } //	@name	UserCreate
 
-// UpdateInput is what a change of a user takes: nil leaves a field as it is, and an empty name or picture goes back to
-// its default.
+// UpdateInput has the parameters of a change: nil does not change a field, and an empty name or picture resets it to the
+// default.
 type UpdateInput struct {
 	Name    *string `json:"name" null:"clear" validate:"omitnil,max=100" example:"Ada Lovelace" extensions:"x-nullable"`
 	Picture *string `json:"picture" null:"clear" validate:"omitnil,max=2048,len=0|http_url" example:"https://example.com/ada.png" extensions:"x-nullable"`
 	Role    *string `json:"role" validate:"omitnil,oneof=user admin" enums:"user,admin"`
 } //	@name	UserUpdate
 
-// PasswordInput is what a change of password takes.
+// PasswordInput has the parameters of a password change.
 type PasswordInput struct {
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"a better horse battery" format:"password"`
 } //	@name	UserPassword
 
-// PublicView is a user as everyone sees it.
+// PublicView is the representation of a user for everyone.
 type PublicView struct {
 	ID      store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name    string   `json:"name" example:"Ada"`
 	Picture string   `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon"`
 } //	@name	UserPublic
 
-// View is a user as she and admins see it. The password never leaves the server.
+// View is the representation of a user for the user and for admins.
 type View struct {
 	ID        store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name      string      `json:"name" example:"Ada"`
@@ -73,7 +73,7 @@ type View struct {
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	User
 
-// AnyView documents an answer that is a PublicView or a View.
+// AnyView documents a response with a PublicView or a View.
 type AnyView struct {
 	PublicView
 	Email     string      `json:"email,omitempty" extensions:"x-omitempty" example:"ada@example.com"`
@@ -81,18 +81,18 @@ type AnyView struct {
 	CreatedAt store.Time  `json:"createdAt,omitzero" swaggertype:"string" format:"date-time" extensions:"x-omitempty" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	UserSeen
 
-// SignedIn is the answer to every way of signing in (seed: token, user).
+// SignedIn is the response to a sign-in.
 type SignedIn struct {
 	Token        string     `json:"token" example:"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"` // send it as access_token
 	User         View       `json:"user"`
-	RefreshToken string     `json:"refreshToken" example:"Zk3n0cXGk2…"`                                                   // trade it for the next pair, once
+	RefreshToken string     `json:"refreshToken" example:"Zk3n0cXGk2…"`                                                   // for POST /auth/refresh, valid once
 	ExpiresAt    store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-02T16:04:05.000Z"` // of token
 } //	@name	AuthResult
 
-// Public is the user as everyone sees it.
+// Public returns the representation for everyone.
 func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Picture: u.Picture} }
 
-// View is the user as she and admins see it.
+// View returns the representation for the user and for admins.
 func (u User) View() View {
 	return View{ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, Role: u.Role, CreatedAt: u.CreatedAt}
 }
@@ -111,8 +111,8 @@ func storeSpec() store.Spec {
 	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
-// NormalEmail is the form in which an e-mail address is stored and looked up: ASCII in lower case, and nothing else
-// changed. Beyond ASCII other people's letters become these: the Kelvin sign, U+212A, is a k in lower case.
+// NormalEmail returns the form in which an email address is stored and looked up: trimmed, ASCII in lower case. Other
+// letters are not changed, because some become ASCII: the Kelvin sign, U+212A, is k in lower case.
 func NormalEmail(email string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -122,14 +122,14 @@ func NormalEmail(email string) string {
 	}, strings.TrimSpace(email))
 }
 
-// defaultName is the part of the address before @, as far as a name may be long.
+// defaultName returns the part of the address before @, up to the maximum length of a name.
 func defaultName(email string) string {
 	name, _, _ := strings.Cut(email, "@")
 	runes := []rune(name)
 	return string(runes[:min(len(runes), 100)])
 }
 
-// defaultPicture is the address's Gravatar, or a pattern made from it where there is none.
+// defaultPicture returns the URL of the address's Gravatar, or of a generated pattern if there is none.
 func defaultPicture(email string) string {
 	sum := sha256.Sum256([]byte(email))
 	return "https://www.gravatar.com/avatar/" + hex.EncodeToString(sum[:]) + "?d=identicon"

@@ -1,52 +1,42 @@
-// Package user keeps the accounts: who may sign in, under which name, in which role.
+// Package user provides accounts: email address, name, role and password.
 package user
 
 import (
 	"context"
-	"time"
 
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/middleware"
 )
 
-// Options are what a Module is made of.
-type Options struct {
-	DB         store.DB
-	Config     Settings
-	Hasher     Hasher
-	Cursors    listing.Cursors
-	Limits     *ratelimit.Limiter
-	Dependents []Dependent // what goes with a user who is deleted
-	Now        func() time.Time
-	NewID      func() store.ID
-}
-
-// Hasher is package password's.
-type Hasher interface {
-	Hash(ctx context.Context, password string) (string, error)
-	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
-}
-
-// Dependent is something of a user's that another module keeps.
+// Dependent is implemented by modules that store data of users.
 type Dependent interface {
+	// DeleteOf deletes the data of a user.
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
-// Module mounts the routes of users. Its Service is what other modules use.
+// Module provides the routes of users, and a Service for other modules.
 type Module struct {
 	*Service
 	controller *controller
 }
 
-// New makes the module.
-func New(o Options) *Module {
-	service := newService(o)
+// New creates the module.
+func New(d kit.Deps, s Settings) *Module {
+	service := newService(d, s)
 	return &Module{
 		Service:    service,
-		controller: &controller{service: service, list: listing.NewLister(spec(), o.Cursors)},
+		controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)},
 	}
 }
 
-var _ middleware.Module = (*Module)(nil)
+// OnDelete registers a Dependent whose data of a user is deleted with the user. It must be called before the server starts.
+func (m *Module) OnDelete(dependent Dependent) {
+	m.dependents = append(m.dependents, dependent)
+}
+
+var (
+	_ kit.Module              = (*Module)(nil)
+	_ access.PasswordVerifier = (*Module)(nil)
+)

@@ -1,19 +1,30 @@
 package user
 
 import (
-	"example.com/ginseng/kit/access"
-	"example.com/ginseng/middleware"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
 )
 
-// Routes mounts the routes of users.
-func (m *Module) Routes(r *middleware.Router) {
-	c := m.controller
-	r.POST("/users", m.SignupRule(), r.Limited(r.Idempotent(c.create)))
-	r.GET("/users", access.Admin, c.index)
-	r.GET("/users/me", access.User, c.me)
-	r.GET("/users/:id", access.Public, c.show)
-	r.PUT("/users/:id", access.User, c.update)
-	r.PATCH("/users/:id", access.User, c.update)
-	r.PUT("/users/:id/password", access.Password, c.changePassword)
-	r.DELETE("/users/:id", access.User, c.delete)
+// Routes implements kit.Module.
+func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
+	c, auth := m.controller, mw.Auth
+	r.POST("/users", m.SignUpAuth(auth), mw.Idempotency, rest.Handle(c.create))
+	r.GET("/users", auth.Admin, rest.Handle(c.index))
+	r.GET("/users/me", auth.User, rest.Handle(c.me))
+	r.GET("/users/:id", auth.Public, rest.Handle(c.show))
+	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
+	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
+	r.PUT("/users/:id/password", auth.Basic, rest.Handle(c.changePassword))
+	r.DELETE("/users/:id", auth.User, rest.Handle(c.delete))
+}
+
+// SignUpAuth returns the authentication of sign-up, sign-in and password resets: the master key, unless PUBLIC_SIGNUP
+// allows any caller.
+func (m *Module) SignUpAuth(auth kit.Auth) gin.HandlerFunc {
+	if m.settings.PublicSignup {
+		return auth.Public
+	}
+	return auth.Master
 }

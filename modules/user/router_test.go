@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
 )
 
 type request = testkit.Request
@@ -20,7 +21,7 @@ const newPassword = "a better horse battery"
 
 func TestSignUp(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	post := func(form string) request {
 		return request{Method: "POST", Path: "/users", As: testkit.MasterKey, Body: form, ContentType: "application/x-www-form-urlencoded"}
 	}
@@ -59,7 +60,7 @@ func TestSignUp(t *testing.T) {
 
 func TestPublicSignup(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t, func(c *testkit.Config) { c.Settings.User.PublicSignup = true })
+	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"))
 	form := url.Values{"email": {"ada@example.com"}, "password": {testkit.Password}}
 	withRole := url.Values{"email": {"eve@example.com"}, "password": {testkit.Password}, "role": {"admin"}}
 	api.Run(t, []testkit.Scenario{
@@ -73,7 +74,7 @@ func TestPublicSignup(t *testing.T) {
 
 func TestUsers(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
 	nobody := store.NewID().Hex()
 	path := "/users/" + ada.ID
@@ -123,7 +124,7 @@ func TestUsers(t *testing.T) {
 
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
 	second := api.SignIn(ada.Email, testkit.Password).Token
 	form := url.Values{"password": {newPassword}}
@@ -153,7 +154,7 @@ func TestChangePassword(t *testing.T) {
 // TestConcurrentPasswordChange has many change a password that they all know: one does.
 func TestConcurrentPasswordChange(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	const callers = 6
 	statuses := make(chan int, callers)
@@ -178,7 +179,7 @@ func TestConcurrentPasswordChange(t *testing.T) {
 // and the other in.
 func TestMeIsNobodyElse(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	hers := api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")
 	api.Run(t, []testkit.Scenario{
@@ -191,7 +192,7 @@ func TestMeIsNobodyElse(t *testing.T) {
 // TestViewsHaveTheirOwnETag keeps a caller who has seen the public view from being told that the full one is the same.
 func TestViewsHaveTheirOwnETag(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	public := api.Do(request{Method: "GET", Path: "/users/" + ada.ID}).Header.Get("ETag")
 	full := api.Do(request{Method: "GET", Path: "/users/" + ada.ID, As: ada.Token, Header: http.Header{"If-None-Match": {public}}})
@@ -203,7 +204,7 @@ func TestViewsHaveTheirOwnETag(t *testing.T) {
 // TestConcurrentSignUp gives one address to many: one gets it.
 func TestConcurrentSignUp(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	const callers = 8
 	statuses := make(chan int, callers)
 	for range callers {
@@ -223,7 +224,7 @@ func TestConcurrentSignUp(t *testing.T) {
 // TestLogHoldsNoSecret looks for what a log must not hold after all kinds of calls.
 func TestLogHoldsNoSecret(t *testing.T) {
 	t.Parallel()
-	api := testkit.Start(t)
+	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	api.Do(request{Method: "GET", Path: "/users/me?access_token=" + ada.Token})
 	api.Do(request{Method: "GET", Path: "/users/me?access_token=wrong-token-value"})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
@@ -12,79 +13,70 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Service holds the rules of users.
+// Service has the business rules of users.
 type Service struct {
 	users      *store.Collection[User]
-	config     Settings
-	hasher     Hasher
+	settings   Settings
+	hasher     kit.Hasher
 	dependents []Dependent
 	limits     *ratelimit.Limiter
 	guesses    *ratelimit.Guesses
 	now        func() time.Time
-	newID      func() store.ID
 }
 
-func newService(o Options) *Service {
+func newService(d kit.Deps, s Settings) *Service {
 	return &Service{
-		users:      store.Open[User](o.DB, storeSpec()),
-		config:     o.Config,
-		hasher:     o.Hasher,
-		dependents: o.Dependents,
-		limits:     o.Limits,
-		guesses:    ratelimit.NewGuesses(o.Limits),
-		now:        o.Now,
-		newID:      o.NewID,
+		users:    store.Open[User](d.DB, storeSpec()),
+		settings: s,
+		hasher:   d.Hasher,
+		limits:   d.Limits,
+		guesses:  ratelimit.NewGuesses(d.Limits),
+		now:      d.Now,
 	}
 }
 
-// SignupRule is what sign-up, sign-in and asking for a password reset ask of their caller: the master key, unless the settings lift it.
-func (s *Service) SignupRule() access.Rule {
-	if s.config.PublicSignup {
-		return access.Public
-	}
-	return access.Master
-}
-
-// The limits of guessing and signing up. The guesses that count are the wrong ones.
+// Rate limits. Those of sign-in count wrong passwords.
 var (
-	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // at one account
+	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // per account and network
 	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
 	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute}
-	signups          = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour} // of one address
+	signups          = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour} // per network
 )
 
-// Create makes an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups of the client's
-// address. Conflict: the e-mail is taken.
-func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, error) {
+// Create creates an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups from the
+// client's network. Conflict: the email address is in use. The states of the rate limits are also returned with an error.
+func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, ratelimit.States, error) {
 	if in.Role != "" && !client.Trusted {
-		return User{}, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
+		return User{}, nil, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
 	}
-	if err := s.countSignup(ctx, client); err != nil {
-		return User{}, err
+	limits, err := s.countSignup(ctx, client)
+	if err != nil {
+		return User{}, limits, err
 	}
 	hash, err := s.hasher.Hash(ctx, in.Password)
 	if err != nil {
-		return User{}, err
+		return User{}, limits, err
 	}
 	u := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
 	u.Role, u.Password = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash
-	return u, s.users.Insert(ctx, u)
+	return u, limits, s.users.Insert(ctx, u)
 }
 
-// CreateVerified makes an account without a password, for somebody whose e-mail an identity provider has verified.
+// CreateVerified creates an account without a password, with an email address that an identity provider has verified.
 // TooManyRequests, Conflict: as Create.
-func (s *Service) CreateVerified(ctx context.Context, client access.Client, in Profile) (User, error) {
-	if err := s.countSignup(ctx, client); err != nil {
-		return User{}, err
+func (s *Service) CreateVerified(ctx context.Context, client access.Client, in Profile) (User, ratelimit.States, error) {
+	limits, err := s.countSignup(ctx, client)
+	if err != nil {
+		return User{}, limits, err
 	}
 	u := s.newUser(in)
 	u.EmailVerified = true
-	return u, s.users.Insert(ctx, u)
+	return u, limits, s.users.Insert(ctx, u)
 }
 
-func (s *Service) countSignup(ctx context.Context, client access.Client) error {
+func (s *Service) countSignup(ctx context.Context, client access.Client) (ratelimit.States, error) {
 	if client.Trusted {
-		return nil
+		return nil, nil
 	}
 	return s.limits.Take(ctx, signups.Of(ratelimit.Network(client.Address)))
 }
@@ -92,7 +84,7 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) error {
 func (s *Service) newUser(p Profile) User {
 	email := NormalEmail(p.Email)
 	return User{
-		Meta:    store.NewMeta(s.newID(), store.At(s.now())),
+		Meta:    store.NewMeta(store.NewID(), store.At(s.now())),
 		Email:   email,
 		Name:    cmp.Or(p.Name, defaultName(email)),
 		Picture: cmp.Or(p.Picture, defaultPicture(email)),
@@ -103,7 +95,7 @@ func (s *Service) newUser(p Profile) User {
 // Get returns a user, or NotFound.
 func (s *Service) Get(ctx context.Context, id store.ID) (User, error) { return s.users.Get(ctx, id) }
 
-// ByEmail returns the user with the e-mail, or NotFound.
+// ByEmail returns the user with the email address, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 	return s.users.First(ctx, store.Eq("email", NormalEmail(email)))
 }
@@ -113,10 +105,10 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.users, q, User.View)
 }
 
-// Update changes what was given. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role and
-// is none; PreconditionFailed: the user has none of the versions expected.
+// Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
+// without being an admin; PreconditionFailed: the user has none of the expected versions.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in UpdateInput) (User, error) {
-	u, err := s.owned(ctx, caller, id, expected)
+	u, err := s.editable(ctx, caller, id, expected)
 	if err != nil {
 		return User{}, err
 	}
@@ -139,16 +131,16 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	return s.change(ctx, id, expected, changes...)
 }
 
-// ChangePassword sets a new password; every session of the user ends with the same write. Forbidden: the caller is
-// another user, be it an admin. Unauthorized: the password that the caller proved has been changed since.
-// PreconditionFailed: the user has none of the versions expected.
+// ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
+// another user, also if an admin. Unauthorized: the caller's password has been changed since it was verified.
+// PreconditionFailed: the user has none of the expected versions.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in PasswordInput) (User, error) {
 	u, err := s.users.Get(ctx, id)
 	if err != nil {
 		return User{}, err
 	}
 	if !caller.Is(id) {
-		return User{}, apperr.New(apperr.Forbidden, "E-mail and password are those of another user.")
+		return User{}, apperr.New(apperr.Forbidden, "Email and password belong to another user.")
 	}
 	if err := expected.Check(u.Version); err != nil {
 		return User{}, err
@@ -165,13 +157,13 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	return u, err
 }
 
-// ResetPassword sets the password of a user who forgot it and proved that she reads her mail: with the same write all of
-// her sessions and resets end, and the e-mail counts as verified. Identities linked so far are good for nothing any more:
-// whoever made the account, or had a token of hers, may have linked his own. One with the same verified e-mail is linked
-// again by itself. NotFound: she is gone, or in another epoch.
+// ResetPassword sets the password of a user who received a reset email. The same write ends all sessions and resets of
+// the user and marks the email address as verified. It also invalidates the linked identities: somebody else may have
+// created the account, or had a token, and linked their own. An identity with the same verified address is linked again at
+// its next sign-in. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
-	if _, err := s.users.First(ctx, current); err != nil { // before the work of hashing
+	if _, err := s.users.First(ctx, current); err != nil { // before the expensive hash
 		return User{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, password)
@@ -182,21 +174,21 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
 }
 
-// Delete removes a user and what depends on her. NotFound, Forbidden, PreconditionFailed: as Update.
+// Delete deletes a user and the data of the dependents. NotFound, Forbidden, PreconditionFailed: as Update.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
-	if _, err := s.owned(ctx, caller, id, expected); err != nil {
+	if _, err := s.editable(ctx, caller, id, expected); err != nil {
 		return err
 	}
-	if _, err := s.users.UpdateByID(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // signs out, if it is still the version
+	if _, err := s.users.UpdateByID(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // ends all sessions, if the version is still expected
 		return err
 	}
-	if err := s.deleteDependents(ctx, id); err != nil { // before the user: if this is cut short, an admin can make the call again
+	if err := s.deleteDependents(ctx, id); err != nil { // before the user: after a failure an admin can repeat the request
 		return err
 	}
 	if err := s.users.DeleteByID(ctx, id, nil); err != nil {
 		return err
 	}
-	return s.deleteDependents(ctx, id) // what came in between is good for nothing, and goes too
+	return s.deleteDependents(ctx, id) // created in the meantime
 }
 
 func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
@@ -208,10 +200,10 @@ func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
 	return nil
 }
 
-// Authenticate returns the user with the e-mail and password, or Unauthorized, in the same time whether the address is
-// known or not. TooManyRequests: too many wrong guesses, at this address or by this client. Unavailable: too many people
-// sign in. A hash that is not of today's kind is replaced.
-func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, error) {
+// Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
+// unknown addresses. TooManyRequests: too many wrong passwords for the account or from the client. Unavailable: too many
+// concurrent sign-ins. An outdated hash is replaced. The states of the rate limits are also returned with an error.
+func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
 	email = NormalEmail(email)
 	var others []ratelimit.Key
 	network := ratelimit.Network(client.Address)
@@ -219,17 +211,17 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 		others = []ratelimit.Key{guessesOfAddress.Of(network)}
 	}
 	var u User
-	right, err := s.guesses.Guess(ctx, guessesAtAccount.Of(email), guessesOfClient.Of(email, network), others, func() (right bool, err error) {
+	right, limits, err := s.guesses.Guess(ctx, guessesAtAccount.Of(email), guessesOfClient.Of(email, network), others, func() (right bool, err error) {
 		u, right, err = s.verify(ctx, email, pass)
 		return right, err
 	})
+	if err == nil && !right {
+		err = wrongPassword()
+	}
 	if err != nil {
-		return User{}, err
+		return User{}, limits, err
 	}
-	if !right {
-		return User{}, wrongPassword()
-	}
-	return u, nil
+	return u, limits, nil
 }
 
 func (s *Service) verify(ctx context.Context, email, pass string) (u User, right bool, err error) {
@@ -237,35 +229,38 @@ func (s *Service) verify(ctx context.Context, email, pass string) (u User, right
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		return u, false, err
 	}
-	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // of nobody: an empty hash, at the same cost
+	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // an unknown user has an empty hash, which takes the same time
 	if right && outdated {
 		s.rehash(ctx, u, pass)
 	}
 	return u, right, err
 }
 
-// rehash replaces a hash that is not of today's kind. Where that fails, the next sign-in does it.
+// rehash replaces an outdated hash. After an error, the next sign-in tries again.
 func (s *Service) rehash(ctx context.Context, u User, pass string) {
 	if hash, err := s.hasher.Hash(ctx, pass); err == nil {
 		_, _ = s.users.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("password", u.Password)), store.Set("password", hash))
 	}
 }
 
-func wrongPassword() error { return apperr.New(apperr.Unauthorized, "E-mail or password is wrong.") }
+func wrongPassword() error { return apperr.New(apperr.Unauthorized, "Email or password is wrong.") }
 
-// VerifyPassword is Authenticate for the guard.
-func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, error) {
-	u, err := s.Authenticate(ctx, client, email, pass)
-	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, err
+// VerifyPassword implements access.PasswordVerifier.
+func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, ratelimit.States, error) {
+	u, limits, err := s.Authenticate(ctx, client, email, pass)
+	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, limits, err
 }
 
-// owned returns the user that the caller wants to change, in one of the versions expected.
-func (s *Service) owned(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (User, error) {
+// editable returns a user that the caller may change, in one of the expected versions.
+func (s *Service) editable(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (User, error) {
 	u, err := s.users.Get(ctx, id)
 	if err != nil {
 		return User{}, err
 	}
-	return u, cmp.Or(caller.MayChange(id), expected.Check(u.Version))
+	if err := caller.MayChange(id); err != nil {
+		return User{}, err
+	}
+	return u, expected.Check(u.Version)
 }
 
 func (s *Service) change(ctx context.Context, id store.ID, expected store.Versions, changes ...store.Change) (User, error) {

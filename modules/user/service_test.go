@@ -11,7 +11,6 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/password"
-	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/testdb"
 )
@@ -31,12 +30,12 @@ func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdat
 func TestUnknownAddressCostsTheSame(t *testing.T) {
 	t.Parallel()
 	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
-	s := newService(Options{DB: db, Hasher: hasher, Limits: ratelimit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
+	s := newService(deps(t, db, hasher, time.Now), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i, email := range []string{"nobody@example.com", "", "not an address"} {
-		if _, err := s.Authenticate(t.Context(), access.Client{}, email, "x"); !apperr.Is(err, apperr.Unauthorized) || hasher.verified != i+1 {
+		if _, _, err := s.Authenticate(t.Context(), access.Client{}, email, "x"); !apperr.Is(err, apperr.Unauthorized) || hasher.verified != i+1 {
 			t.Errorf("%q: %v after %d hashes", email, err, hasher.verified)
 		}
 	}
@@ -46,7 +45,7 @@ func TestUnknownAddressCostsTheSame(t *testing.T) {
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	s := newService(Options{DB: db, Hasher: password.NewHasher(), Limits: ratelimit.New(db, time.Now), Now: time.Now, NewID: store.NewID})
+	s := newService(deps(t, db, password.NewHasher(), time.Now), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +57,11 @@ func TestImportedHash(t *testing.T) {
 	if err := s.users.Insert(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Authenticate(t.Context(), access.Client{}, u.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
+	if _, _, err := s.Authenticate(t.Context(), access.Client{}, u.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	for range 2 {
-		if _, err := s.Authenticate(t.Context(), access.Client{}, u.Email, "old"); err != nil {
+		if _, _, err := s.Authenticate(t.Context(), access.Client{}, u.Email, "old"); err != nil {
 			t.Fatal(err)
 		}
 		now, err := s.Get(t.Context(), u.ID)

@@ -61,7 +61,7 @@ func TestLetter(t *testing.T) {
 		"Ada\u202e":                       false,
 		"Ada\u2028x":                      false,
 	} {
-		m := newLetter(user.User{Email: "ada@example.com", Name: name}, link, 90*time.Minute)
+		m := newMessage(user.User{Email: "ada@example.com", Name: name}, link, 90*time.Minute)
 		greeting := "Hello,"
 		if shown {
 			greeting = "Hello " + name + ","
@@ -91,7 +91,7 @@ func TestInWords(t *testing.T) {
 		time.Minute: "1 minute", 90 * time.Second: "1 minute", 30 * time.Minute: "30 minutes", time.Hour: "1 hour",
 		90 * time.Minute: "90 minutes", 24 * time.Hour: "24 hours",
 	} {
-		if got := inWords(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestInWords(t *testing.T) {
 func TestFillEscapes(t *testing.T) {
 	t.Parallel()
 	const name, link = " <b>Ada</b>{link}{lifetime}", `"><script>alert('1')</script>&lt;`
-	page := fill(letterHTML, map[string]string{"{name}": name, "{link}": link, "{lifetime}": "<i>{name}"}, html.EscapeString)
+	page := fill(messageHTML, map[string]string{"{name}": name, "{link}": link, "{lifetime}": "<i>{name}"}, html.EscapeString)
 	shown, hrefs, elements := texts(t, page)
 	if !strings.Contains(shown, "Hello"+name+",") || !strings.Contains(shown, "within <i>{name}:") || len(hrefs) != 2 || hrefs[0] != link || hrefs[1] != link {
 		t.Errorf("%q: links to %q", shown, hrefs)

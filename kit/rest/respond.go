@@ -1,0 +1,124 @@
+package rest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+)
+
+// ContentType is the content type of every response with a view.
+const ContentType = "application/json; charset=utf-8"
+
+// OK responds 200 with a view.
+func OK(c *gin.Context, view any) error { return respond(c, http.StatusOK, view) }
+
+// Record responds 200 with the view of a record and its ETag, or 304 to a GET whose If-None-Match has that ETag.
+func Record(c *gin.Context, record store.Meta, view any) error {
+	if NotModified(c, etag(record, view)) {
+		return nil
+	}
+	return respond(c, http.StatusOK, view)
+}
+
+// Page responds 200 with a page of a list and an ETag of the response, or 304 to a GET whose If-None-Match has that ETag.
+func Page(c *gin.Context, page any) error {
+	return encode(page, func(body []byte) {
+		sum := sha256.Sum256(body)
+		if !NotModified(c, `"`+hex.EncodeToString(sum[:12])+`"`) {
+			write(c, http.StatusOK, ContentType, body)
+		}
+	})
+}
+
+// Created responds 201 with the view of a new record. Its Location is the request's path and the ID.
+func Created(c *gin.Context, record store.Meta, view any) error {
+	c.Header("Location", c.Request.URL.Path+"/"+record.ID.Hex())
+	c.Header("ETag", etag(record, view))
+	return respond(c, http.StatusCreated, view)
+}
+
+// CreatedSecret responds 201 with a view that contains a token and must not be cached.
+func CreatedSecret(c *gin.Context, view any) error {
+	c.Header("Cache-Control", "no-store")
+	return respond(c, http.StatusCreated, view)
+}
+
+// Accepted responds 202 with a view: the work continues after the response.
+func Accepted(c *gin.Context, view any) error { return respond(c, http.StatusAccepted, view) }
+
+// NoContent responds 204.
+func NoContent(c *gin.Context) error {
+	c.Status(http.StatusNoContent)
+	c.Writer.WriteHeaderNow()
+	return nil
+}
+
+// SetRateLimit sets the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
+func SetRateLimit(c *gin.Context, states ratelimit.States) {
+	if len(states) == 0 {
+		return
+	}
+	policies, left := make([]string, len(states)), make([]string, len(states))
+	for i, s := range states {
+		policies[i] = fmt.Sprintf("%q;q=%d;w=%d", s.Name, s.Max, seconds(s.Window))
+		left[i] = fmt.Sprintf("%q;r=%d;t=%d", s.Name, max(0, s.Left), seconds(s.Reset))
+	}
+	c.Header("RateLimit-Policy", strings.Join(policies, ", "))
+	c.Header("RateLimit", strings.Join(left, ", "))
+}
+
+func respond(c *gin.Context, status int, view any) error {
+	return encode(view, func(body []byte) { write(c, status, ContentType, body) })
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooledBuffer bounds the memory that the pool keeps per buffer.
+const maxPooledBuffer = 64 << 10
+
+// encode calls use with the view as JSON. The bytes are valid until use returns.
+func encode(view any, use func(body []byte)) error {
+	if v, ok := view.(interface{ JSON() any }); ok {
+		view = v.JSON()
+	}
+	buf := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		if buf.Cap() <= maxPooledBuffer {
+			buffers.Put(buf)
+		}
+	}()
+	buf.Reset()
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false) // browsers do not read application/json with nosniff as HTML
+	if err := enc.Encode(view); err != nil {
+		return apperr.New(apperr.Internal, "The response could not be encoded.").WithCause(err)
+	}
+	use(buf.Bytes())
+	return nil
+}
+
+// autoLength is the size up to which net/http sets Content-Length. Not setting it keeps the headers of most responses at
+// eight, beyond which a map takes twice the memory.
+const autoLength = 2 << 10
+
+func write(c *gin.Context, status int, contentType string, body []byte) {
+	header := c.Writer.Header()
+	header.Set("Content-Type", contentType)
+	if len(body) > autoLength {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	c.Writer.WriteHeader(status)
+	_, _ = c.Writer.Write(body) // fails if the client has disconnected
+}

@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+func TestEveryCodeHasAStatus(t *testing.T) {
+	t.Parallel()
+	for _, code := range apperr.Codes {
+		if http.StatusText(statuses[code]) == "" {
+			t.Errorf("%s has no status", code)
+		}
+	}
+	if len(statuses) != len(apperr.Codes) {
+		t.Errorf("%d statuses for %d codes", len(statuses), len(apperr.Codes))
+	}
+}
+
+func TestIfMatch(t *testing.T) {
+	t.Parallel()
+	id := store.NewID()
+	for header, want := range map[string]store.Versions{
+		"": nil, "*": nil, " * ": nil, `"ID-7-View"`: {7}, `"ID-7-View-gzip", "ID-8-PublicView"`: {7, 8}, `"ID-7-foreign"`: {}, `"ID-8"`: {}, `W/"ID-7-View"`: {},
+		`"` + store.NewID().Hex() + `-7-View"`: {}, `"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
+	} {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequest("PUT", "/", nil)
+		c.Request.Header.Set("If-Match", strings.ReplaceAll(header, "ID", id.Hex()))
+		if got := IfMatch(c, id); (got == nil) != (want == nil) || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", header, got, want)
+		}
+	}
+}
+
+// basicOf reads an Authorization header.
+func basicOf(header string) (email, password string, given bool) {
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequest("POST", "/", nil)
+	c.Request.Header["Authorization"] = []string{header}
+	return BasicAuth(c)
+}
+
+// FuzzBasic gives back whatever a client can send as an e-mail and a password, and takes nothing else for them than
+// net/http does.
+func FuzzBasic(f *testing.F) {
+	f.Add("ada@example.com", "correct horse battery", "Basic YWRhQGV4YW1wbGUuY29tOnBhdGllbmNl")
+	f.Add("", ":", "basic  OjoK")
+	f.Add("пароль@example.com", "密码\x00", "Basic /+/=")
+	f.Add("a", "\xff", "Bearer YTpi")
+	f.Add("a\nb", " blanks ", "Basic")
+	f.Fuzz(func(t *testing.T, email, password, header string) {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.SetBasicAuth(email, password)
+		gotEmail, gotPassword, given := basicOf(r.Header.Get("Authorization"))
+		sendable := !strings.Contains(email, ":") && utf8.ValidString(email+":"+password) // RFC 7617 section 2
+		if !given || sendable && (gotEmail != email || gotPassword != password) {
+			t.Errorf("%q and %q were sent, %q and %q were read, %v", email, password, gotEmail, gotPassword, given)
+		}
+
+		email, password, given = basicOf(header)
+		if strings.Contains(email, ":") || !utf8.ValidString(email+password) || !given && email+password != "" {
+			t.Errorf("%q: %q and %q, %v", header, email, password, given)
+		}
+		r.Header.Set("Authorization", header)
+		theirEmail, theirPassword, ok := r.BasicAuth()
+		if ok && utf8.ValidString(theirEmail+":"+theirPassword) && (!given || email != theirEmail || password != theirPassword) {
+			t.Errorf("%q: %q and %q, net/http reads %q and %q", header, email, password, theirEmail, theirPassword)
+		}
+	})
+}

@@ -1,0 +1,23 @@
+package testkit
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/server"
+	"example.com/ginseng/kit/store"
+)
+
+// Deps returns dependencies for the test of a module without HTTP. Password hashes are weak, emails are discarded.
+func Deps(t testing.TB, db store.DB, now func() time.Time) kit.Deps {
+	d := server.NewDeps(server.DepsOptions{
+		DB: db, MasterKeys: []string{MasterKey}, Now: now, Log: slog.New(slog.DiscardHandler), Sender: emailtest.NewOutbox(), Hasher: password.NewWeakHasher(),
+	})
+	t.Cleanup(func() { d.Email.Close(context.Background()) })
+	return d
+}

@@ -1,0 +1,147 @@
+// Package middleware has Gin middleware: functions that return a gin.HandlerFunc, for any Gin application. Errors are
+// written with package rest.
+package middleware
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/telemetry"
+)
+
+// RequestLog gives every request an ID, which is the client's X-Request-Id if it is valid, and logs one line per request.
+// The line has neither the query string nor headers, which can contain credentials. Requests to the quiet routes are
+// logged at level debug. The observer can be nil.
+func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		start, method := time.Now(), originalMethod(c.Request)
+		id := validID(c.GetHeader("X-Request-Id"))
+		if id == "" {
+			id = rand.Text()
+		}
+		rest.SetRequestID(c, id)
+		c.Header("X-Request-Id", id)
+		ctx, observed := observer.Begin(c.Request, method, c.FullPath())
+		c.Request = c.Request.WithContext(ctx)
+
+		status := http.StatusInternalServerError // of a panic that Recovery has not handled
+		defer func() {
+			attrs := []slog.Attr{
+				slog.String("requestId", id), slog.String("method", method), slog.String("route", c.FullPath()),
+				slog.Int("status", c.Writer.Status()), slog.Duration("duration", time.Since(start)),
+			}
+			if trace := observed.TraceID(); trace != "" {
+				attrs = append(attrs, slog.String("traceId", trace))
+			}
+			var user string
+			if caller := rest.Caller(c); caller.IsUser() {
+				user = caller.UserID.Hex()
+				attrs = append(attrs, slog.String("userId", user))
+			}
+			level := slog.LevelInfo
+			if slices.Contains(quiet, c.FullPath()) {
+				level = slog.LevelDebug
+			}
+			if failed := c.Errors.Last(); failed != nil {
+				level = severity(failed.Err)
+				attrs = append(attrs, slog.String("error", failed.Error()))
+			}
+			log.LogAttrs(ctx, level, "request", attrs...)
+			observed.End(status, user)
+		}()
+		c.Next()
+		status = c.Writer.Status()
+	}
+}
+
+// severity returns Info if the client has disconnected, Warn for overload, and Error otherwise.
+func severity(err error) slog.Level {
+	var e *apperr.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return slog.LevelInfo
+	case errors.As(err, &e) && e.Overload:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
+
+// maxIDLength bounds the request ID of a client.
+const maxIDLength = 64
+
+// validID returns a client's request ID, or "" if it contains characters that could be misread in a log.
+func validID(id string) string {
+	if len(id) > maxIDLength {
+		return ""
+	}
+	for _, r := range id {
+		if !strings.ContainsRune("-_.", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return ""
+		}
+	}
+	return id
+}
+
+// Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that
+// the client does not take it for the whole.
+func Recovery() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			if c.Writer.Written() {
+				_ = c.Error(err)
+				panic(http.ErrAbortHandler)
+			}
+			rest.Fail(c, err)
+		}()
+		c.Next()
+	}
+}
+
+// Timeout ends the context of the request after d.
+func Timeout(d time.Duration) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
+		defer cancel()
+		c.Request = c.Request.WithContext(ctx)
+		c.Next()
+	}
+}
+
+// headKey marks the context of a HEAD request.
+type headKey struct{}
+
+// HeadAsGet wraps an http.Handler so that GET routes also serve HEAD. net/http discards the body.
+func HeadAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// originalMethod returns the method that the client sent.
+func originalMethod(r *http.Request) string {
+	if r.Method == http.MethodGet && r.Context().Value(headKey{}) != nil {
+		return http.MethodHead
+	}
+	return r.Method
+}

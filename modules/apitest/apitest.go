@@ -1,0 +1,20 @@
+// Package apitest starts this service in tests.
+package apitest
+
+import (
+	"testing"
+
+	"example.com/ginseng/docs"
+	"example.com/ginseng/kit/server"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules"
+)
+
+// Start starts the service with all modules, and stops it at the end of the test.
+func Start(t testing.TB, options ...testkit.Option) *testkit.API {
+	t.Helper()
+	return testkit.Start(t, testkit.Service{
+		Modules:   testkit.Modules(modules.New),
+		Documents: server.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger},
+	}, options...)
+}
