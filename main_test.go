@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,12 +15,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"example.com/ginseng/config"
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/process"
 )
@@ -128,6 +123,17 @@ func (p *service) signUp(key string) string {
 	return token
 }
 
+// does runs a command in a folder, and returns its exit code and what it printed.
+func does(t *testing.T, dir string, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd, errors := command(t, dir, env...)
+	cmd.Args = append(cmd.Args, args...)
+	var out strings.Builder
+	cmd.Stdout = &out
+	_ = cmd.Run()
+	return cmd.ProcessState.ExitCode(), out.String(), errors.String()
+}
+
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -143,7 +149,7 @@ func TestFirstStart(t *testing.T) {
 	if code := p.Stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.Log())
 	}
-	if !strings.Contains(p.Log(), "wrote a file with fresh secrets") {
+	if !strings.Contains(p.Log(), "wrote a file with new secrets") {
 		t.Errorf("it does not say that it wrote .env:\n%s", p.Log())
 	}
 	again := start(t, dir)
@@ -164,8 +170,8 @@ func TestBadSettings(t *testing.T) {
 	cmd, stderr := command(t, dir)
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitBadConf {
-		t.Fatalf("%v, want exit code %d", err, exitBadConf)
+	if !errors.As(err, &exit) || exit.ExitCode() != 78 {
+		t.Fatalf("%v, want exit code %d", err, 78)
 	}
 	var named []string
 	for line := range strings.Lines(stderr.String()) {
@@ -181,213 +187,90 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// TestBadAddress names DATABASE_URL for addresses that only the driver finds wrong.
-func TestBadAddress(t *testing.T) {
-	t.Parallel()
-	for _, address := range []string{"mongodb://", "mongodb://localhost:99999999/x", "mongodb://localhost/x?authMechanism=BOGUS"} {
-		cmd, stderr := command(t, t.TempDir(), "DATABASE_URL="+address)
-		_ = cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != exitBadConf || !strings.Contains(stderr.String(), "DATABASE_URL: ") {
-			t.Errorf("%s: exit code %d: %s", address, code, stderr)
-		}
-	}
-}
-
-// TestStopWhileWaiting ends a service that waits for its database.
-func TestStopWhileWaiting(t *testing.T) {
-	t.Parallel()
-	cmd, _ := command(t, t.TempDir(), "DATABASE_URL=mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=50")
-	cmd.Stderr = nil
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() && !strings.Contains(lines.Text(), "the database does not answer; trying again") {
-	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.Copy(io.Discard, stderr)
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("told to stop: %v", err)
-	}
-}
-
-func TestUsage(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{{"serve"}, {"healthcheck", "now"}, {"--verbose"}} {
-		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), args, &stdout, &stderr); code != exitUsage || !strings.HasPrefix(stderr.String(), "Usage:") {
-			t.Errorf("%v: %d %s", args, code, &stderr)
-		}
-	}
-}
-
-func TestSecondProcess(t *testing.T) {
+// TestBackup backs the database up while clients write: all that was answered 201 before is in the backup, and the
+// clients go on.
+func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := start(t, dir)
-	cmd, stderr := command(t, dir)
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitFailed || !strings.Contains(stderr.String(), "ginseng.db") {
-		t.Errorf("%v: %s", err, stderr)
+	p := start(t, dir, "DATABASE_URL=sqlite:data/ginseng.db")
+	token := p.credential(dir)
+	var mu sync.Mutex
+	created := make(map[string]bool)
+	several := make(chan struct{})
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				status, body := p.call("POST", "/articles", token, url.Values{"title": {"T"}, "content": {strings.Repeat("x", 3000)}})
+				if status != 201 {
+					t.Errorf("while the backup is made: %d %v", status, body)
+					return
+				}
+				mu.Lock()
+				created[body["id"].(string)] = true
+				if len(created) == 500 {
+					close(several)
+				}
+				mu.Unlock()
+			}
+		})
 	}
-	if status, _ := first.call("GET", "/articles", "", nil); status != 200 {
-		t.Errorf("the first one answers %d", status)
+	<-several
+	mu.Lock()
+	before := maps.Clone(created)
+	mu.Unlock()
+	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "backup.db")
+	close(stop)
+	group.Wait()
+	if code != 0 || stdout != "backup.db\n" {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
-	if code := first.Stop(syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
+	if len(created) == len(before) {
+		t.Error("nothing was written while the backup was made")
 	}
-}
-
-func TestHealthcheck(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := start(t, dir)
-	check := func() int {
-		cmd, _ := command(t, dir)
-		cmd.Args = append(cmd.Args, "healthcheck")
-		cmd.Env = append(cmd.Env, "PORT="+p.URL[strings.LastIndexByte(p.URL, ':')+1:])
-		_ = cmd.Run()
-		return cmd.ProcessState.ExitCode()
+	file := filepath.Join(dir, "backup.db")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
 	}
-	if code := check(); code != 0 {
-		t.Errorf("healthy: exit code %d", code)
+	if code, _, stderr := does(t, dir, nil, "backup", "backup.db"); code != 1 || !strings.Contains(stderr, "exists already") {
+		t.Errorf("over a file: exit code %d: %s", code, stderr)
+	}
+	code, stdout, stderr = does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "-")
+	if code != 0 {
+		t.Errorf("to the standard output: exit code %d: %s", code, stderr)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "streamed.db"), []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, "data", ".backup*")); err != nil || len(found) > 0 {
+		t.Errorf("it left %v, %v", found, err)
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, ".backup*")); err != nil || len(found) > 0 {
+		t.Errorf("it left %v, %v", found, err)
 	}
 	if code := p.Stop(syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code %d\n%s", code, p.Log())
 	}
-	if code := check(); code != exitFailed {
-		t.Errorf("stopped: exit code %d", code)
-	}
-	empty := t.TempDir()
-	cmd, _ := command(t, empty)
-	cmd.Args = append(cmd.Args, "healthcheck")
-	_ = cmd.Run()
-	if entries, _ := os.ReadDir(empty); len(entries) != 0 || cmd.ProcessState.ExitCode() != exitFailed {
-		t.Errorf("a probe left %v behind, exit code %d", entries, cmd.ProcessState.ExitCode())
-	}
-}
 
-// TestServerLimits holds headers to their size and their time, while others are served.
-func TestServerLimits(t *testing.T) {
-	t.Parallel()
-	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	server := newServer(handler, slog.New(slog.DiscardHandler))
-	if server.ReadHeaderTimeout != headerTime || server.WriteTimeout == 0 || server.IdleTimeout == 0 {
-		t.Errorf("timeouts: %v %v %v", server.ReadHeaderTimeout, server.WriteTimeout, server.IdleTimeout)
-	}
-	server.ReadHeaderTimeout = 100 * time.Millisecond
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(listener)
-	}()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-served
-	})
-	address := listener.Addr().String()
-	// A header that never ends: the connection is closed.
-	slow, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = slow.Close() }()
-	if _, err := io.WriteString(slow, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
-		t.Fatal(err)
-	}
-	get := func(header string) int {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address, nil)
-		if err != nil {
-			t.Fatal(err)
+	for _, file := range []string{"backup.db", "streamed.db"} {
+		restored := start(t, dir, "DATABASE_URL=sqlite:"+file)
+		for id := range before {
+			if status, body := restored.call("GET", "/articles/"+id, "", nil); status != 200 || body["title"] != "T" {
+				t.Fatalf("%s: an article that was created before: %d %v", file, status, body)
+			}
 		}
-		request.Header.Set("X-Large", header)
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
+		if status, body := restored.call("POST", "/articles", token, url.Values{"title": {"after"}}); status != 201 {
+			t.Errorf("%s: the restored service: %d %v", file, status, body)
 		}
-		_ = answer.Body.Close()
-		return answer.StatusCode
-	}
-	if status := get("small"); status != http.StatusNoContent {
-		t.Errorf("another client: %d", status)
-	}
-	if status := get(strings.Repeat("x", 2*maxHeaderBytes)); status != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("a huge header: %d", status)
-	}
-	if _, err := io.ReadAll(slow); err != nil {
-		t.Errorf("the slow client: %v", err)
-	}
-}
-
-// sweeperFunc is a kit.Sweeper.
-type sweeperFunc func(context.Context) error
-
-func (f sweeperFunc) Sweep(ctx context.Context) error { return f(ctx) }
-
-// TestSweep sweeps again and again, also after a failure, until it is told to stop.
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var log bytes.Buffer
-	rounds := 0
-	failing := sweeperFunc(func(context.Context) error { return errors.New("away") })
-	last := sweeperFunc(func(context.Context) error {
-		if rounds++; rounds == 3 {
-			cancel()
+		if code := restored.Stop(syscall.SIGTERM); code != 0 {
+			t.Errorf("%s: exit code %d\n%s", file, code, restored.Log())
 		}
-		return nil
-	})
-	sweep(ctx, time.Millisecond, []kit.Sweeper{failing, last}, slog.New(slog.NewTextHandler(&log, nil)))
-	if n := strings.Count(log.String(), "could not delete"); rounds != 3 || n != 3 {
-		t.Errorf("%d rounds, %d failures:\n%s", rounds, n, &log)
-	}
-}
-
-// away is a database that answers after some tries.
-type away struct {
-	store.DB
-	tries int
-}
-
-func (a *away) Names(context.Context) ([]string, error) {
-	if a.tries--; a.tries >= 0 {
-		return nil, store.Unavailable(errors.New("connection refused"))
-	}
-	return nil, nil
-}
-
-func (a *away) Prepare(context.Context) error { return nil }
-
-func TestDatabaseAwayAtStart(t *testing.T) {
-	t.Parallel()
-	var text bytes.Buffer
-	log := slog.New(slog.NewTextHandler(&text, nil))
-	if err := prepare(t.Context(), &away{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
-		t.Errorf("it came back: %v", err)
-	}
-	if n := strings.Count(text.String(), "the database does not answer"); n != 2 {
-		t.Errorf("%d lines:\n%s", n, &text)
-	}
-	err := prepare(t.Context(), &away{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
-	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
-		t.Errorf("it stays away: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := prepare(ctx, &away{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
-		t.Error("it goes on after the context's end")
 	}
 }
 

@@ -1,16 +1,15 @@
-package main
+package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ import (
 // does runs a command in a folder, and returns its exit code and what it printed.
 func does(t *testing.T, dir string, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	cmd, errors := command(t, dir, env...)
+	cmd, errors := newCommand(t, dir, env...)
 	cmd.Args = append(cmd.Args, args...)
 	var out strings.Builder
 	cmd.Stdout = &out
@@ -33,7 +32,7 @@ func does(t *testing.T, dir string, env []string, args ...string) (code int, std
 // TestCollections holds the list of what is copied to what a service makes.
 func TestCollections(t *testing.T) {
 	t.Parallel()
-	specs, err := collections()
+	specs, err := newProgram(testService).collections()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func TestCopyKilled(t *testing.T) {
 	took := time.Since(begun)
 	const rounds = 8
 	for round := range rounds {
-		cmd, stderr := command(t, dir, env...)
+		cmd, stderr := newCommand(t, dir, env...)
 		cmd.Args = append(cmd.Args, "copy", "--to", "env:TARGET")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -105,7 +104,7 @@ func TestCopyKilled(t *testing.T) {
 		wantUnfinished(t, dir, target)
 	}
 	code, got, stderr := does(t, dir, env, "copy", "--to", "env:TARGET")
-	if code == exitFailed && strings.Contains(stderr, "not empty") { // the last round had ended
+	if code == exitFailure && strings.Contains(stderr, "not empty") { // the last round had ended
 		code, got, stderr = does(t, dir, env, "copy", "--from", "env:TARGET", "--to", "sqlite:again.db")
 	}
 	if code != exitOK || got != want {
@@ -150,7 +149,7 @@ func wantUnfinished(t *testing.T, dir, address string) {
 		return // it was killed before it began, or after the end
 	}
 	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=" + address})
-	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "is an unfinished copy of sqlite:") {
+	if code != exitFailure || stdout != "" || !strings.Contains(stderr, "is an unfinished copy of sqlite:") {
 		t.Errorf("a service on an unfinished copy: exit code %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -158,7 +157,7 @@ func wantUnfinished(t *testing.T, dir, address string) {
 // seed makes a database with documents in a collection that every service has.
 func seed(t *testing.T, address string, n int) {
 	t.Helper()
-	specs, err := collections()
+	specs, err := newProgram(testService).collections()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +191,7 @@ func TestCopyStopped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	seed(t, "sqlite:"+filepath.Join(dir, "source.db"), 20_000)
-	cmd, stderr := command(t, dir)
+	cmd, stderr := newCommand(t, dir)
 	cmd.Args = append(cmd.Args, "copy", "--from", "sqlite:source.db", "--to", "sqlite:target.db")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -206,7 +205,7 @@ func TestCopyStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "the same command continues") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(stderr.String(), "the same command continues") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if code, _, stderr := does(t, dir, nil, "copy", "--from", "sqlite:source.db", "--to", "sqlite:target.db"); code != exitOK {
@@ -225,13 +224,13 @@ func TestCommandLines(t *testing.T) {
 		{"copy --to", exitUsage, "-to"},
 		{"copy sqlite:a.db sqlite:b.db", exitUsage, "sqlite:a.db"},
 		{"copy --from sqlite:a.db --to env:NOTHING", exitUsage, "NOTHING"},
-		{"copy --from sqlite:a.db --to sqlite:b.db", exitFailed, "a.db"},
+		{"copy --from sqlite:a.db --to sqlite:b.db", exitFailure, "a.db"},
 		{"copy --from ftp://a:secret@b --to sqlite:b.db", exitUsage, "ftp"},
 		{"copy --help", exitOK, "-replace"},
 		{"backup", exitUsage, "FILE"},
 		{"backup a b", exitUsage, "FILE"},
 		{"backup --help", exitOK, "backup FILE"},
-		{"backup x.db", exitFailed, "no database"},
+		{"backup x.db", exitFailure, "no database"},
 	} {
 		dir := t.TempDir()
 		code, stdout, stderr := does(t, dir, nil, strings.Fields(test.args)...)
@@ -243,94 +242,36 @@ func TestCommandLines(t *testing.T) {
 		}
 	}
 	code, _, stderr := does(t, t.TempDir(), []string{"DATABASE_URL=mongodb://ada:secret@localhost/shop"}, "backup", "x.db")
-	if code != exitFailed || !strings.Contains(stderr, "mongodb://localhost/shop: use mongodump") {
+	if code != exitFailure || !strings.Contains(stderr, "mongodb://localhost/shop: use mongodump") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
-// TestBackup backs the database up while clients write: all that was answered 201 before is in the backup, and the
-// clients go on.
-func TestBackup(t *testing.T) {
+// TestHelp: help lists the commands and shows their usage; an invalid command line exits with 2 and a hint.
+func TestHelp(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	p := start(t, dir, "DATABASE_URL=sqlite:data/ginseng.db")
-	token := p.credential(dir)
-	var mu sync.Mutex
-	created := make(map[string]bool)
-	several := make(chan struct{})
-	stop := make(chan struct{})
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				status, body := p.call("POST", "/articles", token, url.Values{"title": {"T"}, "content": {strings.Repeat("x", 3000)}})
-				if status != 201 {
-					t.Errorf("while the backup is made: %d %v", status, body)
-					return
-				}
-				mu.Lock()
-				created[body["id"].(string)] = true
-				if len(created) == 500 {
-					close(several)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	<-several
-	mu.Lock()
-	before := maps.Clone(created)
-	mu.Unlock()
-	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "backup.db")
-	close(stop)
-	group.Wait()
-	if code != exitOK || stdout != "backup.db\n" {
-		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
-	}
-	if len(created) == len(before) {
-		t.Error("nothing was written while the backup was made")
-	}
-	file := filepath.Join(dir, "backup.db")
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	if code, _, stderr := does(t, dir, nil, "backup", "backup.db"); code != exitFailed || !strings.Contains(stderr, "exists already") {
-		t.Errorf("over a file: exit code %d: %s", code, stderr)
-	}
-	code, stdout, stderr = does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "-")
-	if code != exitOK {
-		t.Errorf("to the standard output: exit code %d: %s", code, stderr)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "streamed.db"), []byte(stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := filepath.Glob(filepath.Join(dir, "data", ".backup*")); err != nil || len(found) > 0 {
-		t.Errorf("it left %v, %v", found, err)
-	}
-	if found, err := filepath.Glob(filepath.Join(dir, ".backup*")); err != nil || len(found) > 0 {
-		t.Errorf("it left %v, %v", found, err)
-	}
-	if code := p.Stop(syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d\n%s", code, p.Log())
-	}
-
-	for _, file := range []string{"backup.db", "streamed.db"} {
-		restored := start(t, dir, "DATABASE_URL=sqlite:"+file)
-		for id := range before {
-			if status, body := restored.call("GET", "/articles/"+id, "", nil); status != 200 || body["title"] != "T" {
-				t.Fatalf("%s: an article that was created before: %d %v", file, status, body)
-			}
+	for _, test := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"help", exitOK, "backup"}, {"-h", exitOK, "healthcheck"}, {"--help", exitOK, "Usage: ginseng"},
+		{"help serve", exitOK, "APP_ENV=production ginseng serve"}, {"serve -h", exitOK, "Usage: ginseng serve"},
+		{"healthcheck -h", exitOK, "Example"}, {"help copy", exitOK, "-replace"}, {"help backup", exitOK, "backup FILE"},
+		{"version", exitOK, "ginseng test"}, {"version --help", exitOK, "Usage: ginseng version"},
+		{"serv", exitUsage, `did you mean "serve"?`}, {"bakcup", exitUsage, `did you mean "backup"?`},
+		{"migrate", exitUsage, `unknown command "migrate"; run ginseng help`}, {"--verbose", exitUsage, "unknown command"},
+		{"healthcheck now", exitUsage, `unexpected argument "now"`}, {"serve now", exitUsage, `unexpected argument "now"`},
+		{"help migrate", exitUsage, "unknown command"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := newProgram(testService).run(t.Context(), strings.Fields(test.args), &stdout, &stderr)
+		out := stdout.String()
+		if code != exitOK {
+			out = stderr.String()
 		}
-		if status, body := restored.call("POST", "/articles", token, url.Values{"title": {"after"}}); status != 201 {
-			t.Errorf("%s: the restored service: %d %v", file, status, body)
-		}
-		if code := restored.Stop(syscall.SIGTERM); code != 0 {
-			t.Errorf("%s: exit code %d\n%s", file, code, restored.Log())
+		if code != test.code || !strings.Contains(out, test.says) {
+			t.Errorf("%s: exit code %d: %s%s", test.args, code, &stdout, &stderr)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package drain
+package server
 
 import (
 	"errors"
@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	patience = 200 * time.Millisecond
-	long     = 16 << 20 // more than the system's buffers take
+	stallTimeout = 200 * time.Millisecond
+	longResponse = 16 << 20 // more than the system's buffers take
 )
 
 // pair is both ends of a connection that the Listener has accepted.
-func pair(t *testing.T) (l *Listener, served, client net.Conn) {
+func pair(t *testing.T) (l *drainListener, served, client net.Conn) {
 	t.Helper()
 	opened, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = NewListener(opened, patience)
+	l = newDrainListener(opened, stallTimeout)
 	client, err = net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -41,13 +41,13 @@ func pair(t *testing.T) (l *Listener, served, client net.Conn) {
 	return l, served, client
 }
 
-// TestHurryWhoTakesNothing cuts off a client who takes nothing, in the middle of an answer and before one.
-func TestHurryWhoTakesNothing(t *testing.T) {
+// TestDrainWhoTakesNothing cuts off a client who takes nothing, in the middle of an answer and before one.
+func TestDrainWhoTakesNothing(t *testing.T) {
 	t.Parallel()
 	l, served, client := pair(t)
 	done := make(chan error)
 	go func() {
-		_, err := served.Write(make([]byte, long))
+		_, err := served.Write(make([]byte, longResponse))
 		done <- err
 	}()
 	if _, err := io.ReadFull(client, make([]byte, 1)); err != nil { // it has begun
@@ -55,14 +55,14 @@ func TestHurryWhoTakesNothing(t *testing.T) {
 	}
 	select {
 	case err := <-done:
-		t.Fatalf("not hurried, the write ends: %v", err)
-	case <-time.After(2 * patience):
+		t.Fatalf("not draining, the write ends: %v", err)
+	case <-time.After(2 * stallTimeout):
 	}
-	l.Hurry()
+	l.StartDraining()
 	if err := <-done; !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("hurried: %v", err)
+		t.Errorf("draining: %v", err)
 	}
-	if _, err := served.Write(make([]byte, long)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := served.Write(make([]byte, longResponse)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a write that begins later: %v", err)
 	}
 }
@@ -89,28 +89,28 @@ func TestCloseWrite(t *testing.T) {
 	}
 }
 
-// TestHurryWhoTakesLittle serves a slow client to the end, though all of it takes longer than the patience.
-func TestHurryWhoTakesLittle(t *testing.T) {
+// TestDrainWhoTakesLittle serves a slow client to the end, though all of it takes longer than the stallTimeout.
+func TestDrainWhoTakesLittle(t *testing.T) {
 	t.Parallel()
 	l, served, client := pair(t)
-	l.Hurry()
+	l.StartDraining()
 	done := make(chan error)
 	begun := time.Now()
 	go func() {
-		_, err := served.Write(make([]byte, long))
+		_, err := served.Write(make([]byte, longResponse))
 		done <- errors.Join(err, served.Close())
 	}()
 	const steps = 64
 	for range steps {
-		if _, err := io.ReadFull(client, make([]byte, long/steps)); err != nil {
+		if _, err := io.ReadFull(client, make([]byte, longResponse/steps)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(patience / 20)
+		time.Sleep(stallTimeout / 20)
 	}
 	if err := <-done; err != nil {
 		t.Errorf("a slow client: %v", err)
 	}
-	if took := time.Since(begun); took < patience {
+	if took := time.Since(begun); took < stallTimeout {
 		t.Errorf("it took %v: the test shows nothing", took)
 	}
 }

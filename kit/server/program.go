@@ -1,0 +1,129 @@
+// Package server runs a service: it reads the settings, opens the database, serves HTTP, and shuts down without losing
+// requests. It also has the commands that every service offers.
+package server
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/settings"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/transfer"
+)
+
+// Config is a struct that embeds Settings.
+type Config interface{ base() Settings }
+
+func (s Settings) base() Settings { return s }
+
+// Service describes a service. C has its settings, those of the server and those of its modules.
+type Service[C Config] struct {
+	Name    string // of the program, and the default of OTEL_SERVICE_NAME
+	Version string
+	Modules func(kit.Deps, C) []kit.Module // dependencies first
+	OpenAPI []byte                         // the OpenAPI 3 document
+	Swagger []byte                         // the same in Swagger 2
+}
+
+// Main runs the command of the command line, which by default serves, and exits. SIGINT and SIGTERM stop the service; a
+// second signal ends the process immediately.
+func Main[C Config](s Service[C]) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	code := newProgram(s).run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// program is a Service without its type parameter.
+type program struct {
+	name, version string
+	documents     Documents
+
+	// load reads the settings and returns those of the server and the constructor of the modules.
+	load func(dir string) (Settings, constructor, settings.Source, error)
+	// unconfigured creates the modules without settings.
+	unconfigured constructor
+}
+
+type constructor func(kit.Deps) []kit.Module
+
+func newProgram[C Config](s Service[C]) program {
+	with := func(c *C) constructor { return func(d kit.Deps) []kit.Module { return s.Modules(d, *c) } }
+	return program{
+		name: s.Name, version: s.Version, documents: Documents{OpenAPI: s.OpenAPI, Swagger: s.Swagger},
+		load: func(dir string) (Settings, constructor, settings.Source, error) {
+			c := new(C)
+			source, err := settings.Load(dir, c)
+			return (*c).base(), with(c), source, err
+		},
+		unconfigured: with(new(C)),
+	}
+}
+
+// Exit codes; 78 is EX_CONFIG of sysexits.h.
+const (
+	exitOK       = 0
+	exitFailure  = 1
+	exitUsage    = 2
+	exitSettings = 78
+)
+
+// run runs a command and returns the exit code.
+func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := p.dispatch(ctx, args, stdout, stderr)
+	var invalid *settings.Invalid
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &invalid):
+		_, _ = fmt.Fprintln(stderr, invalid)
+		return exitSettings
+	}
+	_, _ = fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
+	if errors.Is(err, errUsage) || errors.Is(err, transfer.ErrUsage) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// newLogger logs text in development and JSON otherwise.
+func newLogger(s Settings, w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // validated
+	options := &slog.HandlerOptions{Level: level}
+	if s.Env == settings.Development {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// databaseURL returns DATABASE_URL.
+func databaseURL() (string, error) {
+	var database Database
+	err := settings.LoadPart(".", &database)
+	return database.DatabaseURL, err
+}
+
+// collections returns the collections of all modules. It creates them on a database that only records their names.
+func (p program) collections() ([]store.Spec, error) {
+	var db transfer.Recorder
+	deps := NewDeps(DepsOptions{DB: &db, MasterKeys: []string{""}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	handler, err := NewHandler(HandlerOptions{Settings: Settings{MasterKeys: []string{""}}, Deps: deps, Modules: p.unconfigured(deps)})
+	if err != nil {
+		return nil, err
+	}
+	for _, closer := range handler.Closers {
+		closer.Close(context.Background())
+	}
+	return db.Specs, nil
+}

@@ -1,0 +1,254 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/settings"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/transfer"
+	"example.com/ginseng/kit/telemetry"
+)
+
+// Server timeouts. A shutdown takes less than a minute after DRAIN_DELAY.
+const (
+	databaseTimeout   = 30 * time.Second // for the database to become available at start
+	databaseRetry     = 2 * time.Second
+	headerTimeout     = 5 * time.Second
+	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter one for the body
+	writeTimeout      = 60 * time.Second // from the end of the header to the end of the response
+	idleTimeout       = 60 * time.Second
+	drainTimeout      = 48 * time.Second // slightly more than the longest request takes
+	slowClientTimeout = 5 * time.Second  // of a write while draining
+	closeTimeout      = 8 * time.Second  // for the Closers
+	flushTimeout      = 2 * time.Second  // for the last traces
+	maxHeaderBytes    = 64 << 10
+	sweepInterval     = 10 * time.Minute
+)
+
+// serve runs the service until ctx ends, then completes the requests in progress, runs the Closers and closes the
+// database.
+func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	s, modules, source, err := p.load(".")
+	if err != nil {
+		return err
+	}
+	logger := newLogger(s, stderr)
+	p.logStart(logger, s, source)
+	db, err := openDatabase(ctx, s.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	observer, stopObserving, err := p.observe(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer stopObserving()
+	sender, err := newSender(s, logger, observer, stderr)
+	if err != nil {
+		return err
+	}
+	deps := NewDeps(DepsOptions{
+		DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher(), Observer: observer,
+		Development: s.Env == settings.Development,
+	})
+	var draining atomic.Bool
+	handler, err := NewHandler(HandlerOptions{
+		Settings: s, Deps: deps, Modules: modules(deps), Documents: p.documents, Observer: observer,
+		Ready: func(ctx context.Context) error {
+			if draining.Load() {
+				return apperr.New(apperr.Unavailable, "The service is shutting down.")
+			}
+			return db.Ping(ctx)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := prepare(ctx, db, logger, databaseTimeout, databaseRetry); err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped by a signal
+		}
+		return err
+	}
+	sweeping, stopSweeping := context.WithCancel(ctx)
+	defer stopSweeping()
+	go sweep(sweeping, sweepInterval, handler.Sweepers, logger)
+	return listenAndServe(ctx, s, handler, logger, stdout, &draining)
+}
+
+func (p program) logStart(logger *slog.Logger, s Settings, source settings.Source) {
+	logger.Info("starting", "version", p.version, "mode", s.Env)
+	if source.Created != "" {
+		logger.Info("wrote a file with new secrets", "file", source.Created)
+	}
+	for _, name := range source.Unknown {
+		logger.Warn("a name in .env is not a setting; check the spelling", "name", name)
+	}
+	logger.Info("opening the database", "address", engines.Redact(s.DatabaseURL))
+}
+
+// openDatabase opens the database without waiting for it to be available.
+func openDatabase(ctx context.Context, url string) (store.DB, error) {
+	db, err := engines.Open(ctx, url)
+	if errors.Is(err, engines.ErrAddress) {
+		return nil, &settings.Invalid{Problems: []settings.Problem{{Name: "DATABASE_URL", Reason: err.Error()}}}
+	}
+	return db, err
+}
+
+// newSender returns the email sender. In development, emails that are not sent are printed.
+func newSender(s Settings, logger *slog.Logger, observer *telemetry.Observer, stderr io.Writer) (email.Sender, error) {
+	options := email.Options{Log: logger, Transport: observer.Transport}
+	if s.Env == settings.Development {
+		options.Print = stderr
+	} else if !s.Email.Sends() {
+		logger.Warn("no emails are sent: MAIL_URL is not set or log:")
+	}
+	return email.New(s.Email, options)
+}
+
+// observe starts metrics, on their own listener, and traces, if the settings enable them. stop exports the last traces.
+func (p program) observe(ctx context.Context, s Settings, logger *slog.Logger) (observer *telemetry.Observer, stop func(), err error) {
+	observer, err = telemetry.New(ctx, telemetry.Options{
+		Metrics: s.MetricsAddr != "", Traces: s.Traces, Service: p.name, Version: p.version, Log: logger,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var metrics *http.Server
+	if s.MetricsAddr != "" {
+		listener, err := net.Listen("tcp", s.MetricsAddr)
+		if err != nil {
+			_ = observer.Shutdown(ctx) // has nothing to export
+			return nil, nil, fmt.Errorf("cannot listen for metrics (set METRICS_ADDR to another address): %w", err)
+		}
+		logger.Info("serving metrics", "address", "http://"+listener.Addr().String()+"/metrics")
+		metrics = newHTTPServer(observer.Metrics(logger), logger)
+		go func() { _ = metrics.Serve(listener) }()
+	}
+	return observer, func() {
+		flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+		defer cancel()
+		if metrics != nil && metrics.Shutdown(flush) != nil {
+			_ = metrics.Close()
+		}
+		if err := observer.Shutdown(flush); err != nil {
+			logger.Warn("traces are lost: there was no time to export them", "error", err)
+		}
+	}, nil
+}
+
+// listenAndServe serves until ctx ends, then drains and closes the handler.
+func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *slog.Logger, stdout io.Writer, draining *atomic.Bool) error {
+	opened, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
+	if err != nil {
+		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
+	}
+	listener := newDrainListener(opened, slowClientTimeout)
+	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", displayAddress(s.Host, listener.Addr()), s.Env)
+	server := newHTTPServer(handler, logger)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	draining.Store(true)
+	logger.Info("shutting down: completing the requests in progress")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTimeout)
+	defer cancel()
+	time.Sleep(s.DrainDelay)
+	listener.StartDraining()
+	if err := server.Shutdown(drain); err != nil {
+		logger.Warn("requests were aborted after the drain timeout", "error", err)
+		_ = server.Close()
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	for _, closer := range handler.Closers {
+		closer.Close(closing)
+	}
+	return nil
+}
+
+func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(logWriter{logger}, "", 0),
+	}
+}
+
+// logWriter logs what net/http reports.
+type logWriter struct{ logger *slog.Logger }
+
+func (w logWriter) Write(line []byte) (int, error) {
+	w.logger.Warn("http", "error", strings.TrimSpace(string(line)))
+	return len(line), nil
+}
+
+// prepare creates missing collections and indexes. It retries while the database is unavailable.
+func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, retry time.Duration) error {
+	deadline := time.Now().Add(timeout)
+	for {
+		err := transfer.CheckFinished(ctx, db)
+		if err == nil {
+			err = db.Prepare(ctx)
+		}
+		if !apperr.Is(err, apperr.Unavailable) || ctx.Err() != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the database was unavailable for %s; check DATABASE_URL: %w", timeout, err)
+		}
+		logger.Warn("the database is unavailable; retrying", "in", retry, "error", err)
+		select {
+		case <-time.After(retry):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// displayAddress returns the configured host with the actual port.
+func displayAddress(host string, addr net.Addr) string {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// sweep calls the Sweepers periodically until ctx ends.
+func sweep(ctx context.Context, interval time.Duration, sweepers []kit.Sweeper, logger *slog.Logger) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for ctx.Err() == nil { // select is random if both are ready
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		for _, s := range sweepers {
+			if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+				logger.Warn("cannot delete expired data", "error", err)
+			}
+		}
+	}
+}

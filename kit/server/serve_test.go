@@ -1,0 +1,134 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/store"
+)
+
+// TestServerLimits holds headers to their size and their time, while others are served.
+func TestServerLimits(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	server := newHTTPServer(handler, slog.New(slog.DiscardHandler))
+	if server.ReadHeaderTimeout != headerTimeout || server.WriteTimeout == 0 || server.IdleTimeout == 0 {
+		t.Errorf("timeouts: %v %v %v", server.ReadHeaderTimeout, server.WriteTimeout, server.IdleTimeout)
+	}
+	server.ReadHeaderTimeout = 100 * time.Millisecond
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-served
+	})
+	address := listener.Addr().String()
+	// A header that never ends: the connection is closed.
+	slow, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = slow.Close() }()
+	if _, err := io.WriteString(slow, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
+		t.Fatal(err)
+	}
+	get := func(header string) int {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Large", header)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	if status := get("small"); status != http.StatusNoContent {
+		t.Errorf("another client: %d", status)
+	}
+	if status := get(strings.Repeat("x", 2*maxHeaderBytes)); status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a huge header: %d", status)
+	}
+	if _, err := io.ReadAll(slow); err != nil {
+		t.Errorf("the slow client: %v", err)
+	}
+}
+
+// sweeperFunc is a kit.Sweeper.
+type sweeperFunc func(context.Context) error
+
+func (f sweeperFunc) Sweep(ctx context.Context) error { return f(ctx) }
+
+// TestSweep sweeps again and again, also after a failure, until it is told to stop.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	rounds := 0
+	failing := sweeperFunc(func(context.Context) error { return errors.New("away") })
+	last := sweeperFunc(func(context.Context) error {
+		if rounds++; rounds == 3 {
+			cancel()
+		}
+		return nil
+	})
+	sweep(ctx, time.Millisecond, []kit.Sweeper{failing, last}, slog.New(slog.NewTextHandler(&log, nil)))
+	if n := strings.Count(log.String(), "cannot delete expired data"); rounds != 3 || n != 3 {
+		t.Errorf("%d rounds, %d failures:\n%s", rounds, n, &log)
+	}
+}
+
+// away is a database that answers after some tries.
+type away struct {
+	store.DB
+	tries int
+}
+
+func (a *away) Names(context.Context) ([]string, error) {
+	if a.tries--; a.tries >= 0 {
+		return nil, store.Unavailable(errors.New("connection refused"))
+	}
+	return nil, nil
+}
+
+func (a *away) Prepare(context.Context) error { return nil }
+
+func TestDatabaseAwayAtStart(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	if err := prepare(t.Context(), &away{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
+		t.Errorf("it came back: %v", err)
+	}
+	if n := strings.Count(text.String(), "the database is unavailable"); n != 2 {
+		t.Errorf("%d lines:\n%s", n, &text)
+	}
+	err := prepare(t.Context(), &away{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
+		t.Errorf("it stays away: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := prepare(ctx, &away{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
+		t.Error("it goes on after the context's end")
+	}
+}
