@@ -133,6 +133,7 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	}
 	slices.SortFunc(policies, older)
 	s = &snapshot{stamp: stamp, expires: expires, policies: policies, bytes: 1 << 10}
+	s.index.Grow(namespace, len(policies))
 	for i := range policies {
 		if err := s.index.Put(policies[i].entry()); err != nil {
 			return nil, err

@@ -8,28 +8,28 @@ import (
 	"sync/atomic"
 )
 
-// dictionary knows the term of each label that selectors ask for. Readers look up without waiting while the writer
-// adds. They may find a term that is younger than the tick they look at; no policy of that tick asks for it.
+// dictionary maps labels to terms. Readers do not wait for the writer. They may find a term that is newer than the clock
+// value of their search; no policy of that clock value has it.
 type dictionary[ID comparable] struct {
 	seed  maphash.Seed
 	slots atomic.Pointer[slots[ID]]
-	all   []*term[ID] // the writer's own
+	all   []*term[ID] // used by the writer only
 }
 
-// slots are a hash table with linear probing, at most half full. Their number is a power of two.
+// slots is a hash table with linear probing, at most half full. Its length is a power of two.
 type slots[ID comparable] []atomic.Pointer[term[ID]]
 
-// term is a label that selectors ask for.
+// term is a label of selectors.
 type term[ID comparable] struct {
 	label
-	number uint32   // the rarer, the lower; a new term is taken for the rarest
-	first  node[ID] // of the paths that begin with it
-	uses   int      // by live policies; the writer's own
+	number uint32   // rarer terms have lower numbers; a new term has the lowest
+	first  node[ID] // of the paths that begin with the term
+	uses   int      // by live policies; used by the writer only
 }
 
 func (t *term[ID]) compare(u *term[ID]) int { return cmp.Compare(t.number, u.number) }
 
-// find returns the term of a label, nil if there is none.
+// find returns the term of a label, or nil.
 func (d *dictionary[ID]) find(l label) *term[ID] {
 	slots := *d.slots.Load()
 	for i := d.hash(l); ; i++ {
@@ -40,7 +40,7 @@ func (d *dictionary[ID]) find(l label) *term[ID] {
 	}
 }
 
-// intern returns the term of a label, and makes it if need be.
+// intern returns the term of a label and adds it if it is missing.
 func (d *dictionary[ID]) intern(l label) *term[ID] {
 	if t := d.find(l); t != nil {
 		return t
@@ -55,7 +55,7 @@ func (d *dictionary[ID]) intern(l label) *term[ID] {
 	return t
 }
 
-// resize moves the terms to a table of this size, a power of two.
+// resize moves the terms to a table of this size, which is a power of two.
 func (d *dictionary[ID]) resize(size int) {
 	slots := make(slots[ID], size)
 	for _, t := range d.all {
@@ -64,7 +64,7 @@ func (d *dictionary[ID]) resize(size int) {
 	d.slots.Store(&slots)
 }
 
-// place puts a term into the first free slot from where its hash points.
+// place stores a term in the first free slot for its hash.
 func (d *dictionary[ID]) place(slots slots[ID], t *term[ID]) {
 	i := d.hash(t.label)
 	for !slots[i&uint64(len(slots)-1)].CompareAndSwap(nil, t) {

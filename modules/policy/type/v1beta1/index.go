@@ -5,30 +5,40 @@ import (
 	"time"
 )
 
-// Index finds the policies that apply to a proxy. The zero Index is empty and ready; it must not be copied.
+// Index finds the policies that apply to a proxy. The zero Index is empty and ready to use. It must not be copied.
 //
-// All methods may be called concurrently. Select never waits, and sees the policies of a namespace as they are between
-// two writes: a policy that Put changes, either as it was or as it will be. Put and Delete wait for each other.
+// All methods are safe for concurrent use. Select never waits, and sees the policies of a namespace between two writes:
+// a policy that Put replaces, either before or after. Put and Delete wait for each other.
 //
-// A write takes a few microseconds. One in about as many as a namespace has policies renews the namespace, at about
-// a microsecond for each policy; so what was deleted is freed, at the latest when it outweighs what lives.
+// A write takes a few microseconds. After about as many writes as a namespace has policies, a write rebuilds the
+// namespace, in about a microsecond per policy. A rebuild frees the memory of deleted policies.
 type Index[ID comparable] struct {
 	writing    sync.Mutex
-	namespaces sync.Map  // from the name to its *trie[ID], which is not empty
+	namespaces sync.Map  // name → *trie[ID]
 	searches   sync.Pool // of *search[ID]
 }
 
-// Entry is a policy as the Index knows it.
+// Entry is a policy in an Index.
 type Entry[ID comparable] struct {
-	ID        ID                // identifies it in its namespace
-	Namespace string            // its configuration namespace; a policy of the namespace "" applies to nothing
-	Name      string            // orders policies of one time
-	CreatedAt time.Time         // orders policies
-	Selector  *WorkloadSelector // nil: it applies to every workload of the namespace
+	ID        ID                // unique in the namespace
+	Namespace string            // configuration namespace; a policy of the namespace "" applies to nothing
+	Name      string            // order of policies with the same time
+	CreatedAt time.Time         // order of policies
+	Selector  *WorkloadSelector // nil: every workload of the namespace
 }
 
-// Put adds a policy, or replaces the one with this ID in this namespace. The error is that of Validate, and changes
-// nothing. The Index does not keep the selector.
+// Grow reserves space for n policies of a namespace that is not in the Index yet, so that n calls of Put do not rebuild
+// it.
+func (x *Index[ID]) Grow(namespace string, n int) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	if x.namespace(namespace) == nil {
+		x.namespaces.Store(namespace, newTrie[ID](n))
+	}
+}
+
+// Put adds a policy, or replaces the one with this ID in this namespace. The error is that of Validate; then the Index is
+// unchanged. The Index does not keep the selector.
 func (x *Index[ID]) Put(entry Entry[ID]) error {
 	var matcher Matcher
 	if entry.Selector != nil {
@@ -43,10 +53,10 @@ func (x *Index[ID]) Put(entry Entry[ID]) error {
 	if t == nil {
 		t, fresh = newTrie[ID](0), true
 	}
-	createdAt := entry.CreatedAt.Round(0) // by the wall clock alone: a process's own clock would mix up the order
+	createdAt := entry.CreatedAt.Round(0) // without the monotonic clock, which would change the order
 	t.put(&policy[ID]{id: entry.ID, name: entry.Name, createdAt: createdAt}, matcher.labels)
-	if t.worn() {
-		t, fresh = t.renewed(), true
+	if t.stale() {
+		t, fresh = t.rebuild(), true
 	}
 	if fresh {
 		x.namespaces.Store(entry.Namespace, t)
@@ -54,7 +64,7 @@ func (x *Index[ID]) Put(entry Entry[ID]) error {
 	return nil
 }
 
-// Delete removes the policy with this ID from the namespace, if it is there.
+// Delete removes the policy with this ID from the namespace, if it exists.
 func (x *Index[ID]) Delete(namespace string, id ID) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -65,13 +75,13 @@ func (x *Index[ID]) Delete(namespace string, id ID) {
 	t.remove(id)
 	if len(t.live) == 0 {
 		x.namespaces.Delete(namespace)
-	} else if t.worn() {
-		x.namespaces.Store(namespace, t.renewed())
+	} else if t.stale() {
+		x.namespaces.Store(namespace, t.rebuild())
 	}
 }
 
-// Select appends to dst the IDs of the policies of the proxy's namespace that apply to the proxy, by their time, then
-// by their name, and returns it. A proxy without a namespace selects nothing. With room in dst it does not allocate.
+// Select appends to dst the IDs of the policies of the proxy's namespace that apply to the proxy, ordered by time, then by
+// name, and returns it. A proxy without a namespace selects nothing. If dst has capacity, Select does not allocate.
 func (x *Index[ID]) Select(proxy Proxy, dst []ID) []ID {
 	t := x.namespace(proxy.Namespace)
 	if t == nil || proxy.Namespace == "" {
@@ -84,12 +94,12 @@ func (x *Index[ID]) Select(proxy Proxy, dst []ID) []ID {
 	for _, hit := range s.run(t, proxy) {
 		dst = append(dst, hit.id)
 	}
-	s.rest()
+	s.reset()
 	x.searches.Put(s)
 	return dst
 }
 
-// namespace returns the trie of a namespace, nil if it has no policy.
+// namespace returns the trie of a namespace, or nil.
 func (x *Index[ID]) namespace(name string) *trie[ID] {
 	t, _ := x.namespaces.Load(name)
 	found, _ := t.(*trie[ID])

@@ -358,7 +358,7 @@ func TestScratchKeepsNothing(t *testing.T) {
 	if got := s.run(x.namespace("ns"), Proxy{Instance: map[string]string{"app": "a"}}); len(got) != 100 {
 		t.Fatalf("%d policies, want 100", len(got))
 	}
-	s.rest()
+	s.reset()
 	isSet := func(h hit[int]) bool { return h.policy != nil }
 	if slices.ContainsFunc(s.found[:cap(s.found)], isSet) || slices.ContainsFunc(s.ordered[:cap(s.ordered)], isSet) {
 		t.Error("the scratch keeps policies")
@@ -366,7 +366,7 @@ func TestScratchKeepsNothing(t *testing.T) {
 	if slices.ContainsFunc(s.terms[:cap(s.terms)], func(t *term[int]) bool { return t != nil }) {
 		t.Error("the scratch keeps terms")
 	}
-	if slices.Max(s.borne) != 0 {
+	if slices.Max(s.bits) != 0 {
 		t.Error("the scratch keeps what was borne")
 	}
 }
@@ -404,5 +404,26 @@ func TestManyPathsFromOneTerm(t *testing.T) {
 	proxy := Proxy{Namespace: "ns", Instance: map[string]string{"late": "", "key-5": "", "key-41": ""}}
 	if got := x.Select(proxy, nil); !slices.Equal(got, []int{5, 41}) {
 		t.Errorf("Select = %v, want [5 41]", got)
+	}
+}
+
+func TestGrow(t *testing.T) {
+	t.Parallel()
+	var x Index[int]
+	const n = 1000
+	x.Grow("ns", n)
+	reserved := x.namespace("ns")
+	if got := x.Select(Proxy{Namespace: "ns"}, nil); len(got) != 0 {
+		t.Errorf("Select = %v", got)
+	}
+	for i := range n {
+		put(t, &x, Entry[int]{ID: i, Namespace: "ns", CreatedAt: at(i)})
+	}
+	if x.namespace("ns") != reserved {
+		t.Error("the namespace was rebuilt")
+	}
+	x.Grow("ns", n)
+	if got := x.Select(Proxy{Namespace: "ns"}, nil); len(got) != n {
+		t.Errorf("%d policies, want %d", len(got), n)
 	}
 }

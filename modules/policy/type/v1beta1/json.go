@@ -1,89 +1,97 @@
 package v1beta1
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
+	"errors"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FromJSON reads a selector from its JSON form, {"matchLabels": {"app": "x"}}; match_labels is read too. It is strict:
-// unknown fields, a key or field given twice, null or anything but text as a value, and text that is not UTF-8 are
-// refused. The error is an *InvalidError with all violations, those of Validate among them.
+// FromJSON reads a selector from JSON: {"matchLabels": {"app": "x"}}. It also reads the name match_labels. It rejects
+// unknown fields, duplicate fields and keys, values that are not strings, and invalid UTF-8. The error is an
+// *InvalidError with all violations, including those of Validate.
 func FromJSON(data []byte) (*WorkloadSelector, error) {
-	var f faults
-	return f.selector(f.readJSON(data))
+	var v violations
+	return v.selector(v.readJSON(data))
 }
 
 // readJSON reads and checks the labels of a selector.
-func (f *faults) readJSON(data []byte) map[string]string {
-	// encoding/json would put U+FFFD for bytes that are not UTF-8.
-	fields, ok := members(data)
-	if !ok || !utf8.Valid(data) {
-		f.inField("", CodeFormat, "The selector must be a JSON object, in UTF-8.")
+func (v *violations) readJSON(data []byte) map[string]string {
+	fields, err := parseObject(data)
+	if err != nil || !utf8.Valid(data) {
+		v.addField("", CodeFormat, "The selector must be a JSON object in UTF-8.")
 		return nil
 	}
-	var labels json.RawMessage
+	var labels jsontext.Value
 	for _, field := range fields {
 		switch {
 		case field.name != "matchLabels" && field.name != "match_labels":
-			f.inField(field.name, CodeFormat, "The selector has no such field.")
+			v.addField(field.name, CodeFormat, "The selector has no such field.")
 		case labels != nil:
-			f.inField("matchLabels", CodeFormat, "The field is given twice.")
+			v.addField("matchLabels", CodeFormat, "The field occurs twice.")
 		default:
 			labels = field.value
 		}
 	}
-	return f.readLabels(labels)
+	return v.readLabels(labels)
 }
 
-// readLabels reads and checks the JSON value of match_labels; nil and null are an absent field.
-func (f *faults) readLabels(data json.RawMessage) map[string]string {
+// readLabels reads and checks the value of matchLabels; nil and null mean that it is missing.
+func (v *violations) readLabels(data jsontext.Value) map[string]string {
 	labels := make(map[string]string)
-	if data != nil && string(data) != "null" {
-		entries, ok := members(data)
-		if !ok {
-			f.inField("matchLabels", CodeFormat, "The labels must be a JSON object.")
+	if data != nil && data.Kind() != jsontext.KindNull {
+		entries, err := parseObject(data)
+		if err != nil {
+			v.addField("matchLabels", CodeFormat, "The labels must be a JSON object.")
 			return nil
 		}
 		for _, entry := range entries {
-			if _, twice := labels[entry.name]; twice {
-				f.inLabel(entry.name, CodeFormat, "The key is given twice.")
+			if _, duplicate := labels[entry.name]; duplicate {
+				v.addLabel(entry.name, CodeFormat, "The key occurs twice.")
 			}
-			var value *string
-			if json.Unmarshal(entry.value, &value) != nil || value == nil {
-				f.inLabel(entry.name, CodeFormat, "The value must be a text.")
-				value = new(string)
+			var value string
+			if entry.value.Kind() != jsontext.KindString || jsonv2.Unmarshal(entry.value, &value, lenient) != nil {
+				v.addLabel(entry.name, CodeFormat, "The value must be a string.")
 			}
-			labels[entry.name] = *value
+			labels[entry.name] = value
 		}
 	}
-	f.labels(labels)
+	v.checkLabels(labels)
 	return labels
 }
 
-// member is a name of a JSON object with its value.
-type member struct {
+// lenient allows what is reported for each field or label: duplicate names, and unpaired surrogates, which become U+FFFD.
+var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// object is the fields of a JSON object in their order, including duplicates.
+type object []field
+
+type field struct {
 	name  string
-	value json.RawMessage
+	value jsontext.Value
 }
 
-// members returns the members of a JSON object in their order, with those that encoding/json would drop because their
-// name comes again. It is false for anything but one JSON object.
-func members(data []byte) (all []member, ok bool) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if first, _ := decoder.Token(); first != json.Delim('{') {
-		return nil, false
+func parseObject(data []byte) (o object, err error) {
+	err = jsonv2.Unmarshal(data, &o, lenient)
+	return o, err
+}
+
+// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom. Any value but an object is an error.
+func (o *object) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	token, err := d.ReadToken()
+	if err == nil && token.Kind() != jsontext.KindBeginObject {
+		return errors.New("not an object")
 	}
-	for decoder.More() {
-		var m member
-		name, _ := decoder.Token()
-		if m.name, ok = name.(string); !ok || decoder.Decode(&m.value) != nil {
-			return nil, false
-		}
-		all = append(all, m)
+	for err == nil && d.PeekKind() == jsontext.KindString {
+		name, _ := d.ReadToken()
+		field := field{name: name.String()} // before the next read
+		field.value, err = d.ReadValue()
+		field.value = field.value.Clone()
+		*o = append(*o, field)
 	}
-	last, _ := decoder.Token()
-	_, err := decoder.Token()
-	return all, last == json.Delim('}') && err == io.EOF
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	return err
 }

@@ -5,27 +5,27 @@ import (
 	"sync/atomic"
 )
 
-// node stands for the beginning of paths. Only a writer changes it, by giving it new content.
+// node is a common prefix of paths. A writer changes it by replacing its content.
 type node[ID comparable] struct {
 	content atomic.Pointer[content[ID]]
 }
 
-// content of a node: what remains of the paths while they are few, else a node for each number that they go on with.
-// It is immutable.
+// content is the content of a node: the rest of each path while there are few, else a node for each next number. It is
+// immutable.
 type content[ID comparable] struct {
-	tails   []tail[ID] // when there are nodes, at most the empty one
+	tails   []tail[ID] // with nodes, only the empty one
 	numbers []uint32   // ascending
 	nodes   []*node[ID]
 }
 
-// maxTails is how many paths a node holds before it branches. Less is slower to search where many selectors are alike,
-// more is slower to write.
+// maxTails is the maximum number of paths in a node without children. A lower value slows down searches among many
+// similar selectors, a higher one slows down writes.
 const maxTails = 32
 
-// tail is the rest of a path, with the policies whose selector it is.
+// tail is the rest of a path with the policies that have this selector.
 type tail[ID comparable] struct {
-	path     []uint32
-	youngest *policy[ID] // the others follow by elder
+	path   []uint32
+	newest *policy[ID] // the others follow by next
 }
 
 // put adds a policy at the end of the path.
@@ -38,14 +38,14 @@ func (n *node[ID]) put(path []uint32, p *policy[ID]) {
 	n.content.Store(&c)
 }
 
-// put adds a policy at the end of the path to content that no reader has yet. Its slices are shared with content that
-// readers have: they are replaced, not changed.
+// put adds a policy at the end of the path. No reader has c yet, but readers have its slices: they are replaced, not
+// changed.
 func (c *content[ID]) put(path []uint32, p *policy[ID]) {
 	same := func(t tail[ID]) bool { return slices.Equal(t.path, path) }
 	if i := slices.IndexFunc(c.tails, same); i >= 0 {
-		p.elder = c.tails[i].youngest
+		p.next = c.tails[i].newest
 		c.tails = slices.Clone(c.tails)
-		c.tails[i].youngest = p
+		c.tails[i].newest = p
 		return
 	}
 	if len(path) > 0 && len(c.nodes) > 0 {
@@ -58,7 +58,7 @@ func (c *content[ID]) put(path []uint32, p *policy[ID]) {
 	}
 }
 
-// branch moves the tails that go on into nodes.
+// branch moves the tails with a rest into nodes.
 func (c *content[ID]) branch() {
 	tails := c.tails
 	c.tails = nil
@@ -66,12 +66,12 @@ func (c *content[ID]) branch() {
 		if len(t.path) == 0 {
 			c.tails = []tail[ID]{t}
 		} else {
-			c.child(t.path[0]).put(t.path[1:], t.youngest)
+			c.child(t.path[0]).put(t.path[1:], t.newest)
 		}
 	}
 }
 
-// child returns the node for the paths that go on with the number, and makes it if need be.
+// child returns the node for the paths that continue with the number, and adds it if it is missing.
 func (c *content[ID]) child(number uint32) *node[ID] {
 	at, found := slices.BinarySearch(c.numbers, number)
 	if !found {

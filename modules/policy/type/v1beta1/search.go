@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// search is the scratch of one Select.
+// search has the buffers of one Select.
 type search[ID comparable] struct {
-	tick    uint32
-	terms   []*term[ID] // that the proxy bears
-	borne   []uint64    // a bit for the number of each
+	clock   uint32
+	terms   []*term[ID] // labels of the proxy
+	bits    []uint64    // one per number of a term; set for those of the proxy
 	found   []hit[ID]
 	ordered []hit[ID]
 	ends    []uint32
 }
 
-// hit is a policy that was found. The rank beside it spares sorting most looks at the policies, which are far apart.
+// hit is a policy that was found, with a copy of its rank, so that sorting rarely reads the policy itself.
 type hit[ID comparable] struct {
 	*policy[ID]
 	rank uint32
@@ -23,13 +23,13 @@ type hit[ID comparable] struct {
 
 func (h hit[ID]) compare(i hit[ID]) int { return h.policy.compare(i.policy) }
 
-// run returns the policies of the trie that apply to the proxy, in order.
+// run returns the policies that apply to the proxy, in order.
 func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
-	s.tick = t.clock.Load() // first, so that all that was there at this tick is met on the way
+	s.clock = t.clock.Load() // before everything else, so that the search finds all policies of this clock value
 	for key, value := range proxy.each {
 		if term := t.terms.find(label{key, value}); term != nil {
 			s.terms = append(s.terms, term)
-			s.bear(term.number)
+			s.set(term.number)
 		}
 	}
 	s.visit(&t.root)
@@ -39,20 +39,20 @@ func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
 	return s.inOrder()
 }
 
-// visit finds the policies whose paths begin at the node and go on with nothing that the proxy does not bear.
+// visit finds the policies whose paths continue from the node with labels of the proxy only.
 func (s *search[ID]) visit(n *node[ID]) {
 	c := n.content.Load()
 	if c == nil {
 		return
 	}
 	for i := range c.tails {
-		if s.bearsAll(c.tails[i].path) {
-			s.find(c.tails[i].youngest)
+		if s.hasAll(c.tails[i].path) {
+			s.find(c.tails[i].newest)
 		}
 	}
 	if len(c.numbers) < 8*len(s.terms) {
 		for i, number := range c.numbers {
-			if s.bears(number) {
+			if s.has(number) {
 				s.visit(c.nodes[i])
 			}
 		}
@@ -65,53 +65,53 @@ func (s *search[ID]) visit(n *node[ID]) {
 	}
 }
 
-// find adds the policies of one selector.
+// find adds the policies with one selector.
 func (s *search[ID]) find(p *policy[ID]) {
-	for ; p != nil; p = p.elder {
-		if p.livesAt(s.tick) {
+	for ; p != nil; p = p.next {
+		if p.existsAt(s.clock) {
 			s.found = append(s.found, hit[ID]{p, p.rank})
 		}
 	}
 }
 
-// bear sets the bit of a number. Numbers count down, bits up.
-func (s *search[ID]) bear(number uint32) {
+// set sets the bit of a number. Numbers count down from the maximum, bits up from 0.
+func (s *search[ID]) set(number uint32) {
 	word := int(^number / 64)
-	if more := word + 1 - len(s.borne); more > 0 {
-		s.borne = append(s.borne, make([]uint64, more)...)
+	if more := word + 1 - len(s.bits); more > 0 {
+		s.bits = append(s.bits, make([]uint64, more)...)
 	}
-	s.borne[word] |= 1 << (number % 64)
+	s.bits[word] |= 1 << (number % 64)
 }
 
-func (s *search[ID]) bears(number uint32) bool {
+func (s *search[ID]) has(number uint32) bool {
 	word := int(^number / 64)
-	return word < len(s.borne) && s.borne[word]&(1<<(number%64)) != 0
+	return word < len(s.bits) && s.bits[word]&(1<<(number%64)) != 0
 }
 
-func (s *search[ID]) bearsAll(path []uint32) bool {
+func (s *search[ID]) hasAll(path []uint32) bool {
 	for _, number := range path {
-		if !s.bears(number) {
+		if !s.has(number) {
 			return false
 		}
 	}
 	return true
 }
 
-// inOrder sorts what was found: a few by comparison; many first into stretches of ranks, about four to a policy.
+// inOrder sorts the hits: a few by comparison; many first by counting into ranges of about four ranks.
 func (s *search[ID]) inOrder() []hit[ID] {
 	if len(s.found) < 32 {
 		slices.SortFunc(s.found, hit[ID].compare)
 		return s.found
 	}
-	width := bits.Len(uint(s.tick) / uint(4*len(s.found))) // no rank exceeds the tick
-	s.ends = append(s.ends[:0], make([]uint32, s.tick>>width+2)...)
+	width := bits.Len(uint(s.clock) / uint(4*len(s.found))) // no rank exceeds the clock
+	s.ends = append(s.ends[:0], make([]uint32, s.clock>>width+2)...)
 	for i := range s.found {
 		s.ends[s.found[i].rank>>width+1]++
 	}
 	for i := range s.ends[1:] {
 		s.ends[i+1] += s.ends[i]
 	}
-	// Each number is now where a stretch begins. It moves to where it ends.
+	// ends[r] is now the start of range r. The loop moves it to the end.
 	s.ordered = slices.Grow(s.ordered, len(s.found))[:len(s.found)]
 	for _, h := range s.found {
 		end := &s.ends[h.rank>>width]
@@ -128,10 +128,10 @@ func (s *search[ID]) inOrder() []hit[ID] {
 	return s.ordered
 }
 
-// rest makes the scratch fit for the next search, and lets go of everything that it would keep alive.
-func (s *search[ID]) rest() {
+// reset prepares the buffers for the next search, and clears pointers so that they do not keep policies in memory.
+func (s *search[ID]) reset() {
 	for _, term := range s.terms {
-		s.borne[^term.number/64] = 0
+		s.bits[^term.number/64] = 0
 	}
 	clear(s.terms)
 	clear(s.found)

@@ -1,10 +1,10 @@
-// Package v1beta1 is the workload selector: a schema type that states which workloads a policy applies to, with its
-// semantics. The message is in selector.proto; it reads and writes what Istio's message of the same name does, in
-// protobuf and in JSON, but is strict about what it takes.
+// Package v1beta1 defines the workload selector: a schema type that states which workloads a policy applies to. The
+// message in selector.proto is compatible with Istio's message of the same name, in protobuf and in JSON, but input is
+// validated strictly.
 //
-//   - Validate, FromJSON and FromBinary say whether a selector is good, and if not, everything that is wrong.
-//   - Compile makes a Matcher, which tells whether the labels of one workload match.
-//   - Index finds, among many policies, those that apply to a Proxy.
+//   - Validate, FromJSON and FromBinary validate a selector and return all violations.
+//   - Compile returns a Matcher, which reports whether the labels of one workload match.
+//   - Index finds the policies that apply to a Proxy.
 package v1beta1
 
 import (
@@ -13,30 +13,29 @@ import (
 	"strings"
 )
 
-// What Explain says of a label.
+// Verdicts of Explain.
 const (
-	OK        = "ok"        // the workload bears it
-	Missing   = "missing"   // the workload lacks the key
+	OK        = "ok"        // the workload has the label
+	Missing   = "missing"   // the workload does not have the key
 	Different = "different" // the workload has another value for the key
 )
 
 // label is a key with its value.
 type label struct{ key, value string }
 
-// Matcher is a compiled selector: it alone can match. It is immutable and safe for concurrent use. The zero Matcher
-// matches nothing.
+// Matcher is a compiled selector. It is immutable and safe for concurrent use. The zero Matcher matches nothing.
 type Matcher struct {
 	labels []label // sorted by key
 }
 
-// Condition is one label of a selector, held against a workload.
+// Condition is the result for one label of a selector.
 type Condition struct {
 	Key     string
 	Verdict string // OK, Missing or Different
 }
 
-// Compile returns the Matcher of a selector, which may be changed afterwards. The error is that of Validate: a selector
-// without labels has no Matcher, so none can match everything by accident.
+// Compile returns the Matcher of a selector. Later changes of the selector do not affect it. The error is that of
+// Validate: a selector without labels has no Matcher, so it cannot match everything by accident.
 func Compile(selector *WorkloadSelector) (Matcher, error) {
 	if err := Validate(selector); err != nil {
 		return Matcher{}, err
@@ -49,8 +48,7 @@ func Compile(selector *WorkloadSelector) (Matcher, error) {
 	return Matcher{labels}, nil
 }
 
-// Matches reports whether a workload with these labels bears every label of the selector: the key must be there, and
-// its value be the same to the byte. It does not allocate.
+// Matches reports whether labels contain every label of the selector, with exactly the same value. It does not allocate.
 func (m Matcher) Matches(labels map[string]string) bool {
 	for i := range m.labels {
 		want := &m.labels[i]
@@ -61,8 +59,8 @@ func (m Matcher) Matches(labels map[string]string) bool {
 	return len(m.labels) > 0
 }
 
-// Explain holds each label of the selector against those of a workload; the result is sorted by key. The workload
-// matches if every Verdict is OK.
+// Explain compares each label of the selector with those of a workload. The result is sorted by key. The workload matches
+// if every Verdict is OK.
 func (m Matcher) Explain(labels map[string]string) []Condition {
 	conditions := make([]Condition, len(m.labels))
 	for i, want := range m.labels {
@@ -78,21 +76,21 @@ func (m Matcher) Explain(labels map[string]string) []Condition {
 	return conditions
 }
 
-// Proxy is what is known of a proxy when a policy is to be chosen for it.
+// Proxy is what is known about a proxy for which policies are selected.
 type Proxy struct {
 	Namespace string            // its configuration namespace
-	Metadata  map[string]string // labels in its metadata: its own claim
-	Handshake map[string]string // labels given in its initial handshake: its own claim too
-	Instance  map[string]string // labels of the pod or virtual machine: the registry's word
+	Metadata  map[string]string // labels in its metadata, set by the proxy
+	Handshake map[string]string // labels in its initial handshake, set by the proxy
+	Instance  map[string]string // labels of the pod or virtual machine, from the registry
 }
 
-// EffectiveLabels returns the labels that selectors are held against, in a map of its own. Where sources disagree
-// about a key, the registry's word wins over the proxy's claims, and the handshake over the metadata.
+// EffectiveLabels returns the labels that selectors are compared with, in a new map. If several sources have a key, the
+// instance takes precedence over the handshake, and the handshake over the metadata.
 func (p Proxy) EffectiveLabels() map[string]string {
 	return maps.Collect(p.each)
 }
 
-// each yields the effective labels without making a map of them.
+// each yields the effective labels without a map.
 func (p Proxy) each(yield func(key, value string) bool) {
 	for key, value := range p.Instance {
 		if !yield(key, value) {

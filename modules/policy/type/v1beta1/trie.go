@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// trie holds the policies of one namespace. Each distinct label that selectors ask for is a term with a number, and a
-// selector is the path of its numbers, rarest first: a workload without the rare label never meets the rest of it.
+// trie contains the policies of one namespace. Each distinct label of the selectors is a term with a number. A selector is
+// the path of its numbers, rarest first, so that a search visits a path only if the workload has its rarest label.
 //
-// One writer at a time adds to the trie while readers walk it. Nothing that a reader may stand on is taken out or
-// moved: each write is a tick of the clock, a policy bears the ticks of its birth and death, and a reader sees the trie
-// as it was at one tick. The dead, and an order of terms that has grown stale, go when the trie is renewed as a whole,
-// after about as many writes as it has policies; the old one is garbage once its last reader has left.
+// One writer at a time adds to the trie while readers search it. Nothing is removed or moved: each write increments the
+// clock, a policy records the clock values at which it was added and deleted, and a reader sees the trie at one clock
+// value. After about as many writes as there are policies, the trie is rebuilt without the deleted policies and with
+// current numbers.
 type trie[ID comparable] struct {
-	clock atomic.Uint32 // the last tick
+	clock atomic.Uint32 // number of writes
 	terms dictionary[ID]
-	root  node[ID] // of the policies that ask for no label
+	root  node[ID] // policies without a selector
 
-	// The writer's own.
+	// Used by the writer only.
 	live   map[ID]*policy[ID]
-	ranked []*policy[ID] // in order, without those put late; a rank counts them up to its policy
-	size   int           // number of policies when the trie was made
+	ranked []*policy[ID] // in order, without those added out of order
+	size   int           // number of policies that the trie was made for
 }
 
-// policy is a policy between two writes to it.
+// policy is one version of a policy.
 type policy[ID comparable] struct {
 	id        ID
 	name      string
 	createdAt time.Time
-	terms     []*term[ID]   // that it asks for, rarest first
-	elder     *policy[ID]   // put before it, with the same selector
-	rank      uint32        // its place; one that is put late shares that of the policy before it
-	born      uint32        // the tick
-	died      atomic.Uint32 // the tick; 0 while it lives
+	terms     []*term[ID]   // of its selector, rarest first
+	next      *policy[ID]   // the one added before it with the same selector
+	rank      uint32        // position in the order; one added out of order has that of the policy before it
+	added     uint32        // clock value
+	deleted   atomic.Uint32 // clock value; 0 if it is not deleted
 }
 
 // compare orders policies of one trie.
@@ -48,26 +48,26 @@ func (p *policy[ID]) compare(q *policy[ID]) int {
 	return p.compareAge(q)
 }
 
-// compareAge orders policies by time, then name; those that are equal in both, as they were put.
+// compareAge orders policies by time, then name, then the order of Put.
 func (p *policy[ID]) compareAge(q *policy[ID]) int {
-	return cmp.Or(p.createdAt.Compare(q.createdAt), strings.Compare(p.name, q.name), cmp.Compare(p.born, q.born))
+	return cmp.Or(p.createdAt.Compare(q.createdAt), strings.Compare(p.name, q.name), cmp.Compare(p.added, q.added))
 }
 
-// livesAt reports whether the policy is there at the tick.
-func (p *policy[ID]) livesAt(tick uint32) bool {
-	died := p.died.Load()
-	return p.born <= tick && (died == 0 || tick < died)
+// existsAt reports whether the policy exists at the clock value.
+func (p *policy[ID]) existsAt(clock uint32) bool {
+	deleted := p.deleted.Load()
+	return p.added <= clock && (deleted == 0 || clock < deleted)
 }
 
-// die ends the policy with the tick.
-func (p *policy[ID]) die(tick uint32) {
-	p.died.Store(tick)
+// delete marks the policy as deleted at the clock value.
+func (p *policy[ID]) delete(clock uint32) {
+	p.deleted.Store(clock)
 	for _, term := range p.terms {
 		term.uses--
 	}
 }
 
-// newTrie returns an empty trie with room for so many policies.
+// newTrie returns an empty trie for size policies.
 func newTrie[ID comparable](size int) *trie[ID] {
 	t := &trie[ID]{
 		live:   make(map[ID]*policy[ID], size),
@@ -79,10 +79,9 @@ func newTrie[ID comparable](size int) *trie[ID] {
 	return t
 }
 
-// put adds a policy that asks for the labels, in place of the one with its ID. Of p the caller sets id, name and
-// createdAt.
+// put adds a policy with these labels, or replaces the one with its ID. The caller sets id, name and createdAt of p.
 func (t *trie[ID]) put(p *policy[ID], labels []label) {
-	p.born = t.clock.Load() + 1
+	p.added = t.clock.Load() + 1
 	p.rank = t.rank(p)
 	p.terms = make([]*term[ID], len(labels))
 	for i, label := range labels {
@@ -100,23 +99,23 @@ func (t *trie[ID]) put(p *policy[ID], labels []label) {
 		p.terms[0].first.put(path, p)
 	}
 	if old := t.live[p.id]; old != nil {
-		old.die(p.born)
+		old.delete(p.added)
 	}
 	t.live[p.id] = p
-	t.clock.Store(p.born)
+	t.clock.Store(p.added)
 }
 
-// remove takes away the policy with the ID, if it is there.
+// remove deletes the policy with the ID, if it exists.
 func (t *trie[ID]) remove(id ID) {
 	if p := t.live[id]; p != nil {
-		tick := t.clock.Load() + 1
-		p.die(tick)
+		clock := t.clock.Load() + 1
+		p.delete(clock)
 		delete(t.live, id)
-		t.clock.Store(tick)
+		t.clock.Store(clock)
 	}
 }
 
-// rank returns the place of a new policy. If it comes before others, it is late: a place of its own would move theirs.
+// rank returns the position of a new policy. If it is not the last, it shares the position of the one before it.
 func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	if last := len(t.ranked) - 1; last >= 0 && p.compareAge(t.ranked[last]) < 0 {
 		before, _ := slices.BinarySearchFunc(t.ranked, p, (*policy[ID]).compareAge)
@@ -126,23 +125,22 @@ func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	return uint32(len(t.ranked))
 }
 
-// worn reports whether there were so many writes that the trie should be renewed.
-func (t *trie[ID]) worn() bool {
+// stale reports whether the trie should be rebuilt after many writes.
+func (t *trie[ID]) stale() bool {
 	writes := int(t.clock.Load()) - t.size
 	return writes > 64+min(t.size, len(t.live))
 }
 
-// renewed returns a new trie of the live policies, where each has a rank and a tick of its own, and the terms are
-// numbered by their use today.
-func (t *trie[ID]) renewed() *trie[ID] {
-	renewed := newTrie[ID](len(t.live))
+// rebuild returns a new trie of the live policies, in which each has its own rank and the terms are numbered by use.
+func (t *trie[ID]) rebuild() *trie[ID] {
+	rebuilt := newTrie[ID](len(t.live))
 	commonestFirst := func(a, b *term[ID]) int { return cmp.Compare(b.uses, a.uses) }
 	for _, term := range slices.SortedFunc(slices.Values(t.terms.all), commonestFirst) {
 		if term.uses > 0 {
-			renewed.terms.intern(term.label)
+			rebuilt.terms.intern(term.label)
 		}
 	}
-	policies := make([]policy[ID], len(t.live)) // side by side, as they will be read
+	policies := make([]policy[ID], len(t.live)) // adjacent in memory, for faster reading
 	var labels []label
 	for i, old := range slices.SortedFunc(maps.Values(t.live), (*policy[ID]).compare) {
 		labels = labels[:0]
@@ -150,7 +148,7 @@ func (t *trie[ID]) renewed() *trie[ID] {
 			labels = append(labels, term.label)
 		}
 		policies[i] = policy[ID]{id: old.id, name: old.name, createdAt: old.createdAt}
-		renewed.put(&policies[i], labels)
+		rebuilt.put(&policies[i], labels)
 	}
-	return renewed
+	return rebuilt
 }

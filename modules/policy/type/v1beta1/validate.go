@@ -8,178 +8,165 @@ import (
 	"strings"
 )
 
-// Bounds of a selector. The lengths are those of Kubernetes' label keys and values, in bytes.
+// Limits of a selector. Lengths are in bytes, as for the label keys and values of Kubernetes.
 const (
 	MaxLabels = 4096
 	MaxPrefix = 253 // of a key, before its slash
-	MaxName   = 63  // of a key after its slash, and of a value
+	MaxName   = 63  // of a key after its slash, or of a value
 )
 
 // Codes of violations.
 const (
-	CodeRequired  = "required"   // there is no label
-	CodeMax       = "max"        // there are more than MaxLabels
-	CodeFormat    = "format"     // a character, or the shape of the input, is not allowed
-	CodeMaxLength = "max_length" // a text is longer than MaxPrefix or MaxName
-	CodeWildcard  = "wildcard"   // a text holds a '*', which means nothing here
+	CodeRequired  = "required"   // no label
+	CodeMax       = "max"        // more than MaxLabels labels
+	CodeFormat    = "format"     // invalid character or structure
+	CodeMaxLength = "max_length" // longer than MaxPrefix or MaxName
+	CodeWildcard  = "wildcard"   // a '*', which is not supported
 )
 
-// InvalidError lists everything that is wrong with a selector.
+// InvalidError lists all violations of a selector.
 type InvalidError struct {
 	Violations []Violation // sorted by field, then by label key, code and message; never empty
 }
 
-// Violation is one thing that is wrong with a selector.
+// Violation is one broken rule.
 type Violation struct {
-	Path    string // where: matchLabels["a b"], matchLabels, the name or number of an unknown field, or "" for the whole
-	Code    string // which rule: one of the codes
-	Message string // the rule as a sentence, without the values at fault
+	Path    string // matchLabels["a b"], matchLabels, the name or number of an unknown field, or "" for the whole selector
+	Code    string // one of the codes above
+	Message string // the rule as a sentence, without the invalid value
 }
 
-// Error names every path with its message.
+// Error returns every path with its message.
 func (e *InvalidError) Error() string {
-	var text strings.Builder
-	text.WriteString("invalid workload selector")
+	lines := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		separator := "; "
-		if i == 0 {
-			separator = ": "
-		}
-		text.WriteString(separator)
-		if v.Path != "" {
-			text.WriteString(v.Path + ": ")
-		}
-		text.WriteString(v.Message)
+		lines[i] = strings.TrimPrefix(v.Path+": "+v.Message, ": ")
 	}
-	return text.String()
+	return "invalid workload selector: " + strings.Join(lines, "; ")
 }
 
-// Under returns the violations as seen from a message that holds the selector in a field: every path begins with the
-// field's name, as in selector.matchLabels["a b"].
+// Under returns the violations with the name of the field that contains the selector before each path, as in
+// selector.matchLabels["a b"].
 func (e *InvalidError) Under(field string) []Violation {
-	moved := slices.Clone(e.Violations)
-	for i := range moved {
-		if moved[i].Path == "" {
-			moved[i].Path = field
-		} else {
-			moved[i].Path = field + "." + moved[i].Path
-		}
+	out := slices.Clone(e.Violations)
+	for i := range out {
+		out[i].Path = strings.TrimSuffix(field+"."+out[i].Path, ".")
 	}
-	return moved
+	return out
 }
 
-// Validate returns nil for a good selector, otherwise an *InvalidError with all violations. A nil selector has no
-// labels. Unknown fields, which protobuf keeps when it reads a message, are violations: a criterion that is not
-// understood must not widen the match.
+// Validate returns an *InvalidError with all violations, or nil. A nil selector has no labels. Unknown fields, which
+// protobuf keeps when it reads a message, are violations: to ignore a criterion would widen the match.
 func Validate(selector *WorkloadSelector) error {
-	var f faults
+	var v violations
 	if unknown := selector.ProtoReflect().GetUnknown(); len(unknown) > 0 {
-		f.inField("", CodeFormat, "The selector has unknown fields.")
+		v.addField("", CodeFormat, "The selector has unknown fields.")
 	}
-	f.labels(selector.GetMatchLabels())
-	return f.err()
+	v.checkLabels(selector.GetMatchLabels())
+	return v.err()
 }
 
-// faults gathers violations.
-type faults []fault
+// violations collects violations.
+type violations []violation
 
-// fault is a Violation with what it is sorted by.
-type fault struct {
+// violation is a Violation with its sort keys.
+type violation struct {
 	field string
 	key   string
 	Violation
 }
 
-// inField records a violation by a field of the message; "" is the message itself.
-func (f *faults) inField(field, code, message string) {
-	*f = append(*f, fault{field: field, Violation: Violation{field, code, message}})
+// addField adds a violation of a field of the message; "" is the message itself.
+func (v *violations) addField(field, code, message string) {
+	*v = append(*v, violation{field: field, Violation: Violation{field, code, message}})
 }
 
-// inLabel records a violation by the label with the key.
-func (f *faults) inLabel(key, code, message string) {
+// addLabel adds a violation of the label with the key.
+func (v *violations) addLabel(key, code, message string) {
 	path := "matchLabels[" + strconv.Quote(key) + "]"
-	*f = append(*f, fault{field: "matchLabels", key: key, Violation: Violation{path, code, message}})
+	*v = append(*v, violation{field: "matchLabels", key: key, Violation: Violation{path, code, message}})
 }
 
-// err sorts the violations into the error of the package, nil if there are none.
-func (f faults) err() error {
-	if len(f) == 0 {
+// err returns the sorted violations as an *InvalidError, or nil if there are none.
+func (v violations) err() error {
+	if len(v) == 0 {
 		return nil
 	}
-	slices.SortFunc(f, func(a, b fault) int {
+	slices.SortFunc(v, func(a, b violation) int {
 		return cmp.Or(
 			strings.Compare(a.field, b.field), strings.Compare(a.key, b.key), strings.Compare(a.Path, b.Path),
 			strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
 	})
-	violations := make([]Violation, 0, len(f))
-	for _, fault := range slices.Compact(f) {
-		violations = append(violations, fault.Violation)
+	out := make([]Violation, 0, len(v))
+	for _, violation := range slices.Compact(v) {
+		out = append(out, violation.Violation)
 	}
-	return &InvalidError{violations}
+	return &InvalidError{out}
 }
 
-// selector returns the selector with these labels, which have been checked.
-func (f faults) selector(labels map[string]string) (*WorkloadSelector, error) {
-	if err := f.err(); err != nil {
+// selector returns a selector with the checked labels, or the violations.
+func (v violations) selector(labels map[string]string) (*WorkloadSelector, error) {
+	if err := v.err(); err != nil {
 		return nil, err
 	}
 	return &WorkloadSelector{MatchLabels: labels}, nil
 }
 
-// labels checks the field match_labels.
-func (f *faults) labels(labels map[string]string) {
+// checkLabels checks the field match_labels.
+func (v *violations) checkLabels(labels map[string]string) {
 	if len(labels) == 0 {
-		f.inField("matchLabels", CodeRequired, "At least one label is required.")
+		v.addField("matchLabels", CodeRequired, "At least one label is required.")
 	}
 	if len(labels) > MaxLabels {
-		f.inField("matchLabels", CodeMax, fmt.Sprintf("A selector has at most %d labels.", MaxLabels))
+		v.addField("matchLabels", CodeMax, fmt.Sprintf("A selector can have at most %d labels.", MaxLabels))
 	}
 	for key, value := range labels {
-		f.key(key)
-		f.value(key, value)
+		v.checkKey(key)
+		v.checkValue(key, value)
 	}
 }
 
-// key checks a key: [prefix "/"] name.
-func (f *faults) key(key string) {
+// checkKey checks a key: [prefix "/"] name.
+func (v *violations) checkKey(key string) {
 	prefix, name, prefixed := strings.Cut(key, "/")
 	if !prefixed {
 		prefix, name = "", key
 	}
 	if len(prefix) > MaxPrefix {
-		f.inLabel(key, CodeMaxLength, fmt.Sprintf("The prefix of a key has at most %d bytes.", MaxPrefix))
+		v.addLabel(key, CodeMaxLength, fmt.Sprintf("The prefix of a key can have at most %d bytes.", MaxPrefix))
 	}
 	if len(name) > MaxName {
-		f.inLabel(key, CodeMaxLength, fmt.Sprintf("The name in a key has at most %d bytes.", MaxName))
+		v.addLabel(key, CodeMaxLength, fmt.Sprintf("The name in a key can have at most %d bytes.", MaxName))
 	}
 	if isName(name) && (!prefixed || isSubdomain(prefix)) {
 		return
 	}
 	if strings.Contains(key, "*") {
-		f.inLabel(key, CodeWildcard, "A key is matched as a whole: wildcards are not supported.")
+		v.addLabel(key, CodeWildcard, "A key cannot contain wildcards.")
 		return
 	}
-	f.inLabel(key, CodeFormat, "A key is a name, or a lower-case DNS subdomain, a slash and a name. A name holds ASCII "+
-		"letters, digits, '-', '_' and '.', and begins and ends with a letter or digit.")
+	v.addLabel(key, CodeFormat, "A key is a name, or a lower-case DNS subdomain, a slash and a name. A name consists of "+
+		"ASCII letters, digits, '-', '_' and '.', and begins and ends with a letter or digit.")
 }
 
-// value checks the value of the label with the key.
-func (f *faults) value(key, value string) {
+// checkValue checks the value of the label with the key.
+func (v *violations) checkValue(key, value string) {
 	if len(value) > MaxName {
-		f.inLabel(key, CodeMaxLength, fmt.Sprintf("A value has at most %d bytes.", MaxName))
+		v.addLabel(key, CodeMaxLength, fmt.Sprintf("A value can have at most %d bytes.", MaxName))
 	}
 	if value == "" || isName(value) {
 		return
 	}
 	if strings.Contains(value, "*") {
-		f.inLabel(key, CodeWildcard, "A value is matched as a whole: wildcards are not supported.")
+		v.addLabel(key, CodeWildcard, "A value cannot contain wildcards.")
 		return
 	}
-	f.inLabel(key, CodeFormat, "A value is empty, or holds ASCII letters, digits, '-', '_' and '.', and begins and ends "+
-		"with a letter or digit.")
+	v.addLabel(key, CodeFormat, "A value is empty, or consists of ASCII letters, digits, '-', '_' and '.', and begins and "+
+		"ends with a letter or digit.")
 }
 
-// isName reports whether s, of any length, has the characters of a name: alphanumeric at both ends, inside also -_.
+// isName reports whether s has the characters of a name: alphanumeric at both ends, inside also "-_.". It does not check
+// the length.
 func isName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
@@ -189,8 +176,8 @@ func isName(s string) bool {
 	return s != "" && isAlphanumeric(s[0]) && isAlphanumeric(s[len(s)-1])
 }
 
-// isSubdomain reports whether s, of any length, is a lower-case DNS subdomain (RFC 1123): parts of letters, digits and
-// inner hyphens, with dots between them.
+// isSubdomain reports whether s is a lower-case DNS subdomain (RFC 1123): parts of letters, digits and inner hyphens,
+// separated by dots. It does not check the length.
 func isSubdomain(s string) bool {
 	last := byte('.')
 	for i := range len(s) {

@@ -6,72 +6,72 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Numbers of the fields: of the message, and of an entry of its map as protobuf defines it.
+// Field numbers of the message and of a map entry, as protobuf defines it.
 const (
 	fieldMatchLabels protowire.Number = 1
 	fieldKey         protowire.Number = 1
 	fieldValue       protowire.Number = 2
 )
 
-// FromBinary reads a selector from its protobuf form. It is strict: unknown fields are refused, in the message and in
-// the entries of its map, where protobuf itself drops them. Of a key that comes twice the last value wins, as protobuf
-// has it. The error is an *InvalidError with all violations, those of Validate among them.
+// FromBinary reads a selector from the protobuf wire format. It rejects unknown fields, also in map entries, where
+// protobuf ignores them. If a key occurs twice, the last value wins, as in protobuf. The error is an *InvalidError with
+// all violations, including those of Validate.
 func FromBinary(data []byte) (*WorkloadSelector, error) {
-	var f faults
-	return f.selector(f.readBinary(data))
+	var v violations
+	return v.selector(v.readBinary(data))
 }
 
 // readBinary reads and checks the labels of a message.
-func (f *faults) readBinary(data []byte) map[string]string {
+func (v *violations) readBinary(data []byte) map[string]string {
 	labels := make(map[string]string)
-	sound := eachField(data, func(number protowire.Number, text []byte, isText bool) bool {
-		if number == fieldMatchLabels && isText {
-			return f.readEntry(text, labels)
+	ok := eachField(data, func(number protowire.Number, content []byte, isBytes bool) bool {
+		if number == fieldMatchLabels && isBytes {
+			return v.readEntry(content, labels)
 		}
-		f.inField(strconv.Itoa(int(number)), CodeFormat, "The selector has no such field.")
+		v.addField(strconv.Itoa(int(number)), CodeFormat, "The selector has no such field.")
 		return true
 	})
-	if !sound {
-		f.inField("", CodeFormat, "The selector must be a protobuf message.")
+	if !ok {
+		v.addField("", CodeFormat, "The selector must be a protobuf message.")
 		return nil
 	}
-	f.labels(labels)
+	v.checkLabels(labels)
 	return labels
 }
 
-// readEntry reads an entry of the map into labels; it is false for bytes that are not a message.
-func (f *faults) readEntry(data []byte, labels map[string]string) bool {
+// readEntry reads a map entry into labels. It returns false if the bytes are not a message.
+func (v *violations) readEntry(data []byte, labels map[string]string) bool {
 	var key, value string
 	known := true
-	sound := eachField(data, func(number protowire.Number, text []byte, isText bool) bool {
+	ok := eachField(data, func(number protowire.Number, content []byte, isBytes bool) bool {
 		switch {
-		case number == fieldKey && isText:
-			key = string(text)
-		case number == fieldValue && isText:
-			value = string(text)
+		case number == fieldKey && isBytes:
+			key = string(content)
+		case number == fieldValue && isBytes:
+			value = string(content)
 		default:
 			known = false
 		}
 		return true
 	})
 	if !known {
-		f.inLabel(key, CodeFormat, "A label has a key and a value, and no other field.")
+		v.addLabel(key, CodeFormat, "A label has only a key and a value.")
 	}
 	labels[key] = value
-	return sound
+	return ok
 }
 
-// eachField visits the fields of a protobuf message, as long as visit returns true. It is false if visit was, or if the
-// bytes are not a message.
-func eachField(data []byte, visit func(number protowire.Number, text []byte, isText bool) bool) bool {
+// eachField calls visit for each field of a protobuf message until it returns false. It returns false if visit did, or if
+// the bytes are not a message.
+func eachField(data []byte, visit func(number protowire.Number, content []byte, isBytes bool) bool) bool {
 	for len(data) > 0 {
 		number, kind, size := protowire.ConsumeField(data)
 		if size < 0 {
 			return false
 		}
 		_, _, tag := protowire.ConsumeTag(data)
-		text, _ := protowire.ConsumeBytes(data[tag:size])
-		if !visit(number, text, kind == protowire.BytesType) {
+		content, _ := protowire.ConsumeBytes(data[tag:size])
+		if !visit(number, content, kind == protowire.BytesType) {
 			return false
 		}
 		data = data[size:]
