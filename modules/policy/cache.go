@@ -1,20 +1,18 @@
 package policy
 
 import (
+	"container/list"
 	"context"
 	"crypto/rand"
 	"hash/maphash"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/sync/singleflight"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
 const (
@@ -26,8 +24,7 @@ const (
 // cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
 // it, because each namespace has a stamp in the database:
 //
-//   - A writer sets a new random stamp after every attempt to write a policy, also a failed one, and before it responds.
-//     If the stamp cannot be written, the response is 503.
+//   - A writer sets a new random stamp after every attempt, also a failed one, before it responds. If it cannot: 503.
 //   - A reader reads the stamp, then the policies, both from the primary. It reuses a snapshot only for the identical
 //     stamp, and for at most maxAge.
 //
@@ -42,25 +39,18 @@ type cache struct {
 	seed       maphash.Seed
 	turns      [64]sync.Mutex // held while a namespace is loaded; namespaces may share one
 	mu         sync.Mutex
-	kept       *simplelru.LRU[string, *snapshot] // by namespace
+	kept       map[string]*list.Element // by namespace
+	recent     *list.List               // of *snapshot, the last used in front
 	bytes, max int
 }
 
-// snapshot is the policies of a namespace. It is immutable.
-type snapshot struct {
-	stamp    string // read before the policies
-	expires  time.Time
-	policies []Policy // oldest first, then by name
-	index    v1beta1.Index[*Policy]
-	bytes    int
-}
-
 func newCache(db store.DB, policies *store.Collection[Policy], now func() time.Time) *cache {
-	c := &cache{policies: policies, now: now, seed: maphash.MakeSeed(), max: maxCached}
 	unique := store.Index{Fields: []string{"namespace"}, Unique: true}
-	c.stamps = store.Open[stamp](db, store.Spec{Name: "policy-stamps", Indexes: []store.Index{unique}})
-	c.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ string, s *snapshot) { c.bytes -= s.bytes })
-	return c
+	return &cache{
+		policies: policies, now: now, seed: maphash.MakeSeed(), max: maxCached,
+		stamps: store.Open[stamp](db, store.Spec{Name: "policy-stamps", Indexes: []store.Index{unique}}),
+		kept:   make(map[string]*list.Element), recent: list.New(),
+	}
 }
 
 // write calls do, which attempts to write a policy of the namespace, and sets a new stamp. Unavailable: the stamp could
@@ -77,8 +67,7 @@ func (c *cache) write(ctx context.Context, namespace string, do func() error) er
 		}
 		if err == nil {
 			return result
-		}
-		if !apperr.Is(err, apperr.Conflict) { // Conflict: another writer inserted the first stamp
+		} else if !apperr.Is(err, apperr.Conflict) { // another writer inserted the first stamp
 			return store.Unavailable(err)
 		}
 	}
@@ -100,7 +89,7 @@ func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 		defer cancel()
 		return c.load(ctx, namespace)
 	})
-	s, _ = loaded.(*snapshot)
+	s, _ = loaded.(*snapshot) // nil if err is set
 	return s, err
 }
 
@@ -112,11 +101,13 @@ func (c *cache) lookup(ctx context.Context, namespace string) (string, *snapshot
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, ok := c.kept.Get(namespace)
-	if !ok || s.stamp != current.Value || !c.now().Before(s.expires) {
-		return current.Value, nil, nil
+	if e := c.kept[namespace]; e != nil {
+		c.recent.MoveToFront(e)
+		if s := e.Value.(*snapshot); s.stamp == current.Value && c.now().Before(s.expires) {
+			return current.Value, s, nil
+		}
 	}
-	return current.Value, s, nil
+	return current.Value, nil, nil
 }
 
 // load reads a namespace and keeps the snapshot, unless a load that ended just now left a valid one.
@@ -132,7 +123,7 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 		return nil, err
 	}
 	slices.SortFunc(policies, older)
-	s = &snapshot{stamp: stamp, expires: expires, policies: policies, bytes: 1 << 10}
+	s = &snapshot{namespace: namespace, stamp: stamp, expires: expires, policies: policies, bytes: 1 << 10}
 	s.index.Grow(namespace, len(policies))
 	for i := range policies {
 		if err := s.index.Put(policies[i].entry()); err != nil {
@@ -142,10 +133,18 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept.Remove(namespace)
-	c.kept.Add(namespace, s)
-	for c.bytes += s.bytes; c.bytes > c.max && c.kept.Len() > 1; {
-		c.kept.RemoveOldest()
+	c.remove(c.kept[namespace])
+	c.kept[namespace] = c.recent.PushFront(s)
+	for c.bytes += s.bytes; c.bytes > c.max && c.recent.Len() > 1; {
+		c.remove(c.recent.Back())
 	}
 	return s, nil
+}
+
+func (c *cache) remove(e *list.Element) {
+	if e != nil {
+		s := c.recent.Remove(e).(*snapshot)
+		delete(c.kept, s.namespace)
+		c.bytes -= s.bytes
+	}
 }

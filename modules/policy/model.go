@@ -3,13 +3,14 @@ package policy
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
-// Policy is a policy as it is stored.
+// Policy is a stored policy.
 type Policy struct {
 	store.Meta `bson:",inline"`
 	Namespace  string    `json:"namespace"`
@@ -17,47 +18,57 @@ type Policy struct {
 	Selector   *Selector `json:"selector"` // nil: every workload of the namespace
 }
 
-// stamp changes with every write to a namespace.
+// stamp changes with every write to a namespace; see cache.
 type stamp struct {
 	store.Meta `bson:",inline"`
 	Namespace  string `json:"namespace"`
 	Value      string `json:"value"`
 }
 
-// Selector states which workloads a policy applies to: those that bear all of the labels. It is the JSON form of
+// snapshot is the policies of a namespace. It is immutable.
+type snapshot struct {
+	namespace string
+	stamp     string // read before the policies
+	expires   time.Time
+	policies  []Policy // oldest first, then by name
+	index     v1beta1.Index[*Policy]
+	bytes     int
+}
+
+// Selector states which workloads a policy applies to: those that have all of the labels. It is the JSON form of
 // v1beta1.WorkloadSelector.
 type Selector struct {
 	MatchLabels map[string]string `json:"matchLabels" example:"app:reviews,version:v2"`
 } //	@name	WorkloadSelector
 
-// CreateInput is what a new policy takes.
+// CreateInput is the input for a new policy.
 type CreateInput struct {
 	Namespace string    `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Name      string    `json:"name" validate:"required,max=63,dnslabel" example:"reviews-v2" maxLength:"63"`
 	Selector  *Selector `json:"selector" swaggertype:"string" extensions:"x-json=WorkloadSelector" example:"{\"matchLabels\": {\"app\": \"reviews\", \"version\": \"v2\"}}"`
 } //	@name	PolicyCreate
 
-// UpdateInput is what a change of a policy takes; nil leaves a field as it is, and a Selector without labels takes the
-// policy's away.
+// UpdateInput is the input for a change of a policy. A nil field is not changed. A Selector without labels removes the
+// policy's selector.
 type UpdateInput struct {
 	Namespace *string   `json:"namespace" validate:"omitnil,min=1,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Name      *string   `json:"name" validate:"omitnil,min=1,max=63,dnslabel" example:"reviews" maxLength:"63"`
 	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" extensions:"x-json=WorkloadSelector,x-nullable" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
 } //	@name	PolicyUpdate
 
-// EvaluateInput is what is known of a proxy; see v1beta1.Proxy.
+// EvaluateInput describes a proxy; see v1beta1.Proxy.
 type EvaluateInput struct {
 	Namespace string `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Metadata  Source `json:"metadata" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"app\": \"reviews\", \"version\": \"v1\"}}"`
 	Instance  Source `json:"instance" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"version\": \"v2\"}}"`
 	Handshake Source `json:"handshake" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
-	Explain   bool   `json:"explain" example:"true"` // also say of each policy of the namespace why it applies or not
+	Explain   bool   `json:"explain" example:"true"` // also explain for each policy of the namespace why it applies or not
 } //	@name	PolicyEvaluate
 
-// Source is one place that labels of a workload come from.
+// Source has the labels from one source.
 type Source struct{ Labels map[string]string }
 
-// View is a policy as users see it.
+// View is a policy in a response.
 type View struct {
 	ID        store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Namespace string     `json:"namespace" example:"shop"`
@@ -67,28 +78,28 @@ type View struct {
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Policy
 
-// Evaluation is the answer for a proxy.
+// Evaluation is the result for a proxy.
 type Evaluation struct {
 	Count   int           `json:"count" example:"1"`
 	Rows    []View        `json:"rows"`                                      // the policies that apply, oldest first, then by name
-	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"` // if asked for: every policy of the namespace, in the same order
+	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"` // if explain is true: every policy of the namespace, in the same order
 } //	@name	PolicyEvaluation
 
-// Explanation says why a policy applies to a proxy or not.
+// Explanation states why a policy applies to a proxy or not.
 type Explanation struct {
 	Policy  Reference         `json:"policy"`
 	Applies bool              `json:"applies" example:"true"`
 	Labels  map[string]string `json:"labels" example:"app:ok,version:different"` // of its selector: ok, missing or different
 } //	@name	PolicyExplanation
 
-// Reference names a policy.
+// Reference identifies a policy.
 type Reference struct {
 	ID        store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Namespace string   `json:"namespace" example:"shop"`
 	Name      string   `json:"name" example:"reviews-v2"`
 } //	@name	PolicyReference
 
-// View is the policy as users see it.
+// View returns the policy for a response.
 func (p Policy) View() View {
 	return View{
 		ID: p.ID, Namespace: p.Namespace, Name: p.Name, Selector: p.Selector,
@@ -96,7 +107,7 @@ func (p Policy) View() View {
 	}
 }
 
-// message is the selector as package v1beta1 takes it.
+// message returns the selector as a v1beta1 message.
 func (s *Selector) message() *v1beta1.WorkloadSelector {
 	if s == nil {
 		return nil
@@ -127,7 +138,7 @@ func (p *Policy) size() int {
 	return size
 }
 
-// explain holds the policy's selector against the labels of a workload.
+// explain compares the policy's selector with the labels of a workload.
 func (p Policy) explain(labels map[string]string) (Explanation, error) {
 	e := Explanation{Policy: Reference{p.ID, p.Namespace, p.Name}, Applies: true, Labels: map[string]string{}}
 	if p.Selector == nil {
@@ -144,7 +155,7 @@ func (p Policy) explain(labels map[string]string) (Explanation, error) {
 	return e, nil
 }
 
-// proxy is what package v1beta1 selects policies for.
+// proxy returns the proxy to select policies for.
 func (in EvaluateInput) proxy() v1beta1.Proxy {
 	return v1beta1.Proxy{
 		Namespace: in.Namespace, Metadata: in.Metadata.Labels, Handshake: in.Handshake.Labels, Instance: in.Instance.Labels,

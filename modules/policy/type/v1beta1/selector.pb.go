@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: policy/type/v1beta1/selector.proto
 
-// Schema types that policies share.
+// Package policy.type.v1beta1 has the schema types of policies.
 
 package v1beta1
 
@@ -23,18 +23,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// WorkloadSelector states the criteria that decide whether a policy applies to a proxy. The criteria are labels: of the
-// proxy's metadata, of the workload instance (a pod or a virtual machine), or given by the proxy in its initial
-// handshake.
+// WorkloadSelector states which proxies a policy applies to, by labels. Labels come from the workload instance (a pod or a
+// virtual machine), from the proxy's initial handshake, or from the proxy's metadata.
 //
-// All the labels must match for a workload to be selected. The search is restricted to the configuration namespace of
-// the resource that holds the selector.
+// A workload is selected if all labels match. Only workloads in the configuration namespace of the resource that contains
+// the selector are considered.
 type WorkloadSelector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Labels of the set of pods or virtual machines that the policy applies to. Required: from 1 to 4096 of them.
+	// Labels of the pods or virtual machines that the policy applies to. Required: 1 to 4096 labels.
 	//
-	// A label matches if the workload bears the key with exactly this value; upper and lower case differ, and a missing
-	// key is not an empty value. There are no wildcards, sets or negations.
+	// A label matches if the workload has the key with exactly this value. Matching is case-sensitive, and a missing key is
+	// not an empty value. There are no wildcards, sets or negations.
 	//
 	// A key is a name, or a prefix, a slash and a name. A name has 1 to 63 ASCII letters, digits, '-', '_' and '.', and
 	// begins and ends with a letter or digit. A prefix is a lower-case DNS subdomain of 1 to 253 bytes. A value is empty
