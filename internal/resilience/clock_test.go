@@ -12,8 +12,8 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// TestClockForward sets the clock a year ahead, has everything swept that has expired then, and sets it back: sessions
-// have ended, and nothing else is lost.
+// TestClockForward sets the clock a year ahead, deletes what has expired, and sets it back. Sessions have ended, and
+// nothing else is lost.
 func TestClockForward(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -27,7 +27,7 @@ func TestClockForward(t *testing.T) {
 	})
 	later := api.SignIn(ada.Email, testkit.Password)
 	if create(api, later.Token, "before", "key") == made {
-		t.Error("an answer is kept for a year")
+		t.Error("a replayed response is kept for a year")
 	}
 	api.Sweep()
 	api.Clock.Advance(-365 * 24 * time.Hour)
@@ -39,8 +39,7 @@ func TestClockForward(t *testing.T) {
 	api.SignIn(ada.Email, testkit.Password)
 }
 
-// TestClockBack sets the clock back by a day after things were done: none of them is locked for longer than it was meant
-// to be, and what is kept for a while is kept.
+// TestClockBack sets the clock back by a day. No lock lasts longer than intended, and idempotent responses are kept.
 func TestClockBack(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -58,11 +57,11 @@ func TestClockBack(t *testing.T) {
 	}
 	api.SignIn(eve.Email, testkit.Password)
 	api.Clock.Advance(15 * time.Minute)
-	api.SignIn(ada.Email, testkit.Password) // she is not locked out for a day
+	api.SignIn(ada.Email, testkit.Password) // the user is not locked out for a day
 	for range 10 {
 		guess(t, api, ada.Email, 401)
 	}
-	guess(t, api, ada.Email, 429) // and guessers are not let in
+	guess(t, api, ada.Email, 429) // and the limit holds again
 	if status := api.Do(refreshWith(eve.RefreshToken)).Status; status != 401 {
 		t.Errorf("a refresh token that was traded long ago: %d", status)
 	}
@@ -71,8 +70,8 @@ func TestClockBack(t *testing.T) {
 	}
 }
 
-// TestClockAndCursors lists by the time of creation while the clock goes back and forth between the creations: every
-// record that is there all the time is shown once.
+// TestClockAndCursors lists by the time of creation while the clock jumps between the creations. Each record that exists
+// during the whole walk is listed once.
 func TestClockAndCursors(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -106,7 +105,7 @@ func TestClockAndCursors(t *testing.T) {
 	}
 }
 
-// create makes an article and returns its id.
+// create creates an article and returns its id.
 func create(api *testkit.API, token, title, key string) string {
 	r := testkit.Request{Method: "POST", Path: "/articles", As: token, Form: url.Values{"title": {title}}}
 	if key != "" {
@@ -123,7 +122,7 @@ func refreshWith(token string) testkit.Request {
 func guess(t *testing.T, api *testkit.API, email string, status int) {
 	t.Helper()
 	r := testkit.Request{
-		Method: "POST", Path: "/auth", Email: email, Password: "not her password",
+		Method: "POST", Path: "/auth", Email: email, Password: "not the password",
 		Form: url.Values{"access_token": {testkit.MasterKey}},
 	}
 	if got := api.Do(r); got.Status != status {

@@ -12,32 +12,31 @@ import (
 	"example.com/ginseng/kit/testkit/process"
 )
 
-// TestFullDisk fills the disk under load: writes are refused with 503, reads go on, and when there is space again so do
-// the writes.
+// TestFullDisk fills the disk under load. Writes fail with 503, reads work, and writes work again when there is free space.
 func TestFullDisk(t *testing.T) {
-	heavy(t)
-	embedded(t)
-	r := newRoom(t)
+	slow(t)
+	sqliteOnly(t)
+	r := newSmallDisk(t)
 	p := begin(t, r.inside(command(t, settings("sqlite:"+filepath.Join(r.dir, "data", "test.db")))))
 	load := clients(t, p.URL, 8)
 	await(t, load, 500)
-	before := atRest(load, p)
+	before := measureIdle(load, p)
 	load.Start()
 	r.fill(t)
 	samples := full(t, load)
 	load.Mark()
 	r.free(t)
 	await(t, load, 500)
-	v := judge(t, load)
+	v := verify(t, load)
 	report(t, "the disk is full", append(samples, load.Take()...), v)
-	settled(t, load, p, before)
+	checkIdle(t, load, p, before)
 }
 
-// TestKillOnFullDisk kills the service on a full disk: it starts there, with all that was answered.
+// TestKillOnFullDisk kills the service on a full disk. It starts again there, with all confirmed writes.
 func TestKillOnFullDisk(t *testing.T) {
-	heavy(t)
-	embedded(t)
-	r := newRoom(t)
+	slow(t)
+	sqliteOnly(t)
+	r := newSmallDisk(t)
 	env := settings("sqlite:" + filepath.Join(r.dir, "data", "test.db"))
 	p := begin(t, r.inside(command(t, env)))
 	load := clients(t, p.URL, 8)
@@ -51,32 +50,32 @@ func TestKillOnFullDisk(t *testing.T) {
 	r.free(t)
 	load.Mark()
 	await(t, load, 500)
-	v := judge(t, load)
+	v := verify(t, load)
 	report(t, "the disk is full, then kill -9 and a new start", append(samples, load.Take()...), v)
-	ended(t, p)
+	stop(t, p)
 }
 
-// full waits until the clients have noticed that the disk is full, and a while longer.
+// full waits until writes fail because the disk is full, and then for some reads.
 func full(t *testing.T, load *resilience.Load) (samples []resilience.Sample) {
 	t.Helper()
 	noticed := func() bool {
 		samples = append(samples, load.Take()...)
 		return failures(samples) > 50
 	}
-	within(t, func(ctx context.Context) error { return resilience.Until(ctx, noticed) }, "nobody notices that the disk is full")
-	before := load.Good()
+	within(t, func(ctx context.Context) error { return resilience.Until(ctx, noticed) }, "no write fails although the disk is full")
+	before := load.Succeeded()
 	await(t, load, 50)
-	if load.Good() == before {
+	if load.Succeeded() == before {
 		t.Error("nothing is read from a full disk")
 	}
 	return samples
 }
 
-// TestReadOnly makes the folder of the database read-only while the service runs, and before it starts.
+// TestReadOnly makes the directory of the database read-only while the service runs, and before it starts.
 func TestReadOnly(t *testing.T) {
-	heavy(t)
-	embedded(t)
-	r := newRoom(t)
+	slow(t)
+	sqliteOnly(t)
+	r := newSmallDisk(t)
 	data := filepath.Join(r.dir, "data")
 	env := settings("sqlite:" + filepath.Join(data, "test.db"))
 	p := begin(t, r.inside(command(t, env)))
@@ -88,16 +87,16 @@ func TestReadOnly(t *testing.T) {
 	load.Mark()
 	r.do(t, "umount", "--lazy", data)
 	await(t, load, 300)
-	v := judge(t, load)
-	report(t, "the folder becomes read-only", samples, v)
-	ended(t, p)
+	v := verify(t, load)
+	report(t, "the directory becomes read-only", samples, v)
+	stop(t, p)
 
 	r.do(t, "mount", "--bind", data, data)
 	r.do(t, "mount", "-o", "remount,bind,ro", data)
 	begun := time.Now()
 	_, err := process.Start(r.inside(command(t, env)))
 	if err == nil || !strings.Contains(err.Error(), "exit code 1") || !strings.Contains(err.Error(), "read-only") {
-		t.Errorf("started on a read-only folder: %v", err)
+		t.Errorf("started on a read-only directory: %v", err)
 	}
-	t.Logf("started on a read-only folder, it ends within %v: %v", time.Since(begun), err)
+	t.Logf("started on a read-only directory, it ends within %v: %v", time.Since(begun), err)
 }

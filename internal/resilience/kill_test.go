@@ -8,9 +8,9 @@ import (
 	"example.com/ginseng/internal/resilience"
 )
 
-// TestKill kills the service with SIGKILL under load, again and again, and starts it anew.
+// TestKill kills the service with SIGKILL under load several times and starts it again.
 func TestKill(t *testing.T) {
-	heavy(t)
+	slow(t)
 	env := settings(database(t))
 	p := start(t, env)
 	load := clients(t, p.URL, 16)
@@ -28,13 +28,13 @@ func TestKill(t *testing.T) {
 		recovery = max(recovery, load.Recovery())
 		samples = append(samples, load.Take()...)
 	}
-	v := judge(t, load)
-	if v.Recovery = recovery; recovery > promised {
+	v := verify(t, load)
+	if v.Recovery = recovery; recovery > maxRecovery {
 		t.Errorf("a request failed %v after the kill", recovery)
 	}
 	if failures(samples) == 0 {
-		t.Error("no request was cut off: the test shows nothing")
+		t.Error("no request was cut off: the test is void")
 	}
-	ended(t, p)
+	stop(t, p)
 	report(t, "kill -9 under load, five times", samples, v)
 }

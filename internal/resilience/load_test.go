@@ -14,14 +14,14 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// pass sends a request on to the service, with another method or path if need be.
+// pass forwards a request to the service with the given method and path.
 type pass func(method, path string) *http.Response
 
-// TestLoadNotices has clients use a service that breaks a promise: they notice each.
+// TestLoadNotices checks that the clients notice each broken guarantee.
 func TestLoadNotices(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		breaks func(w http.ResponseWriter, r *http.Request, pass pass) bool // whether it has answered
+		breaks func(w http.ResponseWriter, r *http.Request, pass pass) bool // reports whether it wrote a response
 		says   string
 	}{
 		"none": {nil, ""},
@@ -73,18 +73,18 @@ func TestLoadNotices(t *testing.T) {
 				if test.breaks != nil && test.breaks(w, r, pass) {
 					return
 				}
-				answer := pass(r.Method, r.URL.Path)
-				for name, values := range answer.Header {
+				response := pass(r.Method, r.URL.Path)
+				for name, values := range response.Header {
 					w.Header()[name] = values
 				}
-				w.WriteHeader(answer.StatusCode)
-				_, _ = io.Copy(w, answer.Body)
+				w.WriteHeader(response.StatusCode)
+				_, _ = io.Copy(w, response.Body)
 			}))
 			t.Cleanup(server.Close)
 			load, err := resilience.NewLoad(t.Context(), server.URL, testkit.MasterKey, 2)
 			must(t, err)
 			load.Start()
-			within(t, func(ctx context.Context) error { return load.Await(ctx, 200) }, "the clients get no further")
+			within(t, func(ctx context.Context) error { return load.Await(ctx, 200) }, "the clients make no progress")
 			load.Stop()
 			v, err := load.Check(t.Context())
 			must(t, err)
@@ -95,7 +95,7 @@ func TestLoadNotices(t *testing.T) {
 	}
 }
 
-// passOn sends a request to the service.
+// passOn forwards a request to the service.
 func passOn(t *testing.T, r *http.Request, method, address string, body []byte) *http.Response {
 	request, err := http.NewRequest(method, strings.TrimSuffix(address, "?"), bytes.NewReader(body))
 	if err != nil {
@@ -103,11 +103,11 @@ func passOn(t *testing.T, r *http.Request, method, address string, body []byte) 
 		panic(http.ErrAbortHandler)
 	}
 	request.Header = r.Header.Clone()
-	answer, err := http.DefaultTransport.RoundTrip(request)
+	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		t.Error(err)
 		panic(http.ErrAbortHandler)
 	}
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	return answer
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
 }

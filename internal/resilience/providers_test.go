@@ -12,10 +12,10 @@ import (
 	"example.com/ginseng/kit/testkit/providers"
 )
 
-// TestProviderOutage takes an identity provider away: signing in with it answers 503 in its time, and nothing else is
-// slow.
+// TestProviderOutage makes an identity provider unavailable. Signing in with it fails with 503 in time, and other requests
+// are not slower.
 func TestProviderOutage(t *testing.T) {
-	heavy(t)
+	slow(t)
 	app := providers.App{ID: "1234567890", Secret: "app-secret-0123456789abcdef01234567"}
 	github := providers.NewGitHub(app, time.Now)
 	ada := github.AddUser(providers.User{Login: "ada", Email: "ada@example.com", EmailVerified: true})
@@ -27,31 +27,31 @@ func TestProviderOutage(t *testing.T) {
 		"GITHUB_URL="+url, "GITHUB_API_URL="+url+providers.GitHubAPI))
 	signIn := func(want int) time.Duration {
 		begun := time.Now()
-		answer, err := http.DefaultClient.Do(asked(t, "POST", p.URL+"/auth/github", "", strings.NewReader(`{"access_token":"`+github.Token(ada.ID)+`"}`)))
+		response, err := http.DefaultClient.Do(newRequest(t, "POST", p.URL+"/auth/github", "", strings.NewReader(`{"access_token":"`+github.Token(ada.ID)+`"}`)))
 		must(t, err)
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(answer.Body)
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
 		must(t, err)
 		var problem struct{ Code string }
-		if err := json.Unmarshal(body, &problem); answer.StatusCode != want || err != nil ||
-			want == 503 && (problem.Code != "unavailable" || answer.Header.Get("Retry-After") == "") {
-			t.Errorf("status %d, want %d: %v %s", answer.StatusCode, want, answer.Header, body)
+		if err := json.Unmarshal(body, &problem); response.StatusCode != want || err != nil ||
+			want == 503 && (problem.Code != "unavailable" || response.Header.Get("Retry-After") == "") {
+			t.Errorf("status %d, want %d: %v %s", response.StatusCode, want, response.Header, body)
 		}
 		return time.Since(begun)
 	}
 	signIn(201)
 	for name, breaks := range map[string]func(){
-		"refuses connections": network.Refuse, "is silent": network.Silence, "answers 500": func() { github.Fail(providers.Broken) },
+		"accepts no connection": network.Refuse, "does not respond": network.Silence, "responds with 500": func() { github.Fail(providers.Broken) },
 	} {
 		breaks()
 		listed := make(chan time.Duration)
 		go func() {
 			begun := time.Now()
-			answer, err := http.Get(p.URL + "/articles")
+			response, err := http.Get(p.URL + "/articles")
 			if err != nil {
 				t.Error(err)
 			} else {
-				_ = answer.Body.Close()
+				_ = response.Body.Close()
 			}
 			listed <- time.Since(begun)
 		}()
@@ -68,5 +68,5 @@ func TestProviderOutage(t *testing.T) {
 		signIn(201)
 		t.Logf("| %s | the provider %s | 503 after %.1f s | nothing | %.1f s |", engine(), name, failed.Seconds(), time.Since(healed).Seconds())
 	}
-	ended(t, p)
+	stop(t, p)
 }

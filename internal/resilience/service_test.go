@@ -20,13 +20,13 @@ import (
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
-// patience bounds every wait of a test.
-const patience = time.Minute
+// timeout bounds each wait of a test.
+const timeout = time.Minute
 
-// promised is how soon after a fault the service must work again.
-const promised = 5 * time.Second
+// maxRecovery is the time after a fault in which requests may still fail.
+const maxRecovery = 5 * time.Second
 
-// binary is the service, built once.
+// binary builds the service once.
 var binary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
@@ -36,20 +36,20 @@ var binary = sync.OnceValues(func() (string, error) {
 	return process.Build(context.Background(), dir)
 })
 
-// built is the folder of the binary.
+// built is the directory of the binary.
 var built string
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == enterRoom {
-		os.Exit(keepRoom(os.Args[2]))
+	if len(os.Args) > 1 && os.Args[1] == holdSmallDisk {
+		os.Exit(runSmallDisk(os.Args[2]))
 	}
 	code := m.Run()
 	_ = os.RemoveAll(built)
 	os.Exit(code)
 }
 
-// heavy skips a test that starts processes and keeps them busy where quick tests were asked for.
-func heavy(t *testing.T) {
+// slow skips a test in short mode that starts processes and keeps them busy.
+func slow(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts processes, and keeps them busy for seconds")
@@ -57,7 +57,7 @@ func heavy(t *testing.T) {
 	t.Parallel()
 }
 
-// server is the address of the MongoDB-compatible server; the test is skipped where there is none.
+// server returns the address of the MongoDB-compatible server, and skips the test if there is none.
 func server(t *testing.T) string {
 	t.Helper()
 	uri := os.Getenv("TEST_MONGODB_URI")
@@ -67,15 +67,15 @@ func server(t *testing.T) string {
 	return uri
 }
 
-// embedded skips a test of the embedded engine where MongoDB is what is tested.
-func embedded(t *testing.T) {
+// sqliteOnly skips a test of the embedded engine when MongoDB is tested.
+func sqliteOnly(t *testing.T) {
 	t.Helper()
 	if os.Getenv("TEST_MONGODB_URI") != "" {
-		t.Skip("is about the embedded engine; make test runs it")
+		t.Skip("tests the embedded engine; make test runs it")
 	}
 }
 
-// database is the address of a new database: on the server that TEST_MONGODB_URI names, else of the embedded engine.
+// database returns the address of a new database, on the server of TEST_MONGODB_URI or of the embedded engine.
 func database(t *testing.T) string {
 	t.Helper()
 	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
@@ -84,7 +84,7 @@ func database(t *testing.T) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
 }
 
-// named is a server's address with the name of a new database, and no way past a proxy.
+// named returns a server's address with the name of a new database and a direct connection, which a proxy can interrupt.
 func named(t *testing.T, uri string) string {
 	t.Helper()
 	return strings.TrimSuffix(uri, "/") + "/faults_" + store.NewID().Hex() + "?directConnection=true"
@@ -97,10 +97,10 @@ func engine() string {
 	return "embedded"
 }
 
-// masterKey is fresh for every run.
+// masterKey is new for each run.
 var masterKey = strings.Repeat(store.NewID().Hex(), 2)
 
-// settings are what each service here is started with.
+// settings returns the environment of a service.
 func settings(database string, more ...string) []string {
 	return append([]string{
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=warn", "MAIL_URL=log:",
@@ -108,7 +108,7 @@ func settings(database string, more ...string) []string {
 	}, more...)
 }
 
-// command is the service, not started yet.
+// command returns the command of a service.
 func command(t *testing.T, env []string) *exec.Cmd {
 	t.Helper()
 	path, err := binary()
@@ -118,7 +118,7 @@ func command(t *testing.T, env []string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the service; the test's clean-up kills it.
+// start starts the service and kills it when the test ends.
 func start(t *testing.T, env []string) *process.Process {
 	t.Helper()
 	return begin(t, command(t, env))
@@ -129,7 +129,7 @@ func begin(t *testing.T, cmd *exec.Cmd) *process.Process {
 	p, err := process.Start(cmd)
 	must(t, err)
 	t.Cleanup(func() {
-		p.Stop(os.Kill) // it has ended, unless the test has failed
+		p.Stop(os.Kill) // no effect if it has ended
 		if t.Failed() {
 			t.Logf("the log of the service:\n%.4000s", p.Log())
 		}
@@ -137,7 +137,7 @@ func begin(t *testing.T, cmd *exec.Cmd) *process.Process {
 	return p
 }
 
-// clients begin to use a service.
+// clients starts clients of a service.
 func clients(t *testing.T, url string, n int) *resilience.Load {
 	t.Helper()
 	load, err := resilience.NewLoad(t.Context(), url, masterKey, n)
@@ -147,10 +147,10 @@ func clients(t *testing.T, url string, n int) *resilience.Load {
 	return load
 }
 
-// within bounds a wait.
+// within fails if wait does not end before the timeout.
 func within(t *testing.T, wait func(context.Context) error, what string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	if err := wait(ctx); err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -159,23 +159,23 @@ func within(t *testing.T, wait func(context.Context) error, what string) {
 
 func await(t *testing.T, load *resilience.Load, more int64) {
 	t.Helper()
-	within(t, func(ctx context.Context) error { return load.Await(ctx, more) }, "the clients get no further")
+	within(t, func(ctx context.Context) error { return load.Await(ctx, more) }, "the clients make no progress")
 }
 
-// judge stops the clients, and holds what is there to what they were told, and the time to recovery to what is promised.
-func judge(t *testing.T, load *resilience.Load) resilience.Verdict {
+// verify stops the clients and checks the stored records and the time of recovery.
+func verify(t *testing.T, load *resilience.Load) resilience.Verdict {
 	t.Helper()
 	load.Stop()
 	v, err := load.Check(t.Context())
 	must(t, err)
-	if v.Recovery > promised {
+	if v.Recovery > maxRecovery {
 		t.Errorf("a request failed %v after the end of the fault", v.Recovery)
 	}
 	for _, wrong := range v.Wrong {
 		t.Error(wrong)
 	}
 	if v.Created == 0 {
-		t.Error("nothing was created: the test shows nothing")
+		t.Error("nothing was created: the test is void")
 	}
 	return v
 }
@@ -187,12 +187,12 @@ func report(t *testing.T, fault string, samples []resilience.Sample, v resilienc
 	if len(v.Wrong) > 0 {
 		lost = "SOMETHING"
 	}
-	t.Logf("| %s | %s | %s | %s of %d answered 201 | %d, %d | %.1f s |",
-		engine(), fault, saw(samples), lost, v.Created, v.Untold, v.Made, v.Recovery.Seconds())
+	t.Logf("| %s | %s | %s | %s of %d with a 201 | %d, %d | %.1f s |",
+		engine(), fault, summarize(samples), lost, v.Created, v.Unknown, v.Applied, v.Recovery.Seconds())
 }
 
-// saw sums up what the callers got.
-func saw(samples []resilience.Sample) string {
+// summarize returns the number of requests by status.
+func summarize(samples []resilience.Sample) string {
 	counts := make(map[string]int)
 	for _, s := range samples {
 		name := fmt.Sprint(s.Status)
@@ -218,7 +218,7 @@ func slowest(samples []resilience.Sample) (took time.Duration) {
 	return took
 }
 
-// failures is how many of the requests were not done.
+// failures returns the number of failed requests.
 func failures(samples []resilience.Sample) (n int) {
 	for _, s := range samples {
 		if s.Failed() {
@@ -228,7 +228,7 @@ func failures(samples []resilience.Sample) (n int) {
 	return n
 }
 
-// through puts a network before a server.
+// through returns a proxy for a server.
 func through(t *testing.T, address string) *proxy.Proxy {
 	t.Helper()
 	p, err := proxy.New(address, nil)
@@ -244,49 +244,49 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// ended stops a service that must end in good order.
-func ended(t *testing.T, p *process.Process) {
+// stop stops a service and checks its exit code.
+func stop(t *testing.T, p *process.Process) {
 	t.Helper()
 	if code := p.Stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-// rest is what a service takes while nobody uses it.
-type rest struct {
+// idle is what a service takes while nobody uses it.
+type idle struct {
 	memory int64
 	files  int
 }
 
-// atRest stops the clients and looks at what the service takes then.
-func atRest(load *resilience.Load, p *process.Process) rest {
+// measureIdle stops the clients and measures the service.
+func measureIdle(load *resilience.Load, p *process.Process) idle {
 	load.Stop()
-	return rest{p.Memory(), p.Files()}
+	return idle{p.Memory(), p.Files()}
 }
 
-// settled holds what a service takes, after faults and at rest, to what it took before, and its goroutines to the few
+// settled holds what a service takes, after faults and at idle, to what it took before, and its goroutines to the few
 // that it needs at rest. It ends the service.
-func settled(t *testing.T, load *resilience.Load, p *process.Process, before rest) {
+func checkIdle(t *testing.T, load *resilience.Load, p *process.Process, before idle) {
 	t.Helper()
 	const (
-		moreFiles  = 4  // connections to the database that another moment needs
-		moreMemory = 48 // MiB: two passwords hashed since the collector ran last
-		goroutines = 40 // at most, with a database's driver
+		moreFiles  = 4  // connections to the database
+		moreMemory = 48 // MiB: two password hashes since the last garbage collection
+		goroutines = 40 // at most, with the database driver
 	)
 	within(t, func(ctx context.Context) error {
 		return resilience.Until(ctx, func() bool { return p.Files() <= before.files+moreFiles })
 	}, "files stay open")
-	after := atRest(load, p)
+	after := measureIdle(load, p)
 	if after.memory > before.memory+moreMemory<<20 {
-		t.Errorf("the service takes %d MiB at rest, and took %d MiB before", after.memory>>20, before.memory>>20)
+		t.Errorf("the idle service uses %d MiB, and used %d MiB before", after.memory>>20, before.memory>>20)
 	}
 	left, running := p.Goroutines(), 0
 	for _, n := range left {
 		running += n
 	}
 	if running == 0 || running > goroutines {
-		t.Errorf("%d goroutines run at rest: %v", running, left)
+		t.Errorf("%d goroutines run in the idle service: %v", running, left)
 	}
-	t.Logf("| %s | at rest, before and after all faults | | | %d and %d MiB, %d and %d open files, %d goroutines |",
+	t.Logf("| %s | idle, before and after all faults | | | %d and %d MiB, %d and %d open files, %d goroutines |",
 		engine(), before.memory>>20, after.memory>>20, before.files, after.files, running)
 }

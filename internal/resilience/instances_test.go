@@ -21,12 +21,12 @@ import (
 	"example.com/ginseng/kit/testkit/process"
 )
 
-// balancer is a reverse proxy before several copies. It asks each whether it is ready, and sends requests to those that
-// are, in turn.
+// balancer is a reverse proxy for several instances. It checks their readiness and distributes requests to the ready
+// ones, in turn.
 type balancer struct {
-	URL    string
-	copies []*upstream
-	turn   atomic.Uint64
+	URL       string
+	instances []*upstream
+	turn      atomic.Uint64
 }
 
 type upstream struct {
@@ -44,7 +44,7 @@ func newBalancer(t *testing.T, services ...*process.Process) *balancer {
 	for _, p := range services {
 		u := new(upstream)
 		u.serve(t, p)
-		b.copies = append(b.copies, u)
+		b.instances = append(b.instances, u)
 		go func() {
 			u.check(ctx)
 			checked <- struct{}{}
@@ -56,12 +56,12 @@ func newBalancer(t *testing.T, services ...*process.Process) *balancer {
 			r.SetXForwarded()
 		},
 		Transport:    &http.Transport{MaxIdleConnsPerHost: 64},
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // the client learns no more than that
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // close the connection without a response
 	})
 	b.URL = server.URL
 	t.Cleanup(func() {
 		stop()
-		for range b.copies {
+		for range b.instances {
 			<-checked
 		}
 		server.Close()
@@ -69,7 +69,7 @@ func newBalancer(t *testing.T, services ...*process.Process) *balancer {
 	return b
 }
 
-// serve has requests sent to a process, once it is ready.
+// serve sets the process that receives the requests of u.
 func (u *upstream) serve(t *testing.T, p *process.Process) {
 	t.Helper()
 	address, err := url.Parse(p.URL)
@@ -84,11 +84,11 @@ func (u *upstream) check(ctx context.Context) {
 		if err != nil {
 			panic(err)
 		}
-		answer, err := client.Do(r)
+		response, err := client.Do(r)
 		if err == nil {
-			_ = answer.Body.Close()
+			_ = response.Body.Close()
 		}
-		u.ready.Store(err == nil && answer.StatusCode == http.StatusOK)
+		u.ready.Store(err == nil && response.StatusCode == http.StatusOK)
 		select {
 		case <-time.After(checkInterval):
 		case <-ctx.Done():
@@ -96,56 +96,56 @@ func (u *upstream) check(ctx context.Context) {
 	}
 }
 
-// next is where the next request goes.
+// next returns the URL for the next request.
 func (b *balancer) next() *url.URL {
-	for range b.copies {
-		if u := b.copies[b.turn.Add(1)%uint64(len(b.copies))]; u.ready.Load() {
+	for range b.instances {
+		if u := b.instances[b.turn.Add(1)%uint64(len(b.instances))]; u.ready.Load() {
 			return u.url.Load()
 		}
 	}
-	return b.copies[0].url.Load()
+	return b.instances[0].url.Load()
 }
 
-// drainDelay is DRAIN_DELAY of the copies: enough for the balancer to notice.
+// drainDelay is the DRAIN_DELAY of the instances, long enough for the readiness check of the balancer.
 const drainDelay = time.Second
 
-// copies starts two copies of the service on one database.
-func copies(t *testing.T) (one, two *process.Process, env []string) {
+// startTwo starts two instances on one database.
+func startTwo(t *testing.T) (one, two *process.Process, env []string) {
 	t.Helper()
 	env = settings(named(t, server(t)), "TRUSTED_PROXIES=127.0.0.0/8", "DRAIN_DELAY="+drainDelay.String())
 	return start(t, env), start(t, env), env
 }
 
-// TestCopies uses two copies as one: what one has done holds in the other at once.
-func TestCopies(t *testing.T) {
-	heavy(t)
-	one, two, _ := copies(t)
+// TestInstances checks that an instance sees every change of another one immediately.
+func TestInstances(t *testing.T) {
+	slow(t)
+	one, two, _ := startTwo(t)
 	email, token := account(t, one.URL)
 	other := session(t, two.URL, email, password).Token
 	t.Run("sessions", func(t *testing.T) {
-		do(t, asked(t, "GET", two.URL+"/users/me", token, nil), 200)
-		do(t, asked(t, "DELETE", two.URL+"/auth", token, nil), 204)
-		do(t, asked(t, "GET", one.URL+"/users/me", token, nil), 401)
-		do(t, asked(t, "GET", one.URL+"/users/me", other, nil), 200)
+		do(t, newRequest(t, "GET", two.URL+"/users/me", token, nil), 200)
+		do(t, newRequest(t, "DELETE", two.URL+"/auth", token, nil), 204)
+		do(t, newRequest(t, "GET", one.URL+"/users/me", token, nil), 401)
+		do(t, newRequest(t, "GET", one.URL+"/users/me", other, nil), 200)
 	})
 	t.Run("refresh", func(t *testing.T) {
 		first := session(t, one.URL, email, password)
 		second := refresh(t, two.URL, first.RefreshToken)
 		third := refresh(t, one.URL, second.RefreshToken)
-		do(t, asked(t, "GET", two.URL+"/users/me", third.Token, nil), 200)
+		do(t, newRequest(t, "GET", two.URL+"/users/me", third.Token, nil), 200)
 	})
 	t.Run("a new password", func(t *testing.T) {
-		r := asked(t, "PUT", one.URL+"/users/me/password", "", strings.NewReader(`{"password":"`+password+` still"}`))
+		r := newRequest(t, "PUT", one.URL+"/users/me/password", "", strings.NewReader(`{"password":"`+password+` still"}`))
 		r.SetBasicAuth(email, password)
 		do(t, r, 200)
-		do(t, asked(t, "GET", two.URL+"/users/me", other, nil), 401)
+		do(t, newRequest(t, "GET", two.URL+"/users/me", other, nil), 401)
 		session(t, two.URL, email, password+" still")
 	})
 	t.Run("limits", func(t *testing.T) {
 		email, _ := account(t, one.URL)
 		guess := func(service string, status int) {
-			r := asked(t, "POST", service+"/auth", "", strings.NewReader(`{"access_token":"`+masterKey+`"}`))
-			r.SetBasicAuth(email, "not her password")
+			r := newRequest(t, "POST", service+"/auth", "", strings.NewReader(`{"access_token":"`+masterKey+`"}`))
+			r.SetBasicAuth(email, "not the password")
 			do(t, r, status)
 		}
 		for i := range 10 {
@@ -159,43 +159,43 @@ func TestCopies(t *testing.T) {
 		const callers = 20
 		answers := make(chan []byte, callers)
 		for i := range callers {
-			r := asked(t, "POST", []string{one.URL, two.URL}[i%2]+"/articles", token, strings.NewReader(`{"title":"once"}`))
+			r := newRequest(t, "POST", []string{one.URL, two.URL}[i%2]+"/articles", token, strings.NewReader(`{"title":"once"}`))
 			r.Header.Set("Idempotency-Key", "once")
 			go func() {
-				answer, err := http.DefaultClient.Do(r)
+				response, err := http.DefaultClient.Do(r)
 				if err != nil {
 					answers <- []byte(err.Error())
 					return
 				}
-				defer func() { _ = answer.Body.Close() }()
-				body, _ := io.ReadAll(answer.Body)
-				answers <- append(fmt.Appendf(nil, "%d ", answer.StatusCode), body...)
+				defer func() { _ = response.Body.Close() }()
+				body, _ := io.ReadAll(response.Body)
+				answers <- append(fmt.Appendf(nil, "%d ", response.StatusCode), body...)
 			}()
 		}
 		first := <-answers
 		if !bytes.HasPrefix(first, []byte("201 ")) {
-			t.Errorf("the first answer: %s", first)
+			t.Errorf("the first response: %s", first)
 		}
 		for range callers - 1 {
 			if next := <-answers; !bytes.Equal(next, first) {
-				t.Errorf("the answers differ: %s and %s", first, next)
+				t.Errorf("the responses differ: %s and %s", first, next)
 			}
 		}
 		var page struct{ Count int }
-		must(t, json.Unmarshal(do(t, asked(t, "GET", two.URL+"/articles?q=once", token, nil), 200), &page))
+		must(t, json.Unmarshal(do(t, newRequest(t, "GET", two.URL+"/articles?q=once", token, nil), 200), &page))
 		if page.Count != 1 {
 			t.Errorf("%d records", page.Count)
 		}
 	})
-	ended(t, one)
-	ended(t, two)
+	stop(t, one)
+	stop(t, two)
 }
 
 type tokens struct{ Token, RefreshToken string }
 
 func session(t *testing.T, service, email, password string) (s tokens) {
 	t.Helper()
-	r := asked(t, "POST", service+"/auth", "", strings.NewReader(`{"access_token":"`+masterKey+`"}`))
+	r := newRequest(t, "POST", service+"/auth", "", strings.NewReader(`{"access_token":"`+masterKey+`"}`))
 	r.SetBasicAuth(email, password)
 	must(t, json.Unmarshal(do(t, r, http.StatusCreated), &s))
 	return s
@@ -204,14 +204,14 @@ func session(t *testing.T, service, email, password string) (s tokens) {
 func refresh(t *testing.T, service, token string) (s tokens) {
 	t.Helper()
 	body := strings.NewReader(`{"refresh_token":"` + token + `"}`)
-	must(t, json.Unmarshal(do(t, asked(t, "POST", service+"/auth/refresh", "", body), http.StatusCreated), &s))
+	must(t, json.Unmarshal(do(t, newRequest(t, "POST", service+"/auth/refresh", "", body), http.StatusCreated), &s))
 	return s
 }
 
-// TestCopyKilled kills one of two copies under load, which comes through a balancer.
-func TestCopyKilled(t *testing.T) {
-	heavy(t)
-	one, two, env := copies(t)
+// TestInstanceKilled kills one of two instances under load.
+func TestInstanceKilled(t *testing.T) {
+	slow(t)
+	one, two, env := startTwo(t)
 	b := newBalancer(t, one, two)
 	load := balanced(t, b)
 	await(t, load, 150)
@@ -219,22 +219,22 @@ func TestCopyKilled(t *testing.T) {
 	one.Stop(os.Kill)
 	await(t, load, 150)
 	one = start(t, env)
-	b.copies[0].serve(t, one)
+	b.instances[0].serve(t, one)
 	await(t, load, 150)
-	v := judge(t, load)
+	v := verify(t, load)
 	samples := load.Take()
 	if failures(samples) == 0 {
-		t.Error("no request was cut off: the test shows nothing")
+		t.Error("no request was cut off: the test is void")
 	}
-	report(t, "one of two copies: kill -9 under load", samples, v)
-	ended(t, one)
-	ended(t, two)
+	report(t, "one of two instances: kill -9 under load", samples, v)
+	stop(t, one)
+	stop(t, two)
 }
 
-// TestRollingRestart replaces two copies under load, one after the other: not one request fails.
+// TestRollingRestart restarts two instances under load, one after the other. No request fails.
 func TestRollingRestart(t *testing.T) {
-	heavy(t)
-	one, two, env := copies(t)
+	slow(t)
+	one, two, env := startTwo(t)
 	b := newBalancer(t, one, two)
 	load := balanced(t, b)
 	await(t, load, 100)
@@ -245,22 +245,22 @@ func TestRollingRestart(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 		fresh := start(t, env)
-		b.copies[i].serve(t, fresh)
-		within(t, func(ctx context.Context) error { return resilience.Until(ctx, b.copies[i].ready.Load) }, "the new copy is not ready")
+		b.instances[i].serve(t, fresh)
+		within(t, func(ctx context.Context) error { return resilience.Until(ctx, b.instances[i].ready.Load) }, "the new instance is not ready")
 		await(t, load, 50)
 	}
-	v := judge(t, load)
+	v := verify(t, load)
 	samples := load.Take()
 	if n := failures(samples); n > 0 {
 		t.Errorf("%d requests failed", n)
 	}
-	report(t, "rolling restart of two copies under load", samples, v)
+	report(t, "rolling restart of two instances under load", samples, v)
 }
 
-// balanced are clients of two copies.
+// balanced starts clients that use two instances.
 func balanced(t *testing.T, b *balancer) *resilience.Load {
 	t.Helper()
-	both := func() bool { return b.copies[0].ready.Load() && b.copies[1].ready.Load() }
-	within(t, func(ctx context.Context) error { return resilience.Until(ctx, both) }, "the copies are not ready")
+	both := func() bool { return b.instances[0].ready.Load() && b.instances[1].ready.Load() }
+	within(t, func(ctx context.Context) error { return resilience.Until(ctx, both) }, "the instances are not ready")
 	return clients(t, b.URL, 8)
 }

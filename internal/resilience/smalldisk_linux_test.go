@@ -13,28 +13,28 @@ import (
 	"testing"
 )
 
-// enterRoom is the first argument that makes the test binary keep a room.
-const enterRoom = "enter-room"
+// holdSmallDisk is the argument that makes the test binary mount a small disk.
+const holdSmallDisk = "hold-small-disk"
 
-// room is a folder with a small file system of its own, which only processes that were started in it see. It takes a
-// kernel that lets this user make namespaces, and nsenter of util-linux.
-type room struct {
-	dir     string // as it is called inside
-	pid     int    // of the process that keeps it
-	nsenter string // the program that enters it
+// smallDisk is a directory with a small tmpfs in a mount namespace, which only processes started in the namespace see. It
+// needs a kernel with user namespaces for this user, and nsenter of util-linux.
+type smallDisk struct {
+	dir     string // in the namespace
+	pid     int    // of the process that holds the namespace
+	nsenter string // path of the program
 }
 
-const roomSize = 16 << 20
+const diskSize = 16 << 20
 
-// newRoom makes a room; the test's clean-up takes it away. The test is skipped where that cannot be.
-func newRoom(t *testing.T) room {
+// newSmallDisk mounts a small disk until the test ends. It skips the test where that is not possible.
+func newSmallDisk(t *testing.T) smallDisk {
 	t.Helper()
 	nsenter, err := exec.LookPath("nsenter")
 	if err != nil {
 		t.Skip("SKIPPED: a full disk needs nsenter (util-linux):", err)
 	}
 	dir := t.TempDir()
-	keeper := exec.CommandContext(t.Context(), os.Args[0], enterRoom, dir)
+	keeper := exec.CommandContext(t.Context(), os.Args[0], holdSmallDisk, dir)
 	keeper.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
@@ -54,12 +54,12 @@ func newRoom(t *testing.T) room {
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "ready\n" {
 		t.Skip("SKIPPED: a full disk needs a kernel that lets this user mount a tmpfs:", line)
 	}
-	return room{dir, keeper.Process.Pid, nsenter}
+	return smallDisk{dir, keeper.Process.Pid, nsenter}
 }
 
-// keepRoom is the process that keeps a room until its standard input ends.
-func keepRoom(dir string) int {
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", roomSize)); err != nil {
+// runSmallDisk mounts a small disk in dir until the standard input ends.
+func runSmallDisk(dir string) int {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", diskSize)); err != nil {
 		fmt.Println(err)
 		return 1
 	}
@@ -68,15 +68,15 @@ func keepRoom(dir string) int {
 	return 0
 }
 
-// inside makes a command run in the room.
-func (r room) inside(cmd *exec.Cmd) *exec.Cmd {
+// inside makes a command run where the disk is mounted.
+func (r smallDisk) inside(cmd *exec.Cmd) *exec.Cmd {
 	cmd.Args = append([]string{r.nsenter, "--target", strconv.Itoa(r.pid), "--user", "--mount", "--preserve-credentials", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = r.nsenter
 	return cmd
 }
 
-// do runs a command in the room.
-func (r room) do(t *testing.T, name string, args ...string) {
+// do runs a command where the disk is mounted.
+func (r smallDisk) do(t *testing.T, name string, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	must(t, err)
@@ -86,13 +86,13 @@ func (r room) do(t *testing.T, name string, args ...string) {
 	}
 }
 
-// path is a file of the room as it is called outside.
-func (r room) path(name string) string {
+// path returns the path of a file on the disk for this process.
+func (r smallDisk) path(name string) string {
 	return filepath.Join("/proc", strconv.Itoa(r.pid), "root", r.dir, name)
 }
 
-// fill takes all the space that is left.
-func (r room) fill(t *testing.T) {
+// fill uses all free space.
+func (r smallDisk) fill(t *testing.T) {
 	t.Helper()
 	file, err := os.OpenFile(r.path("filler"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	must(t, err)
@@ -108,8 +108,8 @@ func (r room) fill(t *testing.T) {
 	}
 }
 
-// free gives the space back.
-func (r room) free(t *testing.T) {
+// free frees the space that fill used.
+func (r smallDisk) free(t *testing.T) {
 	t.Helper()
 	must(t, os.Remove(r.path("filler")))
 }
