@@ -1,6 +1,6 @@
-# The image: the service as one static binary, which runs as a user without rights and keeps its data under /data.
+# An image with one static binary that runs as an unprivileged user and keeps its data in /data.
 #   docker build --build-arg VERSION=v1.2.3 --build-arg REVISION="$(git rev-parse HEAD)" -t ginseng .
-# The compiler runs on the machine's own processor, whichever the image is for: docker build --platform linux/arm64 ….
+# The compiler runs natively and cross-compiles: docker build --platform linux/arm64 ….
 FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -16,7 +16,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     cp /etc/ssl/certs/ca-certificates.crt /out/root/etc/ssl/certs/ && \
     cp ginseng /out/root/usr/local/bin/
 
-# Certificates of authorities, a user, and no shell.
+# CA certificates, a user, and no shell.
 FROM scratch
 ARG VERSION=unknown
 ARG REVISION=unknown
@@ -27,12 +27,13 @@ LABEL org.opencontainers.image.title="Ginseng" \
 COPY --from=build /out/root /
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
-# The service reads .env here, and SQLite puts its temporary files here when the rest of the disk is read-only.
+# The service reads .env here. SQLite writes its temporary files here if the root file system is read-only.
 WORKDIR /data
 VOLUME /data
-ENV APP_ENV=production PATH=/usr/local/bin
+# GOMEMLIMIT suits a memory limit of 256 MiB; set it to four fifths of yours.
+ENV APP_ENV=production PATH=/usr/local/bin GOMEMLIMIT=200MiB
 EXPOSE 9000
-# No start period: in one, newer engines look every 5 s at first, unless told otherwise in words that older ones do not
-# know. Instead the failures allowed last longer than the service waits for a database that is not there yet.
+# No start period: during it, newer engines check only every 5 s unless an option is set that older ones do not know.
+# Instead the retries last longer than the service waits for its database at start.
 HEALTHCHECK --interval=3s --timeout=6s --retries=14 CMD ["ginseng", "healthcheck"]
 ENTRYPOINT ["ginseng"]

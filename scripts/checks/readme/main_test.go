@@ -24,9 +24,6 @@ func read(t *testing.T, markdown string, skip ...string) (string, error) {
 		t.Fatal(err)
 	}
 	err := s.runAll(t.Context(), parse(markdown))
-	if closeErr := s.close(); err == nil {
-		err = closeErr
-	}
 	return out.String(), err
 }
 
@@ -54,9 +51,9 @@ func TestRunAll(t *testing.T) {
 		{name: "a mail that is named", text: first + log("To: eve…end") + sh(paste+"new")},
 		{name: "another service at the address", text: first + log("To: eve") + second + log("To: ada\n…\nend") + sh(paste+"old")},
 		{name: "two services", text: first + strings.ReplaceAll(second, "toy:1", "toy:2") + log("Toy listening on http://toy:2, at last")},
-		{name: "not whole lines", text: "```sh\necho Toy listening on http://toy:1\n```\n```text\nToy listening on http://toy:1\n```\n" + log("listening"), wrong: "not printed: listening"},
-		{name: "no service", text: log("x"), wrong: "no service runs"},
-		{name: "nothing like it", text: first + log("To: ada") + sh("A='To: eve…'"), wrong: "nothing was printed like To: eve…"},
+		{name: "not whole lines", text: "```sh\necho Toy listening on http://toy:1\n```\n```text\nToy listening on http://toy:1\n```\n" + log("listening"), wrong: "listening: the service exited"},
+		{name: "no service", text: log("x"), wrong: "no service is running"},
+		{name: "nothing like it", text: first + log("To: ada") + sh("A='To: eve…'"), wrong: "no output matches To: eve…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

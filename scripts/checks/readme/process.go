@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,25 +12,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// The program's patience.
 const (
-	startTime = 5 * time.Minute // go run builds first
-	printTime = 30 * time.Second
-	stopTime  = 45 * time.Second
+	startTimeout = 5 * time.Minute // go run builds first
+	logTimeout   = 30 * time.Second
+	stopTimeout  = 45 * time.Second
 )
 
-// shell is a POSIX shell that takes one command after another.
+// shell is a POSIX shell that runs one command after another.
 type shell struct {
 	cmd            *exec.Cmd
 	stdin          io.WriteCloser
-	codes          *bufio.Reader // the exit code of each command, a line each
-	stdout, stderr string        // files with what the last command printed
+	codes          *bufio.Reader // exit codes of the commands, one per line
+	stdout, stderr string        // files with the output of the last command
 }
 
 func newShell(ctx context.Context, dir, temporary string, env []string) (*shell, error) {
@@ -39,12 +35,12 @@ func newShell(ctx context.Context, dir, temporary string, env []string) (*shell,
 	s.cmd = exec.CommandContext(ctx, "sh")
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Stdout, s.cmd.Stderr = os.Stdout, os.Stderr
-	codes, tell, err := os.Pipe()
+	codes, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer tell.Close()
-	s.cmd.ExtraFiles = []*os.File{tell} // descriptor 3
+	defer write.Close()
+	s.cmd.ExtraFiles = []*os.File{write} // descriptor 3
 	s.codes = bufio.NewReader(codes)
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -52,15 +48,14 @@ func newShell(ctx context.Context, dir, temporary string, env []string) (*shell,
 	return s, s.cmd.Start()
 }
 
-// run runs a command in the shell itself, so that the variables it sets stay.
-func (s *shell) run(command string) (result, error) {
-	var r result
+// run runs a command in the shell itself, so that variables stay.
+func (s *shell) run(command string) (r result, err error) {
 	const frame = "{\n%s\n} >'%s' 2>'%s' </dev/null 3>&-; echo $? >&3\n"
 	if _, err := fmt.Fprintf(s.stdin, frame, command, s.stdout, s.stderr); err != nil {
-		return r, fmt.Errorf("the shell has ended: %w", err)
+		return r, fmt.Errorf("the shell has exited: %w", err)
 	}
 	if _, err := fmt.Fscanln(s.codes, &r.code); err != nil {
-		return r, errors.New("the shell ended at this command")
+		return r, errors.New("the shell exited during this command")
 	}
 	stdout, err := os.ReadFile(s.stdout)
 	if err != nil {
@@ -71,127 +66,97 @@ func (s *shell) run(command string) (result, error) {
 	return r, err
 }
 
-// folder is where the shell is, after each cd.
-func (s *shell) folder() (string, error) {
-	r, err := s.run("pwd")
-	return strings.TrimSpace(r.stdout), err
-}
-
 func (s *shell) close() error {
-	_ = s.stdin.Close() // a shell that has ended has closed it
+	_ = s.stdin.Close() // closed if the shell has exited
 	return s.cmd.Wait()
 }
 
-// service is a command that serves until it is interrupted. It has a process group of its own, which gets the
-// interrupt as from a terminal.
+// service is a command that runs until it is interrupted. It has its own process group, which receives the interrupt as from
+// a terminal.
 type service struct {
 	address string
 	cmd     *exec.Cmd
-	ended   chan struct{}
-	mu      sync.Mutex
-	out     bytes.Buffer
-	grown   chan struct{} // holds a value when out has grown
-	read    int           // how much of out next has passed
+	exited  chan struct{}
+	log     string // file with its output
+	read    int    // length of the output that next has passed
 }
 
-func startService(command, address, dir string, env []string) (*service, error) {
-	s := &service{address: address, ended: make(chan struct{}), grown: make(chan struct{}, 1)}
+func startService(command, address, dir, temporary string, env []string) (*service, error) {
+	log, err := os.CreateTemp(temporary, "log-")
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	s := &service{address: address, exited: make(chan struct{}), log: log.Name()}
 	s.cmd = exec.Command("sh", "-c", command)
 	s.cmd.Dir, s.cmd.Env = dir, env
-	s.cmd.Stdout, s.cmd.Stderr = s, s
+	s.cmd.Stdout, s.cmd.Stderr = log, log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
-		_ = s.cmd.Wait() // the code of an interrupted make or go run says nothing
-		close(s.ended)
+		_ = s.cmd.Wait() // the exit code of an interrupted make or go run has no meaning
+		close(s.exited)
 	}()
 	return s, nil
 }
 
-// Write takes what the service prints.
-func (s *service) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case s.grown <- struct{}{}:
-	default:
-	}
-	return s.out.Write(p)
-}
-
 func (s *service) output() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.String()
+	text, _ := os.ReadFile(s.log)
+	return string(text)
 }
 
-// waitFor waits until the service has printed each of the lines.
-func (s *service) waitFor(ctx context.Context, lines []string) error {
-	return s.wait(ctx, startTime, func(output string) string { return firstMissing(lines, output) })
+// next waits for output that matches the pattern, in whole lines and after the previous match, and returns it.
+func (s *service) next(ctx context.Context, pattern string) (string, error) {
+	at, err := s.wait(ctx, logTimeout, regexp.MustCompile(`(?ms)^`+expression(pattern, ".*?")+`\n`), s.read)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", pattern, err)
+	}
+	found := s.output()[s.read+at[0] : s.read+at[1]]
+	s.read += at[1]
+	return found, nil
 }
 
-// next waits until the service prints what is like the pattern, in whole lines and after what next found before. It
-// returns what was printed.
-func (s *service) next(ctx context.Context, pattern string) (found string, err error) {
-	like := regexp.MustCompile(`(?ms)^` + expression(pattern, ".*?") + `\n`)
-	err = s.wait(ctx, printTime, func(output string) string {
-		at := like.FindStringIndex(output[s.read:])
-		if at == nil {
-			return pattern
-		}
-		found, s.read = output[s.read+at[0]:s.read+at[1]], s.read+at[1]
-		return ""
-	})
-	return found, err
-}
-
-// wait waits until nothing is missing in what the service has printed.
-func (s *service) wait(ctx context.Context, patience time.Duration, missing func(output string) string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// wait waits until the output after an offset matches, and returns the position of the match.
+func (s *service) wait(ctx context.Context, timeout time.Duration, like *regexp.Regexp, offset int) ([]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	for {
-		missing := missing(s.output())
-		if missing == "" {
-			return nil
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for exited := false; ; {
+		if at := like.FindStringIndex(s.output()[offset:]); at != nil {
+			return at, nil
+		}
+		if exited {
+			return nil, fmt.Errorf("the service exited and did not print: %s", like)
 		}
 		select {
-		case <-s.grown:
-		case <-s.ended:
-			return fmt.Errorf("it has ended and not printed: %s", missing)
+		case <-ticker.C:
+		case <-s.exited:
+			exited = true // look at the rest of the output
 		case <-ctx.Done():
-			return fmt.Errorf("it has not printed: %s: %w", missing, ctx.Err())
+			return nil, fmt.Errorf("the service did not print: %s: %w", like, ctx.Err())
 		}
 	}
 }
 
-// firstMissing is the first of the lines that the output does not hold as a line.
-func firstMissing(lines []string, output string) string {
-	for _, line := range lines {
-		if !strings.Contains("\n"+output, "\n"+line+"\n") {
-			return line
-		}
-	}
-	return ""
-}
-
-// stop interrupts the service and waits for its end.
+// stop interrupts the service and waits until it exits.
 func (s *service) stop() error {
 	select {
-	case <-s.ended:
-		return fmt.Errorf("the service has ended before its time; it printed:\n%s", s.output())
+	case <-s.exited:
+		return fmt.Errorf("the service exited too early:\n%s", s.output())
 	default:
 	}
 	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGINT); err != nil {
 		return err
 	}
 	select {
-	case <-s.ended:
+	case <-s.exited:
 		return nil
-	case <-time.After(stopTime):
+	case <-time.After(stopTimeout):
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
-		<-s.ended
-		return fmt.Errorf("the service did not stop in %s after an interrupt; it printed:\n%s", stopTime, s.output())
+		<-s.exited
+		return fmt.Errorf("the service did not exit within %s after an interrupt:\n%s", stopTimeout, s.output())
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package deploy
 
 import (
 	"maps"
@@ -11,10 +11,10 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// load reads a file of deploy/compose as Docker Compose does.
-func load(t *testing.T, file string, env ...string) (*types.Project, error) {
+// loadCompose reads a file of deploy/compose as Docker Compose does.
+func loadCompose(t *testing.T, file string, env ...string) (*types.Project, error) {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{"../../deploy/compose/" + file}, cli.WithEnv(env), cli.WithoutEnvironmentResolution)
+	options, err := cli.NewProjectOptions([]string{"../../../deploy/compose/" + file}, cli.WithEnv(env), cli.WithoutEnvironmentResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func load(t *testing.T, file string, env ...string) (*types.Project, error) {
 func TestComposeFiles(t *testing.T) {
 	t.Parallel()
 	for file, names := range map[string][]string{"embedded.yaml": {"service"}, "mongodb.yaml": {"mongodb", "service"}} {
-		project, err := load(t, file, "MONGO_PASSWORD=secret")
+		project, err := loadCompose(t, file, "MONGO_PASSWORD=secret")
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -61,10 +61,10 @@ func TestComposeFiles(t *testing.T) {
 // TestComposeMongoDB: MongoDB has a password, is in reach of the service alone, and is there before it.
 func TestComposeMongoDB(t *testing.T) {
 	t.Parallel()
-	if _, err := load(t, "mongodb.yaml"); err == nil || !strings.Contains(err.Error(), "MONGO_PASSWORD is missing a value: is not in production.env") {
+	if _, err := loadCompose(t, "mongodb.yaml"); err == nil || !strings.Contains(err.Error(), "MONGO_PASSWORD is missing a value: is not in production.env") {
 		t.Errorf("without a password: %v", err)
 	}
-	project, err := load(t, "mongodb.yaml", "MONGO_PASSWORD=secret")
+	project, err := loadCompose(t, "mongodb.yaml", "MONGO_PASSWORD=secret")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Generates resources of every kind in a copy of the repository, checks and tests them, requests every list from the running
+# service, and removes them again in another order, which must restore every byte. Run it in the root of the repository.
+# KEEP=1 leaves the copy.
+set -euo pipefail
+work=$(mktemp -d)
+service=
+cleanup() {
+  [ -z "$service" ] || kill "$service" 2>/dev/null || true
+  if [ -n "${KEEP:-}" ]; then echo "matrix: the copy is $work/project"; else rm -rf "$work"; fi
+}
+trap cleanup EXIT
+step() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
+quiet() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "matrix: FAILED: $*"; exit 1; }; }
+
+# PATH CALLER ARGUMENTS: the path of the list (- if there is none), who requests it, and the arguments of generate.
+resources=$(cat <<'END'
+/goals public goal title
+/stories public story title:string:required:search:sort content:text:search
+/cacti public cactus name:string:required --plural cacti
+/people public person name:string:required:search:sort born:time:sort
+/news public news title:string:required
+/blog-posts public blog-post title:string:required:search:sort body:text:search imageUrl:url
+/hits public hit agent:string:filter --methods list
+- public signal level:int:required --methods create
+- public leaflet pages:int --methods show
+- public badge label:string:unique --methods update
+- public token-stub label --methods delete
+- public caller agent --methods create,show --no-owner
+/vaults master vault secret:string:required --master create,list,show,update,delete
+/budgets admin budget amount:float:required:sort --admin create,list,show,update,delete
+/diaries admin diary entry:text:required:search --user create,list,show,update,delete
+/wall-posters public wall-poster words:text:required --public create,list,show,update,delete
+/wikis public wiki title:string:required --no-owner
+/reviews admin review stars:int:required:min=1:max=5:filter:sort text:text --user list,show --admin delete
+/rates public rate value:float:required:min=0.5 code:string:unique:required:min=3:max=3 --admin create,update --master delete
+/everything-givens public everything-given a:string:required:unique:search:sort:filter:min=2:max=40 b:text:required:search:min=3:max=5000 c:int:required:unique:sort:filter:min=-5000:max=5000 d:float:required:sort:filter:min=-0.5:max=99.5 e:bool:required:sort:filter f:time:required:unique:sort:filter g:email:required:unique:search:sort:filter h:url:required:unique:search:sort:filter i:enum(low,middle,high):required:sort:filter j:ref(user):required:unique:sort:filter k:[]string:required:min=2:max=5
+/everything-opens public everything-open a:string:unique:search:sort:filter:min=2:max=40 b:text:search:min=3:max=5000 c:int:unique:sort:filter:min=-5000:max=5000 d:float:sort:filter:min=-0.5:max=99.5 e:bool:sort:filter f:time:unique:sort:filter g:email:unique:search:sort:filter h:url:unique:search:sort:filter i:enum(low,middle,high):sort:filter j:ref(article):unique:sort:filter k:[]string:min=2:max=5
+/everything-presets public everything-preset a:string:default=ginseng b:text:default=root c:int:min=1:max=9:default=5 d:float:default=0.5 e:bool:default=true f:time:default=2026-01-02T15:04:05Z g:email:default=a@example.com h:url:default=https://example.com/a i:enum(low,high):default=high
+/records public record type func range map error len package select var nil key new string id2 query:text
+/categories public category name:string:required:unique parent:ref(category):filter
+/tickets public ticket code:string:required:unique:max=12:sort state:enum(open,closed):required:filter:sort post:ref(blog-post):required:filter
+/quotes public quote title:string:search:sort subtitle:string:search body:text:search mail:email:search link:url:search
+END
+)
+
+step 'copy the repository'
+mkdir "$work/project"
+git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -cf - 2>/dev/null | tar -xf - -C "$work/project"
+cd "$work/project"
+git init -q && git add -A && git -c user.name=matrix -c user.email=matrix@example.com commit -qm start
+directories=$(find . -type d -not -path './.git/*' | sort)
+export GOFLAGS="${GOFLAGS:-} -trimpath" # one build cache for every copy
+quiet go build -o "$work/generate" ./scripts/generate
+
+step 'generate'
+while read -r _ _ arguments; do
+  set -f # no file names for k:[]string
+  quiet "$work/generate" $arguments
+  set +f
+done <<<"$resources"
+step 'format, vet, staticcheck'
+test -z "$(gofmt -l .)" || { gofmt -d . | head -n 40; exit 1; }
+quiet go vet ./...
+quiet go tool -modfile="$work/project/scripts/tools/go.mod" staticcheck ./modules/...
+step 'documentation is up to date'
+quiet make docs-check
+step 'tests'
+quiet go test ./modules/... .
+
+step 'serve, and request every list'
+key=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
+quiet go build -o "$work/service" .
+(cd "$work" && exec env PORT=0 HOST=127.0.0.1 MASTER_KEY="$key" JWT_SECRET="x$key" DATABASE_URL="sqlite:$work/matrix.db" ./service >address 2>errors) &
+service=$!
+until grep -qs http:// "$work/address"; do kill -0 $service || { cat "$work/errors"; exit 1; }; sleep 0.1; done
+base=$(grep -o -m 1 'http://[^, ]*' "$work/address")
+call() { curl --silent --show-error --fail-with-body --max-time 30 "$@"; }
+call -d "email=a@example.com&password=patience+is+a+root&role=admin&access_token=$key" "$base/users" >/dev/null
+token=$(call -u 'a@example.com:patience is a root' -d "access_token=$key" "$base/auth" | grep -o '"token":"[^"]*' | cut -d '"' -f 4)
+while read -r path caller _; do
+  case $caller in master) header="Authorization: Bearer $key" ;; admin) header="Authorization: Bearer $token" ;; *) header=X-Public:true ;; esac
+  if [ "$path" = - ]; then continue; fi
+  page=$(call -H "$header" "$base$path")
+  case $page in *'"count":0'*'"rows":[]'* | *'"rows":[]'*'"count":0'*) ;; *) echo "matrix: GET $path: $page"; exit 1 ;; esac
+done <<<"$resources"
+kill $service && wait $service
+service=
+
+step 'remove everything'
+if [ -z "${KEEP:-}" ]; then
+  for name in $(cut -d ' ' -f 3 <<<"$resources" | sort -r); do quiet "$work/generate" --undo "$name"; done
+  test -z "$(git status --porcelain --ignored)" || { git status --short --ignored; git diff | head -n 40; exit 1; }
+  diff <(echo "$directories") <(find . -type d -not -path './.git/*' | sort)
+fi
+echo "matrix: all checks passed in $SECONDS s"
