@@ -162,7 +162,7 @@ func isTemplate(name string, a answers) bool {
 		return path.Ext(name) == ".go"
 	case "modules":
 		component := componentOf(parts[1])
-		return component == "" || a.has(component) && (component != "social" || !omitsProvider(parts[2], a))
+		return name == registry.Path || len(parts) > 2 && (component == "" || a.has(component) && (component != "social" || !omitsProvider(parts[2], a)))
 	}
 	return false
 }
@@ -183,12 +183,12 @@ func componentOf(dir string) string {
 	return ""
 }
 
-// omitsProvider reports whether a file of the module social belongs to a provider that was not chosen: google.go,
-// google_test.go and .env.example.google belong to google.
+// omitsProvider reports whether the name of a file in the module social has a provider that was not chosen: google.go,
+// .env.example.google and github_google_test.go have google.
 func omitsProvider(file string, a answers) bool {
+	words := strings.FieldsFunc(file, func(r rune) bool { return r == '.' || r == '_' })
 	return slices.ContainsFunc(providers, func(provider string) bool {
-		own := file == provider+".go" || strings.HasPrefix(file, provider+"_") || strings.HasSuffix(file, "."+provider)
-		return own && !slices.Contains(a.Providers, provider)
+		return slices.Contains(words, provider) && !slices.Contains(a.Providers, provider)
 	})
 }
 
