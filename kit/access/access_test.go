@@ -66,7 +66,7 @@ func TestVerifyRefuses(t *testing.T) {
 	key := []byte(secret)
 	whole := sign(jwt.SigningMethodHS256, key, good)
 	if _, _, err := tokens.Verify(whole); err != nil {
-		t.Fatalf("the good token is refused: %v", err)
+		t.Fatalf("the valid token is rejected: %v", err)
 	}
 	for name, token := range map[string]string{
 		"alg none":       sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, good),

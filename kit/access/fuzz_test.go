@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// FuzzToken alters tokens and makes some up: one that verifies says what Sign wrote, to the byte, whatever became of its
-// signature's spelling.
+// FuzzToken changes tokens and invents some: a token that verifies has exactly the claims that Sign wrote, even if its
+// signature is encoded differently.
 func FuzzToken(f *testing.F) {
 	tokens := NewTokens(secret, time.Hour, func() time.Time { return start })
 	sign := func(user, session store.ID) string {
@@ -44,13 +44,13 @@ func FuzzToken(f *testing.F) {
 				t.Errorf("%q is taken, and was never made: %q was", token, signed)
 			}
 		}
-		// HMAC pads a key with zeros (RFC 2104 section 2): secrets that differ in those alone are one.
+		// HMAC pads a key with zeros (RFC 2104 section 2): secrets that differ only in those are equal.
 		if strings.TrimRight(other, "\x00") == secret {
 			return
 		}
 		foreign, _, err := NewTokens(other, time.Hour, func() time.Time { return start }).Sign(store.ID{1}, store.ID{2})
 		if err != nil {
-			return // a secret that nothing can be signed with
+			return // not a valid secret
 		}
 		if _, _, err := tokens.Verify(foreign); err == nil {
 			t.Errorf("a token signed with %q is taken", other)
@@ -58,7 +58,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzKeys looks for a text that is taken for a master key and is none.
+// FuzzKeys looks for a string that matches but is not a master key.
 func FuzzKeys(f *testing.F) {
 	f.Add("one", "two", "one,two")
 	f.Add("", "\x00", "")

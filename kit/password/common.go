@@ -1,4 +1,4 @@
-// Package password knows the passwords that are guessed first, and hashes the others.
+// Package password hashes passwords and recognizes common ones.
 package password
 
 import (
@@ -20,6 +20,6 @@ var common = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// IsCommon reports whether a password is on the embedded list of the most common ones, in whatever case (OWASP
-// Authentication Cheat Sheet, NIST SP 800-63B section 5.1.1.2).
+// IsCommon reports whether a password is in the embedded list of common passwords, in any case (OWASP Authentication Cheat
+// Sheet, NIST SP 800-63B section 5.1.1.2).
 func IsCommon(password string) bool { return common()[strings.ToLower(password)] }

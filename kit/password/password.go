@@ -27,18 +27,18 @@ const (
 	hashBytes = 32
 )
 
-// The bounds on parameters of a stored hash: beyond them it is not one of ours, and would cost too much to try.
+// Limits of the parameters of a stored hash. Hash never exceeds them, and verifying such a hash would cost too much.
 const (
 	maxMemoryKiB = 256 * 1024
 	maxPasses    = 16
 )
 
-// waitingPerHash is how many callers may wait for each hash that can run: about half a second's work.
+// waitingPerHash is the number of callers that can wait for each concurrent hash: about half a second of work.
 const waitingPerHash = 32
 
-// Hasher hashes passwords with argon2id, and verifies them. Each hash costs milliseconds of a core and megabytes on purpose,
-// so a flood of sign-ins must not starve the rest: at most GOMAXPROCS-1 hashes (at least one) run at once, so that a core
-// stays free for other routes; a bounded number of callers wait for their turn, and the rest get Unavailable.
+// Hasher hashes and verifies passwords with argon2id. A hash is expensive by design, so that many sign-ins could use all
+// cores and memory. At most GOMAXPROCS-1 hashes (at least one) run concurrently, which leaves a core for other routes. A
+// limited number of callers wait; the others get Unavailable.
 type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{}
@@ -48,10 +48,10 @@ type Hasher struct {
 	dummy          string
 }
 
-// NewHasher makes a Hasher for this machine.
+// NewHasher returns a Hasher for this machine.
 func NewHasher() *Hasher { return newHasher(memoryKiB, passes) }
 
-// NewWeakHasher makes a Hasher whose hashes cost next to nothing, for tests that are not about hashing.
+// NewWeakHasher returns a Hasher with cheap hashes, for tests of other things.
 func NewWeakHasher() *Hasher { return newHasher(8, 1) }
 
 func newHasher(memory, passes uint32) *Hasher {
@@ -76,8 +76,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil
 }
 
-// Verify reports whether the password is that of the hash, argon2id or bcrypt, and whether the hash should be replaced
-// because it is not what Hash makes today. An empty hash matches nothing, and takes the time of one that might.
+// Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: not what
+// Hash returns now. An empty hash matches nothing, and takes as long as any other.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
 	release, err := h.acquire(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 	return match, p.memory != h.memory || p.passes != h.passes || p.lanes != lanes, nil
 }
 
-// acquire waits for a turn. The error is Unavailable: too many wait already, or the context ended.
+// acquire waits until a hash can run. Unavailable: too many callers wait, or the context ended.
 func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
@@ -141,7 +141,7 @@ type parsed struct {
 
 var encoding = base64.RawStdEncoding
 
-// format writes the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
+// format returns the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
 func format(memory, passes uint32, lanes uint8, salt, sum []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
 		argon2.Version, memory, passes, lanes, encoding.EncodeToString(salt), encoding.EncodeToString(sum))

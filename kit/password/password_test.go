@@ -71,7 +71,7 @@ func TestVerifyForeignHashes(t *testing.T) {
 	}
 }
 
-// TestFlood fills the slots and the queue by hand: the next caller is refused at once, and one who gives up leaves room.
+// TestFlood fills the slots and the queue: the next caller is rejected immediately, and a caller that leaves frees its place.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	h := NewHasher()
@@ -94,7 +94,7 @@ func TestFlood(t *testing.T) {
 	for h.waiting.Load() < h.limit+int64(cap(h.slots)) {
 		select {
 		case err := <-waiters:
-			t.Fatalf("a waiter was refused: %v", err)
+			t.Fatalf("a waiting caller was rejected: %v", err)
 		default:
 		}
 	}

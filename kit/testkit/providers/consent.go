@@ -12,28 +12,28 @@ import (
 //go:embed consent.html
 var consentPage string
 
-// dialog is a provider's authorisation endpoint (RFC 6749 4.1.1): GET shows the page on which a user consents or refuses,
-// POST is what she decided and leads back to the client.
+// dialog is the authorization endpoint of a provider (RFC 6749 4.1.1): GET shows the consent page, POST has the user's
+// decision and redirects to the client.
 type dialog struct {
 	*provider
 	name     string     // of the provider
-	methods  []string   // of PKCE; the first is meant if none is named
-	strict   bool       // response_type and scope have to be there
-	always   []string   // scopes that come without asking
-	denial   url.Values // what a refusal leads back with, besides state
-	fragment string     // of the address that consent leads back to
+	methods  []string   // of PKCE
+	strict   bool       // response_type and scope are required
+	always   []string   // scopes that are always granted
+	denial   url.Values // parameters of the redirect after a denial, besides state
+	fragment string     // of the redirect after consent
 
 	page *template.Template
 }
 
-// mount puts the dialog at a path.
+// mount mounts the dialog at a path.
 func (d dialog) mount(path string) {
 	d.page = template.Must(template.New("consent").Parse(consentPage))
 	d.mux.HandleFunc("GET "+path, d.ask)
 	d.mux.HandleFunc("POST "+path, d.decide)
 }
 
-// ask shows the page of consent.
+// ask shows the consent page.
 func (d dialog) ask(w http.ResponseWriter, r *http.Request) {
 	a, wrong := d.read(r.URL.Query())
 	if wrong != "" {
@@ -48,7 +48,7 @@ func (d dialog) ask(w http.ResponseWriter, r *http.Request) {
 	}{d.name, a.clientID, a.redirectURI, a.scopes, d.Users()})
 }
 
-// decide leads back to the client, with a code for the user that was chosen or typed in, or with the refusal.
+// decide redirects to the client, with a code for the chosen or new user, or with the denial.
 func (d dialog) decide(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	a, wrong := d.read(query)
@@ -73,7 +73,7 @@ func (d dialog) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// chosen returns the ID of the user who consents; one who was typed in is made.
+// chosen returns the ID of the user who consents. It adds a user who was typed in.
 func (d dialog) chosen(r *http.Request) string {
 	if id := r.PostFormValue("user"); id != "" {
 		return id
@@ -85,8 +85,8 @@ func (d dialog) chosen(r *http.Request) string {
 	}).ID
 }
 
-// read reads the request for an authorisation, and says what is wrong with it, or "". The user is told that; she is never
-// led back to the client, whose address may be part of what is wrong (RFC 6749 4.1.2.1).
+// read reads an authorization request and returns its error, or "". The page shows the error to the user. It does not
+// redirect to the client, because the address may be invalid (RFC 6749 4.1.2.1).
 func (d dialog) read(q url.Values) (authorization, string) {
 	a := authorization{
 		clientID: q.Get("client_id"), redirectURI: q.Get("redirect_uri"), nonce: q.Get("nonce"),
@@ -97,9 +97,9 @@ func (d dialog) read(q url.Values) (authorization, string) {
 	case !d.knows(a.clientID):
 		return a, "The client_id is missing or unknown."
 	case err != nil || back.Host == "" || back.Fragment != "" || !slices.Contains([]string{"http", "https"}, back.Scheme):
-		return a, "The redirect_uri is missing, or no http(s) address."
+		return a, "The redirect_uri is missing or not an http(s) address."
 	case q.Get("response_type") != "code" && (d.strict || q.Has("response_type")):
-		return a, "The response_type has to be code."
+		return a, "The response_type must be code."
 	case d.strict && len(a.scopes) == 0:
 		return a, "The scope is missing."
 	}
@@ -130,7 +130,7 @@ func (d dialog) readChallenge(a *authorization) string {
 	return ""
 }
 
-// knows reports whether a client is the app.
+// knows reports whether a client ID is one of the app.
 func (p *provider) knows(clientID string) bool {
 	return clientID != "" && (clientID == p.app.ID || slices.Contains(p.app.MoreIDs, clientID))
 }

@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// facebookTTL is how long Facebook's user tokens live.
+// facebookTTL is the lifetime of Facebook's user tokens.
 const facebookTTL = 5183944 * time.Second
 
 var (
-	graphVersion = regexp.MustCompile(`^/v\d+\.\d+/`) // may stand before every path
+	graphVersion = regexp.MustCompile(`^/v\d+\.\d+/`) // optional prefix of every path
 	fieldName    = regexp.MustCompile(`^\w+`)         // a field's modifiers follow: picture.type(large), picture{url}
 )
 
-// Facebook is a fake of Facebook Login and of the part of the Graph API that it needs; a version may stand before every
-// path (/v23.0/me). The app has "Require App Secret" switched on. It follows these pages of
+// Facebook is a fake of Facebook Login and of the part of the Graph API that it needs. Paths can begin with a version
+// (/v23.0/me). The app has "Require App Secret" switched on. It follows these pages of
 // developers.facebook.com/docs:
 //
-//   - facebook-login/guides/advanced/manual-flow: the dialog and its refusal, the exchange, debug_token
+//   - facebook-login/guides/advanced/manual-flow: the dialog and its denial, the exchange, debug_token
 //   - facebook-login/guides/advanced/oidc-token: PKCE with S256 and plain
 //   - graph-api/reference/debug_token, facebook-login/guides/access-tokens/debugging (and …/error-handling)
 //   - graph-api/guides/secure-requests: appsecret_proof
-//   - graph-api/reference/user, facebook-login/permissions: the e-mail is there only with the permission email, and only
-//     if it is confirmed
-//   - graph-api/guides/error-handling: the shape of errors
+//   - graph-api/reference/user, facebook-login/permissions: the email address is present only with the permission
+//     email, and only if it is confirmed
+//   - graph-api/guides/error-handling: the format of errors
 //
-// The messages of the errors are those that users report; the pages list the codes alone.
+// The error messages are from user reports; the pages list only the codes.
 type Facebook struct{ *provider }
 
-// NewFacebook makes a Facebook with one app and no user.
+// NewFacebook returns a Facebook with one app and no user.
 func NewFacebook(app App, now func() time.Time) *Facebook {
 	f := &Facebook{newProvider(app, now)}
 	f.prefix, f.ttl, f.scopes = "EAA", facebookTTL, []string{"public_profile", "email"}
@@ -53,7 +53,7 @@ func NewFacebook(app App, now func() time.Time) *Facebook {
 	return f
 }
 
-// ServeHTTP answers as Facebook does, or fails as was asked for.
+// ServeHTTP responds as Facebook does, or fails as set with Fail.
 func (f *Facebook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if version := graphVersion.FindString(r.URL.Path); version != "" {
 		http.StripPrefix(strings.TrimSuffix(version, "/"), f.provider).ServeHTTP(w, r)
@@ -71,65 +71,65 @@ type graphError struct {
 	Trace   string `json:"fbtrace_id"`
 }
 
-// refuse answers an error of the Graph API with 400.
-func refuse(w http.ResponseWriter, code, subcode int, message string) {
+// graphFailure writes an error of the Graph API with 400.
+func graphFailure(w http.ResponseWriter, code, subcode int, message string) {
 	kind := "OAuthException"
 	if strings.Contains(message, "appsecret_proof") {
 		kind = "GraphMethodException"
 	}
-	answer(w, http.StatusBadRequest, object{"error": graphError{message, kind, code, subcode, "AbCdEfGhIjK"}})
+	writeJSON(w, http.StatusBadRequest, object{"error": graphError{message, kind, code, subcode, "AbCdEfGhIjK"}})
 }
 
-// exchange takes a code for an access token.
+// exchange exchanges a code for an access token.
 func (f *Facebook) exchange(w http.ResponseWriter, r *http.Request) {
 	id := r.FormValue("client_id")
 	switch {
 	case id == "":
-		refuse(w, 101, 0, "Missing client_id parameter.")
+		graphFailure(w, 101, 0, "Missing client_id parameter.")
 	case !f.knows(id):
-		refuse(w, 101, 0, "Error validating application. Cannot get application info due to a system error.")
+		graphFailure(w, 101, 0, "Error validating application. Cannot get application info due to a system error.")
 	case !same(r.FormValue("client_secret"), f.app.Secret):
-		refuse(w, 1, 0, "Error validating client secret.")
+		graphFailure(w, 1, 0, "Error validating client secret.")
 	case r.FormValue("redirect_uri") == "":
-		refuse(w, 191, 0, "Missing redirect_uri parameter.")
+		graphFailure(w, 191, 0, "Missing redirect_uri parameter.")
 	default:
 		granted, err := f.redeem(id, r.FormValue("code"), r.FormValue("redirect_uri"), r.FormValue("code_verifier"))
 		switch err {
 		case nil:
 			t := f.issue(id, granted.userID, granted.scopes)
-			answer(w, http.StatusOK, object{"access_token": t.value, "token_type": "bearer", "expires_in": int(f.ttl.Seconds())})
+			writeJSON(w, http.StatusOK, object{"access_token": t.value, "token_type": "bearer", "expires_in": int(f.ttl.Seconds())})
 		case errUsedCode:
-			refuse(w, 100, 36009, "This authorization code has been used.")
+			graphFailure(w, 100, 36009, "This authorization code has been used.")
 		case errExpiredCode:
-			refuse(w, 100, 36007, "This authorization code has expired.")
+			graphFailure(w, 100, 36007, "This authorization code has expired.")
 		case errRedirect:
-			refuse(w, 100, 36008, "Error validating verification code. Please make sure your redirect_uri is identical to the one you used in the OAuth dialog request")
+			graphFailure(w, 100, 36008, "Error validating verification code. Please make sure your redirect_uri is identical to the one you used in the OAuth dialog request")
 		case errUnknownCode:
-			refuse(w, 100, 0, "Invalid verification code format.")
+			graphFailure(w, 100, 0, "Invalid verification code format.")
 		default:
-			refuse(w, 100, 0, "Invalid code_verifier parameter.")
+			graphFailure(w, 100, 0, "Invalid code_verifier parameter.")
 		}
 	}
 }
 
-// debug tells the app about one of its tokens.
+// debug describes a token to its app.
 func (f *Facebook) debug(w http.ResponseWriter, r *http.Request) {
 	if id, secret, _ := strings.Cut(caller(r), "|"); !f.knows(id) || !same(secret, f.app.Secret) {
-		refuse(w, 190, 0, "Invalid OAuth access token signature.")
+		graphFailure(w, 190, 0, "Invalid OAuth access token signature.")
 		return
 	}
 	input := r.FormValue("input_token")
 	t, ok := f.token(input)
 	switch {
 	case input == "":
-		refuse(w, 100, 0, "(#100) The parameter input_token is required")
+		graphFailure(w, 100, 0, "(#100) The parameter input_token is required")
 	case !ok:
-		answer(w, http.StatusOK, object{"data": object{
+		writeJSON(w, http.StatusOK, object{"data": object{
 			"error":    object{"code": 190, "message": "Invalid OAuth access token - Cannot parse access token"},
 			"is_valid": false, "scopes": []string{},
 		}})
 	case t.clientID != f.app.ID:
-		refuse(w, 100, 0, "(#100) The App_id in the input_token did not match the Viewing App")
+		graphFailure(w, 100, 0, "(#100) The App_id in the input_token did not match the Viewing App")
 	default:
 		data := object{
 			"app_id": t.clientID, "type": "USER", "application": t.clientID, "user_id": t.userID, "scopes": t.scopes,
@@ -139,45 +139,45 @@ func (f *Facebook) debug(w http.ResponseWriter, r *http.Request) {
 		if f.expired(t) {
 			data["error"] = object{"code": 190, "subcode": 463, "message": f.over(t)}
 		}
-		answer(w, http.StatusOK, object{"data": data})
+		writeJSON(w, http.StatusOK, object{"data": data})
 	}
 }
 
-// over says that a token has expired.
+// over writes that a token has expired.
 func (f *Facebook) over(t accessToken) string {
 	return fmt.Sprintf("Error validating access token: Session has expired on %s. The current time is %s.",
 		t.expires.UTC().Format(time.RFC850), f.now().UTC().Format(time.RFC850))
 }
 
-// me tells who the user of a token is.
+// me writes the user of a token.
 func (f *Facebook) me(w http.ResponseWriter, r *http.Request) {
 	value, proof := caller(r), r.FormValue("appsecret_proof")
 	t, ok := f.token(value)
 	u, known := f.user(t.userID)
 	switch {
 	case value == "":
-		refuse(w, 2500, 0, "An active access token must be used to query information about the current user.")
+		graphFailure(w, 2500, 0, "An active access token must be used to query information about the current user.")
 	case !ok || !known:
-		refuse(w, 190, 0, "Invalid OAuth access token - Cannot parse access token")
+		graphFailure(w, 190, 0, "Invalid OAuth access token - Cannot parse access token")
 	case f.expired(t):
-		refuse(w, 190, 463, f.over(t))
+		graphFailure(w, 190, 463, f.over(t))
 	case t.clientID == f.app.ID && proof == "":
-		refuse(w, 100, 0, "API calls from the server require an appsecret_proof argument")
+		graphFailure(w, 100, 0, "API calls from the server require an appsecret_proof argument")
 	case proof != "" && (t.clientID != f.app.ID || !same(proof, f.proof(value))):
-		refuse(w, 100, 0, "Invalid appsecret_proof provided in the API argument")
+		graphFailure(w, 100, 0, "Invalid appsecret_proof provided in the API argument")
 	default:
 		f.describe(w, t, u, r.FormValue("fields"))
 	}
 }
 
-// proof is the appsecret_proof of a token.
+// proof returns the appsecret_proof of a token.
 func (f *Facebook) proof(token string) string {
 	mac := hmac.New(sha256.New, []byte(f.app.Secret))
 	mac.Write([]byte(token))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// describe answers the fields of a user that were asked for.
+// describe writes the requested fields of a user.
 func (f *Facebook) describe(w http.ResponseWriter, t accessToken, u User, fields string) {
 	if fields == "" {
 		fields = "name"
@@ -195,14 +195,14 @@ func (f *Facebook) describe(w http.ResponseWriter, t accessToken, u User, fields
 		case "picture":
 			o["picture"] = object{"data": object{"height": 50, "is_silhouette": u.Picture == "", "url": u.Picture, "width": 50}}
 		default:
-			refuse(w, 100, 0, "(#100) Tried accessing nonexisting field ("+name+") on node type (User)")
+			graphFailure(w, 100, 0, "(#100) Tried accessing nonexisting field ("+name+") on node type (User)")
 			return
 		}
 	}
-	answer(w, http.StatusOK, o)
+	writeJSON(w, http.StatusOK, o)
 }
 
-// caller returns the token that a request to the Graph API bears.
+// caller returns the token of a request to the Graph API.
 func caller(r *http.Request) string {
 	if token := r.FormValue("access_token"); token != "" {
 		return token

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// GitHubAPI is the path below which the API lies, as with GitHub Enterprise Server; the web pages lie at the root.
+// GitHubAPI is the root path of the API, as in GitHub Enterprise Server. The web pages are at the root.
 const GitHubAPI = "/api/v3"
 
-// GitHub is a fake of GitHub's sign-in for OAuth apps and of the part of its REST API that tells who a user is. It
-// follows these pages of docs.github.com:
+// GitHub is a fake of GitHub's sign-in for OAuth apps and of the part of its REST API that describes a user. It follows
+// these pages of docs.github.com:
 //
-//   - apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps: the authorisation, the exchange, answers by Accept (XML
-//     is left out), PKCE with S256 alone
-//   - apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps: X-OAuth-Scopes, and what user:email opens
+//   - apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps: the authorization, the exchange, responses by Accept (XML
+//     is not supported), PKCE with S256 only
+//   - apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps: X-OAuth-Scopes, and what user:email allows
 //   - apps/oauth-apps/maintaining-oauth-apps/troubleshooting-authorization-request-errors, and
-//     …/troubleshooting-oauth-app-access-token-request-errors: the errors, which come with 200. So a user whose primary
-//     e-mail is not verified gets no token by a code; Token makes one all the same
+//     …/troubleshooting-oauth-app-access-token-request-errors: the errors, which have status 200. A user whose primary
+//     email address is not verified gets no token for a code; Token creates one nevertheless
 //   - rest/apps/oauth-applications (check a token), rest/users/users (the authenticated user), rest/users/emails
 //   - rest/using-the-rest-api/getting-started-with-the-rest-api (User-Agent), and
 //     …/troubleshooting-the-rest-api: 404 where a scope is missing
 //
-// What is answered to a wrong code_verifier is not written there; the fake says bad_verification_code.
+// The response to a wrong code_verifier is not documented; the fake responds with bad_verification_code.
 type GitHub struct{ *provider }
 
-// NewGitHub makes a GitHub with one app and no user.
+// NewGitHub returns a GitHub with one app and no user.
 func NewGitHub(app App, now func() time.Time) *GitHub {
 	g := &GitHub{newProvider(app, now)}
 	g.prefix, g.scopes = "gho_", []string{"read:user", "user:email"}
@@ -45,7 +45,7 @@ func NewGitHub(app App, now func() time.Time) *GitHub {
 	return g
 }
 
-// exchange takes a code for a token.
+// exchange exchanges a code for a token.
 func (g *GitHub) exchange(w http.ResponseWriter, r *http.Request) {
 	values := g.exchanged(r)
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
@@ -53,7 +53,7 @@ func (g *GitHub) exchange(w http.ResponseWriter, r *http.Request) {
 		for name := range values {
 			flat[name] = values.Get(name)
 		}
-		answer(w, http.StatusOK, flat)
+		writeJSON(w, http.StatusOK, flat)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -85,28 +85,28 @@ func (g *GitHub) exchanged(r *http.Request) url.Values {
 	return url.Values{"access_token": {t.value}, "scope": {strings.Join(t.scopes, ",")}, "token_type": {"bearer"}}
 }
 
-// check tells an app about one of its tokens.
+// check describes a token to its app.
 func (g *GitHub) check(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	if !g.knows(id) || !same(secret, g.app.Secret) {
-		trouble(w, http.StatusUnauthorized, "Bad credentials")
+		apiFailure(w, http.StatusUnauthorized, "Bad credentials")
 		return
 	}
 	var body struct {
 		Token string `json:"access_token"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		trouble(w, http.StatusBadRequest, "Problems parsing JSON")
+		apiFailure(w, http.StatusBadRequest, "Problems parsing JSON")
 		return
 	}
 	t, u, ok := g.live(body.Token)
 	switch {
 	case body.Token == "":
-		trouble(w, http.StatusUnprocessableEntity, "Validation Failed")
+		apiFailure(w, http.StatusUnprocessableEntity, "Validation Failed")
 	case !ok || t.clientID != id || id != r.PathValue("client"):
-		trouble(w, http.StatusNotFound, "Not Found")
+		apiFailure(w, http.StatusNotFound, "Not Found")
 	default:
-		answer(w, http.StatusOK, object{
+		writeJSON(w, http.StatusOK, object{
 			"id": 1, "scopes": t.scopes, "token": t.value, "token_last_eight": t.value[len(t.value)-8:],
 			"app":        object{"client_id": id, "name": id, "url": "https://app.example.com"},
 			"created_at": t.issued.UTC().Format(time.RFC3339), "expires_at": nil, "user": simple(u),
@@ -114,18 +114,18 @@ func (g *GitHub) check(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// me tells who the token's user is. The e-mail is null as with most users: it is there only if she has made it public.
+// me writes the token's user. The email address is null, as for users who have not made it public.
 func (g *GitHub) me(w http.ResponseWriter, _ accessToken, u User) {
 	user := simple(u)
 	user["name"], user["email"] = nullable(u.Name), nil
-	answer(w, http.StatusOK, user)
+	writeJSON(w, http.StatusOK, user)
 }
 
-// emails lists the e-mail addresses of the token's user.
+// emails writes the email addresses of the token's user.
 func (g *GitHub) emails(w http.ResponseWriter, t accessToken, u User) {
 	w.Header().Set("X-Accepted-OAuth-Scopes", "user, user:email")
 	if !t.may("user", "user:email") {
-		trouble(w, http.StatusNotFound, "Not Found")
+		apiFailure(w, http.StatusNotFound, "Not Found")
 		return
 	}
 	list := []object{}
@@ -135,19 +135,19 @@ func (g *GitHub) emails(w http.ResponseWriter, t accessToken, u User) {
 	if !u.NoEmail {
 		list = append(list, object{"email": u.Email, "primary": true, "verified": u.EmailVerified, "visibility": "private"})
 	}
-	answer(w, http.StatusOK, list)
+	writeJSON(w, http.StatusOK, list)
 }
 
-// bearer finds the user of the token in the header.
+// bearer calls h with the user of the token in the header.
 func (g *GitHub) bearer(h func(http.ResponseWriter, accessToken, User)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		token := bearer(r)
 		t, u, ok := g.live(token)
 		switch {
 		case token == "":
-			trouble(w, http.StatusUnauthorized, "Requires authentication")
+			apiFailure(w, http.StatusUnauthorized, "Requires authentication")
 		case !ok:
-			trouble(w, http.StatusUnauthorized, "Bad credentials")
+			apiFailure(w, http.StatusUnauthorized, "Bad credentials")
 		default:
 			w.Header().Set("X-OAuth-Scopes", strings.Join(slices.Sorted(slices.Values(t.scopes)), ", "))
 			h(w, t, u)
@@ -155,23 +155,23 @@ func (g *GitHub) bearer(h func(http.ResponseWriter, accessToken, User)) http.Han
 	}
 }
 
-// agent refuses requests that do not say what sends them.
+// agent rejects requests without a User-Agent.
 func agent(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.UserAgent() == "" {
-			trouble(w, http.StatusForbidden, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header.")
+			apiFailure(w, http.StatusForbidden, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header.")
 			return
 		}
 		h(w, r)
 	}
 }
 
-// simple is the "simple user" of the REST API.
+// simple returns the "simple user" of the REST API.
 func simple(u User) object {
 	return object{"login": u.Login, "id": json.Number(u.ID), "avatar_url": u.Picture, "type": "User", "site_admin": false}
 }
 
-// trouble answers an error of the REST API.
-func trouble(w http.ResponseWriter, status int, message string) {
-	answer(w, status, object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)})
+// apiFailure writes an error of the REST API.
+func apiFailure(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)})
 }

@@ -15,23 +15,23 @@ var googleScopes = map[string]string{
 	"profile": "https://www.googleapis.com/auth/userinfo.profile",
 }
 
-// Google is a fake of Google's OpenID provider; everything lies below its issuer. It follows these pages of
+// Google is a fake of Google's OpenID provider. All paths are below its issuer. It follows these pages of
 // developers.google.com:
 //
-//   - identity/openid-connect/openid-connect: discovery, the authorisation, the exchange, the claims of an ID token,
+//   - identity/openid-connect/openid-connect: discovery, the authorization, the exchange, the claims of an ID token,
 //     userinfo
 //   - identity/protocols/oauth2/web-server and …/native-app: PKCE with S256 and plain, installed clients without a secret,
-//     the errors of the authorisation and of the exchange
-//   - identity/protocols/OAuth2UserAgent#validate-access-token: tokeninfo, whose values are all texts
+//     the errors of the authorization and of the exchange
+//   - identity/protocols/OAuth2UserAgent#validate-access-token: tokeninfo, whose values are all strings
 //
-// The descriptions of errors are those that users report; the pages list the codes alone.
+// The error descriptions are from user reports; the pages list only the codes.
 type Google struct {
 	*provider
 	keys   *keyring
 	issuer string
 }
 
-// NewGoogle makes a Google with one app and no user. SetIssuer has to follow.
+// NewGoogle returns a Google with one app and no user. Call SetIssuer before use.
 func NewGoogle(app App, now func() time.Time) *Google {
 	g := &Google{provider: newProvider(app, now), keys: &keyring{}}
 	g.prefix, g.ttl, g.scopes = "ya29.", 3599*time.Second, []string{"openid", "email", "profile"}
@@ -47,35 +47,34 @@ func NewGoogle(app App, now func() time.Time) *Google {
 	return g
 }
 
-// SetIssuer tells the fake its own address, which discovery and ID tokens name. It comes before the first request and
-// the first ID token.
+// SetIssuer sets the address in discovery and ID tokens. It must be called before the first request and the first ID token.
 func (g *Google) SetIssuer(address string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.issuer = address
 }
 
-// Issuer returns the address of SetIssuer. It panics if there was none.
+// Issuer returns the address that was set with SetIssuer. It panics if there is none.
 func (g *Google) Issuer() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.issuer == "" {
-		panic("providers: the Google has no issuer yet; see SetIssuer")
+		panic("providers: Google has no issuer; call SetIssuer")
 	}
 	return g.issuer
 }
 
-// RotateKey signs with a new key from now on. What the old ones signed stays valid.
+// RotateKey replaces the signing key. Tokens signed with old keys stay valid.
 func (g *Google) RotateKey() { g.keys.rotate() }
 
-// DropOldKeys takes all keys but the newest from the JWKS.
+// DropOldKeys removes all keys but the newest from the JWKS.
 func (g *Google) DropOldKeys() { g.keys.drop() }
 
-// discovery answers where everything is (OpenID Connect Discovery 1.0, 4.2).
+// discovery writes the discovery document (OpenID Connect Discovery 1.0, 4.2).
 func (g *Google) discovery(w http.ResponseWriter, _ *http.Request) {
 	issuer := g.Issuer()
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	answer(w, http.StatusOK, object{
+	writeJSON(w, http.StatusOK, object{
 		"issuer":                                issuer,
 		"authorization_endpoint":                issuer + "/o/oauth2/v2/auth",
 		"token_endpoint":                        issuer + "/token",
@@ -92,45 +91,45 @@ func (g *Google) discovery(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// certs answers the public keys.
+// certs writes the public keys.
 func (g *Google) certs(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	answer(w, http.StatusOK, g.keys.public())
+	writeJSON(w, http.StatusOK, g.keys.public())
 }
 
-// exchangeError is why Google refuses an exchange (RFC 6749 5.2).
+// exchangeError is the error of a failed exchange (RFC 6749 5.2).
 type exchangeError struct {
 	Code        string `json:"error"`
 	Description string `json:"error_description"`
 }
 
-// exchange takes a code for an access token and, if openid was asked for, an ID token.
+// exchange exchanges a code for an access token and, with the scope openid, an ID token.
 func (g *Google) exchange(w http.ResponseWriter, r *http.Request) {
-	id, refused := g.client(r)
-	if refused.Code == "invalid_client" {
-		answer(w, http.StatusUnauthorized, refused)
+	id, failure := g.client(r)
+	if failure.Code == "invalid_client" {
+		writeJSON(w, http.StatusUnauthorized, failure)
 		return
 	}
 	redirectURI := r.PostFormValue("redirect_uri")
 	switch {
-	case refused.Code != "":
+	case failure.Code != "":
 	case r.PostFormValue("grant_type") != "authorization_code":
-		refused = exchangeError{"unsupported_grant_type", "Invalid grant_type: " + r.PostFormValue("grant_type")}
+		failure = exchangeError{"unsupported_grant_type", "Invalid grant_type: " + r.PostFormValue("grant_type")}
 	case redirectURI == "":
-		refused = exchangeError{"invalid_request", "Missing parameter: redirect_uri"}
+		failure = exchangeError{"invalid_request", "Missing parameter: redirect_uri"}
 	default:
 		granted, err := g.redeem(id, r.PostFormValue("code"), redirectURI, r.PostFormValue("code_verifier"))
 		u, known := g.user(granted.userID)
 		if err == nil && known {
-			answer(w, http.StatusOK, g.granted(granted, u))
+			writeJSON(w, http.StatusOK, g.granted(granted, u))
 			return
 		}
-		refused = whyRefused(err)
+		failure = exchangeFailure(err)
 	}
-	answer(w, http.StatusBadRequest, refused)
+	writeJSON(w, http.StatusBadRequest, failure)
 }
 
-// client tells which client asks for an exchange, in the header or in the body. An installed client has no secret.
+// client authenticates the client of an exchange, by header or body. An installed client has no secret.
 func (g *Google) client(r *http.Request) (string, exchangeError) {
 	id, secret, basic := r.BasicAuth()
 	if !basic {
@@ -147,8 +146,8 @@ func (g *Google) client(r *http.Request) (string, exchangeError) {
 	return id, exchangeError{}
 }
 
-// whyRefused puts why a code is not exchanged in Google's words.
-func whyRefused(err error) exchangeError {
+// exchangeFailure returns the error that Google responds with.
+func exchangeFailure(err error) exchangeError {
 	switch err {
 	case errRedirect:
 		return exchangeError{"redirect_uri_mismatch", "Bad Request"}
@@ -164,7 +163,7 @@ func whyRefused(err error) exchangeError {
 	return exchangeError{"invalid_grant", "Bad Request"}
 }
 
-// granted is the answer to a good exchange.
+// granted returns the response to a successful exchange.
 func (g *Google) granted(granted grant, u User) object {
 	t := g.issue(granted.clientID, u.ID, granted.scopes)
 	o := object{"access_token": t.value, "expires_in": int(g.ttl.Seconds()), "scope": full(t.scopes), "token_type": "Bearer"}
@@ -178,7 +177,7 @@ func (g *Google) granted(granted grant, u User) object {
 	return o
 }
 
-// full names scopes as Google does in its answers.
+// full returns scopes with their full names, as in responses of Google.
 func full(scopes []string) string {
 	names := make([]string, len(scopes))
 	for i, scope := range scopes {
@@ -191,11 +190,11 @@ func full(scopes []string) string {
 	return strings.Join(names, " ")
 }
 
-// tokenInfo tells whose an access token is and for which client.
+// tokenInfo writes the user and the client of an access token.
 func (g *Google) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	t, u, ok := g.live(r.FormValue("access_token"))
 	if !ok {
-		answer(w, http.StatusBadRequest, object{"error": "invalid_token", "error_description": "Invalid Value"})
+		writeJSON(w, http.StatusBadRequest, object{"error": "invalid_token", "error_description": "Invalid Value"})
 		return
 	}
 	o := object{
@@ -206,21 +205,21 @@ func (g *Google) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	if t.may("email", googleScopes["email"]) && !u.NoEmail {
 		o["email"], o["email_verified"] = u.Email, strconv.FormatBool(u.EmailVerified)
 	}
-	answer(w, http.StatusOK, o)
+	writeJSON(w, http.StatusOK, o)
 }
 
-// userInfo tells who the user of an access token is (OpenID Connect Core 1.0, 5.3).
+// userInfo writes the user of an access token (OpenID Connect Core 1.0, 5.3).
 func (g *Google) userInfo(w http.ResponseWriter, r *http.Request) {
 	t, u, ok := g.live(bearer(r))
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="https://accounts.google.com/", error="invalid_token"`)
-		answer(w, http.StatusUnauthorized, object{"error": "invalid_request", "error_description": "Invalid Credentials"})
+		writeJSON(w, http.StatusUnauthorized, object{"error": "invalid_request", "error_description": "Invalid Credentials"})
 		return
 	}
-	answer(w, http.StatusOK, profile(t, u))
+	writeJSON(w, http.StatusOK, profile(t, u))
 }
 
-// profile are the claims that tell who a user is, as far as the token may (OpenID Connect Core 1.0, 5.4).
+// profile returns the claims about a user that the scopes allow (OpenID Connect Core 1.0, 5.4).
 func profile(t accessToken, u User) object {
 	o := object{"sub": u.ID}
 	if t.may("email", googleScopes["email"]) && !u.NoEmail {

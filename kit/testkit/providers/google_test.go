@@ -117,7 +117,7 @@ func TestGoogleExchange(t *testing.T) {
 }
 
 // TestGoogleIDToken holds each way to spoil an ID token against a verifier that finds it, and against the same verifier
-// without the check in question where it can be told to leave it out.
+// without the check in question if it has an option for that.
 func TestGoogleIDToken(t *testing.T) {
 	t.Parallel()
 	g, s := google(t)

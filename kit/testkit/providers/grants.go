@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// codeTTL is how long an authorisation code lives: GitHub's ten minutes, the most that RFC 6749 4.1.2 recommends.
+// codeTTL is the lifetime of an authorization code: ten minutes at GitHub, the maximum of RFC 6749 4.1.2.
 const codeTTL = 10 * time.Minute
 
 // The code challenge methods (RFC 7636 4.2).
@@ -22,7 +22,7 @@ const (
 	methodPlain = "plain"
 )
 
-// Why a code is not exchanged.
+// The reasons why a code is not exchanged.
 var (
 	errUnknownCode      = errors.New("unknown code")
 	errUsedCode         = errors.New("used code")
@@ -33,16 +33,16 @@ var (
 	errNeedlessVerifier = errors.New("code_verifier without code_challenge")
 )
 
-// verifierForm is the form of a code_verifier (RFC 7636 4.1).
+// verifierForm is the format of a code_verifier (RFC 7636 4.1).
 var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// challengeForm is the form of a code_challenge (RFC 7636 4.2): with S256, 32 bytes in base64url.
+// challengeForm is the format of a code_challenge (RFC 7636 4.2): with S256, 32 bytes in base64url.
 var challengeForm = map[string]*regexp.Regexp{
 	methodS256:  regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`),
 	methodPlain: verifierForm,
 }
 
-// authorization is what a client asks a user for.
+// authorization is what a client requests.
 type authorization struct {
 	clientID, redirectURI string
 	scopes                []string
@@ -50,7 +50,7 @@ type authorization struct {
 	nonce                 string
 }
 
-// grant is an authorisation that a user gave, and that a code stands for.
+// grant is what a code is exchanged for.
 type grant struct {
 	authorization
 	userID  string
@@ -58,12 +58,12 @@ type grant struct {
 	used    bool
 }
 
-// accessToken is what an access token stands for.
+// accessToken is an issued access token.
 type accessToken struct {
 	value            string
 	clientID, userID string
 	scopes           []string
-	issued, expires  time.Time // expires is zero if it never does
+	issued, expires  time.Time // expires is zero if the token does not expire
 }
 
 // may reports whether the token has one of the scopes.
@@ -77,8 +77,8 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Code returns an authorisation code as a user's consent gives it: for the app, with the scopes of a sign-in, bound to
-// the redirectURI, and to an S256 challenge unless that is empty.
+// Code returns an authorization code for the app, with the scopes of a sign-in, bound to the redirectURI, and to an S256
+// challenge unless that is empty.
 func (p *provider) Code(userID, redirectURI, challenge string) string {
 	return p.code(userID, authorization{
 		clientID: p.app.ID, redirectURI: redirectURI, scopes: p.scopes, challenge: challenge, method: methodS256,
@@ -93,8 +93,8 @@ func (p *provider) code(userID string, a authorization) string {
 	return code
 }
 
-// redeem takes a code for what was granted with it. Whatever its own client tries it with, it is used up. An empty
-// redirectURI is not compared.
+// redeem exchanges a code for its grant. The code is used up also if the exchange fails. An empty redirectURI is not
+// compared.
 func (p *provider) redeem(clientID, code, redirectURI, verifier string) (grant, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *provider) redeem(clientID, code, redirectURI, verifier string) (grant, 
 	return *g, g.verify(verifier)
 }
 
-// verify holds a code_verifier against the challenge (RFC 7636 4.6).
+// verify compares a code_verifier with the challenge (RFC 7636 4.6).
 func (g *grant) verify(verifier string) error {
 	derived := verifier
 	if g.method == methodS256 {
@@ -134,17 +134,17 @@ func (g *grant) verify(verifier string) error {
 	return nil
 }
 
-// Token returns an access token that a user gave to the app, with the scopes of a sign-in unless others are named.
+// Token returns an access token of a user for the app, with the scopes of a sign-in by default.
 func (p *provider) Token(userID string, scopes ...string) string {
 	return p.TokenFor(p.app.ID, userID, scopes...)
 }
 
-// ForeignToken returns an access token that a user gave to another app.
+// ForeignToken returns an access token of a user for another app.
 func (p *provider) ForeignToken(userID string, scopes ...string) string {
 	return p.TokenFor(ForeignClientID, userID, scopes...)
 }
 
-// TokenFor returns an access token that a user gave to a client.
+// TokenFor returns an access token of a user for a client.
 func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	if len(scopes) == 0 {
 		scopes = p.scopes
@@ -152,7 +152,7 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	return p.issue(clientID, userID, scopes).value
 }
 
-// issue makes an access token with just these scopes.
+// issue creates an access token with exactly these scopes.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	t := accessToken{
 		value:    p.prefix + rand.Text() + rand.Text()[:10], // as long as GitHub's
@@ -167,7 +167,7 @@ func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	return t
 }
 
-// Expire ends an access token, as time or a user who takes her consent back does.
+// Expire ends an access token, as expiry or a withdrawn consent does.
 func (p *provider) Expire(token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *provider) Expire(token string) {
 	}
 }
 
-// token finds an access token, expired or not.
+// token returns an access token, also an expired one.
 func (p *provider) token(value string) (accessToken, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,12 +185,12 @@ func (p *provider) token(value string) (accessToken, bool) {
 	return t, ok
 }
 
-// expired reports whether a token's time is over.
+// expired reports whether a token has expired.
 func (p *provider) expired(t accessToken) bool {
 	return !t.expires.IsZero() && !p.now().Before(t.expires)
 }
 
-// live finds an access token that has not expired, and its user.
+// live returns an access token that has not expired, and its user.
 func (p *provider) live(value string) (accessToken, User, bool) {
 	t, ok := p.token(value)
 	if !ok || p.expired(t) {
@@ -200,7 +200,7 @@ func (p *provider) live(value string) (accessToken, User, bool) {
 	return t, u, ok
 }
 
-// bearer returns the token of the Authorization header. GitHub takes the word token for Bearer.
+// bearer returns the token of the Authorization header. GitHub also accepts the scheme token.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "token") {

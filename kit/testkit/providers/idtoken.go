@@ -16,20 +16,20 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// idTokenTTL is how long Google's ID tokens live.
+// idTokenTTL is the lifetime of Google's ID tokens.
 const idTokenTTL = time.Hour
 
-// Change spoils an ID token.
+// Change changes an ID token before it is signed.
 type Change func(*idToken)
 
-// idToken is an ID token before it is signed.
+// idToken is an unsigned ID token.
 type idToken struct {
 	claims    object
 	algorithm string
-	foreign   bool // signed with a key that is not published, under the name of one that is
+	foreign   bool // signed with an unpublished key, under the ID of a published one
 }
 
-// Claim sets a claim; nil takes it out.
+// Claim sets a claim; nil removes it.
 func Claim(name string, value any) Change {
 	return func(t *idToken) {
 		t.claims[name] = value
@@ -39,21 +39,21 @@ func Claim(name string, value any) Change {
 	}
 }
 
-// Algorithm signs with another algorithm than RS256: "none" leaves the signature out; HS256, HS384 and HS512 take the
-// public key's PEM text for their secret (the confusion of RFC 8725 2.1); RS and PS ones take the same key.
+// Algorithm signs with another algorithm than RS256: "none" omits the signature; HS256, HS384 and HS512 use the PEM form
+// of the public key as their secret (RFC 8725 2.1); RS and PS algorithms use the same key.
 func Algorithm(name string) Change { return func(t *idToken) { t.algorithm = name } }
 
-// ForeignKey signs with a key that Google does not publish, under the key ID of the one it does.
+// ForeignKey signs with an unpublished key, under the ID of the published one.
 func ForeignKey() Change { return func(t *idToken) { t.foreign = true } }
 
-// IDToken returns an ID token as Google gives it to the app for a user, unless it is changed.
+// IDToken returns an ID token of a user for the app, with changes.
 func (g *Google) IDToken(userID string, changes ...Change) string {
 	u, _ := g.user(userID)
 	t := accessToken{clientID: g.app.ID, userID: userID, scopes: g.scopes}
 	return g.sign(g.claims(t, u), changes)
 }
 
-// claims are those of an ID token that goes with an access token.
+// claims returns the claims of an ID token for an access token.
 func (g *Google) claims(t accessToken, u User) object {
 	now, o := g.now(), profile(t, u)
 	o["iss"], o["aud"], o["azp"] = g.Issuer(), t.clientID, t.clientID
@@ -61,7 +61,7 @@ func (g *Google) claims(t accessToken, u User) object {
 	return o
 }
 
-// sign makes a token of claims.
+// sign returns a signed token with the claims.
 func (g *Google) sign(claims object, changes []Change) string {
 	t := &idToken{claims: claims, algorithm: string(jose.RS256)}
 	for _, change := range changes {
@@ -83,13 +83,13 @@ func (g *Google) sign(claims object, changes []Change) string {
 	return must(must(signer.Sign(payload)).CompactSerialize())
 }
 
-// accessTokenHash is the claim at_hash (OpenID Connect Core 1.0, 3.1.3.6).
+// accessTokenHash returns the claim at_hash (OpenID Connect Core 1.0, 3.1.3.6).
 func accessTokenHash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// keyring has the keys that sign ID tokens. Making one takes a moment: none is made before it is asked for.
+// keyring has the keys that sign ID tokens. They are created on first use, because that is slow.
 type keyring struct {
 	mu      sync.Mutex
 	made    int
@@ -104,7 +104,7 @@ func (k *keyring) rotate() {
 	k.add()
 }
 
-// drop takes all keys but the newest out.
+// drop removes all keys but the newest.
 func (k *keyring) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -124,7 +124,7 @@ func (k *keyring) public() jose.JSONWebKeySet {
 	return set
 }
 
-// signing returns the key to sign with and the ID to name.
+// signing returns the key to sign with, and its ID.
 func (k *keyring) signing(foreign bool) (*rsa.PrivateKey, string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -152,7 +152,7 @@ func (k *keyring) add() {
 	})
 }
 
-// must is for what fails only if a test asks for something that cannot be, as an algorithm that there is not.
+// must panics on errors that only a mistake in a test can cause, such as an unknown algorithm.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic("providers: " + err.Error())

@@ -1,10 +1,10 @@
-// Package providers has fakes of the identity providers, for tests and for trying social sign-in without an account
-// anywhere: http.Handlers that answer as the documentation of GitHub, Google and Facebook says the real ones do, with
-// users, codes and tokens that a test hands out, and ways to fail on demand.
+// Package providers has fakes of GitHub, Google and Facebook, for tests and for trying social sign-in without an account.
+// They are http.Handlers that respond as the documentation of the providers says, with users, codes and tokens that a test
+// creates, and that fail on demand.
 //
-// Codes are single-use, live ten minutes, and are bound to the client, the redirect_uri and the PKCE challenge they were
-// asked for with (RFC 6749 4.1.3, RFC 7636 4.6); a code_verifier for a code without a challenge is refused (RFC 9700
-// 2.1.1). The fakes know no list of redirect URIs: any http(s) address counts as registered.
+// Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the PKCE challenge of
+// their request (RFC 6749 4.1.3, RFC 7636 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
+// 2.1.1). The fakes accept any http(s) address as redirect_uri.
 package providers
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// ForeignClientID is the app that foreign tokens are issued to. Its secret is nobody's.
+// ForeignClientID is the app that foreign tokens are issued to. It has no secret.
 const ForeignClientID = "999999999999999"
 
 // App is the app that is registered with a provider.
@@ -30,7 +30,7 @@ type App struct {
 
 // User is an account at a provider.
 type User struct {
-	ID            string // a decimal number, as with all three; the next free one if empty
+	ID            string // a decimal number, as at all three; the next free one if empty
 	Login         string // GitHub's user name; made from ID if empty
 	Name          string
 	Email         string // made from Login if empty, unless NoEmail
@@ -46,29 +46,29 @@ type Email struct {
 	Verified bool
 }
 
-// Failure is a way in which a provider fails.
+// Failure is how a provider fails.
 type Failure int
 
-// The ways in which a provider fails.
+// The failures.
 const (
-	None     Failure = iota // it works
-	Down                    // the connection is closed without an answer
-	Slow                    // nothing is answered until the request's context ends
-	Nonsense                // 200 with a page of HTML
-	Broken                  // 500 with a page of HTML
-	Huge                    // 200 with 16 MiB of JSON
+	None     Failure = iota
+	Down             // the connection is closed without a response
+	Slow             // no response until the request's context ends
+	Nonsense         // 200 with a page of HTML
+	Broken           // 500 with a page of HTML
+	Huge             // 200 with 16 MiB of JSON
 )
 
-// huge is how many bytes are answered under Huge.
+// huge is the size of the response under Huge.
 const huge = 16 << 20
 
-// provider is what the three have in common.
+// provider is the part that the three have in common.
 type provider struct {
 	app    App
 	now    func() time.Time
 	prefix string        // of access tokens
 	ttl    time.Duration // of access tokens; 0: they do not expire
-	scopes []string      // what a sign-in asks for
+	scopes []string      // of a sign-in
 	mux    *http.ServeMux
 
 	mu       sync.Mutex
@@ -86,8 +86,8 @@ func newProvider(app App, now func() time.Time) *provider {
 	}
 }
 
-// AddUser adds an account, or replaces the one with the same ID, and returns it with what was filled in. It panics if the
-// ID is not a decimal number.
+// AddUser adds an account, or replaces the one with the same ID, and returns it with its defaults. It panics if the ID is
+// not a decimal number.
 func (p *provider) AddUser(u User) User {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +128,7 @@ func (p *provider) user(id string) (User, bool) {
 	return users[i], true
 }
 
-// Fail makes requests to some paths fail from now on, or, if no path is given, all requests. None mends what the same
-// call broke.
+// Fail makes requests to the paths fail, or all requests if no path is given. Fail with None ends that.
 func (p *provider) Fail(f Failure, paths ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +147,7 @@ func (p *provider) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
-// note remembers a request and tells how it shall fail.
+// note records a request and returns its failure.
 func (p *provider) note(r *http.Request) Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,7 +158,7 @@ func (p *provider) note(r *http.Request) Failure {
 	return p.failures[""]
 }
 
-// ServeHTTP answers as the provider does, or fails as was asked for.
+// ServeHTTP responds as the provider does, or fails as set with Fail.
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch p.note(r) {
 	case None:
@@ -167,7 +166,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Down:
 		panic(http.ErrAbortHandler)
 	case Slow:
-		_, _ = io.Copy(io.Discard, r.Body) // only then does net/http notice that the client has gone
+		_, _ = io.Copy(io.Discard, r.Body) // net/http detects only then that the client left
 		<-r.Context().Done()
 	case Nonsense:
 		page(w, http.StatusOK, "It works!")
@@ -178,7 +177,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// flood answers one JSON object of the size huge.
+// flood writes one JSON object of the size huge.
 func flood(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	block := []byte(strings.Repeat("x", 1<<16))
@@ -189,7 +188,7 @@ func flood(w http.ResponseWriter) {
 	_, _ = w.Write([]byte(`"}`))
 }
 
-// page answers a page with one sentence.
+// page writes an HTML page with one sentence.
 func page(w http.ResponseWriter, status int, sentence string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
@@ -199,8 +198,8 @@ func page(w http.ResponseWriter, status int, sentence string) {
 // object is a JSON object.
 type object map[string]any
 
-// answer writes JSON. What is not marked otherwise may not be kept (RFC 6749 5.1).
-func answer(w http.ResponseWriter, status int, value any) {
+// writeJSON writes JSON, with Cache-Control: no-store by default (RFC 6749 5.1).
+func writeJSON(w http.ResponseWriter, status int, value any) {
 	if w.Header().Get("Cache-Control") == "" {
 		w.Header().Set("Cache-Control", "no-store")
 	}
@@ -209,10 +208,10 @@ func answer(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// nullable is a text, or null if it is empty.
-func nullable(text string) any {
-	if text == "" {
+// nullable returns s, or nil if it is empty.
+func nullable(s string) any {
+	if s == "" {
 		return nil
 	}
-	return text
+	return s
 }

@@ -69,7 +69,7 @@ func start[F fake](t *testing.T, make func(providers.App, func() time.Time) F) (
 	return f, site{t, server.URL, c}
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -257,7 +257,7 @@ func TestConsent(t *testing.T) {
 	})
 }
 
-// TestBadAuthorization never leads back to an address that may be part of what is wrong.
+// TestBadAuthorization shows that invalid requests are never redirected to an address that may be invalid.
 func TestBadAuthorization(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ fake, s site, at endpoints) {
