@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -15,6 +16,9 @@ import (
 	"sync"
 
 	"github.com/gin-gonic/gin"
+	ginswagger "github.com/swaggo/gin-swagger"
+	"github.com/swaggo/swag"
+	"golang.org/x/net/webdav"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
@@ -23,45 +27,96 @@ import (
 // Documents describe the API: the same in OpenAPI 3 and in Swagger 2.
 type Documents struct{ OpenAPI, Swagger []byte }
 
-// docsPolicy lets the page of Swagger UI run its own files and call this service, and nothing else.
+// docsPolicy lets Swagger UI load its own files and call this service, and nothing else.
 const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// mountDocs mounts Swagger UI, from the binary, and the documents, in which the API's root is put; all when they are first
-// asked for.
+// mountDocs adds /openapi.json and Swagger UI. gin-swagger serves the files of Swagger UI and the Swagger 2 document; the
+// page and its initializer are our own, because the page of gin-swagger cannot sort operations or hide the server list.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
-	files := sync.OnceValue(func() map[string]file {
-		files := pageFiles()
-		files["doc.json"] = newFile(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/"))
-		return files
+	ui := sync.OnceValue(func() page { return newPage(withRoot(docs.Swagger, "basePath", root+"/")) })
+	engine.GET("/openapi.json", func(c *gin.Context) {
+		if f := openAPI(); !f.notModified(c, f.tag) {
+			c.Data(http.StatusOK, f.contentType, f.content)
+		}
 	})
-	engine.GET("/openapi.json", func(c *gin.Context) { openAPI().serve(c) })
 	engine.GET("/docs", func(c *gin.Context) { redirect(c, "docs/") })
-	engine.GET("/docs/*file", func(c *gin.Context) {
+	engine.GET("/docs/*any", func(c *gin.Context) {
 		c.Header("Content-Security-Policy", docsPolicy)
-		name := strings.TrimPrefix(c.Param("file"), "/")
-		if name == "" {
-			name = "index.html"
-		}
-		f, ok := files()[name]
-		if !ok {
-			rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
-			return
-		}
-		f.serve(c)
+		ui().serve(c, strings.TrimPrefix(c.Param("any"), "/"))
 	})
 }
 
-// file is something that is served as it is.
+const (
+	indexFile       = "index.html"
+	initializerFile = "initializer.js"
+	docFile         = "doc.json"
+)
+
+// page is Swagger UI.
+type page struct {
+	files          map[string]file
+	plain, gzipped gin.HandlerFunc // gin-swagger with uncompressed and with compressed files
+}
+
+// newPage registers the document with swag under a unique name.
+func newPage(swagger []byte) page {
+	files := uiFiles()
+	files[docFile] = newFile(rest.ContentType, swagger)
+	instance := rand.Text()
+	swag.Register(instance, document(swagger))
+	config := ginswagger.Config{InstanceName: instance, URL: "../openapi.json", PersistAuthorization: true, DeepLinking: true}
+	serve := func(gzipped bool) gin.HandlerFunc {
+		return ginswagger.CustomWrapHandler(&config, &webdav.Handler{FileSystem: assets{files, gzipped}, LockSystem: webdav.NewMemLS()})
+	}
+	return page{files, serve(false), serve(true)}
+}
+
+// document implements swag.Swagger.
+type document string
+
+func (d document) ReadDoc() string { return string(d) }
+
+// serve responds with a file, or with 304 if the client has it.
+func (p page) serve(c *gin.Context, name string) {
+	if name == "" {
+		name = indexFile
+	}
+	f, ok := p.files[name]
+	if !ok {
+		rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
+		return
+	}
+	handler, tag := p.plain, f.tag
+	if f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding")) {
+		handler, tag = p.gzipped, f.gzipTag()
+	}
+	if f.notModified(c, f.tag) {
+		return
+	}
+	c.Header("ETag", tag)
+	if name == indexFile || name == initializerFile {
+		c.Data(http.StatusOK, f.contentType, f.content)
+		return
+	}
+	if tag != f.tag {
+		c.Header("Content-Encoding", "gzip")
+	}
+	// gin-swagger takes the name from RequestURI, and the prefix from that of the first request.
+	c.Request.RequestURI = "/docs/" + name
+	handler(c)
+}
+
+// file is a static file.
 type file struct {
 	contentType, tag string
 	content          []byte
-	compressed       bool // the content is, by gzip
+	compressed       bool // with gzip
 }
 
 func newFile(contentType string, content []byte) file {
@@ -69,15 +124,21 @@ func newFile(contentType string, content []byte) file {
 	return file{contentType: contentType, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, content: content}
 }
 
-// pageFiles are those of Swagger UI. A name that ends in .gz is served without that.
-func pageFiles() map[string]file {
+func (f file) gzipTag() string { return strings.TrimSuffix(f.tag, `"`) + rest.GzipSuffix + `"` }
+
+// notModified lets clients cache the file but revalidate it. It responds 304 and returns true if they have it.
+func (f file) notModified(c *gin.Context, tag string) bool {
+	c.Header("Cache-Control", "no-cache")
+	return rest.NotModified(c, tag)
+}
+
+// uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed ones.
+func uiFiles() map[string]file {
 	const dir = "swaggerui"
-	types := map[string]string{
-		".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".png": "image/png",
-	}
+	types := map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8"} // of our own files
 	entries, err := swaggerUI.ReadDir(dir)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // embedded
 	}
 	files := make(map[string]file, len(entries))
 	for _, entry := range entries {
@@ -93,26 +154,6 @@ func pageFiles() map[string]file {
 	return files
 }
 
-// serve answers with the file, or with 304 to whoever has it.
-func (f file) serve(c *gin.Context) {
-	c.Header("Cache-Control", "no-cache") // ask again whether it has changed
-	if rest.NotModified(c, f.tag) {
-		return
-	}
-	content := f.content
-	if f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding")) {
-		c.Header("Content-Encoding", "gzip")
-		c.Header("ETag", strings.TrimSuffix(f.tag, `"`)+rest.GzipSuffix+`"`)
-	} else if f.compressed {
-		var err error
-		if content, err = unzip(content); err != nil {
-			rest.Fail(c, err)
-			return
-		}
-	}
-	c.Data(http.StatusOK, f.contentType, content)
-}
-
 func unzip(content []byte) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
@@ -121,7 +162,7 @@ func unzip(content []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// acceptsGzip reads an Accept-Encoding (RFC 9110 section 12.5.3).
+// acceptsGzip parses Accept-Encoding (RFC 9110 section 12.5.3).
 func acceptsGzip(header string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(item, " ", "")), ";")
@@ -132,20 +173,20 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// redirect names the new address relative to the old one, so that it holds behind a proxy that adds a prefix.
+// redirect uses a relative URL, which is valid behind a proxy that adds a prefix.
 func redirect(c *gin.Context, location string) {
 	c.Header("Location", location)
 	c.Status(http.StatusFound)
 	c.Writer.WriteHeaderNow()
 }
 
-// withRoot sets the member of a document that says where the API is.
-func withRoot(doc []byte, member string, value any) []byte {
+// withRoot sets a property of a document, which has the path of the API.
+func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {
-		panic(fmt.Errorf("server: the embedded document of the API: %w", err)) // generated, and tested
+		panic(fmt.Errorf("server: API document: %w", err)) // embedded
 	}
-	spec[member], _ = json.Marshal(value)
-	out, _ := json.Marshal(spec) // raw messages just read
+	spec[property], _ = json.Marshal(value)
+	out, _ := json.Marshal(spec)
 	return out
 }
