@@ -133,24 +133,24 @@ func TestBadProof(t *testing.T) {
 			"access_token": strings.Repeat("x", 4097), "id_token": strings.Repeat("x", 8193), "code": strings.Repeat("x", 2049),
 			"redirect_uri": strings.Repeat("x", 2049), "code_verifier": strings.Repeat("x", 129),
 		}), 400, []string{`"param":"access_token","code":"max_length"`, `"param":"id_token","code":"max_length"`, `"param":"code","code":"max_length"`, `"param":"redirect_uri","code":"max_length"`, `"param":"code_verifier","code":"max_length"`}, nil),
-		row("as long as may be", post("google", body{"access_token": strings.Repeat("x", 4096)}), 401, []string{"not accepted"}, nil),
+		row("as long as may be", post("google", body{"access_token": strings.Repeat("x", 4096)}), 401, []string{"rejected the token or code"}, nil),
 		row("short verifier", post("github", body{"code": "x", "redirect_uri": callback, "code_verifier": strings.Repeat("x", 42)}), 400, []string{`"param":"code_verifier","code":"min_length"`}, nil),
 		row("twice", request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {"x", "y"}}}, 400, []string{`"param":"access_token","code":"type"`}, nil),
 		row("malformed", post("github", `{`), 400, []string{"malformed_body"}, nil),
 		row("another type", request{Method: "POST", Path: "/auth/github", Body: "x", ContentType: "text/plain"}, 415, nil, nil),
 
-		row("nonsense", post("github", body{"access_token": "nonsense"}), 401, []string{"was not accepted"}, []string{"nonsense"}),
-		row("another app's", post("facebook", body{"access_token": p.Facebook.ForeignToken(ada.ID)}), 401, []string{"was not accepted"}, nil),
-		row("another audience", post("google", body{"id_token": p.Google.IDToken(ada.ID, providers.Claim("aud", providers.ForeignClientID))}), 401, []string{"was not accepted"}, nil),
+		row("nonsense", post("github", body{"access_token": "nonsense"}), 401, []string{"rejected the token or code"}, []string{"nonsense"}),
+		row("another app's", post("facebook", body{"access_token": p.Facebook.ForeignToken(ada.ID)}), 401, []string{"rejected the token or code"}, nil),
+		row("another audience", post("google", body{"id_token": p.Google.IDToken(ada.ID, providers.Claim("aud", providers.ForeignClientID))}), 401, []string{"rejected the token or code"}, nil),
 		row("another provider's", post("github", body{"access_token": p.Facebook.Token(ada.ID)}), 401, nil, nil),
-		row("master key", post("github", body{"access_token": testkit.MasterKey}), 401, []string{"is one of this service"}, nil),
+		row("master key", post("github", body{"access_token": testkit.MasterKey}), 401, []string{"Send your own token in the Authorization header"}, nil),
 		row("proof in the query", request{Method: "POST", Path: "/auth/github?code=x&redirect_uri=y"}, 400, []string{`"code":"required"`}, nil),
 
 		row("no such provider", post("twitter", body{"access_token": "x"}), 404, []string{"not_found"}, []string{"twitter"}),
 		row("a route's name", post("identities", body{}), 404, nil, nil),
 		row("capitals", post("GitHub", body{"access_token": p.GitHub.Token(ada.ID)}), 404, nil, nil),
-		row("unverified e-mail", post("google", body{"access_token": p.Google.Token(eve.ID)}), 409, []string{"has not verified the e-mail address", "links the account"}, []string{eve.Email}),
-		row("no e-mail", post("facebook", body{"access_token": p.Facebook.Token(eve.ID)}), 409, []string{"gives no e-mail address"}, nil),
+		row("unverified e-mail", post("google", body{"access_token": p.Google.Token(eve.ID)}), 409, []string{"has not verified the email address", "links the account"}, []string{eve.Email}),
+		row("no e-mail", post("facebook", body{"access_token": p.Facebook.Token(eve.ID)}), 409, []string{"returns no email address"}, nil),
 	})
 }
 
@@ -177,9 +177,9 @@ func TestWhoseToken(t *testing.T) {
 	body := url.Values{"access_token": {p.GitHub.Token(eve.ID)}}
 	mine := []string{`"id":"` + me.ID, me.Email}
 	api.Run(t, []testkit.Scenario{
-		row("a bad token in the header", request{Method: "POST", Path: "/auth/github", As: "nonsense", Form: body}, 401, []string{"access token is not valid"}, nil),
+		row("a bad token in the header", request{Method: "POST", Path: "/auth/github", As: "nonsense", Form: body}, 401, []string{"access token is invalid"}, nil),
 		row("the master key links nothing", request{Method: "POST", Path: "/auth/github", As: testkit.MasterKey, Form: body}, 409, []string{"has not verified"}, nil),
-		row("her token in the body is no proof", request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {me.Token}}}, 401, []string{"is one of this service"}, nil),
+		row("her token in the body is no proof", request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {me.Token}}}, 401, []string{"Send your own token in the Authorization header"}, nil),
 		row("header and query differ", request{Method: "POST", Path: "/auth/github?access_token=" + other.Token, As: me.Token, Form: body}, 400, []string{`"in":"header","param":"access_token","code":"conflict"`}, nil),
 		row("header", request{Method: "POST", Path: "/auth/github", As: me.Token, Form: body}, 201, mine, nil),
 		row("query", request{Method: "POST", Path: "/auth/github?access_token=" + me.Token, Form: body}, 201, mine, nil),
@@ -249,7 +249,7 @@ func TestProviderAway(t *testing.T) {
 	p.Google.Fail(providers.Broken)
 	for provider, token := range map[string]string{"facebook": facebook, "github": github, "google": google} {
 		answer := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {token}}})
-		if answer.Status != 503 || !strings.Contains(string(answer.Body), "The provider does not answer as it should") {
+		if answer.Status != 503 || !strings.Contains(string(answer.Body), "The provider is unavailable or failed") {
 			t.Errorf("%s: %d %s", provider, answer.Status, answer.Body)
 		}
 	}

@@ -283,7 +283,7 @@ func TestUselessEmail(t *testing.T) {
 		u     providers.User
 		words string
 	}{
-		{providers.User{ID: "20", NoEmail: true}, "gives no e-mail address"},
+		{providers.User{ID: "20", NoEmail: true}, "returns no email address"},
 		{providers.User{ID: "21", Email: "eve@example.com"}, "has not verified"},
 		{providers.User{ID: "22", Email: "not an address", EmailVerified: true}, "cannot be used"},
 		{providers.User{ID: "23", Email: strings.Repeat("x", 243) + "@example.com", EmailVerified: true}, "cannot be used"},
@@ -293,7 +293,7 @@ func TestUselessEmail(t *testing.T) {
 	} {
 		h.google.AddUser(test.u)
 		h.refuse(apperr.Conflict, test.words, nobody, "google", test.u.ID)
-		h.refuse(apperr.Conflict, "user token in the header, which links", nobody, "google", test.u.ID)
+		h.refuse(apperr.Conflict, "user token in the Authorization header, which links", nobody, "google", test.u.ID)
 		eve := h.signUp(test.u.ID + "@example.com")
 		if u := h.welcome(eve, "google", test.u.ID); u.ID != eve.UserID {
 			t.Errorf("linked to %+v", u)
