@@ -11,12 +11,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Cursors seals and opens positions in lists. A cursor is opaque, cannot be altered, and is bound to the sort and
-// filters it came from.
+// Cursors encodes positions in lists. A cursor is opaque, authenticated, and valid only with the sort and filters that it
+// was returned with.
 type Cursors struct{ keys [][]byte }
 
-// NewCursors takes the secrets that all copies of the service share: the first seals, and any opens, so that a secret
-// can be replaced while lists are being read.
+// NewCursors returns Cursors with the secrets that all instances share. The first signs and any verifies, so that a secret
+// can be replaced while clients read lists.
 func NewCursors(secrets ...string) Cursors {
 	var c Cursors
 	for _, secret := range secrets {
@@ -39,15 +39,16 @@ func tag(key []byte, scope string, position []byte) []byte {
 	return mac.Sum(nil)[:tagBytes]
 }
 
-// seal writes the position behind a tag.
+// seal returns the cursor of a position: a tag and the position.
 func (c Cursors) seal(scope string, values []any) string {
 	position, err := store.MarshalValues(values)
 	if err != nil {
-		panic(err) // values come from a document: the store wrote them before
+		panic(err) // unreachable: values come from a stored document
 	}
 	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
+// open returns the position of a cursor.
 func (c Cursors) open(scope, cursor string, sorts int) ([]any, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < tagBytes {
@@ -63,11 +64,12 @@ func (c Cursors) open(scope, cursor string, sorts int) ([]any, bool) {
 	return values, err == nil && len(values) == sorts+1
 }
 
-// cursor is the position after a document.
+// cursor returns the cursor of the position after a document.
 func (q Query) cursor(doc reflect.Value) string {
+	indexes := fieldIndexes(doc.Type())
 	values := make([]any, 0, len(q.Sort)+1)
 	for _, order := range q.Sort {
-		v := field(doc, order.Field)
+		v := doc.FieldByIndex(indexes[order.Field])
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				values = append(values, nil)
@@ -77,18 +79,5 @@ func (q Query) cursor(doc reflect.Value) string {
 		}
 		values = append(values, v.Interface())
 	}
-	return q.seal(append(values, field(doc, "id").Interface()))
-}
-
-// field is the field of a struct, or of one that it embeds, with the JSON name; the zero Value if there is none.
-func field(of reflect.Value, name string) (found reflect.Value) {
-	for i := 0; i < of.NumField() && !found.IsValid(); i++ {
-		switch f := of.Type().Field(i); {
-		case f.Anonymous:
-			found = field(of.Field(i), name)
-		case jsonName(f) == name:
-			found = of.Field(i)
-		}
-	}
-	return found
+	return q.seal(append(values, doc.FieldByIndex(indexes["id"]).Interface()))
 }

@@ -1,25 +1,25 @@
-// Package listing turns the query string of a list into a query of the store, and the documents it finds into a page.
-// What a caller may search, sort and filter by is declared once for each resource, in a Spec.
+// Package listing parses the query string of a list into a query of the store, and returns its result as a page. A Spec
+// declares what clients can search, sort and filter by.
 package listing
 
 import (
 	"context"
 	"reflect"
 	"slices"
-	"strings"
+	"sync"
 
 	"example.com/ginseng/kit/store"
 )
 
-// Bounds and defaults of the parameters.
+// Limits and defaults of the parameters.
 const (
 	DefaultLimit = 30
 	MaxLimit     = 100
-	MaxSkip      = 10_000 // rows that page may pass over; after has no bound
+	MaxSkip      = 10_000 // rows before a page; after has no limit
 	MaxQuery     = 200    // characters of q
 )
 
-// Type is what the values of a filter are.
+// Type is the type of the values of a filter.
 type Type int
 
 // The types of filters.
@@ -33,27 +33,26 @@ const (
 	Enum
 )
 
-// Filter is a field that a list can be filtered by.
+// Filter declares a field that a list can be filtered by.
 type Filter struct {
 	Field  string
 	Type   Type
 	Values []string // of an Enum
 }
 
-// Spec declares what callers may ask of a resource's list. Names are those of the view's fields, which are the
-// document's too.
+// Spec declares the list of a resource. Names are those of the view's fields, which the document has too.
 type Spec struct {
 	Name   string   // of the collection, in the plural
-	Search []string // fields whose words q finds
+	Search []string // fields that q searches
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
-	View   any // the zero view: its fields are what `fields` may name
+	View   any // the zero view; the parameter fields can select its fields
 }
 
 const defaultSort = "createdAt"
 
-// Store is the declaration of the collection behind the list: an index for each sort, one for each filter in the
-// default order, and those of more.
+// Store returns the declaration of the collection, with an index for each sort, one for each filter in the default order,
+// and more.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more}
 	add := func(fields ...string) {
@@ -73,11 +72,11 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 	return out
 }
 
-// Page is the answer of a list.
+// Page is the response of a list.
 type Page[V any] struct {
-	Count *int64 `json:"count,omitempty" extensions:"x-omitempty"` // of the whole list, however much of it this page shows
-	Rows  []V    `json:"rows"`                                     // whole records, or of each what the parameter fields asks for
-	Next  string `json:"next,omitempty" extensions:"x-omitempty"`  // for the parameter after, if a row follows
+	Count *int64 `json:"count,omitempty" extensions:"x-omitempty"` // of the whole list
+	Rows  []V    `json:"rows"`                                     // records, or the fields of them that the parameter fields selects
+	Next  string `json:"next,omitempty" extensions:"x-omitempty"`  // for the parameter after, if there is a next page
 
 	fields []string
 }
@@ -109,51 +108,47 @@ func Run[D store.Document, V any](ctx context.Context, c *store.Collection[D], q
 	return page, nil
 }
 
-// JSON is what to encode: the page as it is, or rows of just the fields that the caller chose.
+// JSON returns the value to encode: p, or a page with the selected fields of the rows.
 func (p Page[V]) JSON() any {
 	if p.fields == nil {
 		return p
 	}
 	out := Page[map[string]any]{Count: p.Count, Next: p.Next, Rows: make([]map[string]any, len(p.Rows))}
-	indexes := make([][]int, len(p.fields))
-	for i, name := range p.fields {
-		indexes[i] = fieldIndex(reflect.TypeFor[V](), name)
-	}
+	indexes := fieldIndexes(reflect.TypeFor[V]())
 	for i, row := range p.Rows {
 		value, chosen := reflect.ValueOf(row), make(map[string]any, len(p.fields))
-		for k, name := range p.fields {
-			chosen[name] = value.FieldByIndex(indexes[k]).Interface()
+		for _, name := range p.fields {
+			chosen[name] = value.FieldByIndex(indexes[name]).Interface()
 		}
 		out.Rows[i] = chosen
 	}
 	return out
 }
 
-// fieldNames are the JSON names of a struct's fields, those of embedded structs included.
+// fieldNames returns the JSON names of a struct's fields, with those of embedded structs.
 func fieldNames(t reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
-		if name := jsonName(f); name != "" {
+		if name := store.FieldName(f); name != "" && !f.Anonymous {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// fieldIndex finds the field of a struct with the JSON name; there must be one.
-func fieldIndex(t reflect.Type, name string) []int {
+var indexCache sync.Map // reflect.Type → map[string][]int
+
+// fieldIndexes returns the indexes of the fields that fieldNames returns, by name.
+func fieldIndexes(t reflect.Type) map[string][]int {
+	if cached, ok := indexCache.Load(t); ok {
+		return cached.(map[string][]int)
+	}
+	indexes := make(map[string][]int)
 	for _, f := range reflect.VisibleFields(t) {
-		if jsonName(f) == name {
-			return f.Index
+		if name := store.FieldName(f); name != "" && !f.Anonymous {
+			indexes[name] = f.Index
 		}
 	}
-	panic("listing: " + t.String() + " has no field " + name)
-}
-
-func jsonName(f reflect.StructField) string {
-	if f.Anonymous {
-		return ""
-	}
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
+	indexCache.Store(t, indexes)
+	return indexes
 }

@@ -2,36 +2,35 @@ package listing
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"reflect"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
-// Query is what a caller asks of a list.
+// Query is a parsed query string.
 type Query struct {
 	store.Query
 	count  bool
-	fields []string // chosen of the view; nil is all
+	fields []string // selected; nil is all
 	seal   func(values []any) string
 }
 
-// Lister reads the query strings of one resource's list.
+// Lister parses the query strings of a list.
 type Lister struct {
 	spec    Spec
 	cursors Cursors
 	fields  []string // of the view
-	params  []string // all that a query string may name, sorted
+	params  []string // allowed names, sorted
 }
 
-// NewLister makes the Lister of a Spec.
+// NewLister returns the Lister of a Spec.
 func NewLister(spec Spec, cursors Cursors) *Lister {
 	l := &Lister{spec: spec, cursors: cursors, fields: fieldNames(reflect.TypeOf(spec.View))}
 	l.params = []string{"page", "limit", "sort", "fields", "after", "count"}
@@ -48,10 +47,10 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Credential is the parameter that any query string may hold; it is not the list's.
+// Credential is a parameter that every query string can have. Lists ignore it.
 const Credential = "access_token"
 
-// Parse reads a query string. The error is ValidationFailed with every parameter at fault.
+// Parse parses a query string. The error is ValidationFailed with every invalid parameter.
 func (l *Lister) Parse(values url.Values) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true}
@@ -59,16 +58,16 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31)
 	if (page-1)*limit > MaxSkip {
-		p.bad("page", apperr.Max, fmt.Sprintf("Passes over more than %d rows. Go on with after=… and the next of the page before.", MaxSkip), MaxSkip/limit+1)
+		p.bad("page", apperr.Max, fmt.Sprintf("Skips more than %d rows. Use after=… with the next of the previous page instead.", MaxSkip), MaxSkip/limit+1)
 	}
 	q.Limit, q.Skip = limit, (page-1)*limit
 	if text := p.text("count"); text != "" {
-		if q.count = text == "true"; text != "true" && text != "false" {
-			p.bad("count", apperr.Type, "Must be true or false.", nil)
-		}
+		var fault *apperr.Field
+		q.count, fault = rest.ParseBool(text)
+		p.add("count", fault)
 	}
 	q.Sort = p.sort()
-	q.fields = p.chosen()
+	q.fields = p.selected()
 	q.Filter = p.filter()
 	if q.fields != nil {
 		q.Fields = slices.Clone(q.fields)
@@ -106,6 +105,14 @@ func (p *parser) bad(param string, code apperr.FieldCode, message string, expect
 	p.faults = append(p.faults, apperr.Field{In: "query", Param: param, Code: code, Message: message, Expected: expected})
 }
 
+// add adds a fault; nil is none.
+func (p *parser) add(param string, fault *apperr.Field) {
+	if fault != nil {
+		p.bad(param, fault.Code, fault.Message, fault.Expected)
+	}
+}
+
+// unknown checks the names, and that values are given once and are valid strings.
 func (p *parser) unknown() {
 	names := make([]string, 0, len(p.values))
 	for name := range p.values {
@@ -119,19 +126,19 @@ func (p *parser) unknown() {
 			p.unknownParam(name)
 		case len(p.values[name]) > 1:
 			p.bad(name, apperr.Type, "Must be given once.", nil)
-		case !utf8.ValidString(p.values.Get(name)) || strings.ContainsRune(p.values.Get(name), 0):
-			p.bad(name, apperr.Format, "Must be valid UTF-8 without the character U+0000.", nil)
+		default:
+			p.add(name, rest.CheckString(p.values.Get(name)))
 		}
 	}
 }
 
-// maxUnknown is how many unknown parameters are told, the first with all that are allowed.
+// maxUnknown is the number of unknown parameters that are reported, the first one with the allowed names.
 const maxUnknown = 20
 
 func (p *parser) unknownParam(name string) {
 	switch n := len(p.faults); {
 	case n == 0:
-		p.bad(name, apperr.Unknown, "Is not a parameter of this list. Allowed are "+strings.Join(p.params, ", ")+".", p.params)
+		p.bad(name, apperr.Unknown, "Is not a parameter of this list. Allowed: "+strings.Join(p.params, ", ")+".", p.params)
 	case n < maxUnknown:
 		p.bad(name, apperr.Unknown, "Is not a parameter of this list.", nil)
 	}
@@ -144,16 +151,16 @@ func (p *parser) number(name string, fallback, low, high int) int {
 	if text == "" {
 		return fallback
 	}
-	n, err := strconv.Atoi(text)
+	n, fault := rest.ParseInt(text)
 	switch {
-	case err != nil:
-		p.bad(name, apperr.Type, "Must be a whole number.", nil)
-	case n < low:
+	case fault != nil:
+		p.add(name, fault)
+	case n < int64(low):
 		p.bad(name, apperr.Min, fmt.Sprintf("Must be at least %d.", low), low)
-	case n > high:
+	case n > int64(high):
 		p.bad(name, apperr.Max, fmt.Sprintf("Must be at most %d.", high), high)
 	default:
-		return n
+		return int(n)
 	}
 	return fallback
 }
@@ -174,10 +181,10 @@ func (p *parser) sort() []store.Order {
 		field, desc := strings.CutPrefix(item, "-")
 		switch {
 		case !slices.Contains(p.spec.Sort, field):
-			p.bad("sort", apperr.OneOf, "Must list some of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
+			p.bad("sort", apperr.OneOf, "Must be a list of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
 			return nil
 		case slices.ContainsFunc(orders, func(o store.Order) bool { return o.Field == field }):
-			p.bad("sort", apperr.FieldConflict, "Must name a field once.", nil)
+			p.bad("sort", apperr.FieldConflict, "Must not have a field twice.", nil)
 			return nil
 		}
 		orders = append(orders, store.Order{Field: field, Desc: desc})
@@ -188,8 +195,8 @@ func (p *parser) sort() []store.Order {
 	return orders
 }
 
-// chosen reads fields: all included, or all excluded; nil if absent. The id is always there.
-func (p *parser) chosen() []string {
+// selected parses fields: all included, or all excluded; nil if absent. The id is always included.
+func (p *parser) selected() []string {
 	items := p.list("fields")
 	if len(items) == 0 {
 		return nil
@@ -200,13 +207,13 @@ func (p *parser) chosen() []string {
 		name, minus := strings.CutPrefix(item, "-")
 		switch {
 		case minus != exclude:
-			p.bad("fields", apperr.FieldConflict, "Must name either fields to include, or fields to leave out, each with - before it.", nil)
+			p.bad("fields", apperr.FieldConflict, "Must be either fields to include, or fields to exclude, each with - before it.", nil)
 			return nil
 		case !slices.Contains(p.fields, name):
-			p.bad("fields", apperr.OneOf, "Must name some of "+strings.Join(p.fields, ", ")+".", p.fields)
+			p.bad("fields", apperr.OneOf, "Must be a list of "+strings.Join(p.fields, ", ")+".", p.fields)
 			return nil
 		case minus && name == "id":
-			p.bad("fields", apperr.FieldConflict, "Cannot leave out id.", nil)
+			p.bad("fields", apperr.FieldConflict, "Cannot exclude id.", nil)
 			return nil
 		}
 		named[name] = true
@@ -241,7 +248,7 @@ func (p *parser) filter() store.Filter {
 		}
 	}
 	if len(filters) == 0 {
-		return nil // nil counts at no cost
+		return nil // nil makes counting fast
 	}
 	return store.And(filters...)
 }
@@ -265,7 +272,7 @@ func (p *parser) operator(f Filter, op, name string) store.Filter {
 	return store.Comparison{Op: store.Op(op), Field: f.Field, Value: v}
 }
 
-// operators are the names in brackets, which are those of the store.
+// operators returns the names in brackets, which are those of the store.
 func (t Type) operators() []string {
 	if t == Bool {
 		return []string{"ne"}
@@ -281,42 +288,29 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 		return text, true
 	}
 	text = strings.TrimSpace(text)
+	var v any
+	var fault *apperr.Field
 	switch f.Type {
 	case Enum:
-		if slices.Contains(f.Values, text) {
-			return text, true
+		if v = text; !slices.Contains(f.Values, text) {
+			fault = &apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(f.Values, ", ") + ".", Expected: f.Values}
 		}
-		p.bad(name, apperr.OneOf, "Must be one of "+strings.Join(f.Values, ", ")+".", f.Values)
 	case Int:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return n, true
-		}
-		p.bad(name, apperr.Type, "Must be a whole number.", nil)
+		v, fault = rest.ParseInt(text)
 	case Float:
-		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
-			return x, true
-		}
-		p.bad(name, apperr.Type, "Must be a number.", nil)
+		v, fault = rest.ParseFloat(text)
 	case Bool:
-		if text == "true" || text == "false" {
-			return text == "true", true
-		}
-		p.bad(name, apperr.Type, "Must be true or false.", nil)
+		v, fault = rest.ParseBool(text)
 	case Time:
-		if t, err := store.ParseTime(text); err == nil {
-			return t, true
-		}
-		p.bad(name, apperr.Type, "Must be a time such as 2006-01-02T15:04:05.000Z.", nil)
+		v, fault = rest.ParseTime(text)
 	default:
-		if id, ok := store.ParseID(text); ok {
-			return id, true
-		}
-		p.bad(name, apperr.Type, "Must be an id: 24 hexadecimal characters.", nil)
+		v, fault = rest.ParseID(text)
 	}
-	return nil, false
+	p.add(name, fault)
+	return v, fault == nil
 }
 
-// scope is what a cursor is bound to: the list, and every parameter that decides which rows there are and in which order.
+// scope returns what a cursor is bound to: the list, and the parameters that determine the rows and their order.
 func (p *parser) scope() string {
 	scope := url.Values{}
 	for name, values := range p.values {

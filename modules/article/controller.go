@@ -22,7 +22,7 @@ type controller struct {
 //	@Param			input			formData	CreateInput	true	"the article"
 //	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
-//	@Header			201				{string}	Location			"path of the article"
+//	@Header			201				{string}	Location		"path of the article"
 //	@Failure		409				{object}	rest.Problem	"conflict: the first request with this key is still running"
 //	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
 //	@Security		UserToken
@@ -47,7 +47,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
-//	@Param		q				query		string			false	"words or beginnings of words in title and content"	maxlength(200)
+//	@Param		q				query		string			false	"words or beginnings of words in title and content"					maxlength(200)
 //	@Param		userId			query		string			false	"also userId[ne], userId[in]"
 //	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]

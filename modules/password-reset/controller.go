@@ -16,8 +16,8 @@ type controller struct{ service *Service }
 //	@Tags			password-resets
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			input	formData	CreateInput			true	"the email address, and the page that sets the new password"
-//	@Success		202		{object}	Accepted			"an empty object, whether or not the address is known"
+//	@Param			input	formData	CreateInput		true	"the email address, and the page that sets the new password"
+//	@Success		202		{object}	Accepted		"an empty object, whether or not the address is known"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 100 from a network in an hour, without the master key"
 //	@Security		MasterKey

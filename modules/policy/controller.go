@@ -22,7 +22,7 @@ type controller struct {
 //	@Param			input			formData	CreateInput	true	"the policy"
 //	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
-//	@Header			201				{string}	Location			"path of the policy"
+//	@Header			201				{string}	Location		"path of the policy"
 //	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
 //	@Failure		409				{object}	rest.Problem	"conflict: the namespace has a policy of this name, or the first request with this key is still running"
 //	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"

@@ -23,7 +23,7 @@ type controller struct {
 //	@Param			input			formData	CreateInput	true	"the account"
 //	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
-//	@Header			201				{string}	Location			"path of the user"
+//	@Header			201				{string}	Location		"path of the user"
 //	@Failure		401				{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
 //	@Failure		403				{object}	rest.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
 //	@Failure		409				{object}	rest.Problem	"conflict: the email address is in use, or the first request with this key is still running"
@@ -51,10 +51,10 @@ func (c *controller) create(g *gin.Context) error {
 //	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"		default(-createdAt)
-//	@Param		q				query		string			false	"words or beginnings of words in name and email"	maxlength(200)
-//	@Param		role			query		string			false	"also role[ne], role[in]"											Enums(user, admin)
-//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"				Format(date-time)
+//	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"	default(-createdAt)
+//	@Param		q				query		string			false	"words or beginnings of words in name and email"				maxlength(200)
+//	@Param		role			query		string			false	"also role[ne], role[in]"										Enums(user, admin)
+//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"			Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
 //	@Header		200				{string}	ETag	"of this page"
 //	@Success	304				"not changed since that response"

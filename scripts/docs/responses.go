@@ -44,6 +44,9 @@ var common = []struct {
 	status int
 	code   string
 }{
+	{http.StatusBadRequest, "malformed_body"},
+	{http.StatusBadRequest, "validation_failed"},
+	{http.StatusUnauthorized, "unauthorized"},
 	{http.StatusRequestTimeout, "request_timeout"},
 	{http.StatusRequestEntityTooLarge, "payload_too_large"},
 	{http.StatusUnsupportedMediaType, "unsupported_media_type"},
