@@ -252,7 +252,7 @@ func stop(t *testing.T, p *process.Process) {
 	}
 }
 
-// idle is what a service takes while nobody uses it.
+// idle is the memory and the number of open files of a service without requests.
 type idle struct {
 	memory int64
 	files  int
@@ -264,8 +264,8 @@ func measureIdle(load *resilience.Load, p *process.Process) idle {
 	return idle{p.Memory(), p.Files()}
 }
 
-// settled holds what a service takes, after faults and at idle, to what it took before, and its goroutines to the few
-// that it needs at rest. It ends the service.
+// checkIdle checks that an idle service uses no more memory and files after faults than before, and few goroutines. It
+// stops the service.
 func checkIdle(t *testing.T, load *resilience.Load, p *process.Process, before idle) {
 	t.Helper()
 	const (

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Filter selects documents. The constructors below make one; the types are for the engines, which translate them.
+// Filter selects documents. The constructors below return filters; the types are exported for the engines.
 type Filter interface{ filter() }
 
 // Op is a comparison, a connective or a kind of change.
@@ -26,29 +26,29 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison compares a field with a value: string, bool, int, int64, float64 or a type based on one of them, Time, ID,
-// a pointer to one of these, or nil for absent. Gt, Gte, Lt and Lte never select a document that lacks the field, so
-// with nil they select none; Ne does.
+// Comparison compares a field with a value: a string, bool, int, int64, float64, Time or ID, a type based on one of
+// them, a pointer to one of them, or nil for absent. Gt, Gte, Lt and Lte never select a document without the field, and
+// nothing if the value is nil. Ne selects documents without the field.
 type Comparison struct {
 	Op    Op
 	Field string
 	Value any
 }
 
-// Membership selects documents whose field equals one of the values, nil being absent; none, if there are no values.
+// Membership selects documents whose field equals one of the values; nil is absent. Without values it selects nothing.
 type Membership struct {
 	Field  string
 	Values []any
 }
 
-// Connective joins filters by And or Or. And of nothing selects all, Or of nothing selects none.
+// Connective joins filters by And or Or. An empty And selects all documents, an empty Or none.
 type Connective struct {
 	Op      Op
 	Filters []Filter
 }
 
-// TextSearch selects documents in whose Spec.Search fields, taken together, every word of Text begins some word.
-// Words are those of Words and QueryWords. A text without any word selects nothing.
+// TextSearch selects documents whose Spec.Search fields, taken together, have a word that begins with each word of
+// Text. Words and QueryWords define the words. A text without words selects nothing.
 type TextSearch struct{ Text string }
 
 func (Comparison) filter() {}
@@ -56,8 +56,8 @@ func (Membership) filter() {}
 func (Connective) filter() {}
 func (TextSearch) filter() {}
 
-// Scalar is a value of a Comparison as its basic type, which engines translate: nil, string, bool, int64, float64, ID or
-// Time. Anything else is an error: a document, an array or an expression would be more than data to MongoDB.
+// Scalar converts the value of a Comparison to its basic type: nil, string, bool, int64, float64, ID or Time. Any other
+// type is an error: MongoDB would interpret a document or an array as more than data.
 func Scalar(v any) (any, error) {
 	if IsNil(v) {
 		return nil, nil
@@ -101,13 +101,13 @@ func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 // In selects documents whose field equals one of the values.
 func In(field string, values ...any) Filter { return Membership{field, values} }
 
-// And selects what all of the filters select; nil filters are left out.
+// And selects what all filters select. nil filters are ignored.
 func And(filters ...Filter) Filter { return Connective{OpAnd, present(filters)} }
 
-// Or selects what any of the filters selects.
+// Or selects what any of the filters selects. nil filters are ignored.
 func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }
 
-// Search selects documents that hold every word of the text, as TextSearch says.
+// Search selects documents that have every word of the text, as TextSearch says.
 func Search(text string) Filter { return TextSearch{text} }
 
 func present(filters []Filter) []Filter {
@@ -127,7 +127,7 @@ type Change struct {
 	Value any
 }
 
-// Set gives the field the value: a scalar as in Comparison, or a slice, map or struct. nil unsets.
+// Set sets the field to a scalar, as in Comparison, or to a slice, map or struct. nil is Unset.
 func Set(field string, v any) Change {
 	if IsNil(v) {
 		return Unset(field)
@@ -135,8 +135,8 @@ func Set(field string, v any) Change {
 	return Change{OpSet, field, v}
 }
 
-// Unset takes the field away.
+// Unset removes the field.
 func Unset(field string) Change { return Change{OpUnset, field, nil} }
 
-// Inc adds n to the number in the field; an absent one counts as 0.
+// Inc adds n to the number in the field. An absent field counts as 0.
 func Inc(field string, n int64) Change { return Change{OpInc, field, n} }

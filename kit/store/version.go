@@ -7,13 +7,13 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// Versions are the versions of a document that a caller wants to change; nil is whichever it has (RFC 9110 If-Match).
+// Versions are the accepted versions of a document to change (RFC 9110 If-Match); nil accepts any.
 type Versions []int64
 
-// ErrStale is what a change with Versions gets where the document has another one.
+// ErrStale is the error of a change if the document does not have one of the Versions.
 var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again, and repeat the change on what it is now.")
 
-// Check fails with ErrStale unless the version is among those wanted.
+// Check returns ErrStale unless v accepts the version.
 func (v Versions) Check(version int64) error {
 	if v == nil || slices.Contains(v, version) {
 		return nil
@@ -32,7 +32,7 @@ func (v Versions) of(id ID) Filter {
 	return And(Eq("id", id), In("version", wanted...))
 }
 
-// missed is the error of a change that found no document.
+// missed returns the error of a change that selected no document.
 func (v Versions) missed() error {
 	if v == nil {
 		return ErrNotFound
@@ -40,8 +40,8 @@ func (v Versions) missed() error {
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id. Errors: NotFound; PreconditionFailed if the document does not have one of the
-// versions.
+// UpdateByID updates the document with the id. Errors: NotFound; PreconditionFailed if the document does not have one
+// of the versions.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	doc, err := c.Update(ctx, versions.of(id), changes...)
 	if apperr.Is(err, apperr.NotFound) {

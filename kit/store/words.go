@@ -7,16 +7,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The longest word that Words and QueryWords return, in runes. Both cut at the same place, so that a longer word of a
-// query still finds a longer word of a text, and a key of an index stays small.
+// The maximum length of a word, in runes. It is the same for texts and queries, so that a longer word of a query matches a
+// longer word of a text, and it keeps the keys of an index short.
 const (
-	maxWord  = 32 // of an ordinary word
-	maxPiece = 6  // of a piece of a run in a script without blanks
+	maxWord  = 32 // in a script with spaces
+	maxPiece = 6  // in a script without spaces
 )
 
-// Words returns the distinct words of a stored text, as a search compares them: runs of letters and digits without
-// case and accents, each of at most 32 runes. A script that puts no blanks between words gives, for each place of a
-// run, the up to 6 runes that begin there, so that any part of the run is the prefix of a word.
+// Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits
+// without case and accents, of at most 32 runes. In a script without spaces between words, each position of a run gives
+// the up to 6 runes from there, so that any part of the run is the prefix of a word.
 func Words(text string) []string {
 	return split(text, func(add func(string), run string) {
 		for len(run) > 0 {
@@ -26,8 +26,8 @@ func Words(text string) []string {
 	})
 }
 
-// QueryWords returns the distinct prefixes that a query asks for: a text is found if each of them begins one of its
-// Words. It is empty if the query has neither letter nor digit.
+// QueryWords returns the distinct prefixes of a query. A text matches if each of them begins one of its Words. The
+// result is empty if the query has neither letters nor digits.
 func QueryWords(text string) []string {
 	return split(text, func(add func(string), run string) {
 		for piece := cut(run, maxPiece); ; piece = cut(run, maxPiece) {
@@ -35,13 +35,13 @@ func QueryWords(text string) []string {
 			if len(piece) == len(run) {
 				return
 			}
-			// Pieces overlap by half: that they all occur makes it likely that they do in this order.
+			// Pieces overlap by half, so that texts with all pieces are likely to have them in this order.
 			run = run[len(cut(run, maxPiece/2)):]
 		}
 	})
 }
 
-// split folds the text and collects its distinct words; pieces says what becomes of a run without blanks.
+// split folds the text and returns its distinct words. It calls pieces with each run of a script without spaces.
 func split(text string, pieces func(add func(string), run string)) []string {
 	text = fold(text)
 	var words []string
@@ -95,7 +95,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// fold returns the text without case and accents, with a blank for each character that is no part of a word.
+// fold returns the text without case and accents. A space replaces each character that is not part of a word.
 func fold(text string) string {
 	folded := make([]byte, 0, len(text))
 	var letters []byte
@@ -119,7 +119,7 @@ func fold(text string) string {
 			}
 			i += size
 		}
-		// Composed again, a Korean syllable and a voiced kana are one rune, which no search cuts in two.
+		// Compose again, so that a Korean syllable and a voiced kana are one rune, which a prefix cannot split.
 		if norm.NFC.QuickSpan(letters) == len(letters) {
 			folded = append(folded, letters...)
 		} else {
@@ -129,14 +129,14 @@ func fold(text string) string {
 	return string(folded)
 }
 
-// appendFolded appends a rune of decomposed text as fold returns it.
+// appendFolded appends a rune of decomposed text in folded form.
 func appendFolded(folded []byte, r rune) []byte {
 	if plain, ok := plainLetters[r]; ok {
 		return append(folded, plain...)
 	}
 	switch {
 	case unicode.IsLetter(r), unicode.IsNumber(r):
-		// By way of the capital, as Σ makes one of σ and ς, and I one of i and ı.
+		// Through upper case, which is the same for σ and ς, and for i and ı.
 		return utf8.AppendRune(folded, unicode.ToLower(unicode.ToUpper(r)))
 	case isVoicingMark(r):
 		return utf8.AppendRune(folded, r)
@@ -159,17 +159,17 @@ var asciiFold = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-// plainLetters are the letters that Unicode does not decompose but people type without their stroke or as two, the mark
-// that is a letter in capitals, and the letter that only stretches a line of Arabic.
+// plainLetters are letters that Unicode does not decompose, but that people type without their stroke or as two
+// letters; the mark that is a letter in upper case; and the letter that only stretches a line of Arabic.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d",
 	'ħ': "h", 'Ħ': "h", 'ł': "l", 'Ł': "l", 'ŧ': "t", 'Ŧ': "t", '\u0345': "ι", 'ـ': "",
 }
 
-// accented are the scripts whose marks a reader can do without. Elsewhere a mark is a vowel, and tells words apart.
+// accented are the scripts whose marks are optional. In other scripts a mark is a vowel and distinguishes words.
 var accented = []*unicode.RangeTable{unicode.Inherited, unicode.Hebrew, unicode.Arabic, unicode.Cyrillic}
 
-// isUnspaced reports whether r belongs to a script that puts no blanks between words.
+// isUnspaced reports whether r belongs to a script without spaces between words.
 func isUnspaced(r rune) bool {
 	if r < '\u0E00' {
 		return false
@@ -178,5 +178,5 @@ func isUnspaced(r rune) bool {
 		unicode.Myanmar) || r == 'ー' || r == '〆' || isVoicingMark(r)
 }
 
-// isVoicingMark reports whether r makes は be ば or ぱ: another sound, not an accent.
+// isVoicingMark reports whether r changes は to ば or ぱ, which is another sound and no accent.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }

@@ -1,4 +1,4 @@
-// Package engines opens the database that an address names.
+// Package engines opens a database by its address.
 package engines
 
 import (
@@ -14,15 +14,15 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// ErrAddress is the error of an address that cannot be that of a database.
+// ErrAddress marks the error of an invalid address.
 var ErrAddress = errors.New("not the address of a database")
 
-// Open opens mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a server that is away: Ping tells.
+// Open opens mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a server; Ping does.
 func Open(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{})
 }
 
-// OpenExisting is Open, but makes no file that is missing.
+// OpenExisting is Open, but does not create a missing file.
 func OpenExisting(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{Existing: true})
 }
@@ -42,7 +42,7 @@ func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error
 	return nil, fmt.Errorf("%w: no engine for addresses that begin with %q; write mongodb://HOST/NAME or sqlite:PATH", ErrAddress, scheme)
 }
 
-// Path is the file that an address of the embedded engine names, "" for another address.
+// Path returns the file of a sqlite address, "" for other addresses.
 func Path(url string) string {
 	path, ok := strings.CutPrefix(url, "sqlite:")
 	if !ok {
@@ -51,7 +51,7 @@ func Path(url string) string {
 	return strings.TrimPrefix(path, "//")
 }
 
-// Shown is the address as it may stand in a log: without user, password and options.
+// Redact returns the address without user, password and options, for logs.
 func Redact(url string) string {
 	if Path(url) != "" {
 		return url
@@ -61,13 +61,14 @@ func Redact(url string) string {
 	if !found {
 		server = rest
 	} else if strings.ContainsAny(credentials, "/?") || strings.Contains(server, "@") {
-		return scheme + ":…" // who can tell where the password ends?
+		return scheme + ":…" // the end of the password is ambiguous
 	}
 	server, _, _ = strings.Cut(server, "?")
 	return scheme + "://" + server
 }
 
-// Same reports whether two addresses are known to name one database. Those of a server may do so without being known to.
+// Same reports whether two addresses are known to name the same database. Two addresses of a server may do so without
+// being known to.
 func Same(a, b string) bool {
 	if Path(a) == "" || Path(b) == "" {
 		return Redact(a) == Redact(b)

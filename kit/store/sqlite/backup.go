@@ -14,12 +14,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// backupStep is how many pages of 4 KiB are copied before the context and the progress are looked at.
+// backupStep is the number of pages of 4 KiB that are copied between checks of the context and progress reports.
 const backupStep = 1024
 
-// Backup writes the database at path, as it is now, into a new file, and checks that. It takes no lock: another process
-// may have the database open, and goes on reading and writing. What that writes meanwhile is not in the backup, and stays
-// in the log of the database until the backup has ended. Nothing is left at the file's name unless all went well.
+// Backup writes a snapshot of the database at path to a new file and checks it. It takes no lock: another process may
+// read and write the database meanwhile; its changes are not in the backup, and stay in the write-ahead log until the
+// backup ends. After an error, there is no file.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) error {
 	if err := backup(ctx, path, file, progress); err != nil {
 		return fmt.Errorf("sqlite: %w", err)
@@ -38,10 +38,10 @@ func backup(ctx context.Context, path, file string, progress func(done, total in
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer source.close()
-	folder, name := filepath.Split(file)
-	partial, err := os.CreateTemp(filepath.Clean(folder), "."+name+".*")
+	dir, name := filepath.Split(file)
+	partial, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*")
 	if err != nil {
-		return fmt.Errorf("the backup cannot be written: %w", err)
+		return fmt.Errorf("create the backup: %w", err)
 	}
 	defer func() {
 		partial.Close()
@@ -62,19 +62,21 @@ func backup(ctx context.Context, path, file string, progress func(done, total in
 	if err := os.Rename(partial.Name(), file); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(file))
+	return syncDir(filepath.Dir(file))
 }
 
 // openReadOnly opens a database of this package that another process may have open.
 func openReadOnly(ctx context.Context, path string) (*conn, error) {
-	if info, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("this is no file")
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
 	}
 	c, err := connectReadOnly(ctx, path, "")
 	if codeOf(err)&0xff == sqlite3.SQLITE_CANTOPEN {
-		// Where no file can be made beside it, and there is no log, nobody has it open to write.
+		// In a read-only directory without a log, no process has it open for writing.
 		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 			return connectReadOnly(ctx, path, "&immutable=1")
 		}
@@ -93,7 +95,7 @@ func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	}
 	err = c.query(ctx, "SELECT application_id FROM pragma_application_id", nil, func(row []driver.Value) error {
 		if row[0] != int64(applicationID) {
-			return errors.New("this file is no database of the service")
+			return errors.New("this file is not a database of the service")
 		}
 		return nil
 	})
@@ -104,24 +106,24 @@ func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	return c, nil
 }
 
-// dataSource is how the driver names a file.
+// dataSource returns the driver's name of a file.
 func dataSource(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), err
 }
 
-// backup copies all pages into an empty file. It is called in a transaction, which began with the file as it is now: a
-// copy in steps begins anew whenever another process has written between two of them, unless it reads in a transaction.
+// backup copies all pages to an empty file. The caller has begun a transaction: otherwise the copy would start again
+// after each write of another process.
 func (c *conn) backup(ctx context.Context, file string, progress func(done, total int64)) error {
 	read := func([]driver.Value) error { return nil }
-	if err := c.query(ctx, "SELECT count(*) FROM sqlite_schema", nil, read); err != nil { // BEGIN alone reads nothing
+	if err := c.query(ctx, "SELECT count(*) FROM sqlite_schema", nil, read); err != nil { // BEGIN alone takes no snapshot
 		return err
 	}
 	target, err := dataSource(file)
 	if err != nil {
 		return err
 	}
-	// Until it has its name, the file is worth nothing: no journal, and one sync in the end.
+	// The file is only used after the final sync, so it needs no journal and no other sync.
 	b, err := c.driver.(interface {
 		NewBackup(target string) (*sqlite.Backup, error)
 	}).NewBackup(target + "?_pragma=journal_mode(off)&_pragma=synchronous(off)")
@@ -136,16 +138,16 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 			err = ctx.Err()
 		}
 	}
-	if finished := b.Finish(); err == nil { // after an error it is the same one
+	if finished := b.Finish(); err == nil { // after an error, Finish returns the same
 		err = finished
 	}
 	return err
 }
 
-// pageSize is SQLite's own.
+// pageSize is SQLite's default.
 const pageSize = 4096
 
-// checkFile fails unless all pages of a database that nobody has open are sound.
+// checkFile checks the pages of a database that no process has open.
 func checkFile(ctx context.Context, path string) error {
 	c, err := connectReadOnly(ctx, path, "&immutable=1")
 	if err != nil {
@@ -154,16 +156,16 @@ func checkFile(ctx context.Context, path string) error {
 	defer c.close()
 	return c.query(ctx, "PRAGMA quick_check(1)", nil, func(row []driver.Value) error {
 		if row[0] != "ok" {
-			return fmt.Errorf("the copy is damaged, and most likely the database too: %v", row[0])
+			return fmt.Errorf("the backup is damaged, and most likely the database too: %v", row[0])
 		}
 		return nil
 	})
 }
 
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
+func syncDir(path string) error {
+	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(dir.Sync(), dir.Close())
 }

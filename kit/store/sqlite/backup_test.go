@@ -76,7 +76,7 @@ func TestBackupRefuses(t *testing.T) {
 		{t.Context(), path, text, "exists already"},
 		{t.Context(), path, filepath.Join(folder, "missing", "x"), "no such file"},
 		{t.Context(), filepath.Join(folder, "missing"), filepath.Join(folder, "x"), "no such file"},
-		{t.Context(), folder, filepath.Join(folder, "x"), "no file"},
+		{t.Context(), folder, filepath.Join(folder, "x"), "not a regular file"},
 		{t.Context(), text, filepath.Join(folder, "x"), "not a database"},
 		{cancelled, path, filepath.Join(folder, "x"), context.Canceled.Error()},
 	} {

@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// builder puts a statement together. A value goes in by bind alone; the names that go in were checked. The first mistake
-// stays in err.
+// builder builds a statement. Values are only added by bind, and names are checked, so that no input becomes SQL. err
+// is the first error.
 type builder struct {
 	strings.Builder
 	c        *collection
@@ -26,7 +26,7 @@ type builder struct {
 
 func (c *collection) build(parts ...string) *builder {
 	b := &builder{c: c}
-	b.Grow(256) // most statements are no longer
+	b.Grow(256) // most statements are shorter
 	return b.write(parts...)
 }
 
@@ -37,7 +37,7 @@ func (b *builder) write(parts ...string) *builder {
 	return b
 }
 
-// bind writes a place for the value.
+// bind writes a parameter with the value.
 func (b *builder) bind(v any) *builder {
 	b.args = append(b.args, v)
 	return b.write("?")
@@ -48,15 +48,15 @@ func (b *builder) fail(err error) *builder {
 	return b
 }
 
-// field writes the expression for a field, the same that an index holds.
+// field writes the expression of a field, which is the same as in an index.
 func (b *builder) field(path string) *builder {
 	if !isPath(path) {
-		return b.fail(fmt.Errorf("store: %q is no field name", path))
+		return b.fail(fmt.Errorf("store: %q is not a valid field name", path))
 	}
 	return b.write(expression(path))
 }
 
-// expression is the value of a field as SQL, without the document's quotes; NULL if it is absent.
+// expression returns the value of a field as SQL, NULL if it is absent.
 func expression(path string) string {
 	if path == "id" {
 		return "id"
@@ -72,7 +72,7 @@ func expressions(paths []string) string {
 	return strings.Join(list, ",")
 }
 
-// isPath reports whether s is names of fields with dots between.
+// isPath reports whether s consists of field names separated by dots.
 func isPath(s string) bool {
 	for name := range strings.SplitSeq(s, ".") {
 		if !isName(name) {
@@ -82,7 +82,7 @@ func isPath(s string) bool {
 	return true
 }
 
-// isName reports whether s is letters, digits and underscores of ASCII, no digit first.
+// isName reports whether s consists of ASCII letters, digits and underscores, and does not begin with a digit.
 func isName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -131,7 +131,7 @@ func (b *builder) comparison(f store.Comparison) *builder {
 	}
 	operator, ok := map[store.Op]string{store.OpGt: ">", store.OpGte: ">=", store.OpLt: "<", store.OpLte: "<="}[f.Op]
 	if !ok {
-		return b.fail(fmt.Errorf("store: %q is no comparison", f.Op))
+		return b.fail(fmt.Errorf("store: %q is not a comparison", f.Op))
 	}
 	return b.field(f.Field).write(operator).bind(v) // a comparison with NULL selects nothing
 }
@@ -150,7 +150,7 @@ func (b *builder) membership(f store.Membership) *builder {
 		}
 		values = append(values, v)
 	}
-	// One parameter holds them all: their number has no bound, and does not make another statement.
+	// One parameter has all values, so that their number neither is limited nor changes the statement.
 	list, err := encode(values)
 	if err != nil {
 		return b.fail(err)
@@ -198,12 +198,12 @@ type part struct {
 	order  []store.Order
 }
 
-// parts says which rows, one part after the other, make up the list.
+// parts returns the parts of a list, in order.
 //
-// Without After it is one. After a row there are several, from those who equal it in all but the id to those who differ
-// in the first field of the sort: each is one stretch of an index, which SQLite finds at the same cost wherever it
-// begins. A single condition for all of them would be a comparison of rows, which knows no absent values and of which
-// SQLite looks up the first field alone.
+// Without After there is one. With After there are several, from the rows that differ from the given one only in the id
+// to those that differ in the first field. Each is one range of an index, which SQLite finds in constant time. A single
+// condition would be a comparison of row values, which excludes absent values and for which SQLite uses the index of
+// the first field only.
 func parts(q store.Query) ([]part, error) {
 	order := total(q.Sort)
 	if q.After == nil {
@@ -227,10 +227,10 @@ func parts(q store.Query) ([]part, error) {
 		}
 		switch absent := store.IsNil(value); {
 		case !order[i].Desc && absent:
-			add(store.Gte(field, math.Inf(-1)), order[i:]) // all that is present; IS NOT NULL is not looked up in an index
+			add(store.Gte(field, math.Inf(-1)), order[i:]) // all present values; SQLite uses no index for IS NOT NULL
 		case !order[i].Desc:
 			add(store.Gt(field, value), order[i:])
-		case !absent: // and nothing comes after the absent
+		case !absent: // nothing comes after absent values
 			add(store.Lt(field, value), order[i:])
 			if field != "id" {
 				add(store.Eq(field, nil), order[i+1:])
@@ -240,7 +240,7 @@ func parts(q store.Query) ([]part, error) {
 	return out, nil
 }
 
-// total is a sort that leaves no ties: it ends with the id, in the direction of the last field.
+// total completes a sort by the id, in the direction of the last field, so that there are no ties.
 func total(sort []store.Order) []store.Order {
 	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
 		return sort[:i+1]
@@ -252,7 +252,7 @@ func total(sort []store.Order) []store.Order {
 	return append(slices.Clone(sort), last)
 }
 
-// changed writes the document as it is after the changes, one version on.
+// changed writes the document after the changes, with the next version.
 func (b *builder) changed(changes []store.Change) *builder {
 	b.write("json_set(")
 	b.removed(changes)
@@ -268,7 +268,7 @@ func (b *builder) changed(changes []store.Change) *builder {
 			b.write(",").path(change.Field).write(",coalesce(").field(change.Field).write(",0)+").bind(change.Value)
 		case store.OpUnset:
 		default:
-			return b.fail(fmt.Errorf("store: %q is no change", change.Op))
+			return b.fail(fmt.Errorf("store: %q is not a change", change.Op))
 		}
 	}
 	return b.write(",'$.version',coalesce(", expression("version"), ",0)+1)")
@@ -290,7 +290,7 @@ func (b *builder) removed(changes []store.Change) {
 	b.write(")")
 }
 
-// searched writes a further column: the text that is searched, "" if none is.
+// searched writes one more column: the searched text, "" if there is none.
 func (b *builder) searched() *builder {
 	if len(b.c.spec.Search) == 0 {
 		return b.write(",''")
@@ -298,20 +298,20 @@ func (b *builder) searched() *builder {
 	return b.write(",", b.c.searchedText())
 }
 
-// searchedText is the expression for the text that is searched.
+// searchedText returns the expression for the searched text.
 func (c *collection) searchedText() string {
 	return "concat_ws(' '," + expressions(c.spec.Search) + ")"
 }
 
-// path writes where a field is in the document.
+// path writes the JSON path of a field.
 func (b *builder) path(field string) *builder {
 	if !isPath(field) || field == "id" {
-		return b.fail(fmt.Errorf("store: %q is no field that can change", field))
+		return b.fail(fmt.Errorf("store: the field %q cannot be changed", field))
 	}
 	return b.write("'$.", field, "'")
 }
 
-// scalar is a filter's value as SQLite compares it: nil, a string, bool, int64 or float64.
+// scalar returns a filter's value in SQLite's types: nil, string, bool, int64 or float64.
 func scalar(v any) (any, error) {
 	v, err := store.Scalar(v)
 	switch v := v.(type) {
@@ -324,7 +324,7 @@ func scalar(v any) (any, error) {
 	return v, err
 }
 
-// encode is JSON as a person reads it: no < where < was written.
+// encode returns JSON without escaped HTML characters, so that < stays readable.
 func encode(v any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -15,14 +15,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// collection is one table: n, id and the document as JSON text. Its indexes and the table of its words bear its name and
-// more after a colon, which no collection's name has.
+// collection is a table of n, id and the document as JSON. The names of its indexes and of its table of words are its
+// name, a colon and a suffix; no collection name has a colon.
 type collection struct {
 	db    *DB
 	spec  store.Spec
 	table string // quoted, like words
 	words string
-	err   error // what is wrong with spec
+	err   error // error of spec
 
 	common commonWords
 }
@@ -42,14 +42,14 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	})
 }
 
-// insert is the statement that stores a document.
+// insert builds the statement that stores a document.
 func (c *collection) insert(id store.ID, doc any) *builder {
 	b := c.build("INSERT INTO ", c.table, "(id,doc) VALUES(").bind(id.Hex()).write(",")
 	text, err := encode(doc)
 	if err != nil {
 		return b.fail(err)
 	}
-	if bytes.Contains(text, []byte("null")) { // a stored null would bar the way to a field below it
+	if bytes.Contains(text, []byte("null")) { // json_set cannot set a field below a null
 		return b.write("json_patch('{}',").bind(string(text)).write("))")
 	}
 	return b.bind(string(text)).write(")")
@@ -85,7 +85,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	return c.decode(doc, into)
 }
 
-// searches reports whether one of the changes may touch a field that is searched.
+// searches reports whether one of the changes may affect a searched field.
 func (c *collection) searches(changes []store.Change) bool {
 	return slices.ContainsFunc(changes, func(change store.Change) bool {
 		return slices.ContainsFunc(c.spec.Search, func(path string) bool {
@@ -136,7 +136,7 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write has the writer do it.
+// write queues a change for the writer and waits for it.
 func (c *collection) write(ctx context.Context, b *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	}
 	err := c.db.readers.use(ctx, func(conn *conn) error {
 		if byID(f) {
-			ctx = context.Background() // it is over at once; to be able to interrupt it, the driver would start a goroutine
+			ctx = context.Background() // with a cancellable context, the driver would start a goroutine for a query this short
 		}
 		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
 			found = true
@@ -166,7 +166,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return err
 }
 
-// byID reports whether the filter selects the document with an id.
+// byID reports whether the filter selects one document by its id.
 func byID(f store.Filter) bool {
 	equal, ok := f.(store.Comparison)
 	return ok && equal.Op == store.OpEq && equal.Field == "id"

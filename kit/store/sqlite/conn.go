@@ -12,17 +12,17 @@ import (
 	"modernc.org/sqlite"
 )
 
-// maxStatements is how many prepared statements a connection keeps: one for each shape of query in use.
+// maxStatements is the maximum number of prepared statements of a connection, one for each form of query.
 const maxStatements = 128
 
-// conn is one connection to the file and the statements it has prepared. It serves one caller at a time.
+// conn is a connection to the file with its prepared statements. Only one goroutine may use it at a time.
 //
-// It is the driver's own connection, not database/sql's: that would prepare each statement on each connection too, but
-// knows no bound for them, and makes more garbage for each row than the row.
+// It uses the driver's connection directly: database/sql has no limit for prepared statements and allocates more per
+// row than the row itself.
 type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element
-	lastUsed *list.List // of statement, the one used last in front
+	lastUsed *list.List // of statement; most recently used first
 	// scansLeft is the number of rows that has_words may look at.
 	scansLeft int64
 }
@@ -32,7 +32,7 @@ type statement struct {
 	stmt driver.Stmt
 }
 
-// connect opens a connection whose cache has a size in KiB.
+// connect opens a connection with a cache of the given size in KiB.
 func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
 	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New(), scansLeft: math.MaxInt64}
 	var own sqlite.Driver // so that has_words is registered for this connection only
@@ -48,7 +48,7 @@ func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
 	}
 	err = c.run(ctx, fmt.Sprintf(`
 		PRAGMA busy_timeout=5000;  -- ms to wait for another program, such as the sqlite3 shell
-		PRAGMA temp_store=MEMORY;  -- what is sorted needs no folder for temporary files
+		PRAGMA temp_store=MEMORY;  -- sorting needs no directory for temporary files
 		PRAGMA cache_size=-%d`, cache))
 	if err != nil {
 		c.close()
@@ -64,13 +64,13 @@ func (c *conn) close() error {
 	return c.driver.Close()
 }
 
-// run executes a statement that is not worth keeping.
+// run executes a statement without keeping it prepared.
 func (c *conn) run(ctx context.Context, text string) error {
 	_, err := c.driver.(driver.ExecerContext).ExecContext(ctx, text, nil)
 	return err
 }
 
-// exec executes a statement without rows and says how many it changed and which row it inserted.
+// exec executes a statement that returns no rows.
 func (c *conn) exec(ctx context.Context, text string, args ...any) (driver.Result, error) {
 	stmt, err := c.prepare(ctx, text)
 	if err != nil {
@@ -98,11 +98,11 @@ func (c *conn) query(ctx context.Context, text string, args []any, row func([]dr
 	if err == io.EOF {
 		return rows.Close()
 	}
-	rows.Close() // a failed step has said why already
+	rows.Close() // its error would be the same
 	return err
 }
 
-// integer returns the first column of a statement's last row, 0 if it has none.
+// integer returns the first column of a statement's last row, 0 if there is none.
 func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
 	if b.err != nil {
 		return 0, b.err
@@ -114,7 +114,7 @@ func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
 	return n, err
 }
 
-// prepare returns the statement of this text, and drops the one that was not used for longest.
+// prepare returns the prepared statement of the text. It drops the least recently used statement if there are too many.
 func (c *conn) prepare(ctx context.Context, text string) (driver.Stmt, error) {
 	if e, ok := c.prepared[text]; ok {
 		c.lastUsed.MoveToFront(e)
@@ -141,7 +141,7 @@ func named(args []any) []driver.NamedValue {
 	return values
 }
 
-// snapshot has what read does see the file as it is now.
+// snapshot calls read in a transaction, so that all its statements see the same state of the file.
 func (c *conn) snapshot(ctx context.Context, read func() error) error {
 	if _, err := c.exec(ctx, "BEGIN"); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // errClosed is the cause of the Unavailable after Close.
 var errClosed = errors.New("sqlite: the database was closed")
 
-// translate makes an error of the driver what package store promises.
+// translate converts an error of the driver to one that package store documents.
 func translate(err error) error {
 	var translated *apperr.Error
 	switch code := codeOf(err); {
@@ -29,8 +29,8 @@ func translate(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err says that the file cannot be used, rather than that a statement is wrong: a full or
-// read-only disk, a failed read or write, a lock that another program does not let go, and the like.
+// isUnavailable reports whether err means that the file cannot be used, for example a full or read-only disk, an I/O
+// error or a lock of another program, rather than that a statement is wrong.
 func isUnavailable(err error) bool {
 	switch codeOf(err) & 0xff {
 	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
@@ -40,7 +40,7 @@ func isUnavailable(err error) bool {
 	return true
 }
 
-// codeOf is SQLite's extended result code; 0 for another error.
+// codeOf returns SQLite's extended result code, 0 for other errors.
 func codeOf(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -49,7 +49,8 @@ func codeOf(err error) int {
 	return e.Code()
 }
 
-// uniqueFields reads the fields of a unique index from SQLite's message, which names the index, or the column id.
+// uniqueFields parses the fields of a unique index from SQLite's message, which has the name of the index, or the
+// column id.
 func uniqueFields(err error) []string {
 	_, after, ok := strings.Cut(err.Error(), "index '")
 	if !ok {

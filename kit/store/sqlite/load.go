@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Load implements store.Engine: all documents or none, in a transaction of their own, which is on disk at the latest with
+// Load implements store.Engine: it stores all documents or none, in one transaction. The transaction is durable after
 // the next Prepare or other change.
 func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error {
 	if c.err != nil {
@@ -30,13 +30,13 @@ func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error
 				return err
 			}
 		}
-		// Prepare makes the words anew, of all documents.
+		// An empty searched field makes Prepare rebuild the words of all documents.
 		_, err := tx.exec("UPDATE _collections SET documents=documents+?,searched='' WHERE name=?", int64(len(docs)), c.spec.Name)
 		return err
 	}))
 }
 
-// Names implements store.DB. The names of the engine's own tables begin with _ or have a colon.
+// Names implements store.DB. The engine's internal tables begin with _ or have a colon in their names.
 func (db *DB) Names(ctx context.Context) (names []string, err error) {
 	err = db.readers.use(ctx, func(c *conn) error {
 		const text = `SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`

@@ -7,10 +7,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// readers are the connections that read. They are opened when they are needed, and never wait for the writer.
+// readers is the pool of connections for reads. They are opened when first needed, and never wait for the writer.
 type readers struct {
 	dsn    string
-	idle   chan *conn    // has a place for each connection; nil where none was opened yet
+	idle   chan *conn    // one element per connection; nil if it is not open yet
 	closed chan struct{} // closed by close
 }
 
@@ -22,7 +22,7 @@ func newReaders(n int, dsn string) *readers {
 	return r
 }
 
-// use lends a connection to read.
+// use calls read with a connection.
 func (r *readers) use(ctx context.Context, read func(*conn) error) error {
 	var c *conn
 	select {
@@ -57,7 +57,7 @@ func (r *readers) open(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// close waits for the reads under way.
+// close waits for active reads.
 func (r *readers) close() (err error) {
 	close(r.closed)
 	for range cap(r.idle) {

@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// wordsVersion is raised with each change of store.Words, so that the words of stored documents are made anew.
+// wordsVersion is incremented with each change of store.Words, so that Prepare rebuilds the words of stored documents.
 const wordsVersion = 1
 
 func newCollection(db *DB, spec store.Spec) *collection {
@@ -19,10 +19,10 @@ func newCollection(db *DB, spec store.Spec) *collection {
 
 func quote(name string) string { return `"` + name + `"` }
 
-// check says what is wrong with a Spec. Names that begin with _ are the engine's own.
+// check returns the error of an invalid Spec. Names that begin with _ are reserved for the engine.
 func check(spec store.Spec) error {
 	if !isName(strings.ReplaceAll(spec.Name, "-", "_")) || spec.Name[0] == '_' {
-		return fmt.Errorf("store: %q is no name of a collection", spec.Name)
+		return fmt.Errorf("store: %q is not a valid collection name", spec.Name)
 	}
 	lists := [][]string{spec.Search}
 	for _, index := range spec.Indexes {
@@ -34,18 +34,18 @@ func check(spec store.Spec) error {
 	for _, fields := range lists {
 		for _, field := range fields {
 			if !isPath(field) {
-				return fmt.Errorf("store: the collection %q declares the field %q, which is no field name", spec.Name, field)
+				return fmt.Errorf("store: the collection %q declares the field %q, which is not a valid field name", spec.Name, field)
 			}
 		}
 	}
 	return nil
 }
 
-// The name of an index is the collection's, a colon, and the fields with commas between; ":unique" follows for the one
-// that forbids duplicates.
+// The name of an index is the collection's name, a colon and the fields, separated by commas. A unique index has the
+// suffix ":unique".
 const uniqueSuffix = ":unique"
 
-// fieldsOf reads the fields from the name of an index; an index made by hand has none.
+// fieldsOf parses the fields from the name of an index. It returns nil for an index created by hand.
 func fieldsOf(index string) []string {
 	_, fields, ok := strings.Cut(strings.TrimSuffix(index, uniqueSuffix), ":")
 	if !ok {
@@ -54,9 +54,9 @@ func fieldsOf(index string) []string {
 	return strings.Split(fields, ",")
 }
 
-// indexes are the statements that make the indexes of the collection, by name. A unique index is one that forbids and
-// one that sorts: the id at its end, which puts equal and absent values in order, would make any value unique. The one
-// that forbids leaves out documents that lack a field, lest SQLite take "absent" for a value that one document has.
+// indexes returns the statements that create the collection's indexes, by name. A unique index has no id at its end,
+// which would make any value unique, so lists cannot be sorted by it. It leaves out documents that lack one of its
+// fields: absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
 	for _, index := range c.spec.Indexes {
@@ -76,7 +76,7 @@ func (c *collection) indexes() map[string]string {
 	return statements
 }
 
-// create makes the table.
+// create creates the table.
 func (c *collection) create(tx *transaction) error {
 	for _, text := range []string{
 		"CREATE TABLE IF NOT EXISTS " + c.table + " (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc TEXT NOT NULL)",
@@ -89,7 +89,7 @@ func (c *collection) create(tx *transaction) error {
 	return nil
 }
 
-// prepare makes what is missing of the collection.
+// prepare creates the missing tables and indexes.
 func (c *collection) prepare(tx *transaction) error {
 	if err := c.create(tx); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 		switch {
 		case wanted[name] == text:
 			delete(wanted, name)
-		case strings.HasPrefix(name, c.spec.Name+":"): // an index that a person made stays
+		case strings.HasPrefix(name, c.spec.Name+":"): // an index created by hand stays
 			stale = append(stale, name)
 		}
 		return nil
@@ -128,7 +128,7 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 			fields := fieldsOf(name)
 			return fmt.Errorf("store: several documents of the collection %q have the same %s, which is declared unique; "+
 				"change or remove all but one of them and start again. "+
-				"They are found by: SELECT %s,count(*) FROM %s GROUP BY %[3]s HAVING count(*)>1",
+				"To find them: SELECT %s,count(*) FROM %s GROUP BY %[3]s HAVING count(*)>1",
 				c.spec.Name, strings.Join(fields, " and "), expressions(fields), c.table)
 		} else if err != nil {
 			return err
@@ -137,13 +137,13 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	return nil
 }
 
-// prepareWords makes the table of words anew if other fields are searched than those it was made for.
+// prepareWords rebuilds the table of words if it was made for other fields.
 func (c *collection) prepareWords(tx *transaction) error {
 	wanted := fmt.Sprintf("%d:%s", wordsVersion, strings.Join(c.spec.Search, ","))
 	if len(c.spec.Search) == 0 {
 		wanted = ""
 	}
-	if wanted != "" { // which keeps nothing itself
+	if wanted != "" { // this table stores nothing
 		create := "CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"
 		if err := tx.conn.run(tx.ctx, create); err != nil {
 			return err
@@ -161,10 +161,10 @@ func (c *collection) prepareWords(tx *transaction) error {
 	statements := []string{"DROP TABLE IF EXISTS " + c.words, "DROP TRIGGER IF EXISTS " + quote(c.spec.Name+":delete")}
 	if wanted != "" {
 		statements = append(statements,
-			// Only rowids are kept for a word, and the tokenizer changes none: all beyond ASCII is a letter to it.
+			// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
 			"CREATE VIRTUAL TABLE "+c.words+
 				" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
-			// Of FTS5's 4, each word is merged twice as often, in steps that all writes wait for; searches are no faster.
+			// With FTS5's default of 4, words are merged twice as often while all writes wait, and searches are not faster.
 			"INSERT INTO "+c.words+"("+c.words+",rank) VALUES('automerge',8)",
 			"CREATE TRIGGER "+quote(c.spec.Name+":delete")+" AFTER DELETE ON "+c.table+
 				" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
@@ -185,10 +185,10 @@ func (c *collection) prepareWords(tx *transaction) error {
 	return err
 }
 
-// postings is the table that shows each word of each document in the table of words, in the order of the words.
+// postings returns the table that lists each word of each document, in the order of the words.
 func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
-// fillWords keeps the words of all documents. They are made on other processors than SQLite's, some documents ahead.
+// fillWords stores the words of all documents. Other goroutines split the texts, some batches ahead.
 func (c *collection) fillWords(tx *transaction) error {
 	const together, ahead = 256, 4
 	var texts []rowText
@@ -224,7 +224,7 @@ type rowText struct {
 	text string
 }
 
-// intoWords has the texts replaced by their words.
+// intoWords replaces the texts by their words in another goroutine.
 func intoWords(texts []rowText) <-chan []rowText {
 	done := make(chan []rowText, 1)
 	go func() {

@@ -12,19 +12,19 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// searchPlan says how the documents of a search are found. FTS5 collects all documents of a prefix before it gives the
-// first, so that a common word is slow to look up. Then it is sooner looked for in the rows: in those that the rarer
-// words of the search find, or in those of the list's own index, from which a page of documents with a common word
-// fills soon.
+// searchPlan says how to find the documents of a search. FTS5 collects all documents of a prefix before it returns the
+// first, so a common word is slow to look up. It is faster to scan rows for it: the rows that the rarer words of the
+// search select, or those of the list's own index, where a page with a common word is soon full. docs/performance.md
+// has figures.
 type searchPlan struct {
-	search store.TextSearch // that every document of the list meets
+	search store.TextSearch // that every document of the list matches
 	lookUp []string         // words to look up in the table of words
-	scan   []string         // words to look for in the rows
-	common int64            // where all words are common: how many documents each has at least; else 0
+	scan   []string         // words to scan the rows for
+	common int64            // if all words are common: the least number of documents of each; otherwise 0
 }
 
-// The costs of finding, as ratios of what was measured: to look for words in a row costs as much as to look up 16
-// documents of a word, or to look up, fetch and sort 2.
+// Measured costs: scanning a row for words takes as long as looking up 16 documents of a word, or looking up, fetching and
+// sorting 2.
 const (
 	lookUpsPerScan = 16
 	fetchesPerScan = 2
@@ -33,7 +33,8 @@ const (
 // defaultRows is the number of rows that a list without a limit is planned for.
 const defaultRows = 30
 
-// plan is how to find what every document of the filter must have, for as many rows; nil if there is nothing to choose.
+// plan returns the plan for a search that every document of the filter must match, for a list of the given number of
+// rows; nil if there is no choice.
 func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows int) (*searchPlan, error) {
 	search, ok := required(f)
 	words := store.QueryWords(search.Text)
@@ -44,7 +45,7 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	if err != nil {
 		return nil, err
 	}
-	// With this many documents, to look the word up costs as much as to walk: rows*documents/common rows, at a guess.
+	// With this many documents, looking the word up costs as much as an estimated scan of rows*documents/common rows.
 	common := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	numbers := make([]int64, len(words))
 	for i, word := range words {
@@ -72,17 +73,17 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	return p, nil
 }
 
-// commonWords remembers which words were found to be common, as to count their documents takes longer than to find a page
-// of them. A word that is rare by now only makes a list slower, once.
+// commonWords caches which words are common, because counting their documents takes longer than finding a page of them.
+// If a word has become rare, one list is slower.
 type commonWords struct {
 	mu    sync.Mutex
-	known map[string]int64 // how many documents each has at least
+	known map[string]int64 // least number of documents
 }
 
-// maxCommonWords bounds the memory they take.
+// maxCommonWords limits the memory of the cache.
 const maxCommonWords = 1000
 
-// has reports whether a word was as common, or half as much, which makes no difference to the choice.
+// has reports whether the word was at least half as common, a difference that does not matter.
 func (w *commonWords) has(word string, common int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +152,7 @@ func (c *conn) hasWords(text, words string) (bool, error) {
 	return store.MatchWords(text, strings.Split(words, " ")), nil
 }
 
-// required is a search that every document of the filter meets, if there is one.
+// required returns a search that every document of the filter must match, if there is one.
 func required(f store.Filter) (store.TextSearch, bool) {
 	switch f := f.(type) {
 	case store.TextSearch:
@@ -178,7 +179,7 @@ func isAlone(f store.Filter) bool {
 	return ok
 }
 
-// match is FTS5's query for words: each of them, quoted, as a prefix. It is "" for none.
+// match returns FTS5's query for the words: each is quoted and a prefix. It is "" for no words.
 func match(words []string) string {
 	var match strings.Builder
 	for _, word := range words {
@@ -187,7 +188,7 @@ func match(words []string) string {
 	return match.String()
 }
 
-// search writes the condition of a search: as the plan says, if it has one, else by looking up all words.
+// search writes the condition of a search, as planned. Without a plan, all words are looked up.
 func (b *builder) search(f store.TextSearch) *builder {
 	plan := searchPlan{lookUp: store.QueryWords(f.Text)}
 	if b.plan != nil && b.plan.search == f {

@@ -1,12 +1,12 @@
-// Package sqlite is the embedded engine of package store: one SQLite file, no server, for development, tests and
+// Package sqlite is the embedded engine of package store: one SQLite file without a server, for development, tests and
 // deployments on one machine.
 //
-// A collection is a table of n, id and doc, the document as JSON text, which the sqlite3 shell shows to a person. Its
-// indexes are over json_extract(doc,'$.field'). What is searched is in an FTS5 table of folded words beside it, and the
-// number of its documents in the table _collections, both kept in the transaction of each write.
+// A collection is a table of n, id and doc, the document as JSON. Its indexes are on json_extract(doc,'$.field'). An
+// FTS5 table has the folded words of the searched fields, and the table _collections has the number of documents. Each
+// write updates both in its transaction.
 //
-// All writes go through one goroutine, which commits what has queued up in one transaction and answers after the commit
-// is on disk (see writer). Reads have connections of their own and never wait for it: the file is in WAL mode.
+// One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the
+// commit is on disk (see writer). Reads use separate connections and never wait for writes: the file is in WAL mode.
 package sqlite
 
 import (
@@ -27,30 +27,30 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Options are the settings of Open. The zero value is good for a service of any size.
+// Options are the options of Open. The zero value suits services of any size.
 type Options struct {
-	// Readers is how many callers read at the same time; more wait for a turn. Each takes up to 1 MiB of memory for a
-	// cache. 0 means one for each processor, at least 4 and at most 16.
+	// Readers is the number of concurrent reads; more have to wait. Each uses up to 1 MiB for a cache. 0 means one for
+	// each processor, at least 4 and at most 16.
 	Readers int
-	// Existing refuses a file that is not there, or not a database of this package.
+	// Existing makes it an error if the file does not exist or is not a database of this package.
 	Existing bool
 }
 
-// The sizes of the caches, in KiB. Larger ones are no faster: what is not in them is in the system's. They take twice as
-// much memory, as SQLite's allocator rounds a page of 4 KiB with its header up to 8.
+// The sizes of the caches, in KiB. Larger ones are not faster, because the operating system caches the file too. They use
+// twice as much memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8.
 const (
 	writerCache = 2048
 	readerCache = 512
 )
 
-// The file says what it is by two numbers in its header.
+// Two numbers in the header of the file identify the application and the schema.
 const (
 	applicationID = 0x47494e53 // "GINS"
 	schemaVersion = 1
 )
 
-// schema is what a new file has: for each collection the number of its documents, and the fields that its table of
-// words was made for.
+// schema initializes a new file. _collections has the number of documents of each collection, and the fields that its
+// table of words has.
 const schema = `
 	BEGIN IMMEDIATE;
 	CREATE TABLE _collections (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, searched TEXT NOT NULL) WITHOUT ROWID;
@@ -58,12 +58,12 @@ const schema = `
 	PRAGMA user_version=%d;
 	COMMIT`
 
-// setup is for the connection that writes.
+// setup configures the connection that writes.
 const setup = `
-	PRAGMA journal_mode=WAL;             -- reads and writes do not wait for each other
+	PRAGMA journal_mode=WAL;             -- reads and writes do not block each other
 	PRAGMA synchronous=FULL;             -- a commit is on disk when it returns
-	PRAGMA wal_autocheckpoint=4000;      -- pages of 4 KiB, after which the log goes into the database
-	PRAGMA journal_size_limit=67108864;  -- to which the log shrinks again after a long read made it grow`
+	PRAGMA wal_autocheckpoint=4000;      -- pages of 4 KiB after which the log is moved into the database
+	PRAGMA journal_size_limit=67108864;  -- maximum size of the log after a checkpoint`
 
 // DB is an open file. It implements store.DB.
 type DB struct {
@@ -71,14 +71,14 @@ type DB struct {
 	writer  *writer
 	readers *readers
 	closing sync.Once
-	closed  error // what Close returns
+	closed  error // result of Close
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open
 }
 
-// Open opens the file at path, and makes it, and its folder, if they are missing: for their owner alone, as what is in
-// it is private. One process has a file open at a time, which the lock of the file path.lock ensures.
+// Open opens the file at path and creates it, and its directory, if they are missing. Only their owner can access them.
+// Only one process can open a file at a time; the file path.lock ensures it.
 func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db, err := open(ctx, path, opts)
 	if err != nil {
@@ -93,12 +93,12 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
+		return nil, fmt.Errorf("%s is a directory; name a file in it", path)
 	} else if opts.Existing && err != nil {
-		return nil, fmt.Errorf("there is no database: %w", err)
+		return nil, fmt.Errorf("the database does not exist: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("the folder for the database cannot be made: %w", err)
+		return nil, fmt.Errorf("create the directory of the database: %w", err)
 	}
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	defer func() {
@@ -108,14 +108,14 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}()
 	locked, err := lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("the database cannot be locked: %w", err)
+		return nil, fmt.Errorf("lock the database: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("%s is open in another process; stop that one first, or give this one a file of its own", path)
+		return nil, fmt.Errorf("%s is open in another process; stop that process, or use another file", path)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the database cannot be opened: %w", err)
+		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	file.Close()
 
@@ -130,7 +130,7 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 		}
 	}
 	if codeOf(err) == sqlite3.SQLITE_NOTADB {
-		err = errors.New("this file is no SQLite database; name another")
+		err = errors.New("this file is no SQLite database; use another")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -142,7 +142,7 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	return &DB{lock: lock, writer: newWriter(c), readers: newReaders(n, dsn)}, nil
 }
 
-// claim makes a new file ours, checks that an old one is, and sets up the connection that writes.
+// claim initializes a new file, checks an existing one, and configures the connection that writes.
 func (c *conn) claim(ctx context.Context, existing bool) error {
 	var application, version, tables int64
 	const text = "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema)" +
@@ -155,10 +155,10 @@ func (c *conn) claim(ctx context.Context, existing bool) error {
 	case err != nil:
 		return err
 	case application != applicationID && (existing || application != 0 || version != 0 || tables != 0):
-		return errors.New("this file is the database of another program; name another")
+		return errors.New("this file is the database of another program; use another")
 	case version > schemaVersion:
-		return fmt.Errorf("a newer version of the service has written this database (schema %d, and this one knows %d); "+
-			"run that version, or go back to a copy of the file from before", version, schemaVersion)
+		return fmt.Errorf("a newer version of the service wrote this database (schema %d; this version supports %d); "+
+			"run that version, or restore an older backup", version, schemaVersion)
 	}
 	if err := c.run(ctx, setup); err != nil || version == schemaVersion {
 		return err
@@ -166,7 +166,7 @@ func (c *conn) claim(ctx context.Context, existing bool) error {
 	return c.run(ctx, fmt.Sprintf(schema, applicationID, schemaVersion))
 }
 
-// Open implements store.DB. The engine's first call tells of a mistake in the Spec, and so does Prepare.
+// Open implements store.DB. The first call of the engine and Prepare return an error of the Spec.
 func (db *DB) Open(spec store.Spec) store.Engine {
 	c := newCollection(db, spec)
 	db.mu.Lock()
@@ -176,8 +176,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return c
 }
 
-// Prepare implements store.DB. It also takes away the indexes that a collection no longer declares. It fails where a
-// unique index is declared over values that are not unique, naming the collection and the fields.
+// Prepare implements store.DB. It also drops indexes that are no longer declared. It fails if the values of a unique
+// index are not unique; the error names the collection and the fields.
 func (db *DB) Prepare(ctx context.Context) error {
 	db.mu.Lock()
 	collections := slices.Clone(db.collections)
@@ -193,11 +193,10 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// System is how OpenTelemetry names the engine.
+// System returns OpenTelemetry's name of the engine.
 func (db *DB) System() string { return "sqlite" }
 
-// ObserveCommits has committed told of each transaction of writes: how many there were, and how long it took until they
-// were on disk.
+// ObserveCommits sets a function that is called after each commit with its number of writes and its duration.
 func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
 	db.writer.using.Lock()
 	defer db.writer.using.Unlock()
@@ -211,10 +210,10 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close implements store.DB. It moves the log into the database, whose folder then holds the file and its lock alone.
+// Close implements store.DB. It moves the write-ahead log into the database, so that only the file and its lock remain.
 func (db *DB) Close() error {
 	db.closing.Do(func() {
-		// The last connection to close moves the log; it must be the one that may write.
+		// The last connection to close moves the log, so it must be the one that can write.
 		db.closed = errors.Join(db.readers.close(), db.writer.close(), db.lock.Close())
 	})
 	return db.closed

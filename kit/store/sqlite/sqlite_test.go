@@ -204,7 +204,7 @@ func TestOpenRefuses(t *testing.T) {
 		make func(t *testing.T, path string)
 		want string
 	}{
-		{"a folder", func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "is a folder"},
+		{"a directory", func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "is a directory"},
 		{"a text", text(strings.Repeat("This is no database. ", 100)), "no SQLite database"},
 		{"a short text", text("no"), "no SQLite database"},
 		{"another program's", other("CREATE TABLE notes (text)"), "another program"},
@@ -226,7 +226,7 @@ func TestOpenRefuses(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
 		must(t, os.WriteFile(file, nil, 0o600))
 		_, err := sqlite.Open(t.Context(), filepath.Join(file, "test.db"), sqlite.Options{})
-		wantError(t, err, file, "folder")
+		wantError(t, err, file, "directory")
 	})
 }
 

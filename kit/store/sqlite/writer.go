@@ -15,38 +15,37 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxBatch is how many writes one transaction takes: enough that its fsync costs each of them little, few enough that
-// the first does not wait for long.
+// maxBatch is the maximum number of writes in a transaction: many enough to share the cost of its fsync, few enough
+// that the first does not wait long.
 const maxBatch = 256
 
-// writer makes all changes, in one goroutine. It takes what has queued up, runs it in one transaction, commits, and
-// only then answers: the fsync that makes a write durable is shared by all that came while the one before was under
-// way.
+// writer makes all changes, in one goroutine. It runs the queued writes in one transaction, commits, and then returns
+// their results. So one fsync makes all writes durable that came during the previous one.
 type writer struct {
 	conn    *conn
-	using   sync.Mutex // held by whoever uses conn: a batch, or Prepare
+	using   sync.Mutex // locks conn, for a batch or Prepare
 	queue   chan *write
-	sending sync.RWMutex // held for reading while a write is sent, for writing to close the queue
+	sending sync.RWMutex // read-locked to send a write, locked to close the queue
 	closed  bool
-	done    chan struct{} // closed when the last write is answered
+	done    chan struct{} // closed after the last write
 
-	committed func(writes int, took time.Duration) // under using; may be nil
+	committed func(writes int, took time.Duration) // guarded by using; may be nil
 }
 
-// write is one change on its way.
+// write is a queued change.
 type write struct {
 	do     func(*transaction) error
-	taken  atomic.Bool // set by whoever comes first: the writer, or the caller who waits no longer
-	answer chan error
+	taken  atomic.Bool // set by the writer when it begins, or by a caller that gives up
+	result chan error
 }
 
-// transaction is what the writes of a batch share.
+// transaction is the state that the writes of a batch share.
 type transaction struct {
 	ctx       context.Context
 	conn      *conn
-	documents map[*collection]int64 // how many more there are
-	texts     map[row]string        // to be searched, of the rows written
-	broken    bool                  // a write is half done: none of the batch may be committed
+	documents map[*collection]int64 // change of the number of documents
+	texts     map[row]string        // searched texts of written rows
+	broken    bool                  // a write is incomplete, so the batch must be rolled back
 }
 
 type row struct {
@@ -65,21 +64,21 @@ func newWriter(c *conn) *writer {
 	return w
 }
 
-// do has a change made and waits until it is on disk. A change that was not begun when ctx ends is not made; one that
-// was is waited for.
+// do makes a change and waits until it is on disk. If ctx ends before the change begins, it is not made; if it has
+// begun, do waits for it.
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
-	job := &write{do: change, answer: make(chan error, 1)}
+	job := &write{do: change, result: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
 		return store.Unavailable(err)
 	}
 	select {
-	case err := <-job.answer:
+	case err := <-job.result:
 		return translate(err)
 	case <-ctx.Done():
 		if job.taken.CompareAndSwap(false, true) {
 			return store.Unavailable(ctx.Err())
 		}
-		return translate(<-job.answer)
+		return translate(<-job.result)
 	}
 }
 
@@ -100,7 +99,7 @@ func (w *writer) send(ctx context.Context, job *write) error {
 	}
 }
 
-// batch makes the changes of the job and of those that queue up meanwhile, and answers them.
+// batch makes the changes of job and of the writes that are queued meanwhile, and sends their results.
 func (w *writer) batch(job *write) {
 	w.using.Lock()
 	defer w.using.Unlock()
@@ -132,11 +131,11 @@ func (w *writer) batch(job *write) {
 		}
 	}
 	for _, o := range outcomes {
-		o.job.answer <- o.err
+		o.job.result <- o.err
 	}
 }
 
-// end ends the transaction of a batch, and tells of one that is on disk.
+// end ends the transaction of a batch and reports a commit to w.committed.
 func (w *writer) end(tx *transaction, writes int, err error) error {
 	if w.committed == nil {
 		return tx.end(err)
@@ -148,8 +147,8 @@ func (w *writer) end(tx *transaction, writes int, err error) error {
 	return err
 }
 
-// next is a job that waits already, or nil. Where none waits it lets others run first: the callers of the last batch,
-// just answered, are about to come again, and an fsync for the first of them alone would keep all the others waiting.
+// next returns a queued write, or nil. If the queue is empty, it lets other goroutines run first: the callers of the
+// last batch are about to send their next writes, and an fsync for the first of them would delay the others.
 func (w *writer) next(taken int) *write {
 	if taken == maxBatch {
 		return nil
@@ -165,13 +164,13 @@ func (w *writer) next(taken int) *write {
 	}
 }
 
-// alone makes a change in a transaction of its own, which an error rolls back.
+// alone makes a change in a separate transaction, which an error rolls back.
 func (w *writer) alone(ctx context.Context, change func(*transaction) error) error {
 	return w.exclusively(func() error { return w.transact(ctx, change) })
 }
 
-// lazily is alone, but does not wait until the change is on disk: what comes next, and is not made lazily, does. The end
-// of the process loses nothing then, that of the machine perhaps the last changes.
+// lazily is alone, but does not wait until the change is on disk; the next other write does. A crash of the process
+// loses nothing, a loss of power may lose the last changes.
 func (w *writer) lazily(ctx context.Context, change func(*transaction) error) error {
 	return w.exclusively(func() error {
 		err := w.conn.run(ctx, "PRAGMA synchronous=NORMAL")
@@ -191,7 +190,7 @@ func (w *writer) transact(ctx context.Context, change func(*transaction) error) 
 	return tx.end(err)
 }
 
-// exclusively lends the connection, in turn with the batches.
+// exclusively calls use between two batches.
 func (w *writer) exclusively(use func() error) error {
 	w.sending.RLock()
 	defer w.sending.RUnlock()
@@ -203,7 +202,7 @@ func (w *writer) exclusively(use func() error) error {
 	return use()
 }
 
-// close makes the changes that wait, and closes the connection.
+// close makes the queued changes and closes the connection.
 func (w *writer) close() error {
 	w.sending.Lock()
 	w.closed = true
@@ -218,16 +217,15 @@ func (tx *transaction) begin() error {
 	return err
 }
 
-// keep remembers the text to search of a row that was written.
+// keep stores the searched text of a written row for index.
 func (tx *transaction) keep(c *collection, n, text driver.Value) {
 	if len(c.spec.Search) > 0 {
 		tx.texts[row{c, n.(int64)}] = text.(string)
 	}
 }
 
-// index makes the words of all texts kept so far. It waits until a search or a delete needs them, or the end: FTS5
-// makes one segment of rows that come one after the other, upwards, and one for each row if other statements lie
-// between.
+// index stores the words of all texts kept so far. A search or a delete calls it, or the end of the transaction: FTS5
+// makes one segment of consecutive rows in ascending order, but one for each row if other statements come between.
 func (tx *transaction) index() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
@@ -242,7 +240,7 @@ func (tx *transaction) index() error {
 	return nil
 }
 
-// end commits, or rolls back after an error.
+// end commits the transaction, or rolls it back after an error.
 func (tx *transaction) end(err error) error {
 	if err == nil {
 		err = tx.index()
@@ -256,12 +254,12 @@ func (tx *transaction) end(err error) error {
 		_, err = tx.exec("COMMIT")
 	}
 	if err != nil {
-		tx.conn.run(context.Background(), "ROLLBACK") // fails where SQLite has done it by itself
+		tx.conn.run(context.Background(), "ROLLBACK") // fails if SQLite has rolled back already
 	}
 	return err
 }
 
-// exec runs a statement and says how many rows it changed.
+// exec executes a statement and returns the number of changed rows.
 func (tx *transaction) exec(text string, args ...any) (int64, error) {
 	result, err := tx.conn.exec(tx.ctx, text, args...)
 	if err != nil {

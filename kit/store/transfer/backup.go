@@ -32,7 +32,7 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 		return fmt.Errorf("the database is %s: use mongodump, or `ginseng copy --to sqlite:%s`", engines.Redact(address), file)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("there is no database: %w", err)
+		return fmt.Errorf("the database does not exist: %w", err)
 	}
 	if file == "-" {
 		return backupToStdout(ctx, path, h)
