@@ -10,18 +10,18 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// TestEvaluateSeesEveryWrite has many write to one namespace through two copies of the service. Whatever is
-// acknowledged by one must at once be seen by an evaluation through the other.
+// TestEvaluateSeesEveryWrite has many writers to one namespace, through two instances. Each acknowledged write must be
+// visible to the next evaluation, through either instance.
 func TestEvaluateSeesEveryWrite(t *testing.T) {
 	t.Parallel()
 	one := apitest.Start(t)
-	copies := []*testkit.API{one, one.Instance()}
+	instances := []*testkit.API{one, one.Instance()}
 	admin := one.SignUp("admin")
 	const writers, rounds = 6, 5
 	var running sync.WaitGroup
 	for w := range writers {
 		running.Go(func() {
-			mine, other := copies[w%2], copies[(w+1)%2]
+			mine, other := instances[w%2], instances[(w+1)%2]
 			do := func(method, path, body string, status int) testkit.Response {
 				answer := mine.Do(request{Method: method, Path: path, As: admin.Token, JSON: body})
 				if answer.Status != status {
@@ -29,7 +29,7 @@ func TestEvaluateSeesEveryWrite(t *testing.T) {
 				}
 				return answer
 			}
-			// sees evaluates for a workload whose labels only the writer's own policies ask for.
+			// sees evaluates for a workload that only the writer's own policies select.
 			sees := func(version int, want string) {
 				for _, api := range []*testkit.API{other, mine} {
 					proxy := fmt.Sprintf(`{"namespace":"n","instance":{"labels":{"writer":"%d","version":"%d"}}}`, w, version)

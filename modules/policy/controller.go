@@ -15,7 +15,7 @@ type controller struct {
 // create makes a policy.
 //
 //	@Summary		Create a policy
-//	@Description	Its selector says to which workloads of the namespace it applies: those that bear all of the labels, with exactly these values. Without a selector it applies to every workload of the namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form it is that object's JSON text.
+//	@Description	A policy applies to the workloads of the namespace that have all labels of its selector, with exactly these values. Without a selector it applies to every workload of the namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form it is the JSON of that object.
 //	@Tags			policies
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
@@ -95,7 +95,7 @@ func (c *controller) show(g *gin.Context) error {
 // update changes a policy.
 //
 //	@Summary		Change a policy
-//	@Description	Changes the given fields only. PUT and PATCH are the same. A selector replaces the one before as a whole; null takes it away, and the policy applies to every workload of its namespace. The namespace cannot change.
+//	@Description	Changes the given fields only. PUT and PATCH are the same. A selector replaces the previous one completely; null removes it, so that the policy applies to every workload of its namespace. The namespace cannot change.
 //	@Tags			policies
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
@@ -153,9 +153,9 @@ func (c *controller) delete(g *gin.Context) error {
 // evaluate finds the policies that apply to a proxy.
 //
 //	@Summary		Find the policies that apply to a proxy
-//	@Description	Looks at the policies of the namespace alone. A policy applies if it has no selector, or if the proxy bears every label of it, with exactly that value. Labels come from the instance (of the pod or virtual machine, the registry's word), the handshake and the metadata (the proxy's own claims); where they disagree about a key, the first of these wins. Each has at most 4096 labels, of text.
-//	@Description	In a JSON body, the three are objects: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form they are these objects' JSON text. This proxy bears app=reviews, version=v2.
-//	@Description	Every change that was acknowledged before the call is seen, by whichever copy of the service it was made.
+//	@Description	Considers only policies of the namespace. A policy applies if it has no selector, or if the proxy has every label of it, with exactly that value. Labels come from the instance (the registry's data about the pod or virtual machine), the handshake and the metadata (both sent by the proxy). If several have a key, the first of these wins. Each has at most 4096 labels with string values.
+//	@Description	In a JSON body, the three are objects: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form they are the JSON of these objects. This proxy has the labels app=reviews and version=v2.
+//	@Description	Every change that was acknowledged before the request, by any instance, is visible.
 //	@Tags			policies
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json

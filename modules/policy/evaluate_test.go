@@ -44,7 +44,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		create(t, api, admin.Token, "shop", p[0], p[1])
 		if p[0] == "all" {
-			api.Clock.Advance(time.Second) // all others are of one time: in the order of their names
+			api.Clock.Advance(time.Second) // the others have the same time: they are ordered by name
 		}
 	}
 	create(t, api, admin.Token, "web", "elsewhere", "")

@@ -22,7 +22,7 @@ type request = testkit.Request
 
 var row = testkit.Row
 
-// create makes a policy and returns its view. A selector of "" is none.
+// create creates a policy and returns its view. "" means no selector.
 func create(t *testing.T, api *testkit.API, token, namespace, name, selector string) policy.View {
 	t.Helper()
 	form := url.Values{"namespace": {namespace}, "name": {name}}
@@ -108,7 +108,7 @@ func TestPolicy(t *testing.T) {
 	})
 }
 
-// TestNames holds namespace and name to the rule of DNS labels, on each route that takes them.
+// TestNames checks that namespace and name are DNS labels, on each route.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -134,7 +134,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// problems are path and code of each parameter at fault, in the order of the answer, which must be a 400.
+// problems returns path and code of each invalid parameter, in the order of the response, which must be a 400.
 func problems(t *testing.T, answer testkit.Response) []string {
 	t.Helper()
 	var p rest.Problem
@@ -151,7 +151,7 @@ func problems(t *testing.T, answer testkit.Response) []string {
 	return out
 }
 
-// TestBadSelectors sends every kind of wrong selector, in JSON and as the text of a form, to both routes that take one.
+// TestBadSelectors sends every kind of invalid selector, in JSON and in a form, to both routes.
 func TestBadSelectors(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -229,7 +229,7 @@ func TestBadSelectors(t *testing.T) {
 	}
 }
 
-// TestVersions is the life of an ETag; see the same of articles.
+// TestVersions changes and deletes a policy with ETags.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -271,8 +271,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestWritersAtOnce has many write to one namespace, through two copies of the service: of those with one name, or one
-// ETag, one wins; all others succeed.
+// TestWritersAtOnce has concurrent writers to one namespace, through two instances: of those with the same name or ETag,
+// one succeeds; writers with different names all succeed.
 func TestWritersAtOnce(t *testing.T) {
 	t.Parallel()
 	one := apitest.Start(t)
@@ -314,7 +314,7 @@ func TestWritersAtOnce(t *testing.T) {
 	for range 2 * writers {
 		seen[<-tagged]++
 	}
-	if seen[200] > 1 || seen[200]+seen[412] != 2*writers { // none, if one without the tag came first
+	if seen[200] > 1 || seen[200]+seen[412] != 2*writers { // none if one without the tag was first
 		t.Errorf("one ETag: statuses %v", seen)
 	}
 }

@@ -80,7 +80,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// The cost of renewing the trie is in these, as it is in the long run.
+// The result includes the amortized cost of rebuilding the trie.
 func BenchmarkPutAndDelete(b *testing.B) {
 	var x Index[int]
 	const n = 10_000

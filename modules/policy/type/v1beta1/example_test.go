@@ -70,8 +70,8 @@ func ExampleInvalidError_Under() {
 func ExampleProxy_EffectiveLabels() {
 	proxy := v1beta1.Proxy{
 		Namespace: "shop",
-		Metadata:  map[string]string{"app": "admin", "version": "v1"}, // what the proxy claims
-		Instance:  map[string]string{"app": "cart"},                   // what the registry knows
+		Metadata:  map[string]string{"app": "admin", "version": "v1"}, // sent by the proxy
+		Instance:  map[string]string{"app": "cart"},                   // from the registry
 	}
 	fmt.Println(proxy.EffectiveLabels())
 	// Output:
@@ -92,7 +92,7 @@ func ExampleIndex() {
 			panic(err)
 		}
 	}
-	var ids []string // to be used again for the next proxy
+	var ids []string // reused for the next proxy
 	ids = index.Select(v1beta1.Proxy{Namespace: "shop", Instance: map[string]string{"app": "cart"}}, ids[:0])
 	fmt.Println(ids)
 	ids = index.Select(v1beta1.Proxy{Namespace: "shop", Instance: map[string]string{"app": "web"}}, ids[:0])

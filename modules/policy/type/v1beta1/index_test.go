@@ -4,20 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-	"weak"
 )
 
-// at returns a time, so many seconds after another.
+// at returns a time this many seconds after a fixed one.
 func at(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
 
-// put puts the entry, which must be good.
+// put puts the entry, which must be valid.
 func put[ID comparable](tb testing.TB, x *Index[ID], entry Entry[ID]) {
 	tb.Helper()
 	if err := x.Put(entry); err != nil {
@@ -104,13 +102,13 @@ func TestPutReplaces(t *testing.T) {
 
 	entry.Selector = &WorkloadSelector{}
 	if err := x.Put(entry); err == nil {
-		t.Error("an empty selector is taken")
+		t.Error("an empty selector is accepted")
 	}
 	expect(2)
 
 	entry.Selector = selectorOf(map[string]string{"app": "web"})
 	put(t, &x, entry)
-	entry.Selector.MatchLabels["app"] = "cart" // the Index does not look at it again
+	entry.Selector.MatchLabels["app"] = "cart" // the Index does not keep it
 	expect(1, 2)
 
 	entry.Selector, entry.Name = nil, "c"
@@ -129,7 +127,7 @@ func TestPutReplaces(t *testing.T) {
 	expect(1)
 }
 
-// world is a small universe of random policies and proxies.
+// world generates random policies and proxies.
 type world struct {
 	*rand.Rand
 	keys, values, namespaces int
@@ -145,7 +143,7 @@ func (w world) labels(most int) map[string]string {
 
 func (w world) namespace() string { return fmt.Sprint("ns-", w.IntN(w.namespaces)) }
 
-// entry is a policy that may come anywhere in order, with one of few IDs.
+// entry returns a policy at a random position in the order, with one of few IDs.
 func (w world) entry(ids int) Entry[int] {
 	e := Entry[int]{ID: w.IntN(ids), Namespace: w.namespace(), CreatedAt: at(w.IntN(ids))}
 	e.Name = fmt.Sprint("policy-", e.ID)
@@ -159,7 +157,7 @@ func (w world) proxy() Proxy {
 	return Proxy{Namespace: w.namespace(), Metadata: w.labels(4), Handshake: w.labels(4), Instance: w.labels(8)}
 }
 
-// scan does what Index.Select does, in the plainest way.
+// scan is a simple implementation of Index.Select.
 func scan(entries []Entry[int], proxy Proxy) []int {
 	var found []Entry[int]
 	for _, e := range entries {
@@ -220,7 +218,7 @@ func TestIndexIsAScan(t *testing.T) {
 	}
 }
 
-// Policies of one time and name have no order but that in which they were put.
+// Policies with the same time and name are in the order of Put.
 func TestOrderOfEquals(t *testing.T) {
 	t.Parallel()
 	var x Index[int]
@@ -235,8 +233,8 @@ func TestOrderOfEquals(t *testing.T) {
 	}
 }
 
-// While a writer slides a window of policies along and turns another one back and forth, every reader sees a window
-// without gaps that only moves on, and the other one exactly once.
+// A writer adds and deletes policies in order, and changes another one repeatedly. Readers always see consecutive policies
+// that never go back, and the other one exactly once.
 func TestReadersSeeWholeWrites(t *testing.T) {
 	t.Parallel()
 	const width, length, turner = 40, 10_000, -1
@@ -289,7 +287,7 @@ func TestReadersSeeWholeWrites(t *testing.T) {
 	readers.Wait()
 }
 
-// A reader does not wait, whatever the writer is at.
+// A reader does not wait for a writer.
 func TestSelectTakesNoLock(t *testing.T) {
 	t.Parallel()
 	var x Index[int]
@@ -298,132 +296,5 @@ func TestSelectTakesNoLock(t *testing.T) {
 	defer x.writing.Unlock()
 	if got := x.Select(Proxy{Namespace: "ns"}, nil); !slices.Equal(got, []int{1}) {
 		t.Errorf("Select = %v", got)
-	}
-}
-
-func TestDeleteFreesMemory(t *testing.T) {
-	t.Parallel()
-	type policy struct{ _ [100]byte }
-	const n = 5000
-	var x Index[*policy]
-	var all []weak.Pointer[policy]
-	proxy := Proxy{Namespace: "ns", Instance: map[string]string{"common": ""}}
-	for i := range n {
-		id := new(policy)
-		proxy.Instance[fmt.Sprint("key-", i)] = ""
-		all = append(all, weak.Make(id))
-		put(t, &x, Entry[*policy]{ID: id, Namespace: "ns", CreatedAt: at(i),
-			Selector: selectorOf(map[string]string{fmt.Sprint("key-", i): "", "common": ""})})
-	}
-	alive := func() (count int) {
-		x.Select(proxy, nil)
-		runtime.GC()
-		for _, p := range all {
-			if p.Value() != nil {
-				count++
-			}
-		}
-		return count
-	}
-	if got := alive(); got != n {
-		t.Fatalf("%d policies of %d are in memory", got, n)
-	}
-	for _, p := range all[:n-10] {
-		x.Delete("ns", p.Value())
-	}
-	if got := alive(); got > 200 {
-		t.Errorf("%d policies are in memory, of which 10 live", got)
-	}
-	if got := len(x.namespace("ns").terms.all); got > 200 {
-		t.Errorf("%d labels are in memory, of which 11 are asked for", got)
-	}
-	for _, p := range all[n-10:] {
-		x.Delete("ns", p.Value())
-	}
-	if got := alive(); got != 0 {
-		t.Errorf("%d policies are in memory, of which none lives", got)
-	}
-	for namespace := range x.namespaces.Range {
-		t.Errorf("the namespace %v is in memory", namespace)
-	}
-}
-
-func TestScratchKeepsNothing(t *testing.T) {
-	t.Parallel()
-	var x Index[int]
-	for i := range 100 {
-		put(t, &x, Entry[int]{ID: i, Namespace: "ns", Selector: selectorOf(map[string]string{"app": "a"})})
-	}
-	var s search[int]
-	if got := s.run(x.namespace("ns"), Proxy{Instance: map[string]string{"app": "a"}}); len(got) != 100 {
-		t.Fatalf("%d policies, want 100", len(got))
-	}
-	s.reset()
-	isSet := func(h hit[int]) bool { return h.policy != nil }
-	if slices.ContainsFunc(s.found[:cap(s.found)], isSet) || slices.ContainsFunc(s.ordered[:cap(s.ordered)], isSet) {
-		t.Error("the scratch keeps policies")
-	}
-	if slices.ContainsFunc(s.terms[:cap(s.terms)], func(t *term[int]) bool { return t != nil }) {
-		t.Error("the scratch keeps terms")
-	}
-	if slices.Max(s.bits) != 0 {
-		t.Error("the scratch keeps what was borne")
-	}
-}
-
-// The numbers of terms follow their use, or else a workload would meet every selector that asks for the common label.
-func TestRarestFirst(t *testing.T) {
-	t.Parallel()
-	var x Index[int]
-	for i := range 1000 {
-		put(t, &x, Entry[int]{ID: i, Namespace: "ns",
-			Selector: selectorOf(map[string]string{fmt.Sprint("key-", i): "", "common": ""})})
-	}
-	terms := &x.namespace("ns").terms
-	if c := terms.find(label{"common", ""}).first.content.Load(); c != nil && len(c.tails)+len(c.nodes) > 100 {
-		t.Errorf("%d paths begin with the common label", len(c.tails)+len(c.nodes))
-	}
-}
-
-// Where the order of terms is stale, one with many paths may come first; it is searched for the few that are borne.
-func TestManyPathsFromOneTerm(t *testing.T) {
-	t.Parallel()
-	var x Index[int]
-	all := make(map[string]string)
-	for i := range 2 * maxTails {
-		all[fmt.Sprint("key-", i)] = ""
-	}
-	put(t, &x, Entry[int]{ID: -1, Namespace: "ns", CreatedAt: at(-1), Selector: selectorOf(all)})
-	for i := range maxTails + 10 {
-		put(t, &x, Entry[int]{ID: i, Namespace: "ns", CreatedAt: at(i),
-			Selector: selectorOf(map[string]string{fmt.Sprint("key-", i): "", "late": ""})})
-	}
-	if c := x.namespace("ns").terms.find(label{"late", ""}).first.content.Load(); len(c.nodes) != maxTails+10 {
-		t.Fatalf("%d paths go on from the late label, want %d", len(c.nodes), maxTails+10)
-	}
-	proxy := Proxy{Namespace: "ns", Instance: map[string]string{"late": "", "key-5": "", "key-41": ""}}
-	if got := x.Select(proxy, nil); !slices.Equal(got, []int{5, 41}) {
-		t.Errorf("Select = %v, want [5 41]", got)
-	}
-}
-
-func TestGrow(t *testing.T) {
-	t.Parallel()
-	var x Index[int]
-	const n = 1000
-	x.Grow("ns", n)
-	reserved := x.namespace("ns")
-	if got := x.Select(Proxy{Namespace: "ns"}, nil); len(got) != 0 {
-		t.Errorf("Select = %v", got)
-	}
-	for i := range n {
-		put(t, &x, Entry[int]{ID: i, Namespace: "ns", CreatedAt: at(i)})
-	}
-	if x.namespace("ns") != reserved {
-		t.Error("the namespace was rebuilt")
-	}
-	x.Grow("ns", n)
-	if got := x.Select(Proxy{Namespace: "ns"}, nil); len(got) != n {
-		t.Errorf("%d policies, want %d", len(got), n)
 	}
 }

@@ -100,7 +100,7 @@ func TestFromJSONCounts(t *testing.T) {
 	}
 }
 
-// Whatever FromJSON takes, protojson reads to the same message; and FromJSON takes what protojson writes of it.
+// FuzzFromJSON compares accepted JSON with protojson: both read the same message, and FromJSON reads what protojson writes.
 func FuzzFromJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"matchLabels":{"app":"x"}}`, `{"match_labels":{"example.com/app":""}}`, `{"matchLabels":{"app":"x","app":"x"}}`,
@@ -120,7 +120,7 @@ func FuzzFromJSON(f *testing.F) {
 			t.Fatalf("%q: read as %v, by protojson as %v, %v", data, selector, &peer, err)
 		}
 		if !utf8.Valid(data) || Validate(selector) != nil {
-			t.Fatalf("%q is taken", data)
+			t.Fatalf("%q is accepted", data)
 		}
 		written, err := protojson.Marshal(selector)
 		if err != nil {

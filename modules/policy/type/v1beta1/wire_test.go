@@ -40,12 +40,12 @@ func TestFromBinary(t *testing.T) {
 			labels: map[string]string{"app": "x"}},
 		{name: "no value is an empty one", data: text(nil, 1, string(text(nil, 1, "app"))),
 			labels: map[string]string{"app": ""}},
-		{name: "a bad value, then a good one", data: entry(entry(nil, "app", "*"), "app", "x"),
+		{name: "an invalid value, then a valid one", data: entry(entry(nil, "app", "*"), "app", "x"),
 			labels: map[string]string{"app": "x"}},
 
 		{name: "nothing", data: nil, want: []string{"matchLabels required"}},
 		{name: "no key is an empty one", data: text(nil, 1, ""), want: []string{`matchLabels[""] format`}},
-		{name: "bad labels", data: entry(entry(nil, "b", "*"), "a b", ""),
+		{name: "invalid labels", data: entry(entry(nil, "b", "*"), "a b", ""),
 			want: []string{`matchLabels["a b"] format`, `matchLabels["b"] wildcard`}},
 		{name: "text that is not UTF-8", data: entry(nil, "app", "\xff"), want: []string{`matchLabels["app"] format`}},
 		{name: "an unknown field", data: text(app, 2, "x"), want: []string{"2 format"}},
@@ -75,8 +75,8 @@ func TestFromBinary(t *testing.T) {
 	}
 }
 
-// Whatever FromBinary takes, protobuf reads to the same message, without unknown fields; and FromBinary takes what
-// protobuf writes of it. What it refuses is no message, has a field that protobuf drops or keeps aside, or is invalid.
+// FuzzFromBinary compares accepted bytes with protobuf: both read the same message, without unknown fields, and FromBinary
+// reads what protobuf writes.
 func FuzzFromBinary(f *testing.F) {
 	for _, seed := range [][]byte{
 		nil, entry(nil, "app", "x"), entry(entry(nil, "app", "x"), "app", "*"), varint(entry(nil, "app", "x"), 2),
@@ -95,7 +95,7 @@ func FuzzFromBinary(f *testing.F) {
 			t.Fatalf("%q: read as %v, by protobuf as %v, %v", data, selector, &peer, err)
 		}
 		if err := Validate(&peer); err != nil {
-			t.Fatalf("%q is taken: %v", data, err)
+			t.Fatalf("%q is accepted: %v", data, err)
 		}
 		written, err := proto.Marshal(selector)
 		if err != nil {
