@@ -17,6 +17,8 @@ import (
 
 // provider is an identity provider.
 type provider interface {
+	// configured reports whether the settings have a client ID.
+	configured() bool
 	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
 	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
 	profile(ctx context.Context, proof Proof) (Profile, error)

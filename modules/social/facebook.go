@@ -36,6 +36,9 @@ func newFacebook(c FacebookSettings, calls *client) facebook {
 	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token"}, graph: c.GraphURL}
 }
 
+// configured implements provider.
+func (f facebook) configured() bool { return f.app.id != "" }
+
 // graphError is the error in an answer of the Graph API ("Handle Errors" in its documentation).
 type graphError struct{ Code int }
 

@@ -41,6 +41,9 @@ func newGitHub(c GitHubSettings, calls *client) github {
 	return github{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token"}, api: c.APIURL}
 }
 
+// configured implements provider.
+func (g github) configured() bool { return g.app.id != "" }
+
 // profile implements provider.
 func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	token, err := g.calls.accessToken(ctx, g.app, proof, g.blamesCode)

@@ -57,6 +57,9 @@ func newGoogle(c GoogleSettings, calls *client, now func() time.Time) *google {
 	return &google{calls: calls, ids: c.IDs, secret: c.Secret, issuer: c.Issuer, tokenInfo: base + "/tokeninfo", now: now}
 }
 
+// configured implements provider.
+func (g *google) configured() bool { return len(g.ids) > 0 }
+
 // profile implements provider.
 func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 	issuer, err := g.discover(ctx)

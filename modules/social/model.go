@@ -60,7 +60,7 @@ type Profile struct {
 
 // IdentityView is the representation of a linked account.
 type IdentityView struct {
-	Provider  string     `json:"provider" enums:"facebook,github,google" example:"github"`
+	Provider  string     `json:"provider" enums:"facebook,github,google"`
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // when it was linked
 } //	@name	Identity
 

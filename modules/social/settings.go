@@ -1,6 +1,7 @@
 package social
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -13,17 +14,14 @@ type Settings struct {
 	Google   GoogleSettings
 }
 
-// providers are those at which this service has a client, by their names.
+// providers returns the configured providers by name.
 func (c Settings) providers(calls *client, now func() time.Time) map[string]provider {
-	all := make(map[string]provider)
-	add := func(name string, configured bool, p provider) {
-		if configured {
-			all[name] = p
-		}
+	all := map[string]provider{
+		"facebook": newFacebook(c.Facebook, calls),
+		"github":   newGitHub(c.GitHub, calls),
+		"google":   newGoogle(c.Google, calls, now),
 	}
-	add("facebook", c.Facebook.ID != "", newFacebook(c.Facebook, calls))
-	add("github", c.GitHub.ID != "", newGitHub(c.GitHub, calls))
-	add("google", len(c.Google.IDs) > 0, newGoogle(c.Google, calls, now))
+	maps.DeleteFunc(all, func(_ string, p provider) bool { return !p.configured() })
 	return all
 }
 

@@ -1,6 +1,9 @@
 package rewrite
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const source = `// Package social is an example.
 //
@@ -19,6 +22,13 @@ import (
 type Settings struct {
 	Facebook FacebookSettings
 	Google   GoogleSettings
+}
+
+// View is a view.
+//
+//	@Param	provider	path	string	true	"the provider"	Enums(facebook, google)
+type View struct {
+	Provider string 'json:"provider" enums:"facebook,google"'
 }
 
 func providers(ctx context.Context, s Settings, _ kit.Deps, _ user.Module, _ modulesother.T) Service {
@@ -47,6 +57,13 @@ type Settings struct {
 	Google GoogleSettings
 }
 
+// View is a view.
+//
+//	@Param	provider	path	string	true	"the provider"	Enums(google)
+type View struct {
+	Provider string 'json:"provider" enums:"google"'
+}
+
 func providers(ctx context.Context, s Settings, _ kit.Deps, _ user.Module, _ modulesother.T) Service {
 	return Service{Name: "web-shop", List: []provider{
 		newGoogle(ctx, s.Google),
@@ -56,7 +73,7 @@ func providers(ctx context.Context, s Settings, _ kit.Deps, _ user.Module, _ mod
 
 func TestRewrite(t *testing.T) {
 	t.Parallel()
-	f, err := Parse([]byte(source))
+	f, err := Parse([]byte(strings.ReplaceAll(source, "'", "`")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +88,13 @@ func TestRewrite(t *testing.T) {
 	f.Imports("example.com/ginseng", "example.com/shop", "modules", "config")
 	f.Name("web-shop")
 	f.Annotation("@title", "Web Shop")
+	f.Enum([]string{"facebook", "google"}, []string{"google"})
 	f.Without(gone)
 	got, err := f.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != want {
+	if string(got) != strings.ReplaceAll(want, "'", "`") {
 		t.Errorf("got\n%s", got)
 	}
 }
