@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gin-contrib/requestid"
 	"github.com/gin-gonic/gin"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 
@@ -571,5 +572,21 @@ func TestNotWatched(t *testing.T) {
 		seen.End(200, "")
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestThirdPartyMiddleware mounts middleware of another library on one route.
+func TestThirdPartyMiddleware(t *testing.T) {
+	t.Parallel()
+	const header = "X-Third-Party-Id"
+	h := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
+		r.GET("/with", requestid.New(requestid.WithCustomHeaderStrKey(header)), auth.User, who)
+		r.GET("/without", auth.User, who)
+	})
+	for path, want := range map[string]bool{"/with": true, "/without": false} {
+		w := do(h, "GET", path, "", "", "Authorization", "Bearer "+userToken)
+		if w.Code != 200 || (w.Header().Get(header) != "") != want {
+			t.Errorf("%s: %d, %s %q", path, w.Code, header, w.Header().Get(header))
+		}
 	}
 }
