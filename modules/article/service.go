@@ -17,7 +17,11 @@ type Service struct {
 
 // Create creates an article of the caller.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Article, error) {
-	a := in.document(store.NewMeta(store.NewID(), store.At(s.now())), caller.UserID)
+	a := Article{
+		Meta:   store.NewMeta(store.NewID(), store.At(s.now())),
+		Fields: Fields(in),
+		UserID: caller.UserID,
+	}
 	return a, s.articles.Insert(ctx, a)
 }
 
@@ -38,7 +42,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	if err != nil {
 		return Article{}, err
 	}
-	changes := in.changes()
+	changes := store.Changes(in)
 	if changes == nil {
 		return a, nil
 	}

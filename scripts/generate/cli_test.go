@@ -4,33 +4,53 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gofrs/flock"
+	"example.com/ginseng/scripts/internal/registry"
 )
 
-// project makes a small copy of this one: what the generator reads of it, and no more.
-func project(t testing.TB) string {
+// newProject makes a project with what the command reads.
+func newProject(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{
-		"go.mod", "main.go", registryPath, swaggerPath, "middleware/idempotency.go",
-		"modules/user/model.go", "modules/policy/model.go", "modules/auth/model.go",
+	for name, content := range map[string]string{
+		"go.mod":                  "module example.com/shop\n\ngo 1.26\n",
+		swaggerPath:               `{"paths": {"/auth": {}, "/users/{id}": {}}, "definitions": {"rest.Problem": {}, "Problem": {}}}`,
+		"modules/auth/model.go":   "package auth\n\ntype Session struct {\n\tstore.Meta\n}\n\nvar spec = store.Spec{Name: \"sessions\"}\n",
+		"modules/user/model.go":   "package user\n\n// User is a user.\ntype User struct {\n\tstore.Meta `bson:\",inline\"`\n}\n",
+		"modules/policy/model.go": "package policy\n\ntype Policy struct {\n\tstore.Meta\n}\n",
+		registry.Path: `package modules
+
+import (
+	"example.com/ginseng/kit"
+	"example.com/shop/modules/user"
+)
+
+// Settings has the settings of every module.
+type Settings struct {
+	User user.Settings
+}
+
+// New creates the modules, dependencies first.
+func New(d kit.Deps, s Settings) []kit.Module {
+	users := user.New(d, s.User)
+	return []kit.Module{
+		users,
+	}
+}
+`,
 	} {
-		content, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(t, filepath.Join(dir, name), string(content))
+		write(t, filepath.Join(dir, name), content)
 	}
 	return dir
 }
 
-func put(t testing.TB, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
 		t.Fatal(err)
@@ -46,7 +66,7 @@ func read(t testing.TB, path string) string {
 	return string(content)
 }
 
-// files are all files and folders of a project, with their content.
+// files returns all files and directories with their content.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -64,172 +84,132 @@ func files(t testing.TB, dir string) map[string]string {
 	return out
 }
 
-// names stands in for swag: it lists the modules, as the documentation would.
-func names(tr *tree, changes []change) (map[string][]byte, error) {
-	old, err := os.ReadFile(tr.path(swaggerPath))
-	if err != nil {
-		return nil, err
-	}
-	text, _, _ := strings.Cut(string(old), "\n\n")
-	modules := slices.Clone(tr.modules)
-	for _, c := range changes {
-		if module, ok := strings.CutSuffix(strings.TrimPrefix(c.Path, "modules/"), "/module.go"); ok {
-			modules = slices.DeleteFunc(modules, func(name string) bool { return name == module })
-			if c.New != nil {
-				modules = append(modules, module)
-			}
-		}
-	}
-	if slices.Sort(modules); len(modules) > 3 {
-		text = strings.TrimRight(text, "\n") + "\n\n" + strings.Repeat("\n", len(modules))
-	}
-	return map[string][]byte{swaggerPath: []byte(text)}, nil
-}
-
-// result is what a call did.
+// result is the result of a call.
 type result struct {
 	code     int
 	out, err string
 }
 
-func call(dir string, args ...string) result { return callWith(cli{dir: dir}, args...) }
+func run(dir string, args ...string) result { return callWith(cli{dir: dir}, args...) }
 
 func callWith(c cli, args ...string) result {
 	var out, errs bytes.Buffer
 	if c.in == nil {
 		c.in = strings.NewReader("")
 	}
-	if c.step == nil {
-		c.step = func() error { return nil }
-	}
-	if c.renew == nil {
-		c.renew = names
+	if c.document == nil {
+		c.document = func(string) error { return nil }
 	}
 	c.out, c.err = &out, &errs
 	code := c.run(args)
 	return result{code, out.String(), errs.String()}
 }
 
-// TestThereAndBack generates, is refused a second time, and takes back: the same bytes, and no folder more.
-func TestThereAndBack(t *testing.T) {
+// TestAddUndo adds a resource, is rejected when it repeats that, and removes the resource: the files are as before.
+func TestAddUndo(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
+	dir := newProject(t)
 	before := files(t, dir)
-	args := []string{"--plural", "cacti", "cactus", "name:string:required:search", "--admin=create", "kind:enum(a,b):filter", "owner:ref(user)"}
-	if got := call(filepath.Join(dir, "modules", "user"), args...); got.code != 0 || !strings.Contains(got.out, "written modules/cactus/module.go") ||
-		!strings.HasSuffix(got.out, "Cacti are at /cacti. Next:\n  go test ./modules/cactus/\n  go run .\n  open http://localhost:9000/docs/\n") {
+	args := []string{"--plural", "octopuses", "octopus", "name:string:required:search", "--admin=create", "kind:enum(a,b):filter", "owner:ref(user)"}
+	got := run(filepath.Join(dir, "modules", "user"), args...)
+	if got.code != 0 || !strings.Contains(got.out, "written modules/octopus/module.go") || !strings.Contains(got.out, "octopus: /octopuses. Next:\n  go test ./modules/octopus/\n") {
 		t.Fatalf("%+v", got)
 	}
 	after := files(t, dir)
-	if len(after) != len(before)+1+len(fileNames) {
-		t.Errorf("%d files, %d before", len(after), len(before))
+	if want := len(before) + 1 + len(fileNames); len(after) != want {
+		t.Errorf("%d files, want %d", len(after), want)
 	}
-	want := "name cactus: modules/cactus is there already; take it back with --undo, or choose another name\n"
-	if got := call(dir, args...); got.code != exitUsage || got.err != want || !same(files(t, dir), after) {
-		t.Errorf("a second time: %+v", got)
+	if modules := after[filepath.Join(dir, registry.Path)]; !strings.Contains(modules, "\toctopuses := octopus.New(d)\n\treturn") {
+		t.Errorf("the registry is\n%s", modules)
 	}
-	if got := call(dir, "cactus", "--undo", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "\n+++ /dev/null\n") || !same(files(t, dir), after) {
-		t.Errorf("a dry undo: %+v", got)
+	want := "name octopus: modules/octopus exists; remove it with --undo, or choose another name\n"
+	if got := run(dir, args...); got.code != exitUsage || got.err != want || !maps.Equal(files(t, dir), after) {
+		t.Errorf("again: %+v", got)
 	}
-	if got := call(dir, "--undo", "cactus"); got.code != 0 || !strings.Contains(got.out, "removed modules/cactus/module.go") || !same(files(t, dir), before) {
-		t.Errorf("undo: %+v", got)
+	if got := run(dir, "octopus", "--undo", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "\n+++ /dev/null\n") || !maps.Equal(files(t, dir), after) {
+		t.Errorf("--undo --dry-run: %+v", got)
 	}
-	if got := call(dir, "--undo", "cactus"); got.code != exitUsage || got.err != "name cactus: there is no modules/cactus/module.go to take back\n" {
-		t.Errorf("a second undo: %+v", got)
+	if got := run(dir, "--undo", "octopus"); got.code != 0 || !strings.Contains(got.out, "removed modules/octopus/module.go") || !maps.Equal(files(t, dir), before) {
+		t.Errorf("--undo: %+v", got)
+	}
+	if got := run(dir, "--undo", "octopus"); got.code != exitUsage || got.err != "name octopus: modules/octopus/module.go does not exist; use one of auth, policy, user\n" {
+		t.Errorf("--undo again: %+v", got)
 	}
 }
 
-func same(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, content := range a {
-		if other, there := b[name]; !there || other != content {
-			return false
-		}
-	}
-	return true
-}
-
-// TestDryRun prints every file and a diff, and writes nothing.
+// TestDryRun prints a diff and writes nothing.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
+	dir := newProject(t)
 	before := files(t, dir)
-	got := call(dir, "note", "text", "--dry-run")
-	if got.code != 0 || !same(files(t, dir), before) {
+	got := run(dir, "note", "text", "--dry-run")
+	if got.code != 0 || !maps.Equal(files(t, dir), before) {
 		t.Fatalf("%+v", got)
 	}
 	for _, want := range []string{
 		"--- /dev/null\n+++ b/modules/note/model.go\n@@ -0,0 +1,", "\n--- a/modules/modules.go\n+++ b/modules/modules.go\n@@ -",
-		"\n+\tnotes := note.New(note.Options{", "10 files; nothing was written\n",
+		"\n+\tnotes := note.New(d)\n", "also generated: docs/swagger.json, docs/openapi.json. Nothing was written.\n",
 	} {
 		if !strings.Contains(got.out, want) {
-			t.Errorf("there is no %q in\n%s", want, got.out)
+			t.Errorf("%q is missing in\n%s", want, got.out)
 		}
 	}
 }
 
-// TestEdited takes back what was edited only if it is forced to.
+// TestEdited removes edited files only with --force.
 func TestEdited(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
+	dir := newProject(t)
 	before := files(t, dir)
-	call(dir, "note", "text")
-	put(t, filepath.Join(dir, "modules/note/more.go"), "package note\n")
+	run(dir, "note", "text")
+	write(t, filepath.Join(dir, "modules/note/more.go"), "package note\n")
 	model := filepath.Join(dir, "modules/note/model.go")
-	put(t, model, read(t, model)+"\n// mine\n")
+	write(t, model, read(t, model)+"\n// mine\n")
 	edited := files(t, dir)
-	want := "file modules/note/model.go: was edited, or added, since it was generated; --force takes it away all the same\n" +
-		"file modules/note/more.go: was edited, or added, since it was generated; --force takes it away all the same\n"
-	if got := call(dir, "--undo", "note"); got.code != exitUsage || got.err != want || !same(files(t, dir), edited) {
+	want := "file modules/note/model.go: was edited or added after it was generated; --force removes it\n" +
+		"file modules/note/more.go: was edited or added after it was generated; --force removes it\n"
+	if got := run(dir, "--undo", "note"); got.code != exitUsage || got.err != want || !maps.Equal(files(t, dir), edited) {
 		t.Errorf("%+v", got)
 	}
-	if got := call(dir, "--undo", "note", "--force"); got.code != 0 || !same(files(t, dir), before) {
+	if got := run(dir, "--undo", "note", "--force"); got.code != 0 || !maps.Equal(files(t, dir), before) {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestCollisions refuses what the tree would not bear.
+// TestCollisions rejects names that the project uses.
 func TestCollisions(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
+	dir := newProject(t)
+	write(t, filepath.Join(dir, "modules/blogpost/x.go"), "package blogpost\n")
+	write(t, filepath.Join(dir, "modules/policy/module.go"), "package policy\n")
 	before := files(t, dir)
-	put(t, filepath.Join(dir, "modules/blogpost/x.go"), "package blogpost\n")
-	taken := "names something in modules/modules.go already; choose another"
 	for args, want := range map[string]string{
-		"user a":      "name user: modules/user is there already; take it back with --undo, or choose another name\n",
-		"blog-post a": "name \"blog-post\": modules/blogpost is a package blogpost already; choose another name\n",
-		"ratelimit a": "name ratelimit: ratelimit " + taken + " name\n",
-		"email a":     "name email: email " + taken + " name\n",
-		"answer a --plural idempotency": "plural idempotency: " + taken + " with --plural\n" +
-			"plural idempotency: is a collection already, of middleware/idempotency.go; choose another with --plural\n",
-		"problem a":               "name problem: Problem is an object of the API's documentation already; choose another name\n",
-		"sign-in a --plural auth": "plural auth: " + taken + " with --plural\nplural auth: /auth is a path of the API already; choose another with --plural\n",
-		"probe a --plural readyz": "plural readyz: /readyz is a path of the API already; choose another with --plural\n",
-		"note a:ref(nobody)":      "field a: there is no resource nobody to refer to; refer to one of policy, user\n",
-		"note a:ref(polcy)":       "field a: there is no resource polcy to refer to; did you mean policy?\n",
-		"note a:ref(auth)":        "field a: there is no resource auth to refer to; refer to one of policy, user\n",
-		"--undo user":             "name user: there is no modules/user/module.go to take back\n",
-		"--undo polcy":            "name polcy: there is no modules/polcy/module.go to take back; did you mean policy?\n",
-		"--undo ../x":             "name \"../x\": is not kebab-case, so it is no resource\n",
-		"--undo":                  "name: is missing; write --undo NAME\n",
-		"--undo user a":           "fields: do not go with --undo, which reads the declaration from module.go; write the name alone\n",
-		"--undo user --owner":     "flag --owner: does not go with --undo, which reads the declaration from module.go; leave it out\n",
-		"note a --force":          "flag --force: goes with --undo; leave it out\n",
+		"user a":                     "name user: modules/user exists; remove it with --undo, or choose another name\n",
+		"blog-post a":                "name blog-post: modules/blogpost has package blogpost; choose another name\n",
+		"kit a":                      "name kit: is a package that every module imports; choose another name\n",
+		"users a --plural people":    "name users: modules/modules.go uses the name users; choose another name\n",
+		"person a --plural users":    "plural users: modules/modules.go uses the name users; choose another with --plural\nplural users: the API has the path /users; choose another with --plural\n",
+		"answer a --plural limits":   "plural limits: the runtime has this collection; choose another with --plural\n",
+		"answer a --plural sessions": "plural sessions: modules/auth/model.go has this collection; choose another with --plural\n",
+		"problem a":                  "name problem: the API document has the type Problem; choose another name\n",
+		"sign-in a --plural auth":    "plural auth: the API has the path /auth; choose another with --plural\n",
+		"probe a --plural readyz":    "plural readyz: the API has the path /readyz; choose another with --plural\n",
+		"note a:ref(nobody)":         "field a: unknown resource nobody; use one of policy, user\n",
+		"note a:ref(polcy)":          "field a: unknown resource polcy; did you mean policy?\n",
+		"note a:ref(auth)":           "field a: unknown resource auth; use one of policy, user\n",
+		"--undo user":                "name user: modules/user/module.go does not exist; use one of auth, blogpost, policy, user\n",
+		"--undo policy":              "name policy: modules/policy/module.go has no go:generate line of this command; delete the module by hand\n",
+		"--undo ../x":                "name \"../x\": is not in kebab-case\n",
+		"--undo":                     "name: is missing; write --undo NAME\n",
+		"--undo user a":              "fields: --undo reads the declaration from module.go; write only the name\n",
+		"--undo user --owner":        "flag --owner: --undo reads the declaration from module.go; omit the flag\n",
+		"note a --force":             "flag --force: needs --undo\n",
 	} {
-		if got := call(dir, strings.Fields(args)...); got.code != exitUsage || got.err != want {
+		if got := run(dir, strings.Fields(args)...); got.code != exitUsage || got.err != want {
 			t.Errorf("%s: %d\n%swant\n%s", args, got.code, got.err, want)
 		}
 	}
-	put(t, filepath.Join(dir, "modules/user/module.go"), "package user\n")
-	if got := call(dir, "--undo", "user"); got.code != exitUsage || !strings.Contains(got.err, "has no go:generate line") {
-		t.Errorf("%+v", got)
-	}
-	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "modules/blogpost")), os.Remove(filepath.Join(dir, "modules/user/module.go"))); err != nil {
-		t.Fatal(err)
-	}
-	if !same(files(t, dir), before) {
+	if !maps.Equal(files(t, dir), before) {
 		t.Error("something was written")
 	}
 }
@@ -237,102 +217,86 @@ func TestCollisions(t *testing.T) {
 // TestUnknownRegistry prints the lines to add by hand.
 func TestUnknownRegistry(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
-	path := filepath.Join(dir, registryPath)
-	put(t, path, strings.Replace(read(t, path), "func New(", "func Assemble(", 1))
+	dir := newProject(t)
+	path := filepath.Join(dir, registry.Path)
+	write(t, path, strings.Replace(read(t, path), "func New(", "func Assemble(", 1))
 	before := files(t, dir)
-	got := call(dir, "note", "text")
+	got := run(dir, "note", "text")
 	for _, want := range []string{
-		"nothing was changed", "no func New(h Host, …)", `"example.com/ginseng/modules/note"`,
-		"notes := note.New(note.Options{DB: h.DB, Cursors: cursors, Now: h.Now, NewID: h.NewID})", "notes,",
+		"nothing was changed", "no func New(d kit.Deps, s Settings)", `"example.com/shop/modules/note"`, "notes := note.New(d)", "notes,",
 	} {
 		if !strings.Contains(got.err, want) {
-			t.Errorf("there is no %q in\n%s", want, got.err)
+			t.Errorf("%q is missing in\n%s", want, got.err)
 		}
 	}
-	if got.code != exitFailed || !same(files(t, dir), before) {
+	if got.code != exitFailed || !maps.Equal(files(t, dir), before) {
 		t.Errorf("exit code %d", got.code)
 	}
 }
 
-// TestAsk asks where a terminal is there, and explains itself where none is.
+// TestAsk asks at a terminal, and repeats a question after a mistake.
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
-	if got := call(dir); got.code != exitUsage || got.err != usage || got.out != "" {
+	dir := newProject(t)
+	if got := run(dir); got.code != exitUsage || got.err != usage || got.out != "" {
 		t.Errorf("no terminal: %+v", got)
 	}
-	if got := callWith(cli{dir: dir, asks: true}); got.code != exitUsage || got.err != usage {
+	if got := callWith(cli{dir: dir, terminal: true}); got.code != exitUsage || got.err != usage {
 		t.Errorf("no answer: %+v", got)
 	}
-	got := callWith(cli{dir: dir, asks: true, in: strings.NewReader("note\ntext:text due:time\n")}, "--dry-run")
-	if got.code != 0 || !strings.Contains(got.out, "Name of the resource") || !strings.Contains(got.out, "generate note text:text due:time\n") {
+	got := callWith(cli{dir: dir, terminal: true, in: strings.NewReader("My Note\nnote\ntext:txt\ntext:text due:time\n")}, "--dry-run")
+	for _, want := range []string{"is not in kebab-case; write my-note\nName", "unknown type txt; did you mean text?\nFields", "generate note text:text due:time\n"} {
+		if got.code != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("%q is missing in %+v", want, got)
+		}
+	}
+	if got := run(dir, "--help"); got.code != 0 || got.out != usage {
 		t.Errorf("%+v", got)
 	}
-	if got := call(dir, "--help"); got.code != 0 || got.out != usage {
-		t.Errorf("%+v", got)
-	}
-	if got := call(t.TempDir(), "note", "text"); got.code != exitFailed || !strings.Contains(got.err, "there is no go.mod with modules/modules.go") {
-		t.Errorf("elsewhere: %+v", got)
+	if got := run(t.TempDir(), "note", "text"); got.code != exitFailed || !strings.Contains(got.err, "no go.mod with modules/modules.go") {
+		t.Errorf("outside of a project: %+v", got)
 	}
 }
 
-// TestDirective is go generate, which meets the line of a module that is there.
+// TestDirective runs go generate on an existing module.
 func TestDirective(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
+	dir := newProject(t)
 	before := files(t, dir)
-	if got := callWith(cli{dir: dir, directive: true}, "user", "name"); got.code != 0 || !strings.HasPrefix(got.out, "user: generated before") || !same(files(t, dir), before) {
+	if got := callWith(cli{dir: dir, directive: true}, "user", "name"); got.code != 0 || !strings.HasPrefix(got.out, "user: not generated again") || !maps.Equal(files(t, dir), before) {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestDocsFail has the documentation fail: nothing is written.
-func TestDocsFail(t *testing.T) {
+// TestDocumentFails changes nothing if the document cannot be generated.
+func TestDocumentFails(t *testing.T) {
 	t.Parallel()
-	dir := project(t)
+	dir := newProject(t)
 	before := files(t, dir)
-	fails := func(*tree, []change) (map[string][]byte, error) { return nil, errors.New("no swag here") }
-	got := callWith(cli{dir: dir, renew: fails}, "note", "text")
-	if got.code != exitFailed || got.err != "generate: nothing was changed: the documentation could not be made: no swag here\n" || !same(files(t, dir), before) {
-		t.Errorf("%+v", got)
+	fails := func(string) error { return errors.New("no swag") }
+	want := "generate: nothing was changed: no swag\n"
+	if got := callWith(cli{dir: dir, document: fails}, "note", "text"); got.code != exitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
+		t.Errorf("add: %+v", got)
+	}
+	run(dir, "note", "text")
+	before = files(t, dir)
+	if got := callWith(cli{dir: dir, document: fails}, "--undo", "note"); got.code != exitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
+		t.Errorf("--undo: %+v", got)
 	}
 }
 
-func TestDiff(t *testing.T) {
+// TestRuntimeCollections compares the list with the source of the runtime.
+func TestRuntimeCollections(t *testing.T) {
 	t.Parallel()
-	lines := func(text string) []byte { return []byte(strings.ReplaceAll(text, " ", "\n")) }
-	for _, test := range []struct{ old, now, want string }{
-		{"a b c ", "a x c ", "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"},
-		{"1 2 3 4 5 6 7 8 9 ", "1 2 3 4 5 6 7 8 9 10 ", "@@ -7,3 +7,4 @@\n 7\n 8\n 9\n+10\n"},
-		{"1 2 3 4 5 6 7 8 9 10 ", "0 1 2 3 4 5 6 7 8 9 ", "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -7,4 +8,3 @@\n 7\n 8\n 9\n-10\n"},
-		{"a", "a ", "@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n"},
-	} {
-		if got := (change{"x", lines(test.old), lines(test.now)}).diff(); got != "--- a/x\n+++ b/x\n"+test.want {
-			t.Errorf("%s to %s:\n%s", test.old, test.now, got)
+	for _, dir := range []string{"kit", "middleware"} {
+		found, err := collections(filepath.Join(root, dir))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// TestAnotherCall refuses to work in a project in which another call is at work, and leaves its journal alone.
-func TestAnotherCall(t *testing.T) {
-	t.Parallel()
-	dir := project(t)
-	put(t, filepath.Join(dir, journalDir, "0"), "half written")
-	before := files(t, dir)
-	lock := flock.New(filepath.Join(dir, "main.go"), flock.SetFlag(os.O_RDONLY))
-	if free, err := lock.TryLock(); err != nil || !free {
-		t.Fatal(free, err)
-	}
-	for _, args := range [][]string{{"note", "text"}, {"note", "text", "--dry-run"}, {"--undo", "note"}} {
-		if got := call(dir, args...); got.code != exitFailed || !strings.Contains(got.err, "another call is at work") || !same(files(t, dir), before) {
-			t.Errorf("%q: %+v", args, got)
+		for name, file := range found {
+			if !slices.Contains(runtimeCollections, name) && !strings.Contains(file, "test/") {
+				t.Errorf("%s has the collection %s, which is missing in runtimeCollections", file, name)
+			}
 		}
-	}
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if got := call(dir, "note", "text", "--dry-run"); got.code != 0 || same(files(t, dir), before) {
-		t.Errorf("afterwards: %+v", got)
 	}
 }

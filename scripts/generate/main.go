@@ -1,58 +1,49 @@
-// Command generate adds a resource to the service, or takes one back: the module with its tests, its lines in the registry,
-// and the documentation, from one declaration.
+// Command generate adds a resource to a project, or removes it: the module with its tests, its lines in
+// modules/modules.go, and the API document.
 //
 //	go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
 //	go run ./scripts/generate --undo blog-post
 //
-// It writes all or nothing. What was written is the project's own code from then on; the declaration stays in module.go.
-// Exit code 2 is wrong use, with one line for each mistake; 1 is anything else that went wrong.
+// In a generated project the command is go tool generate. Either all files are written or none. The generated code belongs
+// to the project; module.go has the declaration that it was generated from.
+// Exit code 2 is wrong usage, with one line per mistake; exit code 1 is any other error.
 package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/gofrs/flock"
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/pflag"
 )
 
-const usage = `Usage: go run ./scripts/generate NAME FIELD… [flags]     adds a resource
-       go run ./scripts/generate --undo NAME [flags]    takes it back
+const usage = `Usage: go run ./scripts/generate NAME FIELD… [flags]     add a resource
+       go run ./scripts/generate --undo NAME [flags]    remove it
+In a generated project: go tool generate …
 
-NAME is in kebab-case, such as blog-post. FIELD is name:type:modifier…, a bare name is a string:
+NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the default type is string:
   types      string (at most 200 characters), text (at most 100,000), int, float, bool, time, email, url,
              enum(a,b), ref(resource), []string
-  modifiers  required, unique, search (part of q), sort, filter, min=N, max=N (of text: lengths), default=VALUE
+  modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE
 
-Flags, before or after the names:
-  --plural WORD      path and collection, if the English plural is wrong
-  --methods LIST     some of create,list,show,update,delete; all if not given
-  --master LIST      who may call which method: the bearer of the master key,
-  --admin LIST       an admin,
-  --user LIST        a user (create, update and delete, if not given),
-  --public LIST      everyone (list and show, if not given)
-  --owner, --no-owner  store the author, who alone may update and delete, beside admins; the default where users create
-  --undo             take the resource back; --force does so even if its files were edited
-  --dry-run          print what would change, and write nothing
+Flags:
+  --plural WORD        path and collection, if the English plural is wrong
+  --methods LIST       some of create,list,show,update,delete (default: all)
+  --master LIST        methods that require the master key
+  --admin LIST         methods for admins
+  --user LIST          methods for users (default: create,update,delete)
+  --public LIST        methods for everyone (default: list,show)
+  --owner, --no-owner  store the author; only the author and admins may update and delete (default if users create)
+  --undo               remove the resource; --force removes edited files too
+  --dry-run            print the changes without making them
+  -h, --help           print this text
 
 Example: go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
 `
-
-func main() {
-	dir, err := os.Getwd()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "generate:", err)
-		os.Exit(exitFailed)
-	}
-	c := cli{dir: dir, in: os.Stdin, out: os.Stdout, err: os.Stderr, asks: isTerminal(os.Stdin), step: func() error { return nil }, renew: document}
-	c.directive = os.Getenv("GOFILE") != ""
-	os.Exit(c.run(os.Args[1:]))
-}
 
 const (
 	exitOK     = 0
@@ -60,185 +51,140 @@ const (
 	exitUsage  = 2
 )
 
-// isTerminal reports whether somebody sits at the other end of the file.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
+func main() {
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(exitFailed)
 	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	c := cli{dir: dir, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isatty.IsTerminal(os.Stdin.Fd()), document: document}
+	c.directive = os.Getenv("GOFILE") != ""
+	os.Exit(c.run(os.Args[1:]))
 }
 
-// cli is the process, as far as the command needs one.
+// mistakes are the mistakes in a call, one line each. They end the command with exit code 2.
+type mistakes []string
+
+func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+
+func (m mistakes) Error() string { return strings.Join(m, "\n") }
+
+// err returns the mistakes as an error, or nil if there are none.
+func (m mistakes) err() error {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// cli is the process that runs the command.
 type cli struct {
 	dir       string
 	in        io.Reader
 	out, err  io.Writer
-	asks      bool         // a terminal is there
-	directive bool         // go generate calls, by the line that holds a declaration
-	step      func() error // see writer
-	renew     func(*tree, []change) (map[string][]byte, error)
+	terminal  bool                    // in is a terminal
+	directive bool                    // called by go generate
+	document  func(root string) error // updates the API document
 }
 
-// run does what the arguments say and returns the exit code.
+// run executes the command and returns the exit code.
 func (c cli) run(args []string) int {
-	if c.directive { // of a module that is there: go generate ./... shall not fail for it
-		c.print("%s: generated before, and left as it is; to make it anew, take it back with --undo first\n", strings.Join(args[:min(len(args), 1)], ""))
+	err := c.execute(args)
+	var wrong mistakes
+	switch {
+	case err == nil:
 		return exitOK
-	}
-	problems := newProblems()
-	call := parseCommand(args, problems)
-	if call.has("help") {
+	case errors.Is(err, pflag.ErrHelp):
 		c.print(usage)
 		return exitOK
-	}
-	t, err := findTree(c.dir)
-	if err != nil {
-		return c.fail(err)
-	}
-	// One call at a time: another's journal is not what a killed one left. The registry is replaced, go.mod is the go
-	// command's to lock; this file stays.
-	lock := flock.New(filepath.Join(t.root, "main.go"), flock.SetFlag(os.O_RDONLY))
-	if free, err := lock.TryLock(); err != nil || !free {
-		return c.fail(cmp.Or(err, errors.New("another call is at work in this project; wait until it has ended")))
-	}
-	defer func() { _ = lock.Unlock() }()
-	t.renew = c.renew
-	w := writer{root: t.root, step: c.step}
-	found, err := w.finish()
-	if err != nil {
-		return c.fail(err)
-	}
-	if found != "" {
-		c.print("generate: %s\n", found)
-	}
-	if err := t.look(); err != nil {
-		return c.fail(err)
-	}
-	if len(call.words) == 0 && len(problems.lines) == 0 && !call.has("undo") {
-		if c.asks {
-			call.words = c.ask()
-		}
-		if len(call.words) == 0 {
-			_, _ = fmt.Fprint(c.err, usage)
-			return exitUsage
-		}
-	}
-	plan := c.planAdd
-	if call.has("undo") {
-		plan = c.planUndo
-	}
-	changes, done, err := plan(t, call, problems)
-	switch {
-	case len(problems.lines) > 0:
-		for _, line := range problems.lines {
-			_, _ = fmt.Fprintln(c.err, line)
-		}
+	case errors.Is(err, errUsage):
+		_, _ = fmt.Fprint(c.err, usage)
 		return exitUsage
-	case err != nil:
-		return c.fail(err)
-	case call.has("dry-run"):
-		for _, change := range changes {
-			c.print("%s\n", change.diff())
-		}
-		c.print("%d files; nothing was written\n", len(changes))
-		return exitOK
+	case errors.As(err, &wrong):
+		_, _ = fmt.Fprintln(c.err, wrong)
+		return exitUsage
 	}
-	if err := w.write(changes); err != nil {
-		return c.fail(err)
-	}
-	for _, change := range changes {
-		c.print("  %s %s\n", map[bool]string{true: "removed", false: "written"}[change.New == nil], change.Path)
-	}
-	c.print("%s", done)
-	return exitOK
-}
-
-// planAdd plans a new resource, and what to say when it is there.
-func (c cli) planAdd(t *tree, call command, problems *problems) ([]change, string, error) {
-	if call.has("force") {
-		problems.add("flag --force: goes with --undo; leave it out")
-	}
-	if len(call.words) == 0 {
-		return nil, "", nil
-	}
-	r := declare(call, t.module, t.hasUser(), problems)
-	source, err := os.ReadFile(t.path(registryPath))
-	if err != nil {
-		return nil, "", err
-	}
-	reg, err := readRegistry(source)
-	registered := map[string]bool{}
-	if err == nil {
-		registered = reg.names()
-	}
-	t.welcome(r, registered, problems)
-	if len(problems.lines) > 0 {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", unknownRegistry(err, "add", r)
-	}
-	changes, err := t.planAdd(r, reg)
-	done := fmt.Sprintf("\n%s %s at %s. Next:\n  go test ./modules/%s/\n  go run .\n  open http://localhost:9000/docs/\n",
-		r.Many(), isOrAre(r), r.Path(), r.Name)
-	return changes, strings.ToUpper(done[:2]) + done[2:], err
-}
-
-func isOrAre(r Resource) string {
-	if r.Plural == r.Name {
-		return "is"
-	}
-	return "are"
-}
-
-// planUndo plans the way back.
-func (c cli) planUndo(t *tree, call command, problems *problems) ([]change, string, error) {
-	for flag := range call.flags {
-		if flag != "undo" && flag != "force" && flag != "dry-run" {
-			problems.add("flag --%s: does not go with --undo, which reads the declaration from module.go; leave it out", flag)
-		}
-	}
-	switch {
-	case len(call.words) == 0:
-		problems.add("name: is missing; write --undo NAME")
-	case len(call.words) > 1:
-		problems.add("fields: do not go with --undo, which reads the declaration from module.go; write the name alone")
-	case !kebabCase.MatchString(call.words[0]):
-		problems.add("name %s: is not kebab-case, so it is no resource", show(call.words[0]))
-	}
-	if len(problems.lines) > 0 {
-		return nil, "", nil
-	}
-	changes, err := t.planUndo(call.words[0], call.has("force"), problems)
-	return changes, fmt.Sprintf("\n%s is taken back. Its collection in the database is left as it is.\n", call.words[0]), err
-}
-
-// ask asks for the name and the fields.
-func (c cli) ask() []string {
-	lines := bufio.NewScanner(c.in)
-	var words []string
-	for _, question := range []string{
-		"Name of the resource, such as blog-post: ",
-		"Its fields, such as title:string:required:search content:text\n(string, text, int, float, bool, time, email, url, enum(a,b), ref(user), []string): ",
-	} {
-		c.print("%s", question)
-		if !lines.Scan() {
-			c.print("\n")
-			return nil
-		}
-		words = append(words, strings.Fields(lines.Text())...)
-		if len(words) == 0 {
-			return nil
-		}
-	}
-	return words
-}
-
-func (c cli) print(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }
-
-func (c cli) fail(err error) int {
 	_, _ = fmt.Fprintln(c.err, "generate:", err)
 	return exitFailed
 }
+
+var errUsage = errors.New("no arguments")
+
+func (c cli) execute(args []string) error {
+	if c.directive { // go generate ./... must not fail because of existing modules
+		c.print("%s: not generated again; remove it with --undo first\n", strings.Join(args[:min(len(args), 1)], ""))
+		return nil
+	}
+	call, err := parseArguments(args)
+	if err != nil {
+		return err
+	}
+	p, err := openProject(c.dir)
+	if err != nil {
+		return err
+	}
+	if len(call.args) == 0 && !call.undo {
+		if c.terminal {
+			call.args = c.ask()
+		}
+		if len(call.args) == 0 {
+			return errUsage
+		}
+	}
+	planner := p.planAdd
+	if call.undo {
+		planner = p.planUndo
+	}
+	plan, err := planner(call)
+	if err != nil {
+		return err
+	}
+	if call.dryRun {
+		c.print("%s", plan.diff())
+		return nil
+	}
+	if err := plan.apply(c.document); err != nil {
+		return err
+	}
+	c.print("%s", plan.summary())
+	return nil
+}
+
+// ask asks for the name and the fields, again after each mistake. It returns nil at the end of the input.
+func (c cli) ask() []string {
+	lines := bufio.NewScanner(c.in)
+	question := func(text string, valid func(string) error) (answer string, ok bool) {
+		for {
+			c.print("%s", text)
+			if !lines.Scan() {
+				c.print("\n")
+				return "", false
+			}
+			err := valid(lines.Text())
+			if err == nil {
+				return lines.Text(), true
+			}
+			c.print("%s\n", err)
+		}
+	}
+	name, ok := question("Name of the resource, such as blog-post: ", func(answer string) error {
+		var wrong mistakes
+		checkName(answer, &wrong)
+		return wrong.err()
+	})
+	if !ok {
+		return nil
+	}
+	fields, ok := question("Fields, such as title:string:required:search content:text\n"+
+		"(types: "+strings.Join(typeNames, ", ")+"): ", func(answer string) error {
+		var wrong mistakes
+		parseFields(strings.Fields(answer), &wrong)
+		return wrong.err()
+	})
+	if !ok {
+		return nil
+	}
+	return append([]string{name}, strings.Fields(fields)...)
+}
+
+func (c cli) print(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }

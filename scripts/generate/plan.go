@@ -5,207 +5,251 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"example.com/ginseng/scripts/internal/registry"
 )
 
-// planAdd is the changes that add a resource.
-func (t *tree) planAdd(r Resource, reg *registry) ([]change, error) {
+// change is a file before and after a change; nil if it does not exist.
+type change struct {
+	path          string // from the project's root, with slashes
+	before, after []byte
+}
+
+// plan adds or removes a module.
+type plan struct {
+	root     string
+	name     string   // of the module
+	files    []change // of the module
+	registry change
+	remove   bool
+	done     string // what to print afterwards
+}
+
+// planAdd plans a new resource.
+func (p *project) planAdd(c call) (*plan, error) {
+	var wrong mistakes
+	if c.force {
+		wrong.add("flag --force: needs --undo")
+	}
+	r := declare(c, p.module, p.hasUser(), &wrong)
+	modules, source, invalid := p.registry()
+	registered := map[string]bool{}
+	if invalid == nil {
+		registered = modules.Names()
+	}
+	p.checkCollisions(r, registered, &wrong)
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	if invalid != nil {
+		return nil, editByHand("add", r, invalid)
+	}
+	after, err := modules.Insert(r.entry())
+	if err != nil {
+		return nil, editByHand("add", r, err)
+	}
 	files, err := r.render()
 	if err != nil {
 		return nil, err
 	}
-	var changes []change
+	out := &plan{root: p.root, name: r.Name, registry: change{registry.Path, source, after}}
 	for _, name := range fileNames {
-		changes = append(changes, change{Path: "modules/" + r.Name + "/" + name, New: files[name]})
+		out.files = append(out.files, change{path.Join("modules", r.Name, name), nil, files[name]})
 	}
-	added, err := reg.added(r)
-	if err != nil {
-		return nil, unknownRegistry(err, "add", r)
-	}
-	changes = append(changes, change{Path: registryPath, Old: reg.source, New: added})
-	return t.withDocs(changes)
+	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  go run .\n  open http://localhost:9000/docs/\n", r.Name, r.Path(), r.Name)
+	return out, nil
 }
 
-// unknownRegistry is the error of a registry that was rewritten, with what to do by hand.
-func unknownRegistry(err error, verb string, r Resource) error {
-	return fmt.Errorf("nothing was changed: %w. To go on, make it as it was, or %s these lines by hand:\n%s", err, verb, r.byHand())
-}
-
-// planUndo is the changes that take a resource back.
-func (t *tree) planUndo(name string, force bool, problems *problems) ([]change, error) {
-	dir := "modules/" + name
-	source, err := os.ReadFile(t.path(dir + "/module.go"))
-	if errors.Is(err, fs.ErrNotExist) {
-		hint := ""
-		if near := nearest(name, t.modules); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		problems.add("name %s: there is no %s/module.go to take back%s", show(name), dir, hint)
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	args := declared(string(source), t.module)
-	if args == nil || args[0] != name {
-		problems.add("name %s: %s/module.go has no go:generate line that declares it, so this command has not made it; delete it by hand", show(name), dir)
-		return nil, nil
-	}
-	mistakes := newProblems()
-	r := declare(parseCommand(args, mistakes), t.module, t.hasUser(), mistakes)
-	if len(mistakes.lines) > 0 {
-		return nil, fmt.Errorf("%s/module.go: its go:generate line is not as it was written: %s", dir, strings.Join(mistakes.lines, "; "))
-	}
-	changes, edited, err := t.takeFiles(r)
-	if err != nil {
-		return nil, err
-	}
-	if len(edited) > 0 && !force {
-		for _, path := range edited {
-			problems.add("file %s: was edited, or added, since it was generated; --force takes it away all the same", path)
-		}
-		return nil, nil
-	}
-	registrySource, err := os.ReadFile(t.path(registryPath))
-	if err != nil {
-		return nil, err
-	}
-	reg, err := readRegistry(registrySource)
-	if err != nil {
-		return nil, unknownRegistry(err, "take away", r)
-	}
-	removed, err := reg.removed(r)
-	if err != nil {
-		return nil, unknownRegistry(err, "take away", r)
-	}
-	return t.withDocs(append(changes, change{Path: registryPath, Old: registrySource, New: removed}))
-}
-
-// takeFiles is the removal of every file of the module, and the names of those that are not as they were rendered.
-func (t *tree) takeFiles(r Resource) (changes []change, edited []string, err error) {
-	files, err := r.render()
+func (p *project) registry() (*registry.Registry, []byte, error) {
+	source, err := os.ReadFile(p.path(registry.Path))
 	if err != nil {
 		return nil, nil, err
 	}
-	err = filepath.WalkDir(t.path("modules/"+r.Name), func(path string, e fs.DirEntry, err error) error {
+	modules, err := registry.Parse(source)
+	return modules, source, err
+}
+
+// editByHand returns the error of a registry that cannot be edited, with the lines to add or remove by hand.
+func editByHand(verb string, r Resource, err error) error {
+	entry := r.entry()
+	return fmt.Errorf("nothing was changed: %w. Undo your changes to its structure, or %s these lines by hand:\n\timport:       %s\n\tin New:       %s\n\tin the list:  %s,",
+		err, verb, entry.ImportSpec(), entry.Constructor(), entry.Variable)
+}
+
+// planUndo plans the removal of a resource.
+func (p *project) planUndo(c call) (*plan, error) {
+	wrong := c.wrong
+	for _, flag := range c.set {
+		if flag != "undo" && flag != "force" && flag != "dry-run" {
+			wrong.add("flag --%s: --undo reads the declaration from module.go; omit the flag", flag)
+		}
+	}
+	switch {
+	case len(c.args) == 0:
+		wrong.add("name: is missing; write --undo NAME")
+	case len(c.args) > 1:
+		wrong.add("fields: --undo reads the declaration from module.go; write only the name")
+	case !kebabCase.MatchString(c.args[0]):
+		wrong.add("name %s: is not in kebab-case", quote(c.args[0]))
+	}
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	r, err := p.generated(c.args[0])
+	if err != nil {
+		return nil, err
+	}
+	files, edited, err := p.moduleFiles(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(edited) > 0 && !c.force {
+		for _, name := range edited {
+			wrong.add("file %s: was edited or added after it was generated; --force removes it", name)
+		}
+		return nil, wrong
+	}
+	modules, source, err := p.registry()
+	if err != nil {
+		return nil, editByHand("remove", r, err)
+	}
+	after, err := modules.Remove(r.entry())
+	if err != nil {
+		return nil, editByHand("remove", r, err)
+	}
+	done := r.Name + " is removed. Its records stay in the database.\n"
+	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, true, done}, nil
+}
+
+// generated returns the resource that a module was generated from.
+func (p *project) generated(name string) (r Resource, err error) {
+	file := path.Join("modules", name, "module.go")
+	source, err := os.ReadFile(p.path(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, mistakes{fmt.Sprintf("name %s: %s does not exist; %s", name, file, suggest(name, p.modules))}
+	}
+	if err != nil {
+		return r, err
+	}
+	args := readDirective(string(source))
+	if args == nil || args[0] != name {
+		return r, mistakes{fmt.Sprintf("name %s: %s has no go:generate line of this command; delete the module by hand", name, file)}
+	}
+	c, err := parseArguments(args)
+	if err == nil {
+		var wrong mistakes
+		r = declare(c, p.module, p.hasUser(), &wrong)
+		err = wrong.err()
+	}
+	if err != nil {
+		return r, fmt.Errorf("%s: invalid go:generate line: %w", file, err)
+	}
+	return r, nil
+}
+
+// moduleFiles returns the removal of a module's files, and the names of those that differ from the generated ones.
+func (p *project) moduleFiles(r Resource) (files []change, edited []string, err error) {
+	generated, err := r.render()
+	if err != nil {
+		return nil, nil, err
+	}
+	module := path.Join("modules", r.Name)
+	err = fs.WalkDir(os.DirFS(p.root), module, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(t.root, path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(relative)
-		changes = append(changes, change{Path: name, Old: content})
-		if want, known := files[strings.TrimPrefix(name, "modules/"+r.Name+"/")]; !known || !bytes.Equal(want, content) {
+		content, err := os.ReadFile(p.path(name))
+		files = append(files, change{name, content, nil})
+		if want, exists := generated[strings.TrimPrefix(name, module+"/")]; !exists || !bytes.Equal(want, content) {
 			edited = append(edited, name)
 		}
-		return nil
+		return err
 	})
-	return changes, edited, err
+	return files, edited, err
 }
 
-// withDocs adds the documentation as it is after the changes.
-func (t *tree) withDocs(changes []change) ([]change, error) {
-	renewed, err := t.renew(t, changes)
+// diff returns the changes of source files as a unified diff.
+func (p *plan) diff() string {
+	var out strings.Builder
+	for _, c := range append(slices.Clone(p.files), p.registry) {
+		from, to := "a/"+c.path, "b/"+c.path
+		if c.before == nil {
+			from = os.DevNull
+		}
+		if c.after == nil {
+			to = os.DevNull
+		}
+		out.Write(diff.Diff(from, c.before, to, c.after))
+	}
+	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.files)+1, strings.Join(documents, ", "))
+	return out.String()
+}
+
+// summary lists the changed files, and says what to do next.
+func (p *plan) summary() string {
+	verb := map[bool]string{true: "removed", false: "written"}[p.remove]
+	var out strings.Builder
+	for _, c := range p.files {
+		fmt.Fprintf(&out, "  %s %s\n", verb, c.path)
+	}
+	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(append([]string{registry.Path}, documents...), "\n  written "), p.done)
+	return out.String()
+}
+
+// apply makes the changes: first the module, then the registry, then the documents. If it returns an error, the files are
+// as before.
+func (p *plan) apply(document func(root string) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("nothing was changed: %w", err)
+		}
+	}()
+	staging, err := os.MkdirTemp(filepath.Join(p.root, "modules"), ".generate-") // ignored by go and swag
 	if err != nil {
-		return nil, fmt.Errorf("nothing was changed: the documentation could not be made: %w", err)
+		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(renewed)) {
-		old, err := os.ReadFile(t.path(name))
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Equal(old, renewed[name]) {
-			changes = append(changes, change{Path: name, Old: old, New: renewed[name]})
-		}
+	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
+	from, to := filepath.Join(staging, p.name), filepath.Join(p.root, "modules", p.name)
+	if p.remove {
+		from, to = to, from
+	} else if err := p.stage(from); err != nil {
+		return err
 	}
-	return changes, nil
-}
-
-// document runs scripts/docs on a copy of the tree with the changes in it.
-func document(t *tree, changes []change) (docs map[string][]byte, err error) {
-	dir, err := os.MkdirTemp("", "generate-")
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	if err = p.writeRegistry(staging, p.registry.after); err == nil {
+		err = document(p.root)
+	}
 	if err != nil {
-		return nil, err
+		err = errors.Join(err, p.writeRegistry(staging, p.registry.before), os.Rename(to, from))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := t.copySources(dir); err != nil {
-		return nil, err
-	}
-	for _, c := range changes {
-		target := filepath.Join(dir, filepath.FromSlash(c.Path))
-		if c.New == nil {
-			err = os.Remove(target)
-		} else if err = os.MkdirAll(filepath.Dir(target), 0o755); err == nil {
-			err = os.WriteFile(target, c.New, 0o644)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	out := filepath.Join(dir, "made")
-	for _, step := range []struct {
-		dir  string
-		args []string
-	}{
-		{t.root, []string{"run", "example.com/ginseng/scripts/docs", "-dir", dir, "-out", out}},
-	} {
-		command := exec.Command("go", step.args...)
-		command.Dir = step.dir
-		if printed, err := command.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(step.args, " "), err, bytes.TrimSpace(printed))
-		}
-	}
-	docs = map[string][]byte{}
-	for _, name := range []string{swaggerPath, openAPIPath} {
-		if docs[name], err = os.ReadFile(filepath.Join(out, path.Base(name))); err != nil {
-			return nil, err
-		}
-	}
-	return docs, nil
+	return err
 }
 
-// unread are folders in the root, and node_modules anywhere, that hold no source of the project's, however large they are.
-var unread = []string{".git", journalDir, "data", "tmp"}
+// stage writes the module's files.
+func (p *plan) stage(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	for _, c := range p.files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, path.Base(c.path)), c.after, 0o644)
+		}
+	}
+	return err
+}
 
-// copySources copies what swag reads.
-func (t *tree) copySources(to string) error {
-	return filepath.WalkDir(t.root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(t.root, path)
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			if slices.Contains(unread, relative) || e.Name() == "node_modules" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(path) != ".go" && relative != "go.mod" && relative != "go.sum" {
-			return nil
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, relative)
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(target, content, 0o644)
-	})
+// writeRegistry replaces the registry in one step.
+func (p *plan) writeRegistry(staging string, content []byte) error {
+	staged := filepath.Join(staging, "modules.go")
+	if err := os.WriteFile(staged, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(staged, filepath.Join(p.root, registry.Path))
 }

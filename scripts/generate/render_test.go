@@ -4,51 +4,40 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"path"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 var update = flag.Bool("update", false, "write modules/article from the templates")
 
 const root = "../.."
 
-// declareAll declares a resource as the command would, with the words as a shell splits them.
-func declareAll(t testing.TB, words ...string) Resource {
-	t.Helper()
-	problems := newProblems()
-	r := declare(parseCommand(words, problems), "example.com/ginseng", true, problems)
-	if len(problems.lines) > 0 {
-		t.Fatal(strings.Join(problems.lines, "\n"))
-	}
-	return r
-}
-
-// TestArticle renders the declaration of the article: byte for byte the module as it is. The template is the source of the
-// module, never the other way round; -update writes it.
+// TestArticle compares modules/article with what the templates render from its declaration. The templates are the source:
+// -update writes the module.
 func TestArticle(t *testing.T) {
 	t.Parallel()
-	project, err := findTree(root)
+	p, err := openProject(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := project.look(); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.FromSlash("../../modules/article")
-	text, err := os.ReadFile(filepath.Join(dir, "module.go"))
+	r, err := p.generated("article")
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems := newProblems()
-	r := declare(parseCommand(declared(string(text), project.module), problems), project.module, project.hasUser(), problems)
-	if len(problems.lines) > 0 {
-		t.Fatal(strings.Join(problems.lines, "\n"))
+	want := declareAll(t, "article", "title:string:required:search:sort", "content:text:search")
+	if !slices.Equal(r.Declaration(), want.Declaration()) {
+		t.Errorf("modules/article/module.go declares %q", r.Declaration())
 	}
 	files, err := r.render()
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := filepath.FromSlash("../../modules/article")
 	if *update {
 		for name, content := range files {
 			if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
@@ -66,14 +55,28 @@ func TestArticle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(have, files[e.Name()]) {
-			t.Errorf("modules/article/%s is not what the template gives:\n%s", e.Name(), change{e.Name(), have, files[e.Name()]}.diff())
+			t.Errorf("differs from the templates:\n%s", diff.Diff("modules/article/"+e.Name(), have, "template", files[e.Name()]))
 		}
 	}
 	if len(entries) != len(files) {
-		t.Errorf("modules/article has %d files, the template gives %d", len(entries), len(files))
+		t.Errorf("modules/article has %d files, the templates have %d", len(entries), len(files))
 	}
-	module := string(files["module.go"])
-	if args := declared(module, r.Module); strings.Join(args, " ") != strings.Join(r.Declaration(), " ") {
-		t.Errorf("the go:generate line reads as %q", args)
+}
+
+var importLine = regexp.MustCompile(`(?m)^\t(?:\w+ )?"([^"]+)"$`)
+
+// TestImported compares imported with the templates.
+func TestImported(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, name := range fileNames {
+		for _, m := range importLine.FindAllStringSubmatch(read(t, "templates/"+name+".tmpl"), -1) {
+			want = append(want, path.Base(m[1]))
+		}
+	}
+	slices.Sort(want)
+	want = slices.DeleteFunc(slices.Compact(want), func(name string) bool { return name == "{{.Name}}" })
+	if !slices.Equal(imported, want) {
+		t.Errorf("imported = %q, want %q", imported, want)
 	}
 }

@@ -2,53 +2,36 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
 
-// plants are the words of texts. Three in a row are in their order, and no word begins another.
-var plants = []string{
-	"amber", "birch", "cedar", "daisy", "elder", "fennel", "garlic", "hazel", "indigo", "jasmine", "kale", "lotus",
-	"maple", "nettle", "olive", "poppy", "quince", "rowan", "saffron", "thyme", "umbel", "violet", "walnut", "yarrow",
-}
-
-// familiar are texts for names that resources often use, for the documentation: one, and another.
-var familiar = map[string][2]string{
-	"title":       {"On ginseng", "On ginseng, again"},
-	"content":     {"A root worth waiting for.", "Six years, at least."},
-	"name":        {"Ginseng", "Wild ginseng"},
-	"description": {"A root worth waiting for.", "Six years, at least."},
-	"summary":     {"A root worth waiting for.", "Six years, at least."},
-	"text":        {"A root worth waiting for.", "Six years, at least."},
-	"body":        {"A root worth waiting for.", "Six years, at least."},
-	"city":        {"Seoul", "Vienna"},
-	"country":     {"Korea", "Austria"},
-	"color":       {"green", "red"},
-	"slug":        {"on-ginseng", "on-ginseng-again"},
-}
-
-// example is a value in the documentation.
+// example returns a value for the API document: of a new record for n = 0, of a changed one for n = 1.
 func (f Field) example(n int) string {
-	if pair, known := familiar[f.Name]; known && (f.Type == typeString || f.Type == typeText) {
-		high, _ := strconv.Atoi(f.length())
-		if len(pair[n]) >= f.least() && len(pair[n]) <= high {
-			return pair[n]
-		}
+	if text := f.kind().examples[n]; text != "" {
+		return text
 	}
-	switch f.Type {
-	case typeTime:
-		return []string{"2026-01-02T15:04:05.678Z", "2026-02-03T16:05:06.789Z"}[n]
-	case typeRef:
-		return "65f0c1d2e3a4b5c6d7e8f90" + strconv.Itoa(4+n)
+	if f.Type == typeString || f.Type == typeText {
+		text := []string{"Example ", "Another "}[n] + inWords(suggestKebab(f.Name, "value"))
+		if len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
+			return text
+		}
 	}
 	return f.text(n)
 }
 
-// text is the nth sample, 0 to 2, as a form has it. All keep the field's rules; they ascend where the type lets them.
+// sampleWords are in alphabetical order, and none begins another, so that tests can sort and search them.
+var sampleWords = []string{
+	"amber", "birch", "cedar", "daisy", "elder", "fennel", "garlic", "hazel", "indigo", "jasmine", "kale", "lotus",
+	"maple", "nettle", "olive", "poppy", "quince", "rowan", "saffron", "thyme", "umbel", "violet", "walnut", "yarrow",
+}
+
+// text returns a valid value for tests, as in a form. The values of n = 0, 1, 2 ascend if the type allows three values.
 func (f Field) text(n int) string {
-	word := plants[(3*f.at+n)%len(plants)]
-	if f.at >= len(plants)/3 {
-		word += strconv.Itoa(f.at)
+	word := sampleWords[(3*f.index+n)%len(sampleWords)]
+	if f.index >= len(sampleWords)/3 {
+		word += strconv.Itoa(f.index)
 	}
 	switch f.Type {
 	case typeEmail:
@@ -68,89 +51,37 @@ func (f Field) text(n int) string {
 	case typeList:
 		return strings.Join(f.items(n), ",")
 	}
-	high, _ := strconv.Atoi(f.length()) // rules holds it
-	length := min(max(f.least(), len(word)), high)
-	word = strings.Repeat(word+" ", length/len(word)+1)[:length]
-	if strings.HasSuffix(word, " ") { // which would be trimmed
-		word = word[:length-1] + "x"
-	}
-	return word
+	length := min(max(f.MinLength(), len(word)), f.MaxLength())
+	return strings.Repeat(word+"-", length/len(word)+1)[:length]
 }
 
-// number is the nth sample of an int or float.
+// number returns a valid value of an int or float.
 func (f Field) number(n int) float64 {
-	low, errLow := strconv.ParseFloat(f.Min, 64)
-	high, errHigh := strconv.ParseFloat(f.Max, 64)
-	step := 10.0
-	if f.Type == typeFloat {
-		step = 0.5
-	}
-	x := step * float64(n+1)
-	switch {
-	case errLow == nil && errHigh == nil && (step < low || 3*step > high):
-		x = low + float64(n)
-		if f.Type == typeFloat {
-			x = low + (high-low)*float64(n)/4
-		}
-		return min(x, high)
-	case errLow == nil && step < low:
+	low, high := f.bounds()
+	switch hasLow, hasHigh := f.Min != "", f.Max != ""; {
+	case hasLow && hasHigh && f.Type == typeInt:
+		return math.Floor(low + (high-low)*float64(n)/2)
+	case hasLow && hasHigh:
+		return low + (high-low)*float64(n)/2
+	case hasLow:
 		return low + float64(n)
-	case errHigh == nil && 3*step > high:
+	case hasHigh:
 		return high - 2 + float64(n)
 	}
-	return x
+	return 10 * float64(n+1)
 }
 
-// items is the nth sample of a list.
+// items returns a valid value of a list.
 func (f Field) items(n int) []string {
-	word := plants[(3*f.at+n)%len(plants)]
-	most, _ := strconv.Atoi(f.length())
+	word := sampleWords[(3*f.index+n)%len(sampleWords)]
 	out := []string{word}
-	for i := 2; i <= max(2, f.least()) && i <= most; i++ {
+	for i := 2; i <= min(max(2, f.MinLength()), f.MaxLength()); i++ {
 		out = append(out, word+strconv.Itoa(i))
 	}
 	return out
 }
 
-// Plain is the nth sample as a Go value of the base type.
-func (f Field) Plain(n int) string {
-	text := f.text(n)
-	switch f.Type {
-	case typeInt:
-		return "int64(" + text + ")"
-	case typeFloat:
-		return "float64(" + text + ")"
-	case typeBool:
-		return text
-	case typeTime:
-		return timeGo(text)
-	case typeRef:
-		return fmt.Sprintf("store.ID{11: %d}", n+1)
-	case typeList:
-		return `[]string{"` + strings.Join(f.items(n), `", "`) + `"}`
-	}
-	return strconv.Quote(text)
-}
-
-// inType is the nth sample in a type of as many pointers.
-func (f Field) inType(n int, goType string) string {
-	value := f.Plain(n)
-	for range strings.Count(goType, "*") {
-		value = "new(" + value + ")"
-	}
-	return value
-}
-
-// Stored is the nth sample as the document has it, Created as CreateInput does, Updated as UpdateInput does.
-func (f Field) Stored(n int) string { return f.inType(n, f.StoredType()) }
-
-// Created is the nth sample in CreateInput.
-func (f Field) Created(n int) string { return f.inType(n, f.CreateType()) }
-
-// Updated is the nth sample in UpdateInput.
-func (f Field) Updated(n int) string { return f.inType(n, f.UpdateType()) }
-
-// Sent is the nth sample as JSON comes and goes, in Go.
+// Sent returns the sample as it is decoded from JSON, in Go.
 func (f Field) Sent(n int) string {
 	switch f.Type {
 	case typeInt, typeFloat:
@@ -163,15 +94,41 @@ func (f Field) Sent(n int) string {
 	return strconv.Quote(f.text(n))
 }
 
-// Form is the nth sample in a form, in Go.
+// Form returns the sample in url.Values, in Go.
 func (f Field) Form(n int) string {
-	if f.Type == typeList {
+	if f.IsList() {
 		return `{"` + strings.Join(f.items(n), `", "`) + `"}`
 	}
 	return "{" + strconv.Quote(f.text(n)) + "}"
 }
 
-// decimal is a number as Go writes a float64.
+// Valid returns the value in the helper valid: one that no other call returns if the field is unique. The test counts the
+// calls in s.calls.
+func (f Field) Valid() string {
+	if !f.Unique {
+		return f.Sent(0)
+	}
+	switch f.Type {
+	case typeInt:
+		low, high := f.bounds()
+		return "float64(" + number(min(max(low, 0), high-minUnique)) + " + s.calls)"
+	case typeTime:
+		return "store.At(time.Unix(int64(s.calls), 0)).String()"
+	case typeEmail:
+		return `fmt.Sprintf("a%d@example.com", s.calls)`
+	case typeURL:
+		return `fmt.Sprintf("https://example.com/%d", s.calls)`
+	case typeRef:
+		return "store.NewID().Hex()"
+	}
+	width := min(max(f.MinLength(), 4), f.MaxLength())
+	if width < 4 { // base 36 has enough values
+		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+s.calls), 36)", math.Pow(36, float64(width-1)))
+	}
+	return fmt.Sprintf(`fmt.Sprintf("%%0%dd", s.calls)`, width)
+}
+
+// decimal returns a number as a Go literal of a float64.
 func decimal(x float64) string {
 	text := number(x)
 	if !strings.Contains(text, ".") {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// call is a parsed command line.
+type call struct {
+	args    []string // the name, then the fields
+	plural  string
+	methods []string
+	rules   map[string][]string // methods by rule
+	owner   bool
+	noOwner bool
+	undo    bool
+	force   bool
+	dryRun  bool
+	set     []string // the flags that were given
+	wrong   mistakes // in lists of methods
+}
+
+func (c call) has(flag string) bool { return slices.Contains(c.set, flag) }
+
+// parseArguments parses a command line. The error is pflag.ErrHelp, or mistakes.
+func parseArguments(args []string) (call, error) {
+	c := call{rules: map[string][]string{}}
+	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&c.plural, "plural", "", "")
+	flags.BoolVar(&c.owner, "owner", false, "")
+	flags.BoolVar(&c.noOwner, "no-owner", false, "")
+	flags.BoolVar(&c.undo, "undo", false, "")
+	flags.BoolVar(&c.force, "force", false, "")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "")
+	lists := map[string]*[]string{}
+	for _, name := range append([]string{"methods"}, rules...) {
+		lists[name] = flags.StringArray(name, nil, "")
+	}
+	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return c, err
+	} else if err != nil {
+		return c, mistakes{"flags: " + err.Error() + flagHint(flags, err)}
+	}
+	c.args = flags.Args()
+	flags.Visit(func(f *pflag.Flag) { c.set = append(c.set, f.Name) })
+	c.methods = parseMethods("methods", *lists["methods"], &c.wrong)
+	for _, rule := range rules {
+		c.rules[rule] = parseMethods(rule, *lists[rule], &c.wrong)
+	}
+	return c, nil
+}
+
+// flagHint returns a suggestion if the error is an unknown flag.
+func flagHint(flags *pflag.FlagSet, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return "; " + suggest("--"+unknown.GetSpecifiedName(), names)
+}
+
+// parseMethods reads a flag's comma-separated methods.
+func parseMethods(flag string, values []string, wrong *mistakes) []string {
+	var out []string
+	for word := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		word = strings.TrimSpace(word)
+		switch {
+		case word == "":
+		case !slices.Contains(methods, word):
+			wrong.add("flag --%s: unknown method %s; %s", flag, quote(word), suggest(word, methods))
+		case slices.Contains(out, word):
+			wrong.add("flag --%s: %s is given twice", flag, word)
+		default:
+			out = append(out, word)
+		}
+	}
+	return out
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"math"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// check reports modifiers that contradict each other or the type. It writes bounds and the default in their canonical
+// form.
+func (f *Field) check(bad func(string, ...any)) {
+	k := f.kind()
+	if f.Search && !k.isString {
+		bad("search is for strings, not for %s", f.Type)
+	}
+	if f.Sort && k.filter == "" {
+		bad("sort is not possible for %s", f.Type)
+	}
+	if f.Filter && k.filter == "" {
+		bad("filter is not possible for %s", f.Type)
+	}
+	if f.Unique && !k.unique {
+		bad("unique is not possible for %s", f.Type)
+	}
+	if f.Required && f.HasDefault() {
+		bad("required excludes default")
+	}
+	if f.Unique && f.HasDefault() {
+		bad("unique excludes default")
+	}
+	f.checkBounds(bad)
+	if f.HasDefault() {
+		f.checkDefault(bad)
+	}
+}
+
+func (f *Field) checkBounds(bad func(string, ...any)) {
+	if f.Min == "" && f.Max == "" {
+		return
+	}
+	k := f.kind()
+	low, high := -math.MaxFloat64, math.MaxFloat64
+	switch {
+	case k.maxLength > 0:
+		low, high = 0, float64(k.maxLength)
+	case f.Type == typeInt:
+		low, high = -maxInt, maxInt
+	case !k.isNumber:
+		bad("min and max are not possible for %s", f.Type)
+		return
+	}
+	least, greatest := low, high
+	if !f.bound("min", &f.Min, &least, bad) || !f.bound("max", &f.Max, &greatest, bad) {
+		return
+	}
+	switch {
+	case least > greatest:
+		bad("min=%s is greater than max=%s", number(least), number(greatest))
+	case least < low || greatest > high:
+		bad("min and max of %s are between %s and %s", f.Type, number(low), number(high))
+	case k.maxLength > 0 && greatest < 1:
+		bad("max=%s allows only empty values", f.Max)
+	case f.Unique && f.Type == typeInt && greatest-least+1 < minUnique, f.Unique && f.Type == typeString && greatest < 2:
+		bad("unique needs bounds that allow at least %d values", minUnique)
+	}
+}
+
+// bound parses a bound that is given, and writes it in its canonical form.
+func (f *Field) bound(word string, text *string, into *float64, bad func(string, ...any)) bool {
+	if *text == "" {
+		return true
+	}
+	x, err := strconv.ParseFloat(*text, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || f.Type != typeFloat && !isInteger(*text) {
+		bad("%s=%s is not a number; write %s=10", word, *text, word)
+		return false
+	}
+	*text, *into = number(x), x
+	return true
+}
+
+func isInteger(text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == text
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// plainString matches strings that need no quoting in a go:generate line and in a struct tag.
+var plainString = regexp.MustCompile("^[^\\x00-\\x1f\"`$\\\\]*$")
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+func (f *Field) checkDefault(bad func(string, ...any)) {
+	value := f.Default
+	if !plainString.MatchString(value) {
+		bad("default must not have quotes, backslashes, dollar signs or control characters; edit the generated code instead")
+		return
+	}
+	invalid := func(expected string) { bad("default=%s is not %s", value, expected) }
+	switch f.Type {
+	case typeRef, typeList:
+		bad("default is not possible for %s", f.Type)
+	case typeString, typeText:
+		if strings.TrimSpace(value) != value {
+			bad("default must not start or end with a space")
+		} else if n := utf8.RuneCountInString(value); n < f.MinLength() || n > f.MaxLength() {
+			bad("default=%s has %d characters, which min and max do not allow", value, n)
+		}
+	case typeEmail:
+		if a, err := mail.ParseAddress(value); err != nil || a.Address != value {
+			invalid("an email address")
+		}
+	case typeURL:
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Contains(value, " ") {
+			invalid("an http:// or https:// URL")
+		}
+	case typeInt, typeFloat:
+		f.checkNumber(bad)
+	case typeBool:
+		if value != "true" && value != "false" {
+			invalid("true or false")
+		}
+	case typeTime:
+		t, err := time.Parse(time.RFC3339, value)
+		if err != nil || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
+			invalid("a time such as 2026-01-02T15:04:05Z")
+			return
+		}
+		f.Default = t.UTC().Truncate(time.Millisecond).Format(timeLayout)
+	case typeEnum:
+		if !slices.Contains(f.Values, value) {
+			bad("default=%s is not in the enum; %s", value, suggest(value, f.Values))
+		}
+	}
+}
+
+func (f *Field) checkNumber(bad func(string, ...any)) {
+	x, err := strconv.ParseFloat(f.Default, 64)
+	switch low, high := f.bounds(); {
+	case err != nil || math.IsInf(x, 0) || math.IsNaN(x):
+		bad("default=%s is not a number", f.Default)
+	case f.Type == typeInt && (!isInteger(f.Default) || math.Abs(x) > maxInt):
+		bad("default=%s is not an integer between -%d and %d", f.Default, maxInt, maxInt)
+	case x < low || x > high:
+		bad("default=%s is outside of min and max", f.Default)
+	default:
+		f.Default = number(x)
+	}
+}
+
+// bounds returns the bounds of a number.
+func (f Field) bounds() (low, high float64) {
+	low, high = -math.MaxFloat64, math.MaxFloat64
+	if x, err := strconv.ParseFloat(f.Min, 64); err == nil {
+		low = x
+	}
+	if x, err := strconv.ParseFloat(f.Max, 64); err == nil {
+		high = x
+	}
+	return low, high
+}
+
+// MinLength returns the least length of a string or list, 0 if there is none.
+func (f Field) MinLength() int {
+	n, _ := strconv.Atoi(f.Min) // valid: see checkBounds
+	return n
+}
+
+// MaxLength returns the greatest length of a string or list.
+func (f Field) MaxLength() int {
+	if n, err := strconv.Atoi(f.Max); err == nil {
+		return n
+	}
+	return f.kind().maxLength
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/scripts/internal/registry"
+)
+
+// runtime is the import path of the runtime, in every project.
+const runtime = "example.com/ginseng"
+
+// Methods of a resource, in the order of its routes.
+const (
+	methodCreate = "create"
+	methodList   = "list"
+	methodShow   = "show"
+	methodUpdate = "update"
+	methodDelete = "delete"
+)
+
+// Rules: who may call a method.
+const (
+	rulePublic = "public"
+	ruleUser   = "user"
+	ruleAdmin  = "admin"
+	ruleMaster = "master"
+)
+
+var (
+	methods = []string{methodCreate, methodList, methodShow, methodUpdate, methodDelete}
+	rules   = []string{ruleMaster, ruleAdmin, ruleUser, rulePublic} // strictest first
+)
+
+const (
+	maxFields = 100
+	maxName   = 50
+)
+
+// Resource is a declared resource.
+type Resource struct {
+	Module  string // the import path of the project
+	Name    string // kebab-case
+	Plural  string // kebab-case
+	Fields  fieldList
+	Rules   map[string]string // by method; methods without a rule do not exist
+	Owner   bool              // records store their author
+	HasUser bool              // the project has users
+}
+
+var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// declare returns the resource that a call declares, and adds every mistake to wrong.
+func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
+	*wrong = append(*wrong, c.wrong...)
+	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Rules: map[string]string{}, HasUser: hasUser}
+	checkName(r.Name, wrong)
+	switch {
+	case !c.has("plural"):
+		r.Plural = plural(r.Name)
+	case !kebabCase.MatchString(r.Plural):
+		wrong.add("flag --plural: %s is not in kebab-case; write %s", quote(r.Plural), suggestKebab(r.Plural, plural(r.Name)))
+	case token.IsKeyword(r.Plural):
+		wrong.add("flag --plural: %s is a Go keyword; choose another word", r.Plural)
+	}
+	r.Fields = parseFields(c.args[1:], wrong)
+	r.declareRules(c, wrong)
+	r.declareOwner(c, wrong)
+	for _, f := range r.Fields {
+		if !r.Has(methodList) && (f.Search || f.Sort || f.Filter) {
+			wrong.add("field %s: search, sort and filter need the method list", f.Name)
+		}
+		if !r.Has(methodCreate) && f.HasDefault() {
+			wrong.add("field %s: default needs the method create", f.Name)
+		}
+	}
+	return r
+}
+
+// reserved has the reasons why a name cannot be a module's.
+var reserved = map[string]string{
+	"init": "is reserved in Go", "main": "is reserved in Go", "internal": "is a special directory in Go",
+	"vendor": "is a special directory in Go", "testdata": "is a special directory in Go", "docs": "is a directory that swag ignores",
+}
+
+// windowsDevice matches names that Windows does not allow for directories.
+var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com\d|lpt\d)$`)
+
+// declared are the types that every module declares.
+var declared = []string{"module", "service", "view", "create-input", "update-input", "controller", "fields"}
+
+// imported are the packages that the templates import.
+var imported = []string{
+	"access", "apitest", "cmp", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reflect", "rest", "slices",
+	"store", "strconv", "strings", "testing", "testkit", "time", "url",
+}
+
+func checkName(name string, wrong *mistakes) {
+	bad := func(reason string) { wrong.add("name %s: %s", quote(name), reason) }
+	pkg := packageName(name)
+	switch reason := reserved[name]; {
+	case reason != "":
+		bad(reason + "; choose another name")
+	case windowsDevice.MatchString(name):
+		bad("is a device name on Windows; choose another name")
+	case !kebabCase.MatchString(name):
+		bad("is not in kebab-case; write " + suggestKebab(name, "blog-post"))
+	case len(name) > maxName:
+		bad("has more than 50 characters; choose a shorter name")
+	case slices.Contains(declared, name):
+		bad("is a type of every module; choose another name")
+	case token.IsKeyword(pkg):
+		bad("is a Go keyword; choose another name")
+	case types.Universe.Lookup(pkg) != nil:
+		bad("is predeclared in Go; choose another name")
+	case slices.Contains(imported, pkg):
+		bad("is a package that every module imports; choose another name")
+	}
+}
+
+// defaultRule returns who may call a method unless a flag says otherwise.
+func (r Resource) defaultRule(method string) string {
+	switch {
+	case method == methodList || method == methodShow:
+		return rulePublic
+	case r.HasUser:
+		return ruleUser
+	}
+	return ruleMaster
+}
+
+func (r Resource) declareRules(c call, wrong *mistakes) {
+	chosen := methods
+	if c.has("methods") && len(c.wrong) == 0 {
+		if chosen = c.methods; chosen == nil {
+			wrong.add("flag --methods: name at least one of %s", strings.Join(methods, ", "))
+		}
+	}
+	for _, method := range chosen {
+		r.Rules[method] = r.defaultRule(method)
+	}
+	flags := map[string]string{} // by method
+	for _, rule := range rules {
+		for _, method := range c.rules[rule] {
+			switch {
+			case flags[method] != "":
+				wrong.add("flag --%s: %s is also given to --%s", rule, method, flags[method])
+			case r.Rules[method] == "":
+				wrong.add("flag --%s: --methods does not have %s", rule, method)
+			case !r.HasUser && (rule == ruleUser || rule == ruleAdmin):
+				wrong.add("flag --%s: the project has no users; use --master or --public", rule)
+			default:
+				r.Rules[method] = rule
+			}
+			flags[method] = rule
+		}
+	}
+}
+
+func (r *Resource) declareOwner(c call, wrong *mistakes) {
+	usersCreate := r.Rules[methodCreate] == ruleUser
+	r.Owner = usersCreate && !c.noOwner
+	switch {
+	case c.owner && c.noOwner:
+		wrong.add("flag --owner: excludes --no-owner")
+	case c.owner && !usersCreate:
+		wrong.add("flag --owner: the author is the user who creates the record; add --user create")
+	}
+}
+
+// Declaration returns the arguments that declare the resource, in a canonical form: flags only where they differ from the
+// default.
+func (r Resource) Declaration() []string {
+	out := []string{r.Name}
+	for _, f := range r.Fields {
+		out = append(out, f.String())
+	}
+	if r.Plural != plural(r.Name) {
+		out = append(out, "--plural", r.Plural)
+	}
+	if chosen := r.Methods(); len(chosen) < len(methods) {
+		out = append(out, "--methods", strings.Join(chosen, ","))
+	}
+	withUsers := Resource{HasUser: true}
+	for _, rule := range rules {
+		named := slices.DeleteFunc(r.Methods(), func(m string) bool { return r.Rules[m] != rule || withUsers.defaultRule(m) == rule })
+		if len(named) > 0 {
+			out = append(out, "--"+rule, strings.Join(named, ","))
+		}
+	}
+	if r.Rules[methodCreate] == ruleUser && !r.Owner {
+		out = append(out, "--no-owner")
+	}
+	return out
+}
+
+// Methods returns the methods of the resource, in the order of the routes.
+func (r Resource) Methods() []string {
+	return slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return !r.Has(m) })
+}
+
+// Has reports whether the resource has the method.
+func (r Resource) Has(method string) bool { return r.Rules[method] != "" }
+
+const directive = "//go:generate go run " + runtime + "/scripts/generate "
+
+// Directive returns the go:generate line with the declaration.
+func (r Resource) Directive() string {
+	args := r.Declaration()
+	for i, arg := range args {
+		if strings.ContainsAny(arg, " \t") {
+			args[i] = `"` + arg + `"` // a declaration has no quotes and no backslashes: see plainString
+		}
+	}
+	return directive + strings.Join(args, " ")
+}
+
+var directiveArgument = regexp.MustCompile(`"([^"]*)"|[^\s"]+`)
+
+// readDirective returns the arguments in the go:generate line of a module.go, or nil if there is none.
+func readDirective(source string) (args []string) {
+	for line := range strings.Lines(source) {
+		if rest, ok := strings.CutPrefix(line, directive); ok {
+			for _, arg := range directiveArgument.FindAllString(rest, -1) {
+				args = append(args, strings.Trim(arg, `"`))
+			}
+		}
+	}
+	return args
+}
+
+// entry returns what the registry has of the module.
+func (r Resource) entry() registry.Module {
+	variable := variableName(r.Plural)
+	if variable == r.Package() {
+		variable += "Module"
+	}
+	return registry.Module{
+		Import: path.Join(r.Module, "modules", r.Name), Package: r.Package(), Variable: variable, Call: r.Package() + ".New(d)",
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// declareAll declares a resource, and fails on a mistake.
+func declareAll(t testing.TB, args ...string) Resource {
+	t.Helper()
+	r, err := tryDeclare(runtime, true, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func tryDeclare(module string, hasUser bool, args ...string) (Resource, error) {
+	c, err := parseArguments(args)
+	if err != nil {
+		return Resource{}, err
+	}
+	var wrong mistakes
+	r := declare(c, module, hasUser, &wrong)
+	return r, wrong.err()
+}
+
+// TestDeclaration checks the canonical form of declarations, also as a go:generate line.
+func TestDeclaration(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][2]string{
+		{"note text", "note text:string"},
+		{"note a:int:max=5:min=1:sort:required", "note a:int:required:sort:min=1:max=5"},
+		{"--plural cacti octopus name", "octopus name:string --plural cacti"},
+		{"cactus --plural=cacti name", "cactus name:string"},
+		{"words a", "words a:string"},
+		{"note a --methods list,create --no-owner --admin list", "note a:string --methods create,list --admin list --no-owner"},
+		{"note a --public create --user list", "note a:string --user list --public create"},
+		{"note a --owner", "note a:string"},
+		{"note a:time:default=2026-01-02T16:04:05+01:00:sort b:url:default=https://a.example:80/x", "note a:time:sort:default=2026-01-02T15:04:05.000Z b:url:default=https://a.example:80/x"},
+		{"note a:float:default=1e2:min=-.5", "note a:float:min=-0.5:default=100"},
+		{"note a:enum(x,y):default=y b:ref(user) c:[]string:max=3", "note a:enum(x,y):default=y b:ref(user) c:[]string:max=3"},
+	} {
+		r := declareAll(t, strings.Fields(test[0])...)
+		if got := strings.Join(r.Declaration(), " "); got != test[1] {
+			t.Errorf("%s: %s, want %s", test[0], got, test[1])
+		}
+		if got := strings.Join(declareAll(t, r.Declaration()...).Declaration(), " "); got != test[1] {
+			t.Errorf("%s is parsed as %s", test[1], got)
+		}
+	}
+	r := declareAll(t, "note", "a:string:default=two words, and more", "--no-owner")
+	if got := readDirective("package note\n\n" + r.Directive() + "\n"); !slices.Equal(got, r.Declaration()) {
+		t.Errorf("%s is parsed as %q", r.Directive(), got)
+	}
+}
+
+// TestMistakes checks the message of each mistake.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	many := "note"
+	for i := range maxFields + 1 {
+		many += fmt.Sprint(" f", i)
+	}
+	kebab := "is not in kebab-case; write "
+	windows := "is a device name on Windows; choose another name"
+	for _, test := range []struct {
+		args string
+		want []string
+	}{
+		{"../x a", []string{`name "../x": ` + kebab + "x"}},
+		{"/etc a", []string{`name "/etc": ` + kebab + "etc"}},
+		{"a/b a", []string{`name "a/b": ` + kebab + "a-b"}},
+		{"BlogPost a", []string{`name "BlogPost": ` + kebab + "blog-post"}},
+		{"blog_post a", []string{`name "blog_post": ` + kebab + "blog-post"}},
+		{"nоte a", []string{`name "n\u043ete": ` + kebab + "n-te"}}, // the second letter is Cyrillic
+		{"CON a", []string{`name "CON": ` + windows}},
+		{"lpt1 a", []string{"name lpt1: " + windows}},
+		{"func a", []string{"name func: is a Go keyword; choose another name"}},
+		{"string a", []string{"name string: is predeclared in Go; choose another name"}},
+		{"any a", []string{"name any: is predeclared in Go; choose another name"}},
+		{"listing a", []string{"name listing: is a package that every module imports; choose another name"}},
+		{"test-kit a", []string{`name test-kit: is a package that every module imports; choose another name`}},
+		{"internal a", []string{"name internal: is a special directory in Go; choose another name"}},
+		{"docs a", []string{"name docs: is a directory that swag ignores; choose another name"}},
+		{"main a", []string{"name main: is reserved in Go; choose another name"}},
+		{"view a", []string{"name view: is a type of every module; choose another name"}},
+		{strings.Repeat("x", 51) + " a", []string{"name " + strings.Repeat("x", 51) + ": has more than 50 characters; choose a shorter name"}},
+
+		{"note", []string{"fields: none is given; write at least one after the name, such as title:string:required"}},
+		{many, []string{"fields: 101 are given, at most 100 are possible"}},
+		{"note a a", []string{"field a: is given twice"}},
+		{"note ab aB", []string{"field aB: differs from ab only in upper and lower case"}},
+		{"note a_b", []string{`field "a_b": is not in camelCase; write aB`}},
+		{"note Title", []string{`field "Title": is not in camelCase; write title`}},
+		{"note tіtle", []string{`field "t\u0456tle": is not in camelCase; write tTle`}},
+		{"note :int", []string{`field "": the name is missing; write name:type`}},
+		{"note a:", []string{"field a: the type is missing; write name:type"}},
+		{"note id", []string{"field id: is a field of every resource; choose another name"}},
+		{"note userId", []string{"field userId: is the author's id; choose another name"}},
+		{"note version", []string{"field version: is the record's version; choose another name"}},
+		{"note access_token", []string{`field "access_token": is a credential; choose another name`}},
+		{"note limit", []string{"field limit: is a list parameter; choose another name"}},
+		{"note view", []string{"field view: is a method of every resource; choose another name"}},
+		{"note meta", []string{"field meta: is an embedded struct of every resource; choose another name"}},
+
+		{"note a:flaot", []string{"field a: unknown type flaot; did you mean float?"}},
+		{"note a:decimal", []string{"field a: unknown type decimal; use one of []string, bool, email, enum, float, int, ref, string, text, time, url"}},
+		{"note a:required", []string{"field a: the type comes first; write a:string:required"}},
+		{"note a:[]int", []string{`field a: unknown type "[]int"; did you mean int?`}},
+		{"note a:int(5)", []string{"field a: int has no parameters; only enum(…) and ref(…) have"}},
+		{"note a:enum", []string{"field a: values of an enum are letters, digits, - and _; write enum(draft,published)"}},
+		{"note a:enum(x,x)", []string{"field a: the enum has x twice"}},
+		{"note a:ref", []string{"field a: the resource is missing; write ref(article)"}},
+		{"note a:int:requird", []string{"field a: unknown modifier requird; did you mean required?"}},
+		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, min, max, default"}},
+		{"note a:int:sort:sort", []string{"field a: sort is given twice"}},
+		{"note a:int:sort=1", []string{"field a: sort has no value; write sort"}},
+		{"note a:int:min", []string{"field a: min needs a value; write min=…"}},
+
+		{"note a:int:search", []string{"field a: search is for strings, not for int"}},
+		{"note a:text:sort", []string{"field a: sort is not possible for text"}},
+		{"note a:[]string:filter", []string{"field a: filter is not possible for []string"}},
+		{"note a:required:default=x", []string{"field a: the type comes first; write a:string:required"}},
+		{"note a:string:required:default=x", []string{"field a: required excludes default"}},
+		{"note a:float:unique", []string{"field a: unique is not possible for float"}},
+		{"note a:bool:unique", []string{"field a: unique is not possible for bool"}},
+		{"note a:int:unique:default=1", []string{"field a: unique excludes default"}},
+		{"note a:int:unique:min=1:max=9", []string{"field a: unique needs bounds that allow at least 1000 values"}},
+		{"note a:int:min=5:max=3", []string{"field a: min=5 is greater than max=3"}},
+		{"note a:int:min=1.5", []string{"field a: min=1.5 is not a number; write min=10"}},
+		{"note a:string:min=-1", []string{"field a: min and max of string are between 0 and 200"}},
+		{"note a:string:max=300", []string{"field a: min and max of string are between 0 and 200"}},
+		{"note a:string:max=0", []string{"field a: max=0 allows only empty values"}},
+		{"note a:[]string:max=101", []string{"field a: min and max of []string are between 0 and 100"}},
+		{"note a:int:max=9007199254740992", []string{"field a: min and max of int are between -9007199254740991 and 9007199254740991"}},
+		{"note a:time:min=1", []string{"field a: min and max are not possible for time"}},
+		{"note a:int:default=x", []string{"field a: default=x is not a number"}},
+		{"note a:int:default=9:max=5", []string{"field a: default=9 is outside of min and max"}},
+		{"note a:string:default=abc:max=2", []string{"field a: default=abc has 3 characters, which min and max do not allow"}},
+		{"note a:string:default=", []string{"field a: default needs a value; write default=…"}},
+		{"note a:string:default=$HOME", []string{"field a: default must not have quotes, backslashes, dollar signs or control characters; edit the generated code instead"}},
+		{"note a:enum(low,high):default=hihg", []string{"field a: default=hihg is not in the enum; did you mean high?"}},
+		{"note a:bool:default=yes", []string{"field a: default=yes is not true or false"}},
+		{"note a:time:default=today", []string{"field a: default=today is not a time such as 2026-01-02T15:04:05Z"}},
+		{"note a:email:default=x", []string{"field a: default=x is not an email address"}},
+		{"note a:url:default=x", []string{"field a: default=x is not an http:// or https:// URL"}},
+		{"note a:float:default=NaN", []string{"field a: default=NaN is not a number"}},
+		{"note a:ref(user):default=x", []string{"field a: default is not possible for ref"}},
+
+		{"note a --pubic list", []string{"flags: unknown flag: --pubic; did you mean --public?"}},
+		{"note a --plural", []string{"flags: flag needs an argument: --plural"}},
+		{"note a --undo=yes", []string{"flags: invalid argument \"yes\" for \"--undo\" flag: strconv.ParseBool: parsing \"yes\": invalid syntax"}},
+		{"note a --plural ../x", []string{`flag --plural: "../x" is not in kebab-case; write x`}},
+		{"note a --plural func", []string{"flag --plural: func is a Go keyword; choose another word"}},
+		{"note a --methods lst,show", []string{"flag --methods: unknown method lst; did you mean list?"}},
+		{"note a --methods ,", []string{"flag --methods: name at least one of create, list, show, update, delete"}},
+		{"note a --admin create --user create", []string{"flag --user: create is also given to --admin"}},
+		{"note a --admin create,create", []string{"flag --admin: create is given twice"}},
+		{"note a --methods show --admin list", []string{"flag --admin: --methods does not have list"}},
+		{"note a --owner --no-owner", []string{"flag --owner: excludes --no-owner"}},
+		{"note a --owner --admin create", []string{"flag --owner: the author is the user who creates the record; add --user create"}},
+		{"note a:int:sort --methods create", []string{"field a: search, sort and filter need the method list"}},
+		{"note a:int:default=5 --methods list", []string{"field a: default needs the method create"}},
+
+		{"note a:flaot b:int:requird:min=9:max=5 --methods lst", []string{
+			"field a: unknown type flaot; did you mean float?", "field b: min=9 is greater than max=5",
+			"field b: unknown modifier requird; did you mean required?", "flag --methods: unknown method lst; did you mean list?",
+		}},
+	} {
+		_, err := tryDeclare(runtime, true, strings.Fields(test.args)...)
+		var got mistakes
+		errors.As(err, &got)
+		if slices.Sort(got); !slices.Equal(got, test.want) {
+			t.Errorf("%.60s:\n%v\nwant\n%s", test.args, err, strings.Join(test.want, "\n"))
+		}
+	}
+	for _, arg := range []string{"-h", "--help"} {
+		if _, err := parseArguments([]string{"note", arg}); !errors.Is(err, pflag.ErrHelp) {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}
+
+// TestWithoutUsers declares resources in a project without users.
+func TestWithoutUsers(t *testing.T) {
+	t.Parallel()
+	r, err := tryDeclare("example.com/bare", false, "note", "a")
+	if got := strings.Join(r.Declaration(), " "); got != "note a:string --master create,update,delete" || r.Owner || err != nil {
+		t.Errorf("%s, owner %v, %v", got, r.Owner, err)
+	}
+	files, err := r.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if strings.Contains(string(content), "SignUp") || strings.Contains(string(content), "MayChange") {
+			t.Errorf("%s has users", name)
+		}
+		if strings.Contains(string(content), "example.com/ginseng/modules") {
+			t.Errorf("%s imports a module of the runtime's own service", name)
+		}
+	}
+	_, err = tryDeclare("example.com/bare", false, "note", "a", "--user", "list")
+	if want := "flag --user: the project has no users; use --master or --public"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

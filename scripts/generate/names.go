@@ -1,0 +1,104 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/gobuffalo/flect"
+	"golang.org/x/text/unicode/norm"
+)
+
+// plural returns the English plural of a kebab-case name. A plural is its own plural.
+func plural(name string) string {
+	if len(name) == 1 {
+		return name + "s"
+	}
+	return flect.Pluralize(name)
+}
+
+// initialisms are those of staticcheck and some more, as far as flect does not know them.
+var initialisms = strings.Fields(`amqp ascii css db gid guid iban isbn qps rpc rtp sip sku sla sms tcp tls ts ttl ui uid utf vat
+	vm xml xmpp xsrf xss`)
+
+// goName returns the exported Go name of a name in kebab-case or camelCase: imageUrl2 is ImageURL2.
+func goName(name string) string {
+	var out strings.Builder
+	for word := range strings.SplitSeq(flect.Dasherize(name), "-") {
+		letters := strings.TrimRight(word, "0123456789")
+		if slices.Contains(initialisms, letters) {
+			out.WriteString(strings.ToUpper(letters))
+		} else {
+			out.WriteString(flect.Pascalize(letters))
+		}
+		out.WriteString(word[len(letters):])
+	}
+	return out.String()
+}
+
+// variableName returns the unexported Go name of a kebab-case name.
+func variableName(name string) string { return flect.Camelize(name) }
+
+// packageName returns the package of a module.
+func packageName(module string) string { return strings.ReplaceAll(module, "-", "") }
+
+// inWords returns a kebab-case name as in a sentence: api-key is "API key".
+func inWords(name string) string {
+	words := strings.Split(name, "-")
+	for i, word := range words {
+		if upper := strings.ToUpper(word); len(word) > 1 && goName(word) == upper {
+			words[i] = upper
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// withArticle puts "a" or "an" before words.
+func withArticle(words string) string {
+	begins := func(prefixes ...string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(strings.ToLower(words), p) })
+	}
+	vowel := begins("a", "e", "i", "o", "u", "hour", "heir", "honest", "honor", "honour", "html", "http", "sms", "sql", "xml")
+	if vowel && !begins("eu", "one", "once", "uni", "use", "usa", "ute", "uti", "uri", "url", "utc", "utf", "udp", "ui", "uuid") {
+		return "an " + words
+	}
+	return "a " + words
+}
+
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "ß", "ss")
+
+// suggestKebab returns a valid name that resembles an invalid one, or example.
+func suggestKebab(name, example string) string {
+	ascii := strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+			return c
+		case c >= 0x300 && c < 0x370: // combining accents
+			return -1
+		}
+		return '-'
+	}, norm.NFD.String(umlauts.Replace(norm.NFC.String(name))))
+	words := strings.FieldsFunc(strings.ToLower(flect.Dasherize(strings.Trim(ascii, "-"))), func(c rune) bool { return c == '-' })
+	if out := strings.Join(words, "-"); kebabCase.MatchString(out) {
+		return out
+	}
+	return example
+}
+
+// suggestCamel does the same for a field.
+func suggestCamel(name string) string { return variableName(suggestKebab(name, "first-name")) }
+
+// suggest returns advice for an unknown word: the nearest known one, or all of them.
+func suggest(word string, known []string) string {
+	best, least := "", 3
+	for _, candidate := range known {
+		distance := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(candidate))
+		if candidate != word && distance < least && distance < len(candidate) {
+			best, least = candidate, distance
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "use one of " + strings.Join(known, ", ")
+}

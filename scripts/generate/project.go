@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"example.com/ginseng/scripts/internal/registry"
+)
+
+// project has what a new resource can collide with.
+type project struct {
+	root      string
+	module    string   // import path
+	modules   []string // directories of modules/
+	resources []string // modules that a ref can refer to
+	// collections has the file that declares each collection.
+	collections map[string]string
+	// paths are the first segments of the routes, definitions the types in the API document.
+	paths, definitions map[string]bool
+}
+
+// openProject reads the project that has the directory.
+func openProject(dir string) (*project, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		source, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if _, missing := os.Stat(filepath.Join(at, registry.Path)); err == nil && missing == nil {
+			p := &project{root: at, module: modfile.ModulePath(source)}
+			return p, errors.Join(p.readModules(), p.readDocument())
+		}
+		if filepath.Dir(at) == at {
+			return nil, fmt.Errorf("no go.mod with %s next to it, here or in a parent directory; run the command in a project", registry.Path)
+		}
+	}
+}
+
+func (p *project) path(name string) string { return filepath.Join(p.root, filepath.FromSlash(name)) }
+
+func (p *project) hasUser() bool { return slices.Contains(p.modules, "user") }
+
+func (p *project) readModules() error {
+	entries, err := os.ReadDir(p.path("modules"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		p.modules = append(p.modules, e.Name())
+		source, err := os.ReadFile(p.path("modules/" + e.Name() + "/model.go"))
+		document := regexp.MustCompile(`(?m)^type ` + goName(e.Name()) + ` struct \{\n\tstore\.Meta`)
+		if err == nil && document.Match(source) {
+			p.resources = append(p.resources, e.Name())
+		}
+	}
+	p.collections, err = collections(p.path("modules"))
+	return err
+}
+
+// runtimeCollections are the collections of the runtime.
+var runtimeCollections = []string{"idempotency", "limits"}
+
+var specName = regexp.MustCompile(`(?:store|listing)\.Spec\{\s*Name:\s*"([^"]+)"`)
+
+// collections returns the names in literals of store.Spec and listing.Spec below a directory, with their files.
+func collections(dir string) (map[string]string, error) {
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range specName.FindAllStringSubmatch(string(source), -1) {
+			out[m[1]] = filepath.Base(dir) + strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(dir))
+		}
+		return err
+	})
+	return out, err
+}
+
+const swaggerPath = "docs/swagger.json"
+
+func (p *project) readDocument() error {
+	p.paths = map[string]bool{"docs": true, "livez": true, "readyz": true, "openapi.json": true, "metrics": true}
+	p.definitions = map[string]bool{}
+	source, err := os.ReadFile(p.path(swaggerPath))
+	if err != nil {
+		return err
+	}
+	var document struct {
+		Paths, Definitions map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(source, &document); err != nil {
+		return fmt.Errorf("%s: %w", swaggerPath, err)
+	}
+	for path := range document.Paths {
+		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		p.paths[first] = true
+	}
+	for name := range document.Definitions {
+		p.definitions[name] = true
+	}
+	return nil
+}
+
+// checkCollisions reports what the resource has in common with the project.
+func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
+	for _, f := range r.Fields {
+		if f.Type == typeRef && f.Target != "" && f.Target != r.Name && !slices.Contains(p.resources, f.Target) {
+			wrong.add("field %s: unknown resource %s; %s", quote(f.Name), quote(f.Target), suggest(f.Target, p.resources))
+		}
+	}
+	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
+		return
+	}
+	bad := func(format string, args ...any) {
+		wrong.add("name %s: %s; choose another name", r.Name, fmt.Sprintf(format, args...))
+	}
+	badPlural := func(format string, args ...any) {
+		wrong.add("plural %s: %s; choose another with --plural", r.Plural, fmt.Sprintf(format, args...))
+	}
+	if slices.Contains(p.modules, r.Name) {
+		wrong.add("name %s: modules/%s exists; remove it with --undo, or choose another name", r.Name, r.Name)
+		return
+	}
+	for _, module := range p.modules {
+		if packageName(module) == r.Package() {
+			bad("modules/%s has package %s", module, r.Package())
+		}
+	}
+	for _, definition := range []string{r.Type(), r.Type() + "Create", r.Type() + "Update"} {
+		if p.definitions[definition] {
+			bad("the API document has the type %s", definition)
+		}
+	}
+	if registered[r.Package()] && !slices.Contains(imported, r.Package()) {
+		bad("%s uses the name %s", registry.Path, r.Package())
+	}
+	if variable := r.entry().Variable; registered[variable] {
+		badPlural("%s uses the name %s", registry.Path, variable)
+	}
+	if file, exists := p.collections[r.Plural]; exists {
+		badPlural("%s has this collection", file)
+	} else if slices.Contains(runtimeCollections, r.Plural) {
+		badPlural("the runtime has this collection")
+	}
+	if p.paths[r.Plural] {
+		badPlural("the API has the path %s", r.Path())
+	}
+}

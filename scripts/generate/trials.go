@@ -1,0 +1,301 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The methods below are what the templates of the tests use.
+
+// Token returns the credential that a method requires, in Go.
+func (r Resource) Token(method string) string {
+	return map[string]string{
+		ruleUser: "s.author.Token", ruleAdmin: "s.admin.Token", ruleMaster: "testkit.MasterKey", rulePublic: `""`,
+	}[r.Rules[method]]
+}
+
+// As returns the credential as an element of a request, "" if the method is public.
+func (r Resource) As(method string) string {
+	if r.Rules[method] == rulePublic {
+		return ""
+	}
+	return ", As: " + r.Token(method)
+}
+
+// HasRule reports whether a method has the rule.
+func (r Resource) HasRule(rule string) bool {
+	return slices.ContainsFunc(r.Methods(), func(m string) bool { return r.Rules[m] == rule })
+}
+
+// HasOne reports whether a method is about one record.
+func (r Resource) HasOne() bool {
+	return r.Has(methodShow) || r.Has(methodUpdate) || r.Has(methodDelete)
+}
+
+// Required and Optional return the fields with and without required.
+func (r Resource) Required() fieldList {
+	return r.Fields.only(func(f Field) bool { return f.Required })
+}
+func (r Resource) Optional() fieldList {
+	return r.Fields.only(func(f Field) bool { return !f.Required })
+}
+
+// CountsCalls reports whether the helper valid counts its calls.
+func (r Resource) CountsCalls() bool {
+	return slices.ContainsFunc(r.Required(), func(f Field) bool { return f.Unique && f.Type != typeRef })
+}
+
+// MethodNames returns the names of the methods, as fields of a struct.
+func (r Resource) MethodNames() string { return strings.Join(r.Methods(), ", ") }
+
+// RuleNames returns those of the methods with rules.
+func (r Resource) RuleNames() string {
+	return strings.Join(slices.DeleteFunc(r.Methods(), func(m string) bool { return m != methodCreate && m != methodUpdate }), ", ")
+}
+
+// First returns the field with which tests change a record.
+func (r Resource) First() Field { return r.Fields[0] }
+
+// caller is a row of TestAccess.
+type caller struct {
+	Name, Token string
+	Statuses    string // by method
+}
+
+// Callers returns the rows of TestAccess.
+func (r Resource) Callers() (out []caller) {
+	rows := [][2]string{{"nobody", `""`}, {"invalid token", `"x"`}, {"master key", "testkit.MasterKey"}}
+	if r.HasUser {
+		rows = append(rows, [2]string{"user", `s.SignUp("user").Token`}, [2]string{"admin", `s.SignUp("admin").Token`})
+	}
+	if r.Owner {
+		rows = append(rows, [2]string{"author", "s.author.Token"})
+	}
+	for _, row := range rows {
+		var statuses []string
+		for _, method := range r.Methods() {
+			statuses = append(statuses, strconv.Itoa(r.status(method, row[0])))
+		}
+		out = append(out, caller{row[0], row[1], strings.Join(statuses, ", ")})
+	}
+	return out
+}
+
+func (r Resource) status(method, caller string) int {
+	signedIn := slices.Contains([]string{"user", "admin", "author"}, caller)
+	switch rule := r.Rules[method]; {
+	case caller == "invalid token",
+		rule == ruleMaster && caller != "master key",
+		(rule == ruleUser || rule == ruleAdmin) && !signedIn:
+		return 401
+	case rule == ruleAdmin && caller != "admin", r.OwnerOnly(method) && caller == "user":
+		return 403
+	}
+	return map[string]int{methodCreate: 201, methodList: 200, methodShow: 200, methodUpdate: 200, methodDelete: 204}[method]
+}
+
+// Absent returns the value in a response if the field was not given, in Go.
+func (f Field) Absent() string {
+	switch {
+	case !f.HasDefault():
+		return f.Cleared()
+	case f.kind().isNumber:
+		x, _ := strconv.ParseFloat(f.Default, 64) // valid: see checkDefault
+		return decimal(x)
+	case f.Type == typeBool:
+		return f.Default
+	}
+	return strconv.Quote(f.Default)
+}
+
+// Cleared returns the value in a response after null, in Go.
+func (f Field) Cleared() string {
+	switch {
+	case f.IsString():
+		return `""`
+	case f.IsList():
+		return "[]any{}"
+	}
+	return "nil"
+}
+
+// AfterNull returns the value in a response if a record with sample n is updated with null, in Go.
+func (f Field) AfterNull(n int) string {
+	if f.Required {
+		return f.Sent(n)
+	}
+	return f.Cleared()
+}
+
+// trial is a value of a field, in Go, with the error code of the response; "" is success.
+type trial struct{ Value, Code string }
+
+// Trials returns the rows of TestRules: values at the bounds of the field's rules, and beyond them.
+func (r Resource) Trials(f Field) (out []string) {
+	row := func(param, value, create, update string) {
+		text := fmt.Sprintf("%q, %s", param, value)
+		if r.Has(methodCreate) {
+			text += fmt.Sprintf(", %q", create)
+		}
+		if r.Has(methodUpdate) {
+			text += fmt.Sprintf(", %q", update)
+		}
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	null, empty := "", ""
+	if f.Required {
+		null, empty = "required", "required"
+		if f.MinLength() > 1 {
+			empty = "min_length"
+		}
+	}
+	row(f.Name, "nil", null, "")
+	switch {
+	case f.IsString():
+		row(f.Name, "5.0", "type", "type")
+		row(f.Name, `"  "`, null, empty)
+	case f.IsList():
+		row(f.Name, `"x"`, "type", "type")
+		row(f.Name, "[]any{1.0}", "type", "type")
+		row(f.Name, "[]any{}", empty, empty)
+		item := fmt.Sprintf(`slices.Repeat([]any{strings.Repeat("ä", %d)}, %d)`, maxString+1, max(1, f.MinLength()))
+		row(f.Name+"[0]", item, "max_length", "max_length")
+	}
+	for _, t := range slices.Concat(f.kind().trials, f.bounded()) {
+		row(f.Name, t.Value, t.Code, t.Code)
+	}
+	return out
+}
+
+// bounded returns values at the bounds of the field, and beyond them.
+func (f Field) bounded() (out []trial) {
+	if f.kind().maxLength > 0 {
+		value := func(n int) string { return fmt.Sprintf(`strings.Repeat("ä", %d)`, n) }
+		if f.IsList() {
+			value = func(n int) string { return fmt.Sprintf(`slices.Repeat([]any{"x"}, %d)`, n) }
+		}
+		if n := f.MinLength(); n > 1 {
+			out = append(out, trial{value(n - 1), "min_length"}, trial{value(n), ""})
+		}
+		return append(out, trial{value(f.MaxLength()), ""}, trial{value(f.MaxLength() + 1), "max_length"})
+	}
+	if !f.kind().isNumber {
+		return []trial{{f.Sent(0), ""}}
+	}
+	low, high := f.bounds()
+	low, high = max(low, -maxInt), min(high, maxInt)
+	out = append(out, trial{decimal(low), ""}, trial{decimal(high), ""})
+	if low > -maxInt {
+		out = append(out, trial{decimal(low - 1), "min"})
+	}
+	if high < maxInt {
+		out = append(out, trial{decimal(high + 1), "max"})
+	}
+	return out
+}
+
+// permutations are unsorted orders of the three records of TestList.
+var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
+
+// sample returns the number of the sample that a record of TestList has.
+func (f Field) sample(record int) int { return permutations[f.index%len(permutations)][record] }
+
+// Records returns what the records of TestList are created with.
+func (r Resource) Records() (out []string) {
+	for record := range 3 {
+		var pairs []string
+		for _, f := range r.Fields {
+			if f.Required || f.Search || f.Sort || f.Filter {
+				pairs = append(pairs, fmt.Sprintf("%q: %s", f.Name, f.Sent(f.sample(record))))
+			}
+		}
+		out = append(out, "{"+strings.Join(pairs, ", ")+"}")
+	}
+	return out
+}
+
+// query is a query string of TestList, with the numbers of the records in the response.
+type query struct{ Query, Want string }
+
+// Queries returns a query for each sort order, filter and searched field.
+func (r Resource) Queries() (out []query) {
+	add := func(text string, records []int) {
+		out = append(out, query{text, strings.Trim(fmt.Sprint(records), "[]")})
+	}
+	newest := []int{2, 1, 0}
+	add("", newest)
+	for _, f := range r.Sorted() {
+		records := []int{0, 1, 2}
+		if f.Type != "" {
+			slices.SortStableFunc(records, func(a, b int) int { return f.compare(f.sample(a), f.sample(b)) })
+		}
+		add("sort="+f.Name, records)
+		slices.Reverse(records)
+		add("sort=-"+f.Name, records)
+	}
+	only := func(matches func(record int) bool) []int {
+		return slices.DeleteFunc(slices.Clone(newest), func(record int) bool { return !matches(record) })
+	}
+	for _, f := range r.Filtered() {
+		for _, operator := range append([]string{""}, f.kind().operators...) {
+			name := f.Name
+			if operator != "" {
+				name += "[" + operator + "]"
+			}
+			add(name+"="+url.QueryEscape(f.text(1)), only(func(record int) bool { return holds(operator, f.compare(f.sample(record), 1)) }))
+		}
+	}
+	for _, f := range r.Searched() {
+		word := searchWord(f.text(1))
+		add("q="+strings.ToUpper(word), only(func(record int) bool {
+			return slices.ContainsFunc(r.Searched(), func(other Field) bool { return hasWord(other.text(other.sample(record)), word) })
+		}))
+	}
+	return out
+}
+
+// holds reports whether a comparison satisfies a filter's operator.
+func holds(operator string, compared int) bool {
+	switch operator {
+	case "gt":
+		return compared > 0
+	case "gte":
+		return compared >= 0
+	case "lt":
+		return compared < 0
+	case "lte":
+		return compared <= 0
+	case "ne":
+		return compared != 0
+	}
+	return compared == 0
+}
+
+// compare orders two samples as the store does.
+func (f Field) compare(a, b int) int {
+	if f.kind().isNumber {
+		return cmp.Compare(f.number(a), f.number(b))
+	}
+	return cmp.Compare(f.text(a), f.text(b))
+}
+
+func searchWords(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+// searchWord returns a word of a sample that the samples of other fields do not have.
+func searchWord(text string) string {
+	words := slices.DeleteFunc(searchWords(text), func(w string) bool { return w == "https" || w == "example" || w == "com" })
+	return words[0]
+}
+
+func hasWord(text, prefix string) bool {
+	return slices.ContainsFunc(searchWords(text), func(w string) bool { return strings.HasPrefix(w, prefix) })
+}
