@@ -15,15 +15,16 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// collection implements store.Engine. Each verb is one command; a List without a limit is read in batches.
+// collection implements store.Engine. Each verb is one command, except Page, which takes two; a List without a limit is
+// read in batches.
 type collection struct {
 	schema
 	c *driver.Collection
-	// keepsWords is set once the server has shown that it cannot leave the words out of the answer to an Update.
+	// keepsWords is set if the server cannot leave the words out of the response to an Update.
 	keepsWords atomic.Bool
 }
 
-// Insert asks for the duplicate field by commands of its own, if the server refuses without naming it.
+// Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find it.
 func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	stored, err := c.document(doc)
 	if err != nil {
@@ -36,7 +37,7 @@ func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	return translate(err, c.indexes)
 }
 
-// taken returns the fields of the unique index that holds the document's values already; none if it no longer does.
+// taken returns the fields of the unique index that already has the document's values; none if it no longer does.
 func (c *collection) taken(ctx context.Context, stored bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {
@@ -49,7 +50,7 @@ func (c *collection) taken(ctx context.Context, stored bson.D) []string {
 				same = append(same, where(k.Key, "$eq", v))
 			}
 		}
-		if len(same) < len(idx.keys) { // the index leaves the document out
+		if len(same) < len(idx.keys) { // the document is not in the index
 			continue
 		}
 		if n, err := c.c.CountDocuments(ctx, all(same...), options.Count().SetLimit(1)); err == nil && n > 0 {
@@ -59,7 +60,7 @@ func (c *collection) taken(ctx context.Context, stored bson.D) []string {
 	return nil
 }
 
-// document is doc as it is stored, with the words of its searched fields.
+// document returns doc in its stored form, with the words of its searched fields.
 func (c *collection) document(doc any) (bson.D, error) {
 	stored, err := encode(doc)
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *collection) document(doc any) (bson.D, error) {
 	return stored, nil
 }
 
-// First reads by the key where the filter gives one, and else the first in the order of the id.
+// First implements store.Engine.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	found := false
 	err := c.List(ctx, store.Query{Filter: f, Limit: 1}, func() any {
@@ -112,12 +113,12 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 	return n, c.list(ctx, q, filter, next)
 }
 
-// list reads the documents of q, whose translated filter is given. It names the index to read where hint knows it.
+// list reads the documents of q, whose translated filter is given.
 func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, next func() any) error {
 	known := factsOf(q.Filter)
 	opts := options.Find()
 	keys := sortKeys(q.Sort)
-	if !known.oneID() { // a look-up of one document is quicker without an order
+	if !known.oneID() { // reading one document is faster without a sort
 		opts.SetSort(sortDocument(keys))
 	}
 	if q.Skip > 0 {
@@ -131,7 +132,7 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 		filter = all(filter, rest)
 	}
 	if q.Limit > 0 {
-		// A batch that the limit does not fill tells the server that it is the last.
+		// The server closes the cursor with a batch that is larger than the limit.
 		opts.SetLimit(int64(q.Limit)).SetBatchSize(int32(min(q.Limit, math.MaxInt32-1)) + 1)
 	}
 	if projection := c.projection(q.Fields); projection != nil {
@@ -157,7 +158,8 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	return translate(cursor.Err(), nil)
 }
 
-// find goes without the hint if the index is not there: a copy of the service of another version may have dropped it.
+// find executes the query without the hint if the index does not exist: an instance of another version may have dropped
+// it.
 func (c *collection) find(
 	ctx context.Context, filter bson.D, opts *options.FindOptionsBuilder, hint string,
 ) (*driver.Cursor, error) {
@@ -171,8 +173,8 @@ func (c *collection) find(
 	return cursor, err
 }
 
-// Count of all documents is the number that the server keeps with the collection. It may be off after a crash of the
-// server, until MongoDB validates the collection, and on a sharded cluster while chunks move.
+// Count implements store.Engine. The count of all documents is the collection's metadata. It may be wrong after a crash
+// of the server until MongoDB validates the collection, and on a sharded cluster while chunks move.
 func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
 	filter, err := c.filter(f)
 	if err != nil {
@@ -190,7 +192,7 @@ func (c *collection) count(ctx context.Context, filter bson.D) (n int64, err err
 	return n, translate(err, nil)
 }
 
-// Update is MongoDB's findAndModify.
+// Update implements store.Engine by findAndModify.
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	filter, err := c.filter(f)
 	if err != nil {
@@ -218,7 +220,8 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	return nil
 }
 
-// Delete of one document by its id is tried again after a lost connection; MongoDB cannot do that for many.
+// Delete implements store.Engine. The driver retries the deletion of one document by its id after a lost connection;
+// MongoDB cannot retry the deletion of many.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
 	filter, err := c.filter(f)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// dialer opens the driver's connections, and closes those that are dead. A network that forgets connections, as a
-// failed router or firewall does, breaks off none of them: the driver would lend them out one after the other, and each
-// caller would wait on one until the end of its request. The driver's heartbeat notices such a network first, but the
-// driver draws no conclusion for its other connections.
+// dialer opens the driver's connections and closes dead ones. If a router or firewall fails, connections stay open
+// without a response. The driver would use one after the other, and each caller would wait for its deadline: a failed
+// heartbeat alone does not make the driver close other connections.
 type dialer struct {
 	net.Dialer
 
@@ -29,7 +28,7 @@ type connection struct {
 	net.Conn
 	dialer  *dialer
 	address string
-	last    atomic.Int64 // when it was opened or brought something, in Unix nanoseconds
+	last    atomic.Int64 // Unix time in nanoseconds when it was opened or last received data
 }
 
 func newDialer() *dialer { return &dialer{open: make(map[*connection]struct{})} }
@@ -51,8 +50,8 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 // unanswered is told of a heartbeat that failed. If nothing came, it closes the connections to that server which have
 // brought nothing either since the heartbeat was sent: whoever waits on one tries again on another, as the driver does
 // after a lost connection. A heartbeat that was broken off says nothing about the others.
-func (d *dialer) unanswered(e *event.ServerHeartbeatFailedEvent) {
-	number := strings.LastIndex(e.ConnectionID, "[") // of the connection, behind the address
+func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
+	number := strings.LastIndex(e.ConnectionID, "[") // the driver appends "[NUMBER]" to the address
 	if !driver.IsTimeout(e.Failure) || number < 0 {
 		return
 	}
@@ -63,12 +62,12 @@ func (d *dialer) unanswered(e *event.ServerHeartbeatFailedEvent) {
 	d.mu.Unlock()
 	for _, c := range open {
 		if c.address == address && c.last.Load() < sent {
-			_ = c.Close() // nobody is left who could tell of its loss
+			_ = c.Close() // the connection is dead
 		}
 	}
 }
 
-// Read notes that the connection lives.
+// Read records the time of received data.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// TestUnanswered closes what is as silent as the heartbeat, and nothing else.
-func TestUnanswered(t *testing.T) {
+// TestHeartbeatFailed closes connections that received nothing since the heartbeat, and no others.
+func TestHeartbeatFailed(t *testing.T) {
 	t.Parallel()
 	const here = "db.example.com:27017"
 	before, since := time.Now().Add(-time.Minute), time.Now().Add(time.Minute)
@@ -25,7 +25,7 @@ func TestUnanswered(t *testing.T) {
 		"silent, by IPv6":      {"[::1]:27017", "[::1]:27017", before, context.DeadlineExceeded, true},
 		"alive":                {here, here, since, context.DeadlineExceeded, false},
 		"another server's":     {here, "other.example.com:27017", before, context.DeadlineExceeded, false},
-		"heartbeat broken off": {here, here, before, io.EOF, false},
+		"heartbeat closed": {here, here, before, io.EOF, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +35,7 @@ func TestUnanswered(t *testing.T) {
 			c := &connection{Conn: end, dialer: d, address: test.address}
 			c.last.Store(test.last.UnixNano())
 			d.open[c] = struct{}{}
-			d.unanswered(&event.ServerHeartbeatFailedEvent{Duration: 4 * time.Second, Failure: test.failure, ConnectionID: test.asked + "[-7]"})
+			d.heartbeatFailed(&event.ServerHeartbeatFailedEvent{Duration: 4 * time.Second, Failure: test.failure, ConnectionID: test.asked + "[-7]"})
 			if closed := len(d.open) == 0; closed != test.closed {
 				t.Errorf("closed: %v", closed)
 			}

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// encode returns the document as it is stored: named by its json tags, without nulls, its keys escaped.
+// encode returns the document in its stored form: named by its json tags, without nulls, with escaped keys.
 func encode(doc any) (bson.D, error) {
 	var buf bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buf))
@@ -19,7 +19,7 @@ func encode(doc any) (bson.D, error) {
 	return rewrite(buf.Bytes(), escape)
 }
 
-// encodeValue returns a field's value as it is stored, nil for one that is not: a null.
+// encodeValue returns a field's value in its stored form; nil for null.
 func encodeValue(v any) (any, error) {
 	doc, err := encode(bson.D{{Key: "value", Value: v}})
 	if err != nil || len(doc) == 0 {
@@ -28,13 +28,13 @@ func encodeValue(v any) (any, error) {
 	return doc[0].Value, nil
 }
 
-// decoder reads stored documents, one after the other through one buffer.
+// decoder decodes stored documents, reusing one buffer.
 type decoder struct{ buf *bufio.Reader }
 
 func newDecoder() decoder { return decoder{bufio.NewReader(nil)} }
 
 func (d decoder) decode(raw bson.Raw, into any) error {
-	if bytes.IndexByte(raw, '%') >= 0 { // perhaps in a key
+	if bytes.IndexByte(raw, '%') >= 0 { // possibly in a key
 		doc, err := rewrite(raw, unescape)
 		if err != nil {
 			return err
@@ -50,14 +50,14 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 	return decoder.Decode(into)
 }
 
-// rewrite returns the document with its keys put through key and without nulls, but for those in arrays. Its values
-// are bson.D, bson.A and bson.RawValue.
+// rewrite returns the document with its keys converted by key and without nulls, except in arrays. Its values are
+// bson.D, bson.A and bson.RawValue.
 func rewrite(raw bson.Raw, key func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {
 		return nil, err
 	}
-	doc := make(bson.D, 0, len(elements)+1) // one more for the words
+	doc := make(bson.D, 0, len(elements)+1) // with room for the words
 	for _, e := range elements {
 		if e.Value().Type == bson.TypeNull {
 			continue
@@ -91,8 +91,8 @@ func rewriteValue(v bson.RawValue, key func(string) string) (any, error) {
 	return v, nil
 }
 
-// escape writes a key of a map so that no server takes it for a path or an operator. Names of struct fields come out
-// as they are.
+// escape encodes a key of a map so that no server interprets it as a path or an operator. It does not change names of
+// struct fields.
 func escape(key string) string {
 	if strings.ContainsAny(key, "%.") {
 		key = strings.NewReplacer("%", "%25", ".", "%2E").Replace(key)
@@ -103,7 +103,7 @@ func escape(key string) string {
 	return key
 }
 
-// unescape undoes escape.
+// unescape reverses escape.
 func unescape(key string) string {
 	if !strings.Contains(key, "%") {
 		return key
@@ -111,7 +111,7 @@ func unescape(key string) string {
 	return strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$").Replace(key)
 }
 
-// lookup returns the value under the path, nil if there is none, in what encode returned.
+// lookup returns the value at the path in a result of encode; nil if there is none.
 func lookup(v any, path ...string) any {
 	for _, key := range path {
 		doc, _ := v.(bson.D)

@@ -25,7 +25,7 @@ const (
 	codeNotImplemented        = 238
 )
 
-// unavailableCodes are the errors of a server that works no longer, not yet, or not now.
+// unavailableCodes are the errors of a server that cannot serve requests now.
 var unavailableCodes = []int{
 	6,     // HostUnreachable
 	7,     // HostNotFound
@@ -51,8 +51,8 @@ var unavailableCodes = []int{
 	14031, // OutOfDiskSpace
 }
 
-// translate returns the driver's error as package store promises it; the indexes are those of the collection, for the
-// name of a duplicate. What it does not know stays an error without a code.
+// translate converts the driver's error to one that package store documents; the indexes are those of the collection.
+// Other errors have no code.
 func translate(err error, indexes []index) error {
 	switch {
 	case err == nil:
@@ -67,7 +67,7 @@ func translate(err error, indexes []index) error {
 	return fmt.Errorf("mongo: %w", err)
 }
 
-// isUnavailable reports whether the database did not answer, or the context ended.
+// isUnavailable reports whether the database did not respond, or the context ended.
 func isUnavailable(err error) bool {
 	for _, cause := range []error{
 		context.Canceled, context.DeadlineExceeded, driver.ErrClientDisconnected, io.EOF, io.ErrUnexpectedEOF,
@@ -79,24 +79,24 @@ func isUnavailable(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
-	// The driver's own verdict: a connection lost, a pool cleared.
+	// The driver labels errors after which it retries, such as a lost connection.
 	var labeled driver.LabeledError
 	labels := []string{"NetworkError", "RetryableWriteError", "TransientTransactionError"}
 	return errors.As(err, &labeled) && slices.ContainsFunc(labels, labeled.HasErrorLabel)
 }
 
-// isDuplicate reports whether a unique index refused a write. FerretDB 1 gives the code in answer to an insert alone.
+// isDuplicate reports whether a unique index rejected a write. FerretDB 1 returns the code only for an insert.
 func isDuplicate(err error) bool {
 	var server driver.ServerError
 	return driver.IsDuplicateKeyError(err) ||
 		errors.As(err, &server) && server.HasErrorCodeWithMessage(codeInternalError, "UNIQUE constraint failed: index")
 }
 
-// duplicateIndex finds the index in the message: MongoDB writes "index: NAME dup key", FerretDB 1 "index 'TABLE_NAME'",
+// duplicateIndex finds the index in the message: MongoDB writes "index: NAME dup key", FerretDB 1 "index 'TABLE_NAME'"
 // or no name.
 var duplicateIndex = regexp.MustCompile(`index: (\S+) dup key|index '[^']*?(` + uniquePrefix + `[^']+)'`)
 
-// duplicateFields names the fields of the index that refused a write; none if the server does not say which it was.
+// duplicateFields returns the fields of the index that rejected a write; none if the server does not name it.
 func duplicateFields(err error, indexes []index) []string {
 	found := duplicateIndex.FindStringSubmatch(err.Error())
 	if found == nil {
@@ -114,7 +114,7 @@ func duplicateFields(err error, indexes []index) []string {
 	return nil
 }
 
-// hasCode reports whether a server answered with one of the codes.
+// hasCode reports whether err is a server error with one of the codes.
 func hasCode(err error, codes ...int) bool {
 	var server driver.ServerError
 	return errors.As(err, &server) && slices.ContainsFunc(codes, server.HasErrorCode)

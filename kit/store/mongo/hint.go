@@ -8,11 +8,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// facts are what a filter says about each document that it selects.
+// facts are conditions that each document of a filter meets.
 type facts struct {
-	equal  map[string]bool // paths held to one value; false if that is absence
-	ranges []string        // paths held to a range
-	more   bool            // there is a condition of another kind
+	equal  map[string]bool // paths with one given value; false if it is absent
+	ranges []string        // paths with a range
+	more   bool            // there are other conditions
 }
 
 func factsOf(f store.Filter) facts {
@@ -46,14 +46,13 @@ func (f *facts) add(filter store.Filter) {
 	}
 }
 
-// oneID reports whether the facts hold for one document at most, by its id.
+// oneID reports whether the facts select at most one document by its id.
 func (f *facts) oneID() bool { return f.equal[idKey] }
 
-// hint names the index to read for documents of which the facts are true, in the order: a unique one all of whose
-// fields are given, or one whose keys are the fields held to a value and then those of the sort. What lies between two
-// bounds in that is the result, in order, as a range on the first field of the sort is a bound as well; no other plan
-// reads less. Where no index is like that, hint is "" and the server chooses. Nor does it name one for an id: servers
-// have a quicker way, which a hint closes.
+// hint returns the name of the index that is the best plan for the facts and the sort: a unique one whose fields are
+// all given, or one whose keys are the given fields followed by those of the sort. The result is a contiguous range of
+// such an index, in order, because a range on the first field of the sort is a bound as well. If no index is like that,
+// hint returns "" and the server chooses; also for an id, which servers read faster without a hint.
 func (s *schema) hint(f facts, order []store.Order) string {
 	if f.oneID() {
 		return ""

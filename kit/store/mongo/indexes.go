@@ -14,15 +14,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Each kind of index has a prefix of its own, and the fields follow it, so that the name says all that the index is.
+// The name of an index is a prefix for its kind, followed by its fields.
 const (
 	namePrefix   = "store:"
 	uniquePrefix = namePrefix + "unique:"
 	wordsPrefix  = namePrefix + "words:"
-	idIndex      = "_id_" // MongoDB's own
+	idIndex      = "_id_" // MongoDB's index of _id
 )
 
-// index is an index that the engine makes.
+// index is an index of the engine.
 type index struct {
 	name   string
 	fields []string // as declared; none for an index of words
@@ -44,8 +44,8 @@ func newSchema(spec store.Spec) schema {
 	return s
 }
 
-// newIndex appends the id to the declared fields, so that the index gives them in order. To a unique index it must not:
-// with the id, all keys are distinct.
+// newIndex appends the id to the declared fields, so that the index sorts by it as well. A unique index must not have
+// it: with the id, all keys are distinct.
 func newIndex(declared store.Index) index {
 	idx := index{name: namePrefix + strings.Join(declared.Fields, ","), fields: declared.Fields, unique: declared.Unique}
 	for _, field := range declared.Fields {
@@ -59,9 +59,9 @@ func newIndex(declared store.Index) index {
 	return idx
 }
 
-// model is the index as createIndexes takes it. A unique index leaves out documents that lack one of its fields: by
-// `sparse` for one field, which every server knows; for several, where `sparse` leaves out only documents that lack
-// all, by a partial index.
+// model returns the index for createIndexes. A unique index leaves out documents that lack one of its fields: with one
+// field by `sparse`, which every server supports; with several, where `sparse` only leaves out documents that lack all,
+// by a partial index.
 func (idx index) model() driver.IndexModel {
 	opts := options.Index().SetName(idx.name)
 	switch {
@@ -77,8 +77,8 @@ func (idx index) model() driver.IndexModel {
 	return driver.IndexModel{Keys: idx.keys, Options: opts}
 }
 
-// prepare makes the collection's indexes as they are declared. Several copies of the service may do so at once: to make
-// an index that is there changes nothing, nor does it to drop one that is not.
+// prepare creates and drops the collection's indexes as declared. Several instances may do so concurrently: creating an
+// existing index and dropping a missing one have no effect.
 func (c *collection) prepare(ctx context.Context) error {
 	present, err := c.c.Indexes().ListSpecifications(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *collection) prepare(ctx context.Context) error {
 func (c *collection) create(ctx context.Context, idx index) error {
 	_, err := c.c.Indexes().CreateOne(ctx, idx.model())
 	if hasCode(err, codeNotImplemented) {
-		// FerretDB 1 has no partial indexes, but its unique indexes ignore documents that lack a field anyhow.
+		// FerretDB 1 has no partial indexes, but its unique indexes ignore documents that lack a field.
 		_, err = c.c.Indexes().CreateOne(ctx, driver.IndexModel{
 			Keys: idx.keys, Options: options.Index().SetName(idx.name).SetUnique(true),
 		})
@@ -125,18 +125,18 @@ func (c *collection) create(ctx context.Context, idx index) error {
 		for i, k := range idx.keys {
 			values[i] = strconv.Quote("$" + k.Key)
 		}
-		return fmt.Errorf("mongo: %s of the collection %s is to be unique, but some documents have it in common; change or "+
-			"remove all of them but one, and start again. To list them: db.%[2]s.aggregate([{$group: {_id: [%[3]s], ids: "+
+		return fmt.Errorf("mongo: several documents of the collection %[2]s have the same %[1]s, which is declared unique; "+
+			"change or remove all but one of them and start again. To find them: db.%[2]s.aggregate([{$group: {_id: [%[3]s], ids: "+
 			"{$push: \"$_id\"}}}, {$match: {\"ids.1\": {$exists: true}}}]). %[4]w",
 			strings.Join(idx.fields, " and "), c.c.Name(), strings.Join(values, ", "), err)
 	case hasCode(err, codeIndexOptionsConflict, codeIndexKeySpecsConflict):
 		return fmt.Errorf("mongo: the collection %s has the index %s under another name, or another index under its name; "+
-			"drop that one, and start again: %w", c.c.Name(), idx.name, err)
+			"drop it and start again: %w", c.c.Name(), idx.name, err)
 	}
 	return translate(err, nil)
 }
 
-// drop removes an index and, if it was one of words, the words, which no change would keep up to date from now on.
+// drop drops an index. With an index of words it removes the words, which would no longer be updated.
 func (c *collection) drop(ctx context.Context, name string) error {
 	if field, ok := strings.CutPrefix(name, wordsPrefix); ok {
 		_, err := c.c.UpdateMany(ctx, where(wordsPath(field), "$exists", true),
@@ -151,10 +151,10 @@ func (c *collection) drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// fillWords writes the words of documents that have the text but not its words: those that were there before the field
-// was searched, or came by another way. The index of words leads to them.
+// fillWords writes the words of documents that have the string but not its words: those stored before the field was
+// searched, or by another program. The index of words finds them.
 func (c *collection) fillWords(ctx context.Context, field string) error {
-	const batch = 50 // FerretDB 1 hangs on 100: it holds a connection of its 100 for each
+	const batch = 50 // FerretDB 1 uses one of its 100 connections for each write, and hangs on 100
 	cursor, err := c.c.Find(ctx,
 		all(where(wordsPath(field), "$exists", false), where(path(field), "$type", "string")),
 		options.Find().SetProjection(bson.D{{Key: path(field), Value: 1}}))
@@ -172,7 +172,7 @@ func (c *collection) fillWords(ctx context.Context, field string) error {
 		return err
 	}
 	for cursor.Next(ctx) {
-		doc := slices.Clone(cursor.Current) // the cursor's own changes with the next one
+		doc := slices.Clone(cursor.Current) // the cursor reuses it
 		text := doc.Lookup(strings.Split(path(field), ".")...)
 		writes = append(writes, driver.NewUpdateOneModel().
 			SetFilter(all(where(idKey, "$eq", doc.Lookup(idKey)), where(path(field), "$eq", text))).

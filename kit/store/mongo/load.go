@@ -85,6 +85,12 @@ func jsonObject(doc bson.D) (object map[string]any, err error) {
 	}
 	registry := bson.NewRegistry()
 	registry.RegisterTypeMapEntry(bson.TypeDateTime, reflect.TypeFor[store.Time]())
+	for _, t := range []bson.Type{
+		bson.TypeRegex, bson.TypeDBPointer, bson.TypeJavaScript, bson.TypeSymbol, bson.TypeCodeWithScope,
+		bson.TypeTimestamp, bson.TypeDecimal128, bson.TypeMinKey, bson.TypeMaxKey,
+	} {
+		registry.RegisterTypeMapEntry(t, reflect.TypeFor[notJSON]())
+	}
 	decoder := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
 	decoder.SetRegistry(registry)
 	decoder.DefaultDocumentMap()
@@ -92,3 +98,12 @@ func jsonObject(doc bson.D) (object map[string]any, err error) {
 	err = decoder.Decode(&object)
 	return object, err
 }
+
+// notJSON stands for a value of a BSON type that the service does not store. It differs from every decoded value.
+type notJSON struct{}
+
+// UnmarshalBSONValue accepts any value.
+func (*notJSON) UnmarshalBSONValue(byte, []byte) error { return nil }
+
+// MarshalText returns a constant.
+func (notJSON) MarshalText() ([]byte, error) { return []byte("a BSON type without a JSON form"), nil }

@@ -1,13 +1,13 @@
-// Package mongo keeps package store's promises on MongoDB 4.4 or later, by the official driver. A module's document is
-// MongoDB's document under the same names, with these differences, which only a person at the database sees:
+// Package mongo implements package store on MongoDB 4.4 or later with the official driver. Documents are stored under
+// the same names, with these differences:
 //
 //   - "id" is "_id".
 //   - A null is not stored: the field is absent.
-//   - A key of a map may hold any character. "%", "." and a leading "$" are stored as %25, %2E and %24, since servers
-//     disagree on whether, and how, the bare characters can be stored and updated.
-//   - "_words" holds, for each field of Spec.Search, the words that Search looks up. The engine writes them in the same
-//     step as the field; a document that came by another way gets them at the next Prepare.
-//   - The names of indexes that Prepare makes, and may drop, begin with "store:". It leaves all others alone.
+//   - A key of a map may have any character. "%", "." and a leading "$" are stored as %25, %2E and %24, because
+//     servers differ in how they store and update these characters.
+//   - "_words" has, for each field of Spec.Search, the words that Search looks up. The engine writes them together
+//     with the field. Documents that another program inserts get them at the next Prepare.
+//   - The names of indexes that Prepare creates and drops begin with "store:". It does not touch other indexes.
 package mongo
 
 import (
@@ -30,49 +30,47 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DefaultName is the name of the database, and the client's name in the server's log, where nothing else is said.
+// DefaultName is the default of the database's name and of the client's name in the server's log.
 const DefaultName = "ginseng"
 
 const (
-	operationTimeout = 10 * time.Second // a request's limit is 30 s: leave it time to answer
-	prepareTimeout   = time.Hour        // building an index over many documents takes long
+	operationTimeout = 10 * time.Second // shorter than the 30 s of a request, which leaves time for a response
+	prepareTimeout   = time.Hour        // for indexes of many documents
 	closeTimeout     = 10 * time.Second
 )
 
-// Options are what the URI cannot say.
+// Options are options that the URI cannot express.
 type Options struct {
-	AppName string                // names the client in the server's log; "" is DefaultName; appName in the URI wins
-	Monitor *event.CommandMonitor // is told of each command; nil for none
+	AppName string                // the client's name in the server's log; "" is DefaultName; appName in the URI overrides it
+	Monitor *event.CommandMonitor // observes the commands; may be nil
 }
 
-// DB is a database on MongoDB. It implements store.DB.
+// DB is a MongoDB database. It implements store.DB.
 type DB struct {
 	client *driver.Client
 	db     *driver.Database
 
 	mu          sync.Mutex
-	collections []*collection // as opened; each name once
+	collections []*collection // in the order of Open, without duplicate names
 }
 
-// System is how OpenTelemetry names the engine.
+// System returns OpenTelemetry's name of the engine.
 func (db *DB) System() string { return "mongodb" }
 
-// Open makes a handle on the database that the URI names ("mongodb://host/name", "mongodb+srv://host/name"; without a
-// name, DefaultName). It connects in the background: Ping tells whether the server answers. Where the URI does not say
-// otherwise,
+// Open returns a handle on the database of the URI ("mongodb://host/name", "mongodb+srv://host/name"; without a name,
+// DefaultName). It connects in the background; use Ping to wait for the server. Unless the URI says otherwise:
 //
-//   - writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
-//     takes back what a caller was told;
-//   - reads go to the primary and see the latest there (readPreference=primary, readConcernLevel=local). A write that
-//     was answered is seen by every copy of the service from then on: a session that was just deleted works nowhere.
-//     "majority" would add nothing to that, and would show a deletion under way later;
-//   - reads, and writes of one document, are tried again after a lost connection or an election (retryReads,
-//     retryWrites);
-//   - an operation whose context has no deadline ends after 10 s, of which at most 5 s go by without a server to ask
-//     (serverSelectionTimeoutMS);
-//   - a server is asked every second whether it lives (heartbeatFrequencyMS). If it is silent for 3 s
-//     (connectTimeoutMS), the connections to it that are silent too are closed;
-//   - at most 100 connections are kept to each server (maxPoolSize), an idle one for 5 minutes (maxIdleTimeMS).
+//   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
+//     loses a confirmed write.
+//   - Reads go to the primary and return the latest data (readPreference=primary, readConcernLevel=local). All
+//     instances see a confirmed write immediately; a deleted session works nowhere. "majority" would only show a
+//     concurrent deletion later.
+//   - Reads, and writes of one document, are retried after a lost connection or an election (retryReads, retryWrites).
+//   - An operation whose context has no deadline ends after 10 s, of which it waits at most 5 s for a server
+//     (serverSelectionTimeoutMS).
+//   - The driver checks a server every second (heartbeatFrequencyMS). If it does not respond for 3 s
+//     (connectTimeoutMS), the connections without a response in that time are closed.
+//   - At most 100 connections to each server are kept (maxPoolSize), idle ones for 5 minutes (maxIdleTimeMS).
 func Open(_ context.Context, uri string, opts Options) (*DB, error) {
 	client, err := driver.Connect(clientOptions(uri, opts))
 	if err != nil {
@@ -87,7 +85,7 @@ func clientOptions(uri string, opts Options) *options.ClientOptions {
 		SetAppName(cmp.Or(opts.AppName, DefaultName)).
 		SetMonitor(opts.Monitor).
 		SetDialer(dialer).
-		SetServerMonitor(&event.ServerMonitor{ServerHeartbeatFailed: dialer.unanswered}).
+		SetServerMonitor(&event.ServerMonitor{ServerHeartbeatFailed: dialer.heartbeatFailed}).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
 		SetReadConcern(readconcern.Local()).
 		SetReadPreference(readpref.Primary()).
@@ -102,8 +100,8 @@ func clientOptions(uri string, opts Options) *options.ClientOptions {
 		ApplyURI(uri)
 }
 
-// databaseName is the path of a URI that the driver has accepted, or DefaultName. The hosts before it are a list, which
-// package url does not read.
+// databaseName returns the path of a URI that the driver has accepted, or DefaultName. Package url cannot parse a list
+// of hosts.
 func databaseName(uri string) string {
 	_, rest, _ := strings.Cut(uri, "://")
 	rest, _, _ = strings.Cut(rest, "?")
@@ -114,7 +112,7 @@ func databaseName(uri string) string {
 	return DefaultName
 }
 
-// Open declares a collection. Of several declarations under one name, Prepare follows the last.
+// Open implements store.DB.
 func (db *DB) Open(spec store.Spec) store.Engine {
 	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name)}
 	db.mu.Lock()
@@ -129,8 +127,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return c
 }
 
-// Prepare makes the indexes that are missing, and with them the collections, drops those of its own that are no longer
-// declared, and writes the words of documents that lack them. It ends after an hour at the latest.
+// Prepare implements store.DB. It also drops its indexes that are no longer declared. It ends after an hour at the
+// latest.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -145,12 +143,12 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Ping asks the primary for an answer.
+// Ping implements store.DB. It waits for a response of the primary.
 func (db *DB) Ping(ctx context.Context) error {
 	return translate(db.client.Ping(ctx, nil), nil)
 }
 
-// Close waits up to 10 s for operations under way and closes the connections. Closing again does nothing.
+// Close implements store.DB. It waits up to 10 s for running operations.
 func (db *DB) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

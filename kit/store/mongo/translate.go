@@ -15,13 +15,13 @@ const (
 	wordsKey = "_words"
 )
 
-// schema is what the translation of a query or a change needs to know of its collection.
+// schema is what the translation of a query or a change needs of its collection.
 type schema struct {
-	search  []string // fields, as Spec.Search names them
+	search  []string // as in Spec.Search
 	indexes []index
 }
 
-// path is MongoDB's name of a field. It never begins with a "$", nor does a segment of it.
+// path returns MongoDB's name of a field. Neither it nor a segment of it begins with a "$".
 func path(field string) string {
 	if field == "id" {
 		return idKey
@@ -33,17 +33,17 @@ func path(field string) string {
 	return strings.Join(segments, ".")
 }
 
-// wordsPath is where the words of a searched field are; a dotted field has one key there.
+// wordsPath returns the path of the words of a searched field, in which a dotted field is one key.
 func wordsPath(field string) string { return wordsKey + "." + escape(field) }
 
-// nothing selects no document, and every server sees that without reading one.
+// nothing returns a filter that selects no document, in a form for which no server reads one.
 func nothing() bson.D { return where(idKey, "$in", bson.A{}) }
 
 func where(path, operator string, v any) bson.D {
 	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: v}}}}
 }
 
-// all joins filters by And.
+// all joins filters with And.
 func all(filters ...bson.D) bson.D {
 	parts := make([]bson.D, 0, len(filters))
 	for _, f := range filters {
@@ -60,7 +60,7 @@ func all(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$and", Value: parts}}
 }
 
-// anyOf joins filters by Or.
+// anyOf joins filters with Or.
 func anyOf(filters ...bson.D) bson.D {
 	switch len(filters) {
 	case 0:
@@ -71,7 +71,7 @@ func anyOf(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$or", Value: filters}}
 }
 
-// filter translates f; empty selects all.
+// filter translates f. The result is empty if it selects all documents.
 func (s *schema) filter(f store.Filter) (bson.D, error) {
 	switch f := f.(type) {
 	case nil:
@@ -113,13 +113,13 @@ func comparison(c store.Comparison) (bson.D, error) {
 	switch c.Op {
 	case store.OpEq:
 		if id, ok := v.(store.ID); ok && c.Field == "id" {
-			return bson.D{{Key: idKey, Value: id}}, nil // the form that every server answers from the key alone
+			return bson.D{{Key: idKey, Value: id}}, nil // the form for which every server uses the key
 		}
 		return where(path(c.Field), "$eq", v), nil
 	case store.OpNe:
 		return where(path(c.Field), "$ne", v), nil
 	case store.OpGt, store.OpGte, store.OpLt, store.OpLte:
-		if v == nil { // MongoDB lets absent be equal to absent here
+		if v == nil { // for MongoDB, absent equals absent here
 			return nothing(), nil
 		}
 		return where(path(c.Field), "$"+string(c.Op), v), nil
@@ -127,7 +127,7 @@ func comparison(c store.Comparison) (bson.D, error) {
 	return nil, fmt.Errorf("mongo: unknown comparison %q", c.Op)
 }
 
-// textSearch asks for each word as an anchored expression, which an index answers as a range.
+// textSearch selects each word by an anchored regular expression, which an index finds as a range.
 func (s *schema) textSearch(query string) bson.D {
 	words := store.QueryWords(query)
 	if len(words) == 0 {
@@ -150,7 +150,8 @@ type key struct {
 	desc bool
 }
 
-// sortKeys are the keys of a sort: up to the id, which ends it, in the last direction if the order does not name it.
+// sortKeys returns the keys of a sort. They end with the id, in the direction of the last key if the order does not
+// name it.
 func sortKeys(order []store.Order) []key {
 	keys := make([]key, 0, len(order)+1)
 	desc := false
@@ -175,8 +176,8 @@ func sortDocument(keys []key) bson.D {
 	return doc
 }
 
-// after selects what comes after the row with the given values in the order of the keys: a document that is beyond it
-// in one key and equal in those before. The bound on the first key, which follows from that, is where an index starts.
+// after selects the documents behind a row in the order of the keys: those that are beyond it in one key and equal in
+// the previous ones. The bound on the first key follows from that, but lets an index start there.
 func after(keys []key, row []any) (bson.D, error) {
 	if len(row) < len(keys) {
 		return nil, fmt.Errorf("mongo: After has %d values for a sort of %d keys", len(row), len(keys))
@@ -199,8 +200,8 @@ func after(keys []key, row []any) (bson.D, error) {
 	return all(bound, anyOf(steps...)), nil
 }
 
-// beyond selects what comes after v; nil stands for nothing. Absent values come before all others, and no comparison
-// but $not selects them.
+// beyond selects the documents behind v; nil is none. Absent values sort before all others, and of the comparisons only
+// $not selects them.
 func (k key) beyond(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -215,7 +216,7 @@ func (k key) beyond(v any) bson.D {
 	return where(k.path, "$gt", v)
 }
 
-// from selects v and what comes after it; nil stands for all.
+// from selects v and the documents behind it; nil is all.
 func (k key) from(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -228,7 +229,7 @@ func (k key) from(v any) bson.D {
 	return where(k.path, "$gte", v)
 }
 
-// projection is what to read of a document; nil is all. The words stay where they are.
+// projection returns the fields to read, without the words; nil is all.
 func (s *schema) projection(fields []string) bson.D {
 	if fields == nil {
 		if len(s.search) == 0 {
@@ -245,7 +246,7 @@ func (s *schema) projection(fields []string) bson.D {
 	return doc
 }
 
-// update translates changes. It raises the version, and changes the words with the text.
+// update translates changes. It increments the version and updates the words of searched fields.
 func (s *schema) update(changes []store.Change) (bson.D, error) {
 	var set, unset bson.D
 	inc := bson.D{{Key: "version", Value: int64(1)}}
@@ -274,7 +275,7 @@ func (s *schema) update(changes []store.Change) (bson.D, error) {
 			below, isPart := cutPath(field, c.Field)
 			switch {
 			case strings.HasPrefix(c.Field, field+"."), isPart && c.Op == store.OpInc:
-				return nil, fmt.Errorf("mongo: to %s %s would not leave the searched field %s a text", c.Op, c.Field, field)
+				return nil, fmt.Errorf("mongo: %s of %s would make the searched field %s something else than a string", c.Op, c.Field, field)
 			case isPart:
 				put(wordsPath(field), words(lookup(v, below...)))
 			}
@@ -299,7 +300,7 @@ func cutPath(field, parent string) (below []string, ok bool) {
 	return strings.Split(rest, "."), ok
 }
 
-// words are the words of a stored value, nil if it is no text.
+// words returns the words of a stored value, nil if it is no string.
 func words(v any) any {
 	raw, _ := v.(bson.RawValue)
 	text, ok := raw.StringValueOK()
