@@ -7,7 +7,7 @@ import (
 )
 
 // TestFindsIsTheIndex holds Finds against the plain way, with texts and queries put together at random from pieces that
-// meet in every manner: scripts with and without blanks, accents, marks, cases, and words longer than the longest.
+// meet: scripts with and without spaces, accents, marks, cases, and words longer than the longest.
 func TestFindsIsTheIndex(t *testing.T) {
 	t.Parallel()
 	pieces := []string{

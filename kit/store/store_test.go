@@ -15,7 +15,7 @@ type thing struct {
 	Name string
 }
 
-// recorder is an Engine that notes what it is asked, and answers with its documents.
+// recorder is an Engine that records its arguments and returns its documents.
 type recorder struct {
 	docs   []thing
 	err    error

@@ -112,7 +112,7 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// TestTimeOutOfRange checks that a time whose text would not sort is refused (RFC 3339, section 1: years 0 to 9999).
+// TestTimeOutOfRange checks that a time whose string would not sort is rejected (RFC 3339, section 1: years 0 to 9999).
 func TestTimeOutOfRange(t *testing.T) {
 	for _, year := range []int{-1, 10_000} {
 		at := At(time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC))

@@ -47,9 +47,9 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return c, nil
 }
 
-// unanswered is told of a heartbeat that failed. If nothing came, it closes the connections to that server which have
-// brought nothing either since the heartbeat was sent: whoever waits on one tries again on another, as the driver does
-// after a lost connection. A heartbeat that was broken off says nothing about the others.
+// heartbeatFailed closes the connections to a server that have received nothing since a heartbeat that timed out was
+// sent. The driver then retries their operations on other connections. A heartbeat whose connection was closed says
+// nothing about the others.
 func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	number := strings.LastIndex(e.ConnectionID, "[") // the driver appends "[NUMBER]" to the address
 	if !driver.IsTimeout(e.Failure) || number < 0 {

@@ -21,10 +21,10 @@ func TestHeartbeatFailed(t *testing.T) {
 		failure        error
 		closed         bool
 	}{
-		"silent":               {here, here, before, context.DeadlineExceeded, true},
-		"silent, by IPv6":      {"[::1]:27017", "[::1]:27017", before, context.DeadlineExceeded, true},
-		"alive":                {here, here, since, context.DeadlineExceeded, false},
-		"another server's":     {here, "other.example.com:27017", before, context.DeadlineExceeded, false},
+		"silent":           {here, here, before, context.DeadlineExceeded, true},
+		"silent, by IPv6":  {"[::1]:27017", "[::1]:27017", before, context.DeadlineExceeded, true},
+		"alive":            {here, here, since, context.DeadlineExceeded, false},
+		"another server's": {here, "other.example.com:27017", before, context.DeadlineExceeded, false},
 		"heartbeat closed": {here, here, before, io.EOF, false},
 	} {
 		t.Run(name, func(t *testing.T) {

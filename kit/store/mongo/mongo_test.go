@@ -90,7 +90,7 @@ func TestOneCommandEach(t *testing.T) {
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const many = 250 // more than the server puts into a batch by itself
+	const many = 250 // more than the default batch of the server
 	var ids []store.ID
 	for range many {
 		n := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a title"}
@@ -196,8 +196,8 @@ func TestFind(t *testing.T) {
 	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0},"hint":"_id_"}`)
 }
 
-// TestForgotten has the network forget all open connections, and none of them end: a caller gets an answer by another
-// long before her deadline.
+// TestForgotten makes the network drop all packets of open connections without closing them. Calls succeed on other
+// connections long before their deadline.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	p, uri := newProxy(t, nil)
@@ -237,7 +237,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestSilence checks that a server that takes commands and does not answer holds nobody longer than the context.
+// TestSilence checks that calls end with their context if the server does not respond.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	var silent atomic.Bool
@@ -270,7 +270,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestHintedIndexGone answers as MongoDB does where another copy of the service has dropped the index.
+// TestHintedIndexGone responds as MongoDB does if another instance has dropped the index.
 func TestHintedIndexGone(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int64
@@ -296,7 +296,7 @@ func TestHintedIndexGone(t *testing.T) {
 		t.Errorf("List has %v, %v; want %v", got, err, want)
 	}
 	if n := refused.Load(); n != 1 {
-		t.Errorf("the server refused %d hints, want 1", n)
+		t.Errorf("the server rejected %d hints, want 1", n)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
-// newProxy puts a network before the server, and returns the URI by which the server is found through it. answer, if it
-// returns a document, keeps the request from the server and answers with that.
+// newProxy returns a proxy for the server and its URI. If answer is set and returns a document, that is the response, and
+// the request is not forwarded.
 func newProxy(t *testing.T, answer func(request []byte) bson.D) (*proxy.Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(serverURI(t))
@@ -57,7 +57,7 @@ func answerSome(client, server net.Conn, answer func(request []byte) bson.D) err
 	}
 }
 
-// message frames the document as an OP_MSG in answer to a request.
+// message returns the document as an OP_MSG that responds to a request.
 func message(doc bson.D, request uint32) []byte {
 	body, err := bson.Marshal(doc)
 	if err != nil {

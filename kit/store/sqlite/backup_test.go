@@ -15,8 +15,8 @@ import (
 // TestBackup backs up a file that is open, between two writes that are not checkpointed, and one that is closed.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	path := filepath.Join(folder, "odd name? 100%#&.db")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "odd name? 100%#&.db")
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	must(t, err)
 	c, err := openNotes(t.Context(), db)
@@ -28,7 +28,7 @@ func TestBackup(t *testing.T) {
 	for range 100 {
 		add("before " + strings.Repeat("x", 1000))
 	}
-	file := filepath.Join(folder, "odd backup? 100%#&.db")
+	file := filepath.Join(dir, "odd backup? 100%#&.db")
 	var seen []int64
 	must(t, sqlite.Backup(t.Context(), path, file, func(done, total int64) {
 		seen = append(seen, done, total)
@@ -50,7 +50,7 @@ func TestBackup(t *testing.T) {
 	}
 	wantNotes(file, 100)
 	must(t, db.Close())
-	second := filepath.Join(folder, "second.db")
+	second := filepath.Join(dir, "second.db")
 	must(t, sqlite.Backup(t.Context(), path, second, func(int64, int64) {}))
 	wantNotes(second, 101)
 }
@@ -58,13 +58,13 @@ func TestBackup(t *testing.T) {
 // TestBackupRefuses checks that what cannot be backed up, or not there, says why and leaves nothing.
 func TestBackupRefuses(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	path, text := filepath.Join(folder, "db"), filepath.Join(folder, "text")
+	dir := t.TempDir()
+	path, text := filepath.Join(dir, "db"), filepath.Join(dir, "text")
 	db := openAt(t, path)
 	_, err := openNotes(t.Context(), db)
 	must(t, err)
 	must(t, os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600))
-	before, err := os.ReadDir(folder)
+	before, err := os.ReadDir(dir)
 	must(t, err)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -74,22 +74,22 @@ func TestBackupRefuses(t *testing.T) {
 		want       string
 	}{
 		{t.Context(), path, text, "exists already"},
-		{t.Context(), path, filepath.Join(folder, "missing", "x"), "no such file"},
-		{t.Context(), filepath.Join(folder, "missing"), filepath.Join(folder, "x"), "no such file"},
-		{t.Context(), folder, filepath.Join(folder, "x"), "not a regular file"},
-		{t.Context(), text, filepath.Join(folder, "x"), "not a database"},
-		{cancelled, path, filepath.Join(folder, "x"), context.Canceled.Error()},
+		{t.Context(), path, filepath.Join(dir, "missing", "x"), "no such file"},
+		{t.Context(), filepath.Join(dir, "missing"), filepath.Join(dir, "x"), "no such file"},
+		{t.Context(), dir, filepath.Join(dir, "x"), "not a regular file"},
+		{t.Context(), text, filepath.Join(dir, "x"), "not a database"},
+		{cancelled, path, filepath.Join(dir, "x"), context.Canceled.Error()},
 	} {
 		err := sqlite.Backup(test.ctx, test.from, test.file, func(int64, int64) {})
 		wantError(t, err, test.want)
 	}
 	// Half way.
 	ctx, stop := context.WithCancel(t.Context())
-	err = sqlite.Backup(ctx, path, filepath.Join(folder, "x"), func(int64, int64) { stop() })
+	err = sqlite.Backup(ctx, path, filepath.Join(dir, "x"), func(int64, int64) { stop() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped half way: %v", err)
 	}
-	after, err := os.ReadDir(folder)
+	after, err := os.ReadDir(dir)
 	must(t, err)
 	if len(after) != len(before) {
 		t.Errorf("there were %v, and are %v", before, after)
@@ -99,8 +99,8 @@ func TestBackupRefuses(t *testing.T) {
 // TestBackupDamaged finds out that a page is not sound.
 func TestBackupDamaged(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	path := filepath.Join(folder, "db")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "db")
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	must(t, err)
 	c, err := openNotes(t.Context(), db)
@@ -115,7 +115,7 @@ func TestBackupDamaged(t *testing.T) {
 		text[i] = 0xff
 	}
 	must(t, os.WriteFile(path, text, 0o600))
-	file := filepath.Join(folder, "backup")
+	file := filepath.Join(dir, "backup")
 	wantError(t, sqlite.Backup(t.Context(), path, file, func(int64, int64) {}), "damaged")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the damaged copy got its name")

@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that what is no value, no filter and no change is refused, and not taken for another.
+// TestMistakes checks that invalid values, filters and changes are rejected.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	_, c := openItems(t, Options{})

@@ -130,7 +130,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestWalkGivesUp searches for two common words that are never together: a walk must end, and leave the reader as it was.
+// TestWalkGivesUp searches for two common words that never occur together. The walk must end and reset the reader.
 func TestWalkGivesUp(t *testing.T) {
 	t.Parallel()
 	c := searched(t)

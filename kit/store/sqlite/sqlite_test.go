@@ -114,7 +114,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-			t.Fatalf("the child ended by itself: %v", err)
+			t.Fatalf("the child ended early: %v", err)
 		}
 
 		db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
@@ -148,7 +148,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestOneProcess checks that a file which another process has open is refused, and that a dead process leaves it free.
+// TestOneProcess checks that a file cannot be opened while another process has it open, and can after its death.
 func TestOneProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "one.db")
@@ -230,11 +230,11 @@ func TestOpenRefuses(t *testing.T) {
 	})
 }
 
-// TestFiles checks who may read the files, and what is left of them after Close.
+// TestFiles checks the permissions of the files, and which remain after Close.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "new", "folder")
-	path := filepath.Join(folder, "odd name? 100%#&.db")
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	path := filepath.Join(dir, "odd name? 100%#&.db")
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	must(t, err)
 	c, err := openNotes(t.Context(), db)
@@ -249,7 +249,7 @@ func TestFiles(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]fs.FileMode{
-			folder: 0o700, path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600,
+			dir: 0o700, path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600,
 		} {
 			if got := mode(path); got != want {
 				t.Errorf("%s has the mode %o, want %o", path, got, want)
@@ -257,14 +257,14 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	must(t, db.Close())
-	entries, err := os.ReadDir(folder)
+	entries, err := os.ReadDir(dir)
 	must(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
 	if want := []string{filepath.Base(path), filepath.Base(path) + ".lock"}; !slices.Equal(names, want) {
-		t.Errorf("after Close the folder has %q, want %q", names, want)
+		t.Errorf("after Close the directory has %q, want %q", names, want)
 	}
 
 	db = openAt(t, path)
@@ -277,7 +277,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestText checks that a person can read and write what is stored.
+// TestText checks that stored documents can be read and written with SQL.
 func TestText(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "text.db")

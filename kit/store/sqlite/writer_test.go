@@ -82,8 +82,8 @@ func run(t *testing.T, db *DB, text string) {
 	must(t, db.writer.conn.run(context.Background(), text))
 }
 
-// TestFaults takes from the writer, in several ways, what it needs: every write is Unavailable, every read is answered,
-// and as soon as the fault is over all is well.
+// TestFaults makes the file unusable for the writer in several ways. Meanwhile every write is Unavailable and every read
+// works; afterwards writes work again.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, fault, mended string }{
@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			db, c := openItems(t, Options{})
-			long := strings.Repeat("x", 100_000) // needs pages of its own
+			long := strings.Repeat("x", 100_000) // needs several pages
 			before := newItem("item before")
 			must(t, c.Insert(t.Context(), before))
 
@@ -177,7 +177,7 @@ func TestBrokenBatch(t *testing.T) {
 	wantCount(t, c, 2)
 }
 
-// TestBatch checks that the writes of one batch see each other, also in the words of what was just written.
+// TestBatch checks that the writes of one batch see each other, also by a search.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -210,7 +210,7 @@ func TestBatch(t *testing.T) {
 	got, err := c.First(t.Context(), store.Search("c"))
 	must(t, err)
 	if got.ID != b.ID || got.Version != 2 {
-		t.Errorf("what is left is %v", got)
+		t.Errorf("the remaining item is %v", got)
 	}
 }
 
@@ -233,7 +233,7 @@ func wantBatch(t *testing.T, db *DB, want apperr.Code, writes ...func() error) {
 	group.Wait()
 }
 
-// TestGivenUp checks that a write whose caller has gone before its turn is not made, and that one in its turn is.
+// TestGivenUp checks that a write is not made if its context ends before it begins, and is made otherwise.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -259,7 +259,7 @@ func TestGivenUp(t *testing.T) {
 	}))
 }
 
-// TestReaders checks that reads do not wait for a write, but for their turn.
+// TestReaders checks that reads do not wait for a write, but for a free connection.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{Readers: 1})
@@ -287,7 +287,7 @@ func TestReaders(t *testing.T) {
 	must(t, err)
 }
 
-// TestStatements checks that a connection keeps the statements used last, and no more than its share.
+// TestStatements checks that a connection keeps the most recently used statements, up to its limit.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{Readers: 1})
@@ -357,7 +357,7 @@ func TestPageSnapshot(t *testing.T) {
 	}
 }
 
-// TestSettings checks the settings that no test can feel, short of pulling the plug or waiting for seconds.
+// TestSettings checks settings whose effect tests cannot observe.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	db, _ := openItems(t, Options{})

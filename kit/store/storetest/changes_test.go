@@ -201,7 +201,7 @@ func testRoundTrip(t *testing.T, open Opener) {
 	}
 }
 
-// testTexts checks that any text comes back as it was, finds itself, and is changed into itself.
+// testTexts checks that any string is stored and updated without change, and can be found.
 func testTexts(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	long := make([]byte, 100_000)

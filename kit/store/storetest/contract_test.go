@@ -151,7 +151,7 @@ func newDoc(title string, edits ...func(*doc)) doc {
 	return d
 }
 
-// openDocs makes a collection of docs on a handle of its own.
+// openDocs creates a collection of docs on a new handle.
 func openDocs(t *testing.T, open Opener, indexes ...store.Index) *store.Collection[doc] {
 	t.Helper()
 	return prepare(t, open(t), docSpec(indexes...))

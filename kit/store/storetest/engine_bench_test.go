@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// stock is how many documents the reading benchmarks find.
+// stock is the number of documents in the benchmarks of reads.
 const stock = 10_000
 
 // article is the document of the benchmarks, some 400 bytes of JSON: what a resource of the service looks like.

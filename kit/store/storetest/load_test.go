@@ -23,7 +23,7 @@ func load(t *testing.T, db store.DB, spec store.Spec, docs ...doc) error {
 	return db.Open(spec).Load(t.Context(), ids, pointers)
 }
 
-// variety is documents with all that is hard to keep.
+// variety returns documents with values that are hard to keep.
 func variety() []doc {
 	return []doc{
 		newDoc("bare"),
@@ -44,7 +44,7 @@ func variety() []doc {
 	}
 }
 
-// testLoad checks that documents that were loaded are there as those that were inserted are, in every respect.
+// testLoad checks that loaded documents are stored like inserted ones.
 func testLoad(t *testing.T, open Opener) {
 	db := open(t)
 	spec := docSpec(store.Index{Fields: []string{"title"}, Unique: true}, store.Index{Fields: []string{"count"}})

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// testOrder lists documents with equal and absent values in many orders, at once and page by page.
+// testOrder lists documents with equal and absent values in many orders, as a whole and page by page.
 func testOrder(t *testing.T, open Opener) {
 	c := openDocs(t, open, store.Index{Fields: []string{"count"}}, store.Index{Fields: []string{"name"}},
 		unique("home.email"), store.Index{Fields: []string{"rank", "name"}}, store.Index{Fields: []string{"kind", "count"}})
@@ -92,7 +92,7 @@ func desc(fields ...string) (sort []store.Order) {
 	return sort
 }
 
-// walk lists page by page, each after the last row of the one before.
+// walk lists page by page with After.
 func walk(t *testing.T, c *store.Collection[doc], q store.Query, limit int) []string {
 	t.Helper()
 	names := []string{}
@@ -109,7 +109,7 @@ func walk(t *testing.T, c *store.Collection[doc], q store.Query, limit int) []st
 	}
 }
 
-// after is the place of d in an order, as Query.After takes it.
+// after returns the position of d in an order for Query.After.
 func after(d doc, sort []store.Order) []any {
 	var values []any
 	for _, order := range sort {
@@ -229,7 +229,7 @@ func testOrderText(t *testing.T, open Opener) {
 	}
 }
 
-// testAfterRemoved checks that the next page begins at a place, not at a row, which may be gone.
+// testAfterRemoved checks that After works if its row was deleted.
 func testAfterRemoved(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	var docs []doc

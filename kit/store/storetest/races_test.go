@@ -10,10 +10,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// crowd is how many callers do a thing at once.
+// crowd is the number of concurrent callers.
 const crowd = 50
 
-// together calls f from a crowd and counts the calls that succeed; the others must fail with the code.
+// together calls f concurrently and returns the number of successes. The other calls must fail with the code.
 func together(t *testing.T, otherwise apperr.Code, f func(i int) error) int64 {
 	t.Helper()
 	var group sync.WaitGroup
@@ -100,8 +100,8 @@ func testIncLosesNothing(t *testing.T, open Opener) {
 	}
 }
 
-// testMixedWrites checks that writes at the same time do not touch each other, above all that one that fails spoils
-// no other, and that each is seen as soon as it returns.
+// testMixedWrites checks that concurrent writes do not affect each other, also if some fail, and that each is visible
+// when it returns.
 func testMixedWrites(t *testing.T, open Opener) {
 	c := openDocs(t, open, unique("name"))
 	taken := newDoc("taken", func(d *doc) { d.Name = new("taken") })

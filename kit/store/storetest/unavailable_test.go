@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
-// patience bounds the time until a lost database is noticed, and until a returned one is used again.
-const patience = 30 * time.Second
+// timeout bounds the time until a lost database is noticed, and until a returned one is used again.
+const timeout = 30 * time.Second
 
 // TestUnavailable checks that a handle survives the loss of its server: meanwhile every verb fails with Unavailable, and
 // afterwards the handle works again without being reopened. The embedded database has no connection to lose.
@@ -44,7 +44,7 @@ func TestUnavailable(t *testing.T) {
 	calls := verbs(c)
 	calls["Ping"] = db.Ping
 	for name, call := range calls {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
 		if err := call(ctx); !apperr.Is(err, apperr.Unavailable) {
 			t.Errorf("while the database is unavailable, %s returns %v, want Unavailable", name, err)
 		}
@@ -52,7 +52,7 @@ func TestUnavailable(t *testing.T) {
 	}
 
 	must(t, network.Heal())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	for err := db.Ping(ctx); err != nil; err = db.Ping(ctx) {
 		select {

@@ -25,7 +25,7 @@ func testInsert(t *testing.T, open Opener) {
 	got, err := c.Get(t.Context(), first.ID)
 	must(t, err)
 	if got.Title != "first" {
-		t.Errorf("a refused Insert left %q", got.Title)
+		t.Errorf("a rejected Insert left %q", got.Title)
 	}
 	wantTitles(t, c, nil, "first")
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// watched is a standard output that looks what is there while it is written to.
+// watched is a standard output that lists a directory while it is written to.
 type watched struct {
 	text bytes.Buffer
 	look func()
@@ -20,14 +20,14 @@ func (w *watched) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
-// TestBackupToStdout leaves no file in sight while it writes: a reader who goes away ends the process there.
+// TestBackupToStdout checks that no file exists during the write, when a closed pipe would end the process.
 func TestBackupToStdout(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	address := "sqlite:" + filepath.Join(folder, "db")
+	dir := t.TempDir()
+	address := "sqlite:" + filepath.Join(dir, "db")
 	fill(t, address, 1)
 	out := &watched{look: func() {
-		if found, err := filepath.Glob(filepath.Join(folder, ".backup*")); err != nil || len(found) > 0 {
+		if found, err := filepath.Glob(filepath.Join(dir, ".backup*")); err != nil || len(found) > 0 {
 			t.Errorf("there is %v, %v", found, err)
 		}
 	}}

@@ -108,7 +108,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// with lends a database.
+// with opens a database for do.
 func with(t *testing.T, address string, use func(db store.DB)) {
 	t.Helper()
 	db, err := engines.Open(t.Context(), address)
@@ -175,7 +175,7 @@ func fill(t *testing.T, address string, many int) {
 	})
 }
 
-// contents are all documents of the declared collections, as they are read.
+// contents returns all documents of the declared collections.
 func contents(t *testing.T, address string) (all []paper, some []plain) {
 	t.Helper()
 	with(t, address, func(db store.DB) {
@@ -261,7 +261,7 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-// TestNotEmpty refuses to touch documents without --replace, and deletes them with it.
+// TestNotEmpty checks that documents of the target are kept without --replace, and deleted with it.
 func TestNotEmpty(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
@@ -275,7 +275,7 @@ func TestNotEmpty(t *testing.T) {
 		_, err := run(t, Options{From: from, To: to})
 		wantError(t, err, "is not empty", "plain", "--replace")
 		if _, some := contents(t, to); len(some) != 1 || some[0] != old {
-			t.Errorf("a refused copy left %v", some)
+			t.Errorf("a rejected copy left %v", some)
 		}
 		_, err = run(t, Options{From: from, To: to, Replace: true})
 		must(t, err)
@@ -283,10 +283,10 @@ func TestNotEmpty(t *testing.T) {
 	})
 }
 
-// stops is the number of writes after which TestResume stops a copy, over and over.
+// stops is the maximum number of interruptions in TestResume.
 const stops = 12
 
-// TestResume stops a copy in many places, by ending its context, and starts it again.
+// TestResume interrupts a copy at many points and starts it again.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
@@ -320,7 +320,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// TestStale changes the source between two parts of a copy: the second finds out, and the third begins anew.
+// TestStale changes the source between two parts of a copy. The second fails, and the third starts from the beginning.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
@@ -367,7 +367,7 @@ func TestRefused(t *testing.T) {
 			}
 			with(t, to, func(db store.DB) {
 				if names, err := db.Names(t.Context()); err != nil || len(names) > 0 {
-					t.Errorf("refused copies left %v, %v", names, err)
+					t.Errorf("rejected copies left %v, %v", names, err)
 				}
 			})
 			_, err = run(t, Options{From: from, To: to, Specs: specs()[1:], Skip: []string{"papers"}})
@@ -401,7 +401,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOpenSource leaves a database alone that somebody else has open.
+// TestOpenSource checks that a database that another process has open is not copied.
 func TestOpenSource(t *testing.T) {
 	t.Parallel()
 	from := "sqlite:" + filepath.Join(t.TempDir(), "from.db")
@@ -414,7 +414,7 @@ func TestOpenSource(t *testing.T) {
 	_, err := run(t, Options{From: "sqlite:" + missing, To: from})
 	wantError(t, err, missing, "no such file")
 	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
-		t.Error("it made the folder of the source")
+		t.Error("it created the directory of the source")
 	}
 	// By another name, it is one file all the same.
 	link := filepath.Join(t.TempDir(), "link.db")
@@ -423,7 +423,7 @@ func TestOpenSource(t *testing.T) {
 	wantError(t, err, "one database")
 }
 
-// TestAlias finds out that two addresses of a server name one database before it deletes anything.
+// TestAlias checks that nothing is deleted if two addresses of a server name one database.
 func TestAlias(t *testing.T) {
 	t.Parallel()
 	fresh := kinds(t)["mongodb"]
