@@ -11,7 +11,7 @@ import (
 
 const root = "example.com/ginseng"
 
-// TestArrows holds imports to the layout: which room may use which. Tests may use more.
+// TestArrows checks the imports of all packages against the layout. Tests may import more.
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
@@ -44,7 +44,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// forbidden says why one package may not import another, or "".
+// forbidden returns the reason that a package must not import another, or "".
 func forbidden(from, to string, own bool, path string) string {
 	testkit := from == "kit/testkit"
 	switch {
@@ -89,10 +89,10 @@ func forbidden(from, to string, own bool, path string) string {
 	return ""
 }
 
-// in reports whether a package is the folder or below it.
-func in(pkg, folder string) bool { return pkg == folder || strings.HasPrefix(pkg, folder+"/") }
+// in reports whether a package is in the directory or below it.
+func in(pkg, dir string) bool { return pkg == dir || strings.HasPrefix(pkg, dir+"/") }
 
-// TestForbidden shows that the rules can fail.
+// TestForbidden checks the rules themselves.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	for _, arrow := range [][2]string{

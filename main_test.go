@@ -24,7 +24,7 @@ import (
 	"example.com/ginseng/kit/testkit/process"
 )
 
-// serveAsMain makes this test binary the service: tests start it as a process of its own, to signal and to kill.
+// serveAsMain makes the test binary run main, so that tests can start and stop the service as a process.
 const serveAsMain = "GINSENG_TEST_SERVE"
 
 func TestMain(m *testing.M) {
@@ -34,13 +34,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// service is one that runs for a test.
+// service is a running service.
 type service struct {
 	*process.Process
 	t *testing.T
 }
 
-// command is the service in a folder, with nothing in its environment but what is set.
+// command returns the service in a directory, with only these variables in its environment.
 func command(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Dir = dir
@@ -61,7 +61,7 @@ func start(t *testing.T, dir string, set ...string) *service {
 	return &service{p, t}
 }
 
-// call posts or gets and returns the status and the body's fields.
+// call sends a request and returns the status and the fields of the response.
 func (p *service) call(method, path, token string, form url.Values) (int, map[string]any) {
 	request, err := http.NewRequestWithContext(p.t.Context(), method, p.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *service) call(method, path, token string, form url.Values) (int, map[st
 	return answer.StatusCode, body
 }
 
-// credential is what articles are created with: the token of a user.
+// credential returns a token that can create articles.
 func (p *service) credential(dir string) string {
 	p.t.Helper()
 	credential := p.masterKey(dir)
@@ -94,7 +94,7 @@ func (p *service) credential(dir string) string {
 	return credential
 }
 
-// masterKey is that of the folder's .env.
+// masterKey returns MASTER_KEY of .env in the directory.
 func (p *service) masterKey(dir string) string {
 	p.t.Helper()
 	env, err := os.ReadFile(filepath.Join(dir, ".env"))
@@ -108,7 +108,7 @@ func (p *service) masterKey(dir string) string {
 	return key[1]
 }
 
-// signUp makes a user with the master key and returns her token.
+// signUp creates a user with the master key and returns a user token.
 func (p *service) signUp(key string) string {
 	p.t.Helper()
 	form := url.Values{"email": {store.NewID().Hex() + "@example.com"}, "password": {"correct horse battery"}, "access_token": {key}}
@@ -123,7 +123,7 @@ func (p *service) signUp(key string) string {
 	return token
 }
 
-// does runs a command in a folder, and returns its exit code and what it printed.
+// does runs a command in a directory and returns its exit code and output.
 func does(t *testing.T, dir string, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd, errors := command(t, dir, env...)
@@ -187,8 +187,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// TestBackup backs the database up while clients write: all that was answered 201 before is in the backup, and the
-// clients go on.
+// TestBackup writes a backup while clients write. It contains all records that were created before.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -274,8 +273,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestExampleNamesEverySetting holds .env.example to the settings of the code, name by name, and its secrets to those
-// that production refuses.
+// TestExampleNamesEverySetting compares .env.example with the declared settings. Its secrets must be those that production
+// rejects.
 func TestExampleNamesEverySetting(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(".env.example")
@@ -300,7 +299,7 @@ func TestExampleNamesEverySetting(t *testing.T) {
 			}
 			declared = append(declared, name)
 			if f.Tag.Get("validate") == "secret" && !strings.Contains(string(text), "\n"+name+"="+f.Tag.Get("example")+"\n") {
-				t.Errorf("the value of %s in .env.example is not the one that production refuses", name)
+				t.Errorf("the value of %s in .env.example is not the one that production rejects", name)
 			}
 		}
 	}

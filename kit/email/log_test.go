@@ -30,7 +30,7 @@ func (l *logged) text() string {
 	return l.buf.String()
 }
 
-// clean fails the test if the log holds anything of a mail.
+// clean fails the test if the log contains a part of an email.
 func (l *logged) clean(t *testing.T) {
 	t.Helper()
 	for _, secret := range []string{"ada", "reset", "Hello", "Pa"} {

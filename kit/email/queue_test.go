@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// fake is a Sender that fails as often as it is told, and keeps when it was called.
+// fake is a Sender with preset errors that records when it was called.
 type fake struct {
 	mu     sync.Mutex
 	fails  []error       // of the first calls
@@ -124,7 +124,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestJob: a job runs until it makes a mail, and no longer.
+// TestJob: a job runs until it returns an email.
 func TestJob(t *testing.T) {
 	t.Parallel()
 	f, runs := &fake{fails: []error{errBusy}}, 0
@@ -160,8 +160,8 @@ func TestJob(t *testing.T) {
 	})
 }
 
-// TestSlowMail: a mail that hangs, or waits for its next try, holds up no other.
-func TestSlowMail(t *testing.T) {
+// TestSlowEmail: an email that hangs, or waits for its next attempt, does not delay others.
+func TestSlowEmail(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
@@ -265,15 +265,14 @@ func TestLost(t *testing.T) {
 		if passed := time.Since(start); passed != 10*time.Second || !strings.Contains(log.text(), "emails=7") {
 			t.Errorf("after %s, log %s", passed, log.text())
 		}
-		synctest.Wait() // the senders were told to stop
+		synctest.Wait() // the senders stop
 		if err := q.Wait(t.Context()); err != nil || len(f.calls) != 4 {
 			t.Errorf("%d calls, %v", len(f.calls), err)
 		}
 	})
 }
 
-// TestMetrics counts what waits, what is sent, given up and lost; a job that makes no mail is none of these. Each try is told
-// of in the context that traces it.
+// TestMetrics checks the metrics, also for a job without an email, and the calls of Trace.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	read := func(q *email.Queue) string {

@@ -75,7 +75,7 @@ func TestSendGridRefuses(t *testing.T) {
 	for status, permanent := range map[int]bool{400: true, 401: true, 403: true, 413: true, 429: false, 500: false, 503: false, 302: false, 307: false} {
 		s := sendGridSender(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/elsewhere" {
-				t.Errorf("%d: the mail was sent elsewhere", status)
+				t.Errorf("%d: the email was sent to another host", status)
 			}
 			w.Header().Set("Location", "/elsewhere")
 			w.WriteHeader(status)
@@ -89,7 +89,7 @@ func TestSendGridRefuses(t *testing.T) {
 	}
 }
 
-// TestSendGridBroken: an answer that is no answer of SendGrid's, and one without end.
+// TestSendGridBroken: an unexpected response, and one without end.
 func TestSendGridBroken(t *testing.T) {
 	t.Parallel()
 	fails(t, sendGridSender(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).Send(t.Context(), letter), false)

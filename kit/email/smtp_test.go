@@ -115,7 +115,7 @@ func TestSMTP(t *testing.T) {
 	}
 }
 
-// read takes a mail apart with the standard library and compares it with letter.
+// read parses an email with the standard library and compares it with letter.
 func read(t *testing.T, data []byte) {
 	t.Helper()
 	m, err := netmail.ReadMessage(bytes.NewReader(data))
@@ -299,8 +299,8 @@ func TestSlowServer(t *testing.T) {
 	fails(t, sender(t, "smtp://"+silent.Addr().String(), nil, nil).Send(ctx, letter), false)
 }
 
-// TestGoneAfterTaking: a server that breaks off after it took the mail has taken it; a second one would be a nuisance.
-func TestGoneAfterTaking(t *testing.T) {
+// TestDisconnectAfterDelivery: an email is not sent again if the server disconnects after accepting it.
+func TestDisconnectAfterDelivery(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.NoTLS = true })
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {

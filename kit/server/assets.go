@@ -14,7 +14,7 @@ import (
 // assets is a read-only webdav.FileSystem, which gin-swagger requires, of files in one directory.
 type assets struct {
 	files   map[string]file
-	gzipped bool // whether compressed files are served as they are
+	gzipped bool // serve compressed files without decompressing
 }
 
 func (assets) Mkdir(context.Context, string, os.FileMode) error  { return fs.ErrPermission }

@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// does runs a command in a folder, and returns its exit code and what it printed.
+// does runs a command in a directory and returns its exit code and output.
 func does(t *testing.T, dir string, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd, errors := newCommand(t, dir, env...)

@@ -41,8 +41,8 @@ func pair(t *testing.T) (l *drainListener, served, client net.Conn) {
 	return l, served, client
 }
 
-// TestDrainWhoTakesNothing cuts off a client who takes nothing, in the middle of an answer and before one.
-func TestDrainWhoTakesNothing(t *testing.T) {
+// TestDrainStalledClient aborts responses to a client that does not read, in progress and new.
+func TestDrainStalledClient(t *testing.T) {
 	t.Parallel()
 	l, served, client := pair(t)
 	done := make(chan error)
@@ -63,17 +63,17 @@ func TestDrainWhoTakesNothing(t *testing.T) {
 		t.Errorf("draining: %v", err)
 	}
 	if _, err := served.Write(make([]byte, longResponse)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a write that begins later: %v", err)
+		t.Errorf("a later write: %v", err)
 	}
 }
 
-// TestCloseWrite tells the client that nothing more comes, and reads on.
+// TestCloseWrite closes only the sending half.
 func TestCloseWrite(t *testing.T) {
 	t.Parallel()
 	_, served, client := pair(t)
 	half, ok := served.(interface{ CloseWrite() error })
 	if !ok {
-		t.Fatal("net/http would find nothing to close")
+		t.Fatal("net/http cannot close the sending half")
 	}
 	if err := half.CloseWrite(); err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestCloseWrite(t *testing.T) {
 	}
 }
 
-// TestDrainWhoTakesLittle serves a slow client to the end, though all of it takes longer than the stallTimeout.
-func TestDrainWhoTakesLittle(t *testing.T) {
+// TestDrainSlowClient completes the response to a slow client, although that takes longer than the timeout.
+func TestDrainSlowClient(t *testing.T) {
 	t.Parallel()
 	l, served, client := pair(t)
 	l.StartDraining()

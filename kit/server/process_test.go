@@ -94,7 +94,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, stderr)
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("told to stop: %v", err)
+		t.Errorf("after SIGTERM: %v", err)
 	}
 }
 

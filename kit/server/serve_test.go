@@ -77,14 +77,14 @@ type sweeperFunc func(context.Context) error
 
 func (f sweeperFunc) Sweep(ctx context.Context) error { return f(ctx) }
 
-// TestSweep sweeps again and again, also after a failure, until it is told to stop.
+// TestSweep sweeps until the context ends, also after a failure.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var log bytes.Buffer
 	rounds := 0
-	failing := sweeperFunc(func(context.Context) error { return errors.New("away") })
+	failing := sweeperFunc(func(context.Context) error { return errors.New("unavailable") })
 	last := sweeperFunc(func(context.Context) error {
 		if rounds++; rounds == 3 {
 			cancel()
@@ -97,38 +97,38 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// away is a database that answers after some tries.
-type away struct {
+// unavailable is a database that becomes available after some tries.
+type unavailable struct {
 	store.DB
 	tries int
 }
 
-func (a *away) Names(context.Context) ([]string, error) {
+func (a *unavailable) Names(context.Context) ([]string, error) {
 	if a.tries--; a.tries >= 0 {
 		return nil, store.Unavailable(errors.New("connection refused"))
 	}
 	return nil, nil
 }
 
-func (a *away) Prepare(context.Context) error { return nil }
+func (a *unavailable) Prepare(context.Context) error { return nil }
 
-func TestDatabaseAwayAtStart(t *testing.T) {
+func TestDatabaseUnavailableAtStart(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
-	if err := prepare(t.Context(), &away{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
-		t.Errorf("it came back: %v", err)
+	if err := prepare(t.Context(), &unavailable{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
+		t.Errorf("available later: %v", err)
 	}
 	if n := strings.Count(text.String(), "the database is unavailable"); n != 2 {
 		t.Errorf("%d lines:\n%s", n, &text)
 	}
-	err := prepare(t.Context(), &away{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
+	err := prepare(t.Context(), &unavailable{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
-		t.Errorf("it stays away: %v", err)
+		t.Errorf("unavailable: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := prepare(ctx, &away{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
-		t.Error("it goes on after the context's end")
+	if err := prepare(ctx, &unavailable{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
+		t.Error("it continues after the end of the context")
 	}
 }

@@ -49,7 +49,7 @@ func (l *loader) validate() {
 	}
 }
 
-// reason returns what is wrong with a setting that broke a rule.
+// reason returns the reason that a setting is invalid.
 func (l *loader) reason(name string, e validator.FieldError) string {
 	rule := e.Tag()
 	switch {
@@ -95,7 +95,7 @@ func (l *loader) nameOf(field, sibling string) string {
 	return field
 }
 
-// secretReason returns what is wrong with a secret or a list of secrets, or "".
+// secretReason returns the reason that a secret or a list of secrets is invalid, or "".
 func (l *loader) secretReason(name string, value reflect.Value) string {
 	const command = "; generate one with: openssl rand -hex 32"
 	list, ok := value.Interface().([]string)

@@ -5,17 +5,12 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
 )
 
-// Hasher hashes and verifies passwords.
-type Hasher interface {
-	Hash(ctx context.Context, password string) (string, error)
-	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
-}
-
 // Hasher returns h with its metrics and a span for each call.
-func (o *Observer) Hasher(h Hasher) Hasher {
+func (o *Observer) Hasher(h kit.Hasher) kit.Hasher {
 	if o == nil {
 		return h
 	}
@@ -29,7 +24,7 @@ func (o *Observer) Hasher(h Hasher) Hasher {
 }
 
 type hasher struct {
-	Hasher
+	kit.Hasher
 	traces *traces
 }
 

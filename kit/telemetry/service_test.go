@@ -19,7 +19,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// work is some of everything that the service does.
+// work makes requests of every kind.
 func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 	t.Helper()
 	ada := api.SignUp("user")
@@ -30,7 +30,7 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 		}
 		return form
 	}
-	api.Do(testkit.Request{Method: "POST", Path: "/users", Form: key("email", ada.Email, "password", testkit.Password)}) // she is there already
+	api.Do(testkit.Request{Method: "POST", Path: "/users", Form: key("email", ada.Email, "password", testkit.Password)}) // a conflict
 	api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "a wrong patience", Form: key()})
 	article := testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: map[string]any{"title": "T", "content": "C"}, Header: header}
 	id := api.Do(article).JSON(201)["id"].(string)
@@ -43,7 +43,7 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 	return ada
 }
 
-// TestWork reads the metrics of a service that has done some of everything.
+// TestWork checks the metrics after requests of every kind.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -79,7 +79,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestSpans looks at the trace of a request that continues its caller's, and of the mail that it leads to.
+// TestSpans checks the spans of a request that continues a trace, and of its email.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	receiver := testkit.NewReceiver(t)
@@ -100,12 +100,12 @@ func TestSpans(t *testing.T) {
 	spans, _ := receiver.Spans()
 	for _, s := range spans {
 		if s.Name == "delete background" {
-			t.Error("what no request asked for has a trace")
+			t.Error("an operation outside of a request has a span")
 		}
 	}
 	request := find(t, spans, "POST /articles")
 	if hex.EncodeToString(request.TraceId) != trace || hex.EncodeToString(request.ParentSpanId) != parent || request.Kind != tracepb.Span_SPAN_KIND_SERVER {
-		t.Errorf("not of its caller's trace: %v", request)
+		t.Errorf("not in the trace of its caller: %v", request)
 	}
 	attributes(t, request, "http.request.method", "POST", "http.route", "/articles", "http.response.status_code", "201", "url.scheme", "http", "enduser.id", ada.ID)
 	insert := find(t, spans, "insert articles")
@@ -120,7 +120,7 @@ func TestSpans(t *testing.T) {
 	}
 	mail, asked := find(t, spans, "send email"), find(t, spans, "POST /password-resets")
 	if len(mail.ParentSpanId) != 0 || bytes.Equal(mail.TraceId, asked.TraceId) || len(mail.Links) != 1 {
-		t.Errorf("not a trace of its own, with a link: %v", mail)
+		t.Errorf("not a new trace with a link: %v", mail)
 	}
 	linked := false
 	for _, s := range spans {
@@ -150,7 +150,7 @@ func find(t *testing.T, spans []*tracepb.Span, name string) *tracepb.Span {
 	return nil
 }
 
-// attributes holds a span to all that it has.
+// attributes compares all attributes of a span.
 func attributes(t *testing.T, s *tracepb.Span, want ...string) {
 	t.Helper()
 	have := map[string]string{}
@@ -167,7 +167,7 @@ func attributes(t *testing.T, s *tracepb.Span, want ...string) {
 	}
 }
 
-// TestServiceWithoutReceiver serves as ever while nobody takes the traces.
+// TestServiceWithoutReceiver serves while the collector is unreachable.
 func TestServiceWithoutReceiver(t *testing.T) {
 	t.Parallel()
 	down := httptest.NewServer(nil)
@@ -182,7 +182,7 @@ func TestServiceWithoutReceiver(t *testing.T) {
 	}
 	api := apitest.Start(t, testkit.Observed(o))
 	work(t, api, nil)
-	if err := o.Shutdown(t.Context()); err != nil { // the log has been told; it does not wait
+	if err := o.Shutdown(t.Context()); err != nil { // the log has been told
 		t.Error(err)
 	}
 	api.Do(testkit.Request{Method: "GET", Path: "/livez"}).JSON(200)

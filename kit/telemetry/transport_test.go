@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/testkit"
 )
 
-// TestTransport calls another service within a request: the call has a span below the request's, bears its id, and neither
-// what the caller sent along nor where it goes is told.
+// TestTransport sends a request to another service: it has a span below that of the incoming request, and traceparent, but
+// not the headers of the caller; the span has no path.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	var got http.Header
@@ -37,14 +37,14 @@ func TestTransport(t *testing.T) {
 	_ = answer.Body.Close()
 	other.Close()
 	if _, err := o.Transport(http.DefaultTransport).RoundTrip(call); err == nil {
-		t.Error("nobody answers")
+		t.Error("no error from a closed server")
 	}
 	request.End(200, "")
 	if err := o.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if parent := got.Get("Traceparent"); !strings.HasPrefix(parent, "00-0af7651916cd43dd8448eb211c80319c-") || got.Get("Tracestate")+got.Get("Baggage") != "" || len(call.Header) != 0 {
-		t.Errorf("the call bore %v", got)
+		t.Errorf("outgoing headers %v", got)
 	}
 	spans, _ := receiver.Spans()
 	if len(spans) != 3 {
