@@ -132,7 +132,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 				return fmt.Errorf("%s %s and %s would have the same operation ID %s", method, path, other, op.OperationID)
 			}
 			ids[op.OperationID] = method + " " + path
-			if err := e.operation(op, from.Paths[path].GetOperation(method)); err != nil {
+			if err := e.operation(op, method, from.Paths[path].GetOperation(method)); err != nil {
 				return fmt.Errorf("%s %s: %w", method, path, err)
 			}
 		}
@@ -266,14 +266,14 @@ func (e enricher) scheme(name string) *openapi3.SecurityScheme {
 	return &openapi3.SecurityScheme{}
 }
 
-func (e enricher) operation(op *openapi3.Operation, from *openapi2.Operation) error {
+func (e enricher) operation(op *openapi3.Operation, method string, from *openapi2.Operation) error {
 	requestBody(op)
 	e.security(op, from)
 	e.nameBody(op)
 	if err := e.parameters(op); err != nil {
 		return err
 	}
-	return e.responses(op)
+	return e.responses(op, method)
 }
 
 // form returns the schema of a body with form parameters, or nil.

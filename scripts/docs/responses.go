@@ -54,6 +54,23 @@ var common = []struct {
 	{http.StatusServiceUnavailable, "unavailable"},
 }
 
+// addRejections adds the responses 400 and 401, which every operation has, also with no parameters and no required
+// credential: unknown parameters and invalid credentials are rejected.
+func (e enricher) addRejections(op *openapi3.Operation, method string) {
+	invalid := []string{"validation_failed"}
+	if method != http.MethodGet {
+		invalid = append(invalid, "malformed_body")
+	}
+	for status, codes := range map[string][]string{"400": invalid, "401": {"unauthorized"}} {
+		codes = slices.DeleteFunc(codes, func(code string) bool { return !e.hasCode(code) })
+		if op.Responses.Value(status) != nil || len(codes) == 0 {
+			continue
+		}
+		op.Responses.Set(status, &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(strings.Join(codes, ", ")).
+			WithJSONSchemaRef(openapi3.NewSchemaRef(problemRef, nil))})
+	}
+}
+
 // defaultResponse adds the response "default" to an operation.
 func (e enricher) defaultResponse(op *openapi3.Operation) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
@@ -75,7 +92,8 @@ func (e enricher) defaultResponse(op *openapi3.Operation) {
 }
 
 // responses adds media type and examples to errors, headers to all responses, and the default response.
-func (e enricher) responses(op *openapi3.Operation) error {
+func (e enricher) responses(op *openapi3.Operation, method string) error {
+	e.addRejections(op, method)
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
