@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,10 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"example.com/ginseng/docs"
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
@@ -538,36 +534,4 @@ func TestBadCalls(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestEveryCorner holds answers outside of the routes to the same shape.
-func TestEveryCorner(t *testing.T) {
-	t.Parallel()
-	api := apitest.Start(t, func(c *testkit.Config) {
-		c.Env["API_ROOT"] = "/api"
-		c.Modules = append(c.Modules, broken{})
-	})
-	api.Run(t, []testkit.Scenario{
-		{Name: "unknown route", Request: testkit.Request{Method: "GET", Path: "/articles"}, Status: 404, Want: []string{"not_found"}},
-		{Name: "below the root", Request: testkit.Request{Method: "GET", Path: "/api/articles"}, Status: 200, Want: []string{`"rows":[]`}},
-		{Name: "wrong method", Request: testkit.Request{Method: "DELETE", Path: "/api/articles"}, Status: 405, Want: []string{"method_not_allowed"}},
-		{Name: "panic", Request: testkit.Request{Method: "GET", Path: "/api/panic"}, Status: 500, Want: []string{"internal"}, WantNot: []string{"oh no"}},
-		{Name: "ready", Request: testkit.Request{Method: "GET", Path: "/readyz"}, Status: 200},
-		{Name: "alive", Request: testkit.Request{Method: "GET", Path: "/livez"}, Status: 200},
-		{Name: "document", Request: testkit.Request{Method: "GET", Path: "/docs/doc.json"}, Status: 200, Want: []string{`"basePath":"/api/"`}},
-	})
-	if err := api.DB.Close(); err != nil {
-		t.Fatal(err)
-	}
-	api.Run(t, []testkit.Scenario{
-		{Name: "database away", Request: testkit.Request{Method: "GET", Path: "/api/articles"}, Status: 503, Want: []string{"unavailable"}, WantNot: []string{"sql", "mongo", "closed"}},
-		{Name: "not ready", Request: testkit.Request{Method: "GET", Path: "/readyz"}, Status: 503},
-		{Name: "still alive", Request: testkit.Request{Method: "GET", Path: "/livez"}, Status: 200},
-	})
-}
-
-type broken struct{}
-
-func (broken) Routes(r gin.IRouter, _ kit.Middleware) {
-	r.GET("/panic", func(*gin.Context) { panic(errors.New("oh no")) })
 }

@@ -6,16 +6,16 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Session is what signing in answers.
+// Session is the response to a sign-in.
 type Session struct{ Token, RefreshToken string }
 
-// Account is a user who has signed in.
+// Account is a signed-in user.
 type Account struct {
 	ID, Email string
 	Session
 }
 
-// SignUp makes a user with a role ("user" or "admin") and signs her in.
+// SignUp creates a user with a role, "user" or "admin", and signs the user in.
 func (a *API) SignUp(role string) Account {
 	a.t.Helper()
 	acc := Account{Email: store.NewID().Hex() + "@example.com"}

@@ -1,4 +1,4 @@
-// Package testkit starts a service for a test, with the real middleware and a database of its own, calls it, and checks
+// Package testkit starts a service for a test, with the real middleware and a new database, calls it, and checks
 // every response against the OpenAPI document.
 package testkit
 

@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/kit/telemetry"
 )
 
-// Receiver takes traces, as a collector does.
+// Receiver is an OTLP collector.
 type Receiver struct {
 	URL string
 
@@ -27,7 +27,7 @@ type Receiver struct {
 	raw   []byte
 }
 
-// NewReceiver starts one; the test's clean-up stops it.
+// NewReceiver starts a Receiver, and stops it at the end of the test.
 func NewReceiver(t testing.TB) *Receiver {
 	t.Helper()
 	r := &Receiver{t: t}
@@ -37,7 +37,7 @@ func NewReceiver(t testing.TB) *Receiver {
 	return r
 }
 
-// ServeHTTP takes a batch.
+// ServeHTTP implements http.Handler.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var data tracepb.TracesData
 	raw, err := io.ReadAll(q.Body)
@@ -59,7 +59,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// Spans are those that have come, and all that came as it came.
+// Spans returns the received spans, and the raw requests.
 func (r *Receiver) Spans() (spans []*tracepb.Span, raw []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

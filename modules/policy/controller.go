@@ -12,7 +12,7 @@ type controller struct {
 	list    *listing.Lister
 }
 
-// create makes a policy.
+// create creates a policy.
 //
 //	@Summary		Create a policy
 //	@Description	A policy applies to the workloads of the namespace that have all labels of its selector, with exactly these values. Without a selector it applies to every workload of the namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form it is the JSON of that object.
@@ -67,9 +67,9 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.Page(g, page)
 }
 
-// show shows a policy.
+// show returns a policy.
 //
-//	@Summary	Show a policy
+//	@Summary	Get a policy
 //	@Tags		policies
 //	@Produce	json
 //	@Param		id				path		string	true	"id"
@@ -126,7 +126,7 @@ func (c *controller) update(g *gin.Context) error {
 	return rest.Record(g, p.Meta, p.View())
 }
 
-// delete removes a policy.
+// delete deletes a policy.
 //
 //	@Summary	Delete a policy
 //	@Tags		policies

@@ -161,5 +161,5 @@ func unavailable(cause error) error {
 
 // unexpectedStatus returns the error for an unexpected status.
 func unexpectedStatus(status int) error {
-	return unavailable(fmt.Errorf("the provider answered with status %d", status))
+	return unavailable(fmt.Errorf("the provider responded with status %d", status))
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// FacebookSettings is what the settings say of Facebook. The address may end in a version of the Graph API, such as /v23.0;
-// without one, the app's dashboard chooses.
+// FacebookSettings are the settings for Facebook. The URL can end with a version of the Graph API, such as /v23.0; the
+// default version is that of the app's dashboard.
 type FacebookSettings struct {
 	ID       string `mapstructure:"FACEBOOK_CLIENT_ID" example:"1234567890123456"`
 	Secret   string `mapstructure:"FACEBOOK_CLIENT_SECRET" validate:"required_with=ID" example:"0123456789abcdef0123456789abcdef"`
@@ -39,18 +39,18 @@ func newFacebook(c FacebookSettings, calls *client) facebook {
 // configured implements provider.
 func (f facebook) configured() bool { return f.app.id != "" }
 
-// graphError is the error in an answer of the Graph API ("Handle Errors" in its documentation).
+// graphError is an error of the Graph API ("Handle Errors" in its documentation).
 type graphError struct{ Code int }
 
-// The errors that are the caller's and not ours.
+// Error codes caused by the caller.
 const (
-	graphBadParameter = 100 // a code that is no good, or a token of another app
-	graphBadRedirect  = 191 // a redirect_uri that the app has not
-	graphSession      = 102 // the session of the token is over
+	graphBadParameter = 100 // an invalid code, or a token of another app
+	graphBadRedirect  = 191 // a redirect_uri that is not registered
+	graphSession      = 102 // the session of the token has ended
 	graphBadToken     = 190
 )
 
-// profile implements provider. Facebook gives only e-mail addresses that their owner has confirmed.
+// profile implements provider. Facebook returns only email addresses that their owner has confirmed.
 func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	token, err := f.calls.accessToken(ctx, f.app, proof, f.blamesCode)
 	if err != nil {
@@ -79,9 +79,9 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
 
-// inspect asks whether the token was given to our app, and by whom ("/debug_token" in the documentation of the Graph
-// API, with an app access token). What is wrong with the token stands in data; error is of the call itself, and blames
-// the token only where it is another app's.
+// inspect checks whether the token was issued for our app, and returns its user ("/debug_token" in the documentation of the
+// Graph API, with an app access token). An invalid token is reported in data. error is about the request itself; only for a
+// token of another app it is about the token.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {
@@ -110,14 +110,14 @@ func (f facebook) get(ctx context.Context, path string, query url.Values, into a
 	return f.calls.get(ctx, f.graph+path+"?"+query.Encode(), "", into)
 }
 
-// proof shows that we have the app's secret ("Securing Graph API Requests" in the documentation).
+// proof returns the appsecret_proof of a token ("Securing Graph API Requests" in the documentation).
 func (f facebook) proof(token string) string {
 	mac := hmac.New(sha256.New, []byte(f.app.secret))
 	mac.Write([]byte(token))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// blamesCode reads the error as the Graph API writes it, which is not OAuth's form.
+// blamesCode reports whether the code was rejected. The error has the format of the Graph API, not that of OAuth.
 func (facebook) blamesCode(e *oauth2.RetrieveError) error {
 	var answer struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &answer)

@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// GitHubSettings is what the settings say of GitHub. For GitHub Enterprise Server the addresses are https://HOST and
+// GitHubSettings are the settings for GitHub. For GitHub Enterprise Server the URLs are https://HOST and
 // https://HOST/api/v3.
 type GitHubSettings struct {
 	ID     string `mapstructure:"GITHUB_CLIENT_ID" example:"Iv1.0123456789abcdef"`
@@ -30,7 +30,7 @@ func (c *GitHubSettings) Check(report func(name, reason string)) {
 	checkBase("GITHUB_API_URL", &c.APIURL, report)
 }
 
-// github is an OAuth app, or a GitHub App with permission to read e-mail addresses.
+// github is an OAuth app, or a GitHub App with permission to read email addresses.
 type github struct {
 	calls *client
 	app   app
@@ -63,7 +63,7 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	switch {
 	case err != nil:
 		return Profile{}, err
-	case status != http.StatusOK: // revoked in between, or the account is suspended
+	case status != http.StatusOK: // revoked in the meantime, or the account is suspended
 		return Profile{}, rejected()
 	case user.ID == 0:
 		return Profile{}, unavailable(errors.New("a user without id"))
@@ -75,8 +75,8 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	}, err
 }
 
-// check asks whether the token was given to our app: "Check a token" in GitHub's documentation of its REST API. GitHub
-// answers 404 to another app's token as to one that is no token, and 401 to a wrong id or secret of ours.
+// check checks whether the token was issued for our app: "Check a token" in the documentation of GitHub's REST API. GitHub
+// responds 404 for a token of another app and for an invalid token, and 401 for a wrong client ID or secret.
 func (g github) check(ctx context.Context, token string) error {
 	body, err := json.Marshal(map[string]string{"access_token": token})
 	if err != nil {
@@ -109,7 +109,7 @@ func (g github) check(ctx context.Context, token string) error {
 	return nil
 }
 
-// email is the primary address; none, if the user has not given us the scope user:email.
+// email returns the primary address; none if the user has not granted the scope user:email.
 func (g github) email(ctx context.Context, token string) (address string, verified bool, err error) {
 	var emails []struct {
 		Email             string
@@ -130,7 +130,7 @@ func (g github) email(ctx context.Context, token string) (address string, verifi
 	return "", false, nil
 }
 
-// blamesCode knows the errors of "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
+// blamesCode handles the errors of "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
 func (github) blamesCode(e *oauth2.RetrieveError) error {
 	switch e.ErrorCode {
 	case "bad_verification_code", "redirect_uri_mismatch":

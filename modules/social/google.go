@@ -19,8 +19,8 @@ import (
 
 const googleIssuer = "https://accounts.google.com"
 
-// GoogleSettings is what the settings say of Google. The IDs are those of all our clients: web, iOS, Android. Codes are
-// exchanged for the first, and Secret is its secret, which a client of an app has not.
+// GoogleSettings are the settings for Google. The IDs are those of all clients: web, iOS, Android. Codes are exchanged with
+// the first one, whose secret is Secret; clients of apps have none.
 type GoogleSettings struct {
 	IDs    []string `mapstructure:"GOOGLE_CLIENT_ID" example:"1234-web.apps.googleusercontent.com,1234-ios.apps.googleusercontent.com"`
 	Secret string   `mapstructure:"GOOGLE_CLIENT_SECRET" example:"GOCSPX-0123456789abcdefghijklmnopqr"`
@@ -32,8 +32,8 @@ func (c *GoogleSettings) Check(report func(name, reason string)) {
 	checkBase("GOOGLE_ISSUER", &c.Issuer, report)
 }
 
-// google follows "OpenID Connect" in Google's documentation of identity. Whatever the issuer is, its addresses are what
-// its discovery says, except that of tokeninfo, which discovery does not know.
+// google implements "OpenID Connect" in Google's identity documentation. URLs are those of the issuer's discovery document,
+// except that of tokeninfo, which it does not have.
 type google struct {
 	calls          *client
 	ids            []string
@@ -43,7 +43,7 @@ type google struct {
 	discovered     atomic.Pointer[discovery]
 }
 
-// discovery is what an issuer says of itself, and its keys.
+// discovery is the discovery document of an issuer, and its keys.
 type discovery struct {
 	oidc.ProviderConfig
 	keys oidc.KeySet
@@ -75,7 +75,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 			return Profile{}, err
 		}
 		proof.AccessToken = token.AccessToken
-		proof.IDToken, _ = token.Extra("id_token").(string) // there with the scope openid
+		proof.IDToken, _ = token.Extra("id_token").(string) // set with the scope openid
 	}
 	if proof.IDToken != "" {
 		return g.ofIDToken(ctx, issuer, proof.IDToken)
@@ -83,7 +83,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 	return g.ofAccessToken(ctx, issuer, proof.AccessToken)
 }
 
-// claims are what an ID token and userinfo say (OpenID Connect Core section 5.1).
+// claims are the claims of an ID token and of userinfo (OpenID Connect Core section 5.1).
 type claims struct {
 	Subject       string `json:"sub"`
 	Email         string
@@ -96,21 +96,21 @@ func (c claims) profile() Profile {
 	return Profile{Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.EmailVerified), Name: c.Name, Picture: c.Picture}
 }
 
-// flag is a truth value, also one that is written as text.
+// flag is a boolean that can be encoded as a string.
 type flag bool
 
-// UnmarshalJSON reads true and "true"; all else is false.
+// UnmarshalJSON decodes true and "true" as true, and everything else as false.
 func (f *flag) UnmarshalJSON(b []byte) error {
 	*f = flag(strings.Trim(string(b), `"`) == "true")
 	return nil
 }
 
-// ofIDToken verifies an ID token (OpenID Connect Core section 3.1.3.7): signature, issuer, expiry, and that all of its
-// audience is us. Google signs with RS256 only.
+// ofIDToken verifies an ID token (OpenID Connect Core section 3.1.3.7): signature, issuer, expiry, and that its whole
+// audience are our clients. Google signs with RS256 only.
 func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) (Profile, error) {
 	keys := &watched{KeySet: issuer.keys}
 	verifier := oidc.NewVerifier(g.issuer, keys, &oidc.Config{
-		SkipClientIDCheck:    true, // below, against several
+		SkipClientIDCheck:    true, // checked below, with several IDs
 		SupportedSigningAlgs: []string{oidc.RS256}, Now: g.now,
 	})
 	token, err := verifier.Verify(ctx, text)
@@ -127,8 +127,8 @@ func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) 
 	return c.profile(), nil
 }
 
-// watched keeps the error of a KeySet that could not get its keys. The verifier tells it only as text, and it is not the
-// token's fault. Of the errors of a remote KeySet, it is the one that wraps another.
+// watched records the error of a KeySet that could not fetch its keys, which is not the token's fault. The verifier returns
+// it only as a string. Among the errors of a remote KeySet, it is the one that wraps another.
 type watched struct {
 	oidc.KeySet
 	away error
@@ -141,7 +141,7 @@ func (w *watched) VerifySignature(ctx context.Context, token string) ([]byte, er
 	return payload, err
 }
 
-// ofAccessToken asks tokeninfo whether the token was given to one of our clients, and userinfo for the rest.
+// ofAccessToken checks with tokeninfo whether the token was issued for one of our clients, and gets the profile from userinfo.
 func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token string) (Profile, error) {
 	var info struct {
 		Audience string `json:"aud"`
@@ -171,7 +171,7 @@ func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token str
 	return c.profile(), nil
 }
 
-// discover asks the issuer once; again, if that fails (OpenID Connect Discovery section 4).
+// discover fetches the discovery document once, and again after a failure (OpenID Connect Discovery section 4).
 func (g *google) discover(ctx context.Context) (*discovery, error) {
 	if known := g.discovered.Load(); known != nil {
 		return known, nil
@@ -189,7 +189,7 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 	return g.discovered.Load(), nil
 }
 
-// blamesCode knows the errors of RFC 6749 section 5.2 and Google's own. An invalid_request is ours: a secret is missing.
+// blamesCode handles the errors of RFC 6749 section 5.2 and those of Google. invalid_request is our error: the secret is missing.
 func (*google) blamesCode(e *oauth2.RetrieveError) error {
 	if slices.Contains([]string{"invalid_grant", "redirect_uri_mismatch"}, e.ErrorCode) {
 		return rejected()

@@ -1,4 +1,4 @@
-// Package clock has a clock for tests, which stands still until a test sets it.
+// Package clock has a clock for tests.
 package clock
 
 import (
@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Clock is a clock that stands still.
+// Clock is a clock that only Advance changes.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// At makes a clock that shows a time.
+// At returns a clock with a time.
 func At(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now is the time it shows.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance sets it forward, or back.
+// Advance adds d, which can be negative.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package process builds the service and runs it as a process of its own, which a test or a load can signal, kill and
-// measure.
+// Package process builds the service and runs it as a process, which tests can signal, kill and measure.
 package process
 
 import (
@@ -17,7 +16,7 @@ import (
 	"syscall"
 )
 
-// Build builds the service into a folder, and returns the path of the binary.
+// Build builds the service in a directory, and returns the path of the binary.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "service")
 	out, err := exec.CommandContext(ctx, "go", "build", "-tags", "nomsgpack", "-o", binary, "example.com/ginseng").CombinedOutput()
@@ -27,16 +26,16 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// Process is a service that runs.
+// Process is a running service.
 type Process struct {
-	Line string // the one it printed at listen
+	Line string // printed when it listens
 	URL  string
 
 	cmd *exec.Cmd
 	log *log
 }
 
-// Start starts a command that serves, and waits until it listens. The end of the command's context kills it.
+// Start starts the service, and waits until it listens. The end of the command's context kills it.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, log: new(log)}
 	cmd.Stderr = p.log
@@ -57,28 +56,28 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Signal sends it a signal.
+// Signal sends a signal.
 func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
 
-// Wait waits for its end and returns the exit code; -1 if a signal killed it.
+// Wait waits until the process ends and returns the exit code; -1 if a signal killed it.
 func (p *Process) Wait() int {
-	_ = p.cmd.Wait() // the state tells
+	_ = p.cmd.Wait() // ProcessState has the result
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Stop ends it with a signal and returns the exit code; -1 if the signal killed it.
+// Stop sends a signal and returns the exit code; -1 if the signal killed the process.
 func (p *Process) Stop(signal os.Signal) int {
 	_ = p.Signal(signal) // it may have ended
 	return p.Wait()
 }
 
-// Pid is the process's number.
+// Pid returns the process ID.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Log is what it has written to its standard error.
+// Log returns the standard error output.
 func (p *Process) Log() string { return p.log.String() }
 
-// Memory is how much of it is resident, in bytes; 0 where the system does not tell.
+// Memory returns the resident memory in bytes; 0 if unknown.
 func (p *Process) Memory() int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	for line := range strings.Lines(string(text)) {
@@ -90,14 +89,13 @@ func (p *Process) Memory() int64 {
 	return 0
 }
 
-// Files is how many files and connections it has open; 0 where the system does not tell.
+// Files returns the number of open files and connections; 0 if unknown.
 func (p *Process) Files() int {
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Pid()))
 	return len(entries)
 }
 
-// Goroutines ends the process, and counts the goroutines it had by the function that began them. Go's runtime writes
-// them down on SIGQUIT.
+// Goroutines ends the process with SIGQUIT, and returns the number of goroutines by the function that started them.
 func (p *Process) Goroutines() map[string]int {
 	p.Stop(syscall.SIGQUIT)
 	counts := make(map[string]int)
@@ -107,20 +105,20 @@ func (p *Process) Goroutines() map[string]int {
 	return counts
 }
 
-// log keeps what is written to it.
+// log is a buffer for concurrent use.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write keeps the text.
+// Write implements io.Writer.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-// String is all of it.
+// String returns the content.
 func (l *log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

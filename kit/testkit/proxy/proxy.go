@@ -1,5 +1,4 @@
-// Package proxy stands between a client and a server in tests, and misbehaves when told to: it is the network that
-// fails.
+// Package proxy simulates network failures between a client and a server in tests.
 package proxy
 
 import (
@@ -15,7 +14,7 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	server   string
-	listener net.Listener // nil while it refuses
+	listener net.Listener // nil while connections are refused
 	addr     string
 	links    map[*link]struct{}
 	fault    fault
@@ -23,26 +22,26 @@ type Proxy struct {
 	running  sync.WaitGroup
 }
 
-// link is one client's connection, and the proxy's own to the server.
+// link is a client's connection and the proxy's connection to the server.
 type link struct {
 	client, server net.Conn
-	lost           bool          // whatever happens, nothing is passed on any more
+	lost           bool          // nothing is forwarded any more
 	ended          chan struct{} // closed when either end has closed it
 }
 
-// fault is what is wrong. The zero value is a good network.
+// fault is a network failure. The zero value is none.
 type fault struct {
 	cut    bool
 	silent bool
 	delay  time.Duration
-	rate   int // bytes a second; 0 is no bound
+	rate   int // bytes per second; 0 is unlimited
 }
 
-// chunk is how much is passed on at once.
+// chunk is the number of bytes forwarded at a time.
 const chunk = 16 << 10
 
-// New listens on a free port of this machine for a server at an address. upward, if not nil, carries what clients send
-// instead of the proxy, until it returns: it may keep something back, or answer by itself.
+// New listens on a free local port and forwards to a server. upward, if not nil, forwards the data of clients instead of
+// the proxy until it returns, so it can withhold data, or respond.
 func New(server string, upward func(client, server net.Conn) error) (*Proxy, error) {
 	p := &Proxy{server: server, addr: "127.0.0.1:0", links: make(map[*link]struct{}), changed: make(chan struct{}), upward: upward}
 	return p, p.listen()
@@ -66,10 +65,10 @@ func (p *Proxy) listen() error {
 	return nil
 }
 
-// Addr is where it listens.
+// Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.addr }
 
-// In is a URL of the server with the proxy's address in place of the server's.
+// In returns a URL of the server with the address of the proxy.
 func (p *Proxy) In(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -79,13 +78,13 @@ func (p *Proxy) In(address string) (string, error) {
 	return u.String(), nil
 }
 
-// Cut ends all connections, and new ones as soon as they are there.
+// Cut closes all connections, and new ones immediately.
 func (p *Proxy) Cut() {
 	p.set(fault{cut: true})
 	p.drop()
 }
 
-// Refuse ends all connections and listens no longer.
+// Refuse closes all connections and stops listening.
 func (p *Proxy) Refuse() {
 	p.Cut()
 	p.mu.Lock()
@@ -96,11 +95,11 @@ func (p *Proxy) Refuse() {
 	}
 }
 
-// Silence takes connections and what they bring, and passes nothing on, nor the end of a connection. Heal passes on what
-// was kept back, as TCP does after a broken line.
+// Silence accepts connections and data, but forwards nothing, not even the end of a connection. Heal forwards the withheld
+// data, as TCP does after an interruption.
 func (p *Proxy) Silence() { p.set(fault{silent: true}) }
 
-// Lose is Silence for good for the connections that are open: a router between has forgotten them.
+// Lose is a permanent Silence for the open connections, as if a router had lost its state.
 func (p *Proxy) Lose() {
 	p.mu.Lock()
 	for l := range p.links {
@@ -110,13 +109,13 @@ func (p *Proxy) Lose() {
 	p.Silence()
 }
 
-// Delay passes everything on that much later.
+// Delay delays all data.
 func (p *Proxy) Delay(d time.Duration) { p.set(fault{delay: d}) }
 
-// Throttle passes on so many bytes a second in each direction of a connection.
+// Throttle limits the bytes per second in each direction of a connection.
 func (p *Proxy) Throttle(bytesPerSecond int) { p.set(fault{rate: bytesPerSecond}) }
 
-// Heal ends the fault.
+// Heal ends the failure.
 func (p *Proxy) Heal() error {
 	p.set(fault{})
 	p.mu.Lock()
@@ -127,7 +126,7 @@ func (p *Proxy) Heal() error {
 	return p.listen()
 }
 
-// Close ends all connections and stops.
+// Close closes all connections and stops the proxy.
 func (p *Proxy) Close() {
 	p.Refuse()
 	p.running.Wait()
@@ -151,7 +150,7 @@ func (p *Proxy) drop() {
 
 func (l *link) close() {
 	for _, conn := range []net.Conn{l.client, l.server} {
-		_ = conn.(*net.TCPConn).SetLinger(0) // what was not sent yet is lost
+		_ = conn.(*net.TCPConn).SetLinger(0) // unsent data is lost
 		_ = conn.Close()
 	}
 }
@@ -180,7 +179,7 @@ func (p *Proxy) relay(client net.Conn) {
 		p.carry(l, client, server)
 	})
 	if p.upward != nil {
-		_ = p.upward(client, server) // that the connection has ended is no failure
+		_ = p.upward(client, server) // fails when the connection ends
 	} else {
 		p.carry(l, server, client)
 	}
@@ -188,7 +187,7 @@ func (p *Proxy) relay(client net.Conn) {
 	downward.Wait()
 }
 
-// admit keeps account of an open connection, unless connections are cut.
+// admit registers an open connection, unless connections are cut.
 func (p *Proxy) admit(l *link) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +205,7 @@ func (p *Proxy) dismiss(l *link) {
 	delete(p.links, l)
 }
 
-// carry passes on what comes, until one end closes the connection.
+// carry forwards data until one end closes the connection.
 func (p *Proxy) carry(l *link, to, from net.Conn) {
 	buf := make([]byte, chunk)
 	for {
@@ -220,7 +219,7 @@ func (p *Proxy) carry(l *link, to, from net.Conn) {
 	}
 }
 
-// wait is what the fault does to n bytes. False: they are never passed on.
+// wait applies the failure to n bytes. It returns false if they are never forwarded.
 func (p *Proxy) wait(l *link, n int) bool {
 	for {
 		p.mu.Lock()

@@ -1,4 +1,4 @@
-// Package testdb gives tests a database of their own.
+// Package testdb provides databases for tests.
 package testdb
 
 import (
@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// Open opens a new, empty database: on the server that TEST_MONGODB_URI names, else on the embedded engine. The test's clean-up removes it.
+// Open opens a new database: on the server TEST_MONGODB_URI, or on the embedded engine. It is removed at the end of the test.
 func Open(t testing.TB) store.DB {
 	t.Helper()
 	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")

@@ -1,4 +1,4 @@
-package modules_test
+package service_test
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func (d declarations) Open(spec store.Spec) store.Engine {
 // code is the service's source, without tests.
 func code(t *testing.T) map[string]string {
 	t.Helper()
-	files, root := map[string]string{}, os.DirFS("..")
+	files, root := map[string]string{}, os.DirFS("../..")
 	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -53,7 +53,7 @@ func code(t *testing.T) map[string]string {
 // rows are those of the table in docs/operations.md below a line, each as its cells.
 func rows(t *testing.T, line string) (out [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/operations.md")
+	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package modules_test
+package service_test
 
 import (
 	"encoding/json"
