@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"container/list"
 	"context"
 	"database/sql/driver"
@@ -92,7 +91,10 @@ func (c *conn) query(ctx context.Context, text string, args []any, row func([]dr
 	values := make([]driver.Value, len(rows.Columns()))
 	for err == nil {
 		if err = rows.Next(values); err == nil {
-			err = cmp.Or(row(values), ctx.Err())
+			err = row(values)
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 	}
 	if err == io.EOF {
@@ -147,6 +149,8 @@ func (c *conn) snapshot(ctx context.Context, read func() error) error {
 		return err
 	}
 	err := read()
-	_, end := c.exec(context.Background(), "COMMIT")
-	return cmp.Or(err, end)
+	if _, commitErr := c.exec(context.Background(), "COMMIT"); err == nil {
+		err = commitErr
+	}
+	return err
 }
