@@ -80,6 +80,17 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageAfterStrangeRequests: gin-swagger derives the prefix of its files from the first request.
+func TestPageAfterStrangeRequests(t *testing.T) {
+	t.Parallel()
+	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
+	for _, path := range []string{"/docs/swagger-ui.css?x=/a/index.html", "/docs/favicon-16x16.png?/doc.json", "/docs/swagger-ui-bundle.js"} {
+		if w := do(s, "GET", path, "", ""); w.Code != 200 || strings.Contains(w.Header().Get("Content-Type"), "html") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
+		}
+	}
+}
+
 // TestDocuments reads the documents below a root, twice: the second time nothing is sent.
 func TestDocuments(t *testing.T) {
 	t.Parallel()

@@ -134,6 +134,23 @@ func TestLoadPrefersEnvironment(t *testing.T) {
 	}
 }
 
+// TestLoadExports exports the variables of OpenTelemetry, unless the environment has them.
+func TestLoadExports(t *testing.T) {
+	isolate(t, map[string]string{"MASTER_KEY": "k"})
+	t.Setenv("OTEL_SERVICE_NAME", "from-environment")
+	t.Setenv("OTEL_TEST_ONLY", "")
+	dir := t.TempDir()
+	write(t, dir, "API_SECRET=s\nOTEL_SERVICE_NAME=x\nOTEL_TEST_ONLY=y\n")
+	var s section
+	source, err := Load(dir, &s)
+	if err != nil || len(source.Unknown) != 0 {
+		t.Errorf("%+v, %v", source, err)
+	}
+	if os.Getenv("OTEL_SERVICE_NAME") != "from-environment" || os.Getenv("OTEL_TEST_ONLY") != "y" {
+		t.Errorf("%q, %q", os.Getenv("OTEL_SERVICE_NAME"), os.Getenv("OTEL_TEST_ONLY"))
+	}
+}
+
 func TestLoadNamesEveryMistake(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
