@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// gate stands before the server and lets one command through at a time, until its answer is there. FerretDB reads a
-// document and writes it back as two steps; behind the gate, an update is atomic, as MongoDB's is.
+// gate is a proxy that sends one command at a time to the server and waits for its response. FerretDB updates a document in
+// two steps, read and write; through the gate an update is atomic, as in MongoDB.
 type gate struct {
 	backend string // address of the server
 	mu      sync.Mutex
@@ -34,7 +34,7 @@ func (g *gate) serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// relay carries one client's commands to the server, over a connection of its own, and the answers back.
+// relay sends the commands of one client to the server over a separate connection, and returns the responses.
 func (g *gate) relay(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", g.backend)
@@ -51,31 +51,30 @@ func (g *gate) relay(ctx context.Context, client net.Conn) {
 		if err != nil {
 			return
 		}
-		answer, err := g.exchange(server, request)
+		response, err := g.exchange(server, request)
 		if err != nil {
 			return
 		}
-		if _, err := client.Write(answer); err != nil {
+		if _, err := client.Write(response); err != nil {
 			return
 		}
 	}
 }
 
-// exchange sends the request and returns the answer, which is empty if the request wants none.
+// exchange sends the request and returns the response, which is empty if the request expects none.
 func (g *gate) exchange(server net.Conn, request []byte) ([]byte, error) {
-	if !isGreeting(request) { // which asks whether the server lives, and shall not wait for what others ask
+	if !isHello(request) { // checks whether the server is alive, and must not wait for other commands
 		g.mu.Lock()
 		defer g.mu.Unlock()
 	}
-	if _, err := server.Write(request); err != nil || wantsNoAnswer(request) {
+	if _, err := server.Write(request); err != nil || expectsNoResponse(request) {
 		return nil, err
 	}
 	return readMessage(server)
 }
 
-// Of MongoDB's wire protocol the gate knows the frame alone: four little-endian integers of 32 bits, which are the
-// length of the whole message, its number, the number of the request it answers, and the kind; after these, in a
-// message of kind OP_MSG, come the flags.
+// The frame of MongoDB's wire protocol: four little-endian 32-bit integers, which are the length of the message, its ID, the
+// ID of the request that it responds to, and the opcode. In an OP_MSG, the flags follow.
 const (
 	headerSize = 16
 	maxMessage = 48_000_000
@@ -97,15 +96,15 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// wantsNoAnswer reports whether the message is an OP_MSG with the flag moreToCome.
-func wantsNoAnswer(message []byte) bool {
+// expectsNoResponse reports whether the message is an OP_MSG with the flag moreToCome.
+func expectsNoResponse(message []byte) bool {
 	return len(message) >= headerSize+4 &&
 		binary.LittleEndian.Uint32(message[12:]) == opMsg &&
 		binary.LittleEndian.Uint32(message[headerSize:])&moreToCome != 0
 }
 
-// isGreeting reports whether the message is a hello: an OP_MSG whose first section is a document that begins with it.
-func isGreeting(message []byte) bool {
+// isHello reports whether the message is a hello: an OP_MSG whose first section is a document that starts with it.
+func isHello(message []byte) bool {
 	const name = headerSize + 4 + 1 + 4 + 1 // after the flags, the kind of the section, the document's size, the first type
 	return len(message) > name && binary.LittleEndian.Uint32(message[12:]) == opMsg &&
 		(bytes.HasPrefix(message[name:], []byte("hello\x00")) || bytes.HasPrefix(message[name:], []byte("isMaster\x00")))

@@ -46,7 +46,7 @@ func TestGateOneAtATime(t *testing.T) {
 					return
 				}
 				if answer, err := readMessage(client); err != nil || !bytes.Equal(answer, request) {
-					t.Errorf("the answer to %x is %x, %v", request, answer, err)
+					t.Errorf("the response to %x is %x, %v", request, answer, err)
 					return
 				}
 			}
@@ -58,7 +58,7 @@ func TestGateOneAtATime(t *testing.T) {
 	}
 }
 
-// TestGateUnansweredCommand sends a command that wants no answer before one that does.
+// TestGateUnansweredCommand sends a command that expects no response before one that does.
 func TestGateUnansweredCommand(t *testing.T) {
 	door := listenGate(t, func(server net.Conn) {
 		for {
@@ -81,11 +81,11 @@ func TestGateUnansweredCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if answer, err := readMessage(client); err != nil || !bytes.Equal(answer, want) {
-		t.Errorf("the answer is %x, %v; want %x", answer, err, want)
+		t.Errorf("the response is %x, %v; want %x", answer, err, want)
 	}
 }
 
-func TestReadMessageRefuses(t *testing.T) {
+func TestReadMessageErrors(t *testing.T) {
 	for name, message := range map[string][]byte{
 		"too short": binary.LittleEndian.AppendUint32(nil, headerSize-1),
 		"too long":  binary.LittleEndian.AppendUint32(nil, maxMessage+1),
@@ -146,15 +146,15 @@ func frame(kind, flags uint32, body ...byte) []byte {
 	return append(message, body...)
 }
 
-// TestGateLetsGreetingsPass sends a hello while a command is under way.
-func TestGateLetsGreetingsPass(t *testing.T) {
+// TestGateHello sends a hello while a command is under way.
+func TestGateHello(t *testing.T) {
 	begun, held := make(chan struct{}), make(chan struct{})
 	door := listenGate(t, func(server net.Conn) {
 		request, err := readMessage(server)
 		if err != nil {
 			return
 		}
-		if !isGreeting(request) {
+		if !isHello(request) {
 			close(begun)
 			<-held
 		}

@@ -1,26 +1,24 @@
-// Command mongod is a MongoDB-compatible server for tests, on a machine where no MongoDB is installed: FerretDB on its
-// SQLite backend, in one process, of Go alone. It is not for production, nor for measuring: it lacks transactions and
-// partial, text and TTL indexes, reads a whole collection for most queries, does one command at a time, and keeps no
-// promise of durability.
+// Command mongod is a MongoDB-compatible server for tests on a machine without MongoDB: FerretDB with its SQLite backend, in
+// one process, without cgo. It is not for production or benchmarks: it has no transactions and no partial, text and TTL
+// indexes, reads a whole collection for most queries, runs one command at a time, and does not guarantee durability.
 //
-// To run a command against a server of its own, from the folder that the command needs:
+// To start a server for a command:
 //
 //	go -C scripts/mongod run . -- go test ./...
 //
-// The command finds the server's address in TEST_MONGODB_URI and runs in the folder that the caller stands in (PWD, as
-// the shell sets it; the working folder where that is not set). mongod ends with the command and with its exit code;
-// `go run` itself reports each failure as 1, a built binary (`go -C scripts/mongod build -o /tmp/mongod`) as it is.
+// The command gets the server's address in TEST_MONGODB_URI and runs in the caller's directory (PWD). mongod exits with the
+// command's exit code; `go run` reports every failure as 1.
 //
 // To keep a server running until SIGINT or SIGTERM:
 //
 //	go -C scripts/mongod run . [--listen 127.0.0.1:0] [--data DIR]
 //
-// It prints one line when it answers, the URI (mongodb://127.0.0.1:PORT/), and keeps its data in a temporary folder
-// that is removed at the end, or in DIR, which stays. Nothing leaves the machine: no telemetry, no other connection.
-// SIGTERM ends `go run` and not what it runs: for that, send it to a built binary.
+// It prints its URI (mongodb://127.0.0.1:PORT/) when it is ready, and keeps its data in a temporary directory that it removes
+// at the end, or in DIR. It sends no telemetry. SIGTERM stops `go run` but not the program that it runs: send it to a built
+// binary.
 //
-// It is a module of its own, so that no dependency of the server becomes one of the service. Any MongoDB does in its
-// place: set TEST_MONGODB_URI by hand.
+// This is a separate module so that the server's dependencies are not the service's. To test with MongoDB, set
+// TEST_MONGODB_URI instead.
 package main
 
 import (
@@ -48,7 +46,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main without the process: it returns the exit code, 2 for a wrong command line.
+// run is main without the process: it returns the exit code, 2 for wrong arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("mongod", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -56,8 +54,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "usage: mongod [--listen ADDRESS] [--data DIR] [-- command arguments…]")
 		flags.PrintDefaults()
 	}
-	listen := flags.String("listen", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
-	data := flags.String("data", "", "`folder` to keep the data in (default: a temporary one, removed at the end)")
+	listen := flags.String("listen", "127.0.0.1:0", "`address` to listen on; port 0 selects a free one")
+	data := flags.String("data", "", "`directory` for the data (default: a temporary one, removed at the end)")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -85,22 +83,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// serve runs a server for as long as use does, and tells use its URI. An empty data stands for a temporary folder.
+// serve runs a server, calls use with its URI, and stops the server when use returns. An empty data selects a temporary
+// directory.
 func serve(ctx context.Context, listen, data string, log *slog.Logger, use func(context.Context, string) error) error {
 	door, err := net.Listen("tcp", listen)
 	if err != nil {
 		return err
 	}
 	defer door.Close()
-	folder, err := dataFolder(data)
+	directory, err := dataDirectory(data)
 	if err != nil {
 		return err
 	}
 	if data == "" {
-		defer os.RemoveAll(folder)
+		defer os.RemoveAll(directory)
 	}
-	// Not waiting for the disk makes each test quicker; a lost power supply is no case for a test server.
-	address := url.URL{Scheme: "file", Path: folder + "/", RawQuery: url.Values{"_pragma": {"synchronous(off)"}}.Encode()}
+	// Tests are faster without waiting for the disk; a test server need not survive a power failure.
+	address := url.URL{Scheme: "file", Path: directory + "/", RawQuery: url.Values{"_pragma": {"synchronous(off)"}}.Encode()}
 	server, err := ferretdb.New(&ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
 		Logger:    log,
@@ -115,8 +114,8 @@ func serve(ctx context.Context, listen, data string, log *slog.Logger, use func(
 		return err
 	}
 
-	// Both outlive ctx: what use still does in ending must find them. The gate goes first, so that the server is rid
-	// of its clients and stops at once.
+	// Both outlive ctx, because use needs them until it returns. The gate stops first: without clients, the server stops
+	// immediately.
 	background := context.WithoutCancel(ctx)
 	front := gate{backend: backend.Host}
 	stopServer := start(background, server.Run)
@@ -125,7 +124,7 @@ func serve(ctx context.Context, listen, data string, log *slog.Logger, use func(
 	return errors.Join(err, stopGate(), stopServer())
 }
 
-// start runs f in the background; the function that it returns ends the context of f and waits for its error.
+// start runs f in the background. stop cancels its context, waits for it and returns its error.
 func start(ctx context.Context, f func(context.Context) error) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -136,20 +135,20 @@ func start(ctx context.Context, f func(context.Context) error) (stop func() erro
 	}
 }
 
-// dataFolder returns the absolute path of the folder, made if missing; a new temporary one for "".
-func dataFolder(data string) (string, error) {
+// dataDirectory returns the absolute path of the directory and creates it if it is missing; "" selects a temporary one.
+func dataDirectory(data string) (string, error) {
 	if data == "" {
 		return os.MkdirTemp("", "mongod-")
 	}
-	folder, err := filepath.Abs(data)
+	directory, err := filepath.Abs(data)
 	if err != nil {
 		return "", err
 	}
-	return folder, os.MkdirAll(folder, 0o700)
+	return directory, os.MkdirAll(directory, 0o700)
 }
 
-// execute runs the command with the URI in TEST_MONGODB_URI, in the caller's folder, on this process's own streams. The
-// end of ctx interrupts it, and kills it ten seconds later.
+// execute runs the command in the caller's directory with the URI in TEST_MONGODB_URI. When ctx ends it is interrupted, and
+// killed ten seconds later.
 func execute(ctx context.Context, command []string, uri string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = os.Getenv("PWD")
