@@ -21,7 +21,7 @@ func loadCompose(t *testing.T, file string, env ...string) (*types.Project, erro
 	return options.LoadProject(t.Context())
 }
 
-// TestComposeFiles: the files are well formed, and each container in them has no more rights than it needs.
+// TestComposeFiles checks that the files are valid and that containers have no unnecessary privileges.
 func TestComposeFiles(t *testing.T) {
 	t.Parallel()
 	for file, names := range map[string][]string{"embedded.yaml": {"service"}, "mongodb.yaml": {"mongodb", "service"}} {
@@ -35,7 +35,7 @@ func TestComposeFiles(t *testing.T) {
 		}
 		for name, s := range project.Services {
 			if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.Privileged {
-				t.Errorf("%s: %s has rights it does not need: %+v", file, name, s)
+				t.Errorf("%s: %s has unnecessary privileges: %+v", file, name, s)
 			}
 			if s.Restart != "unless-stopped" || s.MemLimit == 0 || s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < time.Minute {
 				t.Errorf("%s: %s: restart %q, memory %d, grace %v", file, name, s.Restart, s.MemLimit, s.StopGracePeriod)
@@ -48,7 +48,7 @@ func TestComposeFiles(t *testing.T) {
 			for setting, value := range s.Environment {
 				secret := strings.Contains(setting, "KEY") || strings.Contains(setting, "SECRET") || strings.Contains(setting, "PASSWORD")
 				if secret && (value == nil || *value != "secret") {
-					t.Errorf("%s: %s has a %s of its own", file, name, setting)
+					t.Errorf("%s: %s sets a fixed %s", file, name, setting)
 				}
 			}
 		}
@@ -58,7 +58,7 @@ func TestComposeFiles(t *testing.T) {
 	}
 }
 
-// TestComposeMongoDB: MongoDB has a password, is in reach of the service alone, and is there before it.
+// TestComposeMongoDB checks that MongoDB requires a password, is reachable only by the service, and starts before it.
 func TestComposeMongoDB(t *testing.T) {
 	t.Parallel()
 	if _, err := loadCompose(t, "mongodb.yaml"); err == nil || !strings.Contains(err.Error(), "MONGO_PASSWORD is missing a value: is not in production.env") {

@@ -1,6 +1,5 @@
-// Package kubecheck holds the workload selector against others: its validation and its matching against Kubernetes',
-// its Index against a plain scan, its JSON Schema against its reader, and its speed against all of them. It is a module
-// of its own, so that what it compares with is nobody else's dependency, and it has nothing but tests.
+// Package kubecheck compares the workload selector with other implementations: validation and matching with Kubernetes, its
+// Index with a plain scan, its JSON Schema with its reader, and its speed with all of them. It has only tests.
 //
 //	go -C scripts/checks test -race ./kubecheck
 //	go -C scripts/checks test -run '^$' -bench . ./kubecheck

@@ -1,20 +1,20 @@
-// Command providers starts fakes of GitHub, Google and Facebook on this machine, and a page that signs in with them, so
-// that social sign-in can be tried in a browser without an account anywhere:
+// Command providers starts fake versions of GitHub, Google and Facebook, and a page that signs in with them, to try social
+// sign-in in a browser without an account:
 //
 //	go -C scripts/checks run ./providers [-port 9100] [-api http://localhost:9000]
 //
-// It prints the settings to start the service with; put them into its environment or its .env, start it, and open the
-// address that is printed last. The page is a client as a frontend has one, to be read as an example: demo/app.js. At the
-// fakes one chooses who one is, or types somebody new in, with a verified e-mail, another, or none, or refuses.
+// It prints settings for the service. Put them in its environment or its .env, start it, and open the address that is printed
+// last. The page is an example of a frontend's client: demo/app.js. The fake providers let you choose an account, enter a new
+// one with a verified, an unverified or no email address, or deny access.
 //
 // The flags:
 //
-//	-port  the port of the fakes and the page, on the loopback interface; 0 takes a free one. The settings name it.
-//	-api   the address of the service as the browser reaches it, with API_ROOT if that is set. The service has to allow
-//	       the page's origin: in development it does, elsewhere CORS_ORIGINS names it.
+//	-port  the port of the providers and the page, on the loopback interface; 0 selects a free one.
+//	-api   the address of the service for the browser, with API_ROOT if it is set. Outside development, CORS_ORIGINS must
+//	       include the page's origin.
 //
-// The fakes ask nobody for a password, so they listen on the loopback interface alone. Accounts that are typed in are
-// forgotten when the command ends, with Ctrl-C.
+// The providers require no password, so they listen only on the loopback interface. New accounts are lost when the command
+// exits (Ctrl-C).
 package main
 
 import (
@@ -54,8 +54,8 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("providers", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	port := flags.Uint("port", 9100, "the `port` of the fakes and the page; 0 takes a free one")
-	api := flags.String("api", "http://localhost:9000", "the `address` of the service as the browser reaches it")
+	port := flags.Uint("port", 9100, "the `port` of the providers and the page; 0 selects a free one")
+	api := flags.String("api", "http://localhost:9000", "the `address` of the service for the browser")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -81,12 +81,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// serve listens, says where and with which settings, and serves until the context ends.
+// serve listens, prints its settings, and serves until the context ends.
 func serve(ctx context.Context, port uint, api *url.URL, stdout io.Writer) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.FormatUint(uint64(port), 10)))
 	if err != nil {
-		return fmt.Errorf("the port cannot be had; choose another with -port: %w", err)
+		return fmt.Errorf("listening failed; choose another port with -port: %w", err)
 	}
 	s := newSite("http://"+listener.Addr().String(), api, time.Now)
 	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second}

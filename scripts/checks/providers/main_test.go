@@ -48,7 +48,7 @@ func start(t *testing.T, args ...string) (map[string]string, string) {
 	return nil, ""
 }
 
-// fetch makes a request and returns the answer with its body read.
+// fetch makes a request and returns the response and its body.
 func fetch(t *testing.T, client *http.Client, method, address string, form url.Values, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
@@ -201,7 +201,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-api", "localhost:9000"}, badUsage, "as in http://localhost:9000"},
 		{[]string{"-api", "ftp://localhost"}, badUsage, "as in http://localhost:9000"},
 		{[]string{"-api", "http://%"}, badUsage, "as in http://localhost:9000"},
-		{[]string{"-port", port}, failed, "choose another with -port"},
+		{[]string{"-port", port}, failed, "choose another port with -port"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), row.args, &stdout, &stderr); code != row.code || !strings.Contains(stderr.String(), row.says) || stdout.Len() != 0 {

@@ -15,7 +15,7 @@ import (
 //go:embed demo
 var demo embed.FS
 
-// The apps that the fakes know. The values stand in nobody's settings but those of whoever tries the fakes.
+// The registered apps. These values are only valid for the fake providers.
 const (
 	gitHubID, gitHubSecret     = "Iv1.0123456789abcdef", "fake-github-client-secret"
 	googleID, googleSecret     = "123456789012-demo.apps.googleusercontent.com", "fake-google-client-secret"
@@ -92,7 +92,7 @@ func (s *site) config() config {
 func (s *site) handler() http.Handler {
 	files, err := fs.Sub(demo, "demo")
 	if err != nil {
-		panic(err) // the folder is compiled in
+		panic(err) // the directory is embedded
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/github/", http.StripPrefix("/github", s.gitHub))
