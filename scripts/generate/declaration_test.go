@@ -79,6 +79,8 @@ func TestMistakes(t *testing.T) {
 		{"BlogPost a", []string{`name "BlogPost": ` + kebab + "blog-post"}},
 		{"blog_post a", []string{`name "blog_post": ` + kebab + "blog-post"}},
 		{"nоte a", []string{`name "n\u043ete": ` + kebab + "n-te"}}, // the second letter is Cyrillic
+		{"größe a", []string{`name "größe": ` + kebab + "groesse"}},
+		{"API-key a", []string{`name "API-key": ` + kebab + "api-key"}},
 		{"CON a", []string{`name "CON": ` + windows}},
 		{"lpt1 a", []string{"name lpt1: " + windows}},
 		{"func a", []string{"name func: is a Go keyword; choose another name"}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Field is a declared field.
@@ -228,10 +229,14 @@ func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string
 	}
 }
 
-// quote returns a word of the caller for a message, in quotes unless it is a plain name.
+// quote returns a word of the caller for a message, in quotes unless it is a plain name. Letters that can be mistaken for
+// Latin ones are escaped.
 func quote(word string) string {
 	if camelCase.MatchString(word) || kebabCase.MatchString(word) {
 		return word
 	}
-	return strconv.QuoteToASCII(word)
+	if strings.ContainsFunc(word, func(c rune) bool { return c > unicode.MaxASCII && !unicode.Is(unicode.Latin, c) }) {
+		return strconv.QuoteToASCII(word)
+	}
+	return strconv.Quote(word)
 }
