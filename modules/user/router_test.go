@@ -117,7 +117,7 @@ func TestUsers(t *testing.T) {
 		row("delete me, token in body", request{Method: "DELETE", Path: "/users/me", Form: url.Values{"access_token": {ada.Token}}}, 204, nil, nil),
 		row("gone", request{Method: "GET", Path: path}, 404, nil, nil),
 		row("her token too", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
-		row("on public routes too", request{Method: "GET", Path: "/articles", As: ada.Token}, 401, nil, nil),
+		row("on public routes too", request{Method: "GET", Path: "/users/" + eve.ID, As: ada.Token}, 401, nil, nil),
 		row("an admin deletes", request{Method: "DELETE", Path: "/users/" + eve.ID, As: admin.Token}, 204, nil, nil),
 	})
 }
