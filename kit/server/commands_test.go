@@ -230,7 +230,7 @@ func TestCommandLines(t *testing.T) {
 		{"backup", exitUsage, "FILE"},
 		{"backup a b", exitUsage, "FILE"},
 		{"backup --help", exitOK, "backup FILE"},
-		{"backup x.db", exitFailure, "no database"},
+		{"backup x.db", exitFailure, "does not exist"},
 	} {
 		dir := t.TempDir()
 		code, stdout, stderr := does(t, dir, nil, strings.Fields(test.args)...)
