@@ -117,7 +117,7 @@ func (c cli) changed(a answers, r request) (answers, error) {
 // merge merges the difference between two trees into the project in one commit: it creates a commit of the first and, as
 // its child, one of the second, and cherry-picks that. A conflict is left to the user as git leaves it.
 func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r request, message string) error {
-	base, result, err := p.commits(ctx, before, after, message)
+	base, result, err := files.Commits(ctx, p.dir, before, after, message)
 	switch {
 	case err != nil:
 		return err
@@ -148,29 +148,6 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 	}
 	c.printf("Committed: %s. Test the project with: go test ./...\n", message)
 	return nil
-}
-
-// commits returns a commit of the first tree and, as its child, one of the second, each with the project's other files as
-// HEAD has them. They are the same if the trees are.
-func (p project) commits(ctx context.Context, before, after files.Tree, message string) (base, result string, err error) {
-	i, err := files.NewIndex(ctx, p.dir)
-	if err != nil {
-		return "", "", err
-	}
-	defer i.Close()
-	first, err := i.Replace(after, before)
-	if err != nil {
-		return "", "", err
-	}
-	second, err := i.Replace(before, after)
-	if err != nil {
-		return "", "", err
-	}
-	if base, err = i.Git("commit-tree", first, "-m", "Pristine template"); err != nil || first == second {
-		return base, base, err
-	}
-	result, err = i.Git("commit-tree", second, "-p", base, "-m", message)
-	return base, result, err
 }
 
 // show prints the names of added and deleted files, and the differences of the others.

@@ -53,11 +53,7 @@ func main() {
 }
 
 // Exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
+const exitOK, exitFailed, exitUsage = 0, 1, 2
 
 // cli is the process's input and output.
 type cli struct {

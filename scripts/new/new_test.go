@@ -66,9 +66,7 @@ func TestNew(t *testing.T) {
 func TestAddIsNew(t *testing.T) {
 	dir := ginseng(t)
 	for i, test := range []struct{ with, add, all string }{
-		{"none", "user", "user"},
 		{"none", "article", "article"},
-		{"article", "user", "user,article"},
 		{"user,policy", "article,social", "user,article,social,policy"},
 		{"article", "password-reset", "user,article,password-reset"},
 	} {

@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 // reserved are the names at the top of every project. A directory with a .gitignore can become a project: it gets the
@@ -74,7 +75,7 @@ func (t target) commit(stage string) (err error) {
 	for _, name := range append(slices.Clone(reserved[1:]), gitignore, answersFile) {
 		from, to := filepath.Join(stage, name), filepath.Join(t.path, name)
 		if name == gitignore && slices.Contains(t.existing, gitignore) {
-			if err := appendMissing(to, ".env", "data/"); err != nil {
+			if err := files.AppendMissing(to, ".env", "data/"); err != nil {
 				return err
 			}
 			continue
@@ -89,19 +90,4 @@ func (t target) commit(stage string) (err error) {
 		}()
 	}
 	return nil
-}
-
-// appendMissing appends the lines that a file lacks.
-func appendMissing(path string, lines ...string) error {
-	raw, err := os.ReadFile(path)
-	text := strings.TrimSuffix(string(raw), "\n")
-	for _, line := range lines {
-		if have := strings.Fields(text); !slices.Contains(have, line) && !slices.Contains(have, "/"+line) {
-			text += "\n" + line
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(strings.TrimPrefix(text, "\n")+"\n"), 0o644)
 }

@@ -161,3 +161,41 @@ func Changed(a, b []byte) []string {
 	}
 	return slices.Sorted(maps.Keys(changed))
 }
+
+// Commits returns a commit of the first tree and, as its child, one of the second, each with the directory's other files as
+// HEAD has them. They are the same if the trees are.
+func Commits(ctx context.Context, dir string, before, after Tree, message string) (base, result string, err error) {
+	i, err := NewIndex(ctx, dir)
+	if err != nil {
+		return "", "", err
+	}
+	defer i.Close()
+	first, err := i.Replace(after, before)
+	if err != nil {
+		return "", "", err
+	}
+	second, err := i.Replace(before, after)
+	if err != nil {
+		return "", "", err
+	}
+	if base, err = i.Git("commit-tree", first, "-m", "Pristine template"); err != nil || first == second {
+		return base, base, err
+	}
+	result, err = i.Git("commit-tree", second, "-p", base, "-m", message)
+	return base, result, err
+}
+
+// AppendMissing appends the lines that a file lacks, with or without a slash before them.
+func AppendMissing(path string, lines ...string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(string(raw), "\n")
+	for _, line := range lines {
+		if have := strings.Fields(text); !slices.Contains(have, line) && !slices.Contains(have, "/"+line) {
+			text += "\n" + line
+		}
+	}
+	return os.WriteFile(path, []byte(strings.TrimPrefix(text, "\n")+"\n"), 0o644)
+}
