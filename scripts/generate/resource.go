@@ -22,9 +22,13 @@ func (r Resource) Path() string { return "/" + r.Plural }
 // Collection returns the service's field.
 func (r Resource) Collection() string { return variableName(r.Plural) }
 
-// Word, One and Many name a record in comments: "blog post", "a blog post" and "blog posts".
+// Word returns the name of a record in comments: "blog post".
 func (r Resource) Word() string { return inWords(r.Name) }
-func (r Resource) One() string  { return withArticle(r.Word()) }
+
+// One returns Word with its article: "a blog post".
+func (r Resource) One() string { return withArticle(r.Word()) }
+
+// Many returns the plural of Word: "blog posts".
 func (r Resource) Many() string { return inWords(r.Plural) }
 
 // templateVariables are the variables of the templates where a record's variable is in scope.
