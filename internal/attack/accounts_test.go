@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// forged is a value of the same type as a stored one that the service would never choose.
+// forged returns a value of the same type as stored that the service never chooses.
 func forged(name string, stored any) any {
 	switch stored.(type) {
 	case bool:
@@ -33,8 +33,8 @@ func forged(name string, stored any) any {
 	return 7777
 }
 
-// TestMassAssignment sends every field that a record is stored with, also those that no document tells of, when it is
-// made and when it is changed. None that is not the client's to choose may come to be stored.
+// TestMassAssignment sends every stored field of a resource, including undocumented ones, on create and update. Only
+// the documented fields may be stored.
 func TestMassAssignment(t *testing.T) {
 	t.Parallel()
 	var db database
@@ -43,12 +43,12 @@ func TestMassAssignment(t *testing.T) {
 	for _, test := range []struct {
 		collection string
 		create     request
-		chosen     map[string]any // what the client may choose, by name; hashes are stored of some
+		chosen     map[string]any // the fields that the client may set; some are stored hashed
 	}{
 		{"users", request{Method: "POST", Path: "/users", As: testkit.MasterKey}, map[string]any{"email": "mass@example.com", "password": testkit.Password, "name": "N", "picture": "https://example.com/", "role": "user"}},
 		{"articles", request{Method: "POST", Path: "/articles", As: eve.Token}, map[string]any{"title": "T", "content": "C"}},
 	} {
-		// What a record of this kind is stored with.
+		// The fields of a stored resource of this kind.
 		plain := test.create
 		plain.JSON = test.chosen
 		ok(t, api.Do(plain))
@@ -74,14 +74,14 @@ func TestMassAssignment(t *testing.T) {
 		}
 		forge := test.create
 		forge.JSON = fields
-		made := ok(t, api.Do(forge))
+		created := ok(t, api.Do(forge))
 		documents = db.documents(t, test.collection)
-		check("made", documents[len(documents)-1])
-		path := test.create.Path + "/" + made.JSON(201)["id"].(string)
+		check("POST", documents[len(documents)-1])
+		path := test.create.Path + "/" + created.JSON(201)["id"].(string)
 		token := eve.Token
 		if test.collection == "users" {
 			token = api.SignIn("mass2@example.com", testkit.Password).Token
-			delete(fields, "role") // her own role is refused aloud: TestChooseARole
+			delete(fields, "role") // changing the role is an error: TestChooseARole
 		}
 		for _, method := range []string{"PUT", "PATCH"} {
 			ok(t, api.Do(request{Method: method, Path: path, As: token, JSON: fields}))
@@ -91,48 +91,48 @@ func TestMassAssignment(t *testing.T) {
 	}
 }
 
-// TestChooseARole makes an admin of whoever may not be one.
+// TestChooseARole requests the admin role as callers that may not set it.
 func TestChooseARole(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	open := api.Instance(testkit.Env("PUBLIC_SIGNUP", "true"))
 	eve := api.SignUp("user")
 	account := url.Values{"email": {"root@example.com"}, "password": {guess}, "role": {"admin"}}
-	refused(t, open, []attempt{
+	rejected(t, open, []attempt{
 		{"at public sign-up", request{Method: "POST", Path: "/users", Form: account}, 403, "forbidden"},
 		{"at public sign-up, by a user", request{Method: "POST", Path: "/users", Form: account, As: eve.Token}, 403, "forbidden"},
-		{"of herself", request{Method: "PATCH", Path: "/users/me", As: eve.Token, JSON: `{"role":"admin"}`}, 403, "forbidden"},
-		{"of herself, by id", request{Method: "PUT", Path: "/users/" + eve.ID, As: eve.Token, Form: url.Values{"role": {"admin"}}}, 403, "forbidden"},
+		{"own account", request{Method: "PATCH", Path: "/users/me", As: eve.Token, JSON: `{"role":"admin"}`}, 403, "forbidden"},
+		{"own account, by id", request{Method: "PUT", Path: "/users/" + eve.ID, As: eve.Token, Form: url.Values{"role": {"admin"}}}, 403, "forbidden"},
 	})
 	want(t, 403, api.Do(request{Method: "GET", Path: "/users", As: eve.Token}), "the list of users, afterwards")
 }
 
-// TestAnotherUsersRecords reads, changes and deletes what is another's.
+// TestAnotherUsersRecords reads, changes and deletes resources of another user.
 func TestAnotherUsersRecords(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	article := ok(t, api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"Hers"}`})).Header.Get("Location")
 	path := "/users/" + ada.ID
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"change a user", request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"name":"Eve was here"}`}, 403, "forbidden"},
-		{"change a user, unchanged since", request{Method: "PUT", Path: path, As: eve.Token, Header: http.Header{"If-Match": {"*"}}, JSON: `{"name":"E"}`}, 403, "forbidden"},
+		{"change a user with If-Match: *", request{Method: "PUT", Path: path, As: eve.Token, Header: http.Header{"If-Match": {"*"}}, JSON: `{"name":"E"}`}, 403, "forbidden"},
 		{"set a password, by token", request{Method: "PUT", Path: path + "/password", As: eve.Token, Form: url.Values{"password": {guess}}}, 401, "unauthorized"},
 		{"set a password, by password", request{Method: "PUT", Path: path + "/password", Email: eve.Email, Password: testkit.Password, Form: url.Values{"password": {guess}}}, 403, "forbidden"},
 		{"delete a user", request{Method: "DELETE", Path: path, As: eve.Token}, 403, "forbidden"},
 		{"list users", request{Method: "GET", Path: "/users", As: eve.Token}, 403, "forbidden"},
 		{"change an article", request{Method: "PATCH", Path: article, As: eve.Token, JSON: `{"title":"Eve's"}`}, 403, "forbidden"},
-		{"take an article", request{Method: "PUT", Path: article, As: eve.Token, JSON: `{"userId":"` + eve.ID + `"}`}, 403, "forbidden"},
+		{"take over an article", request{Method: "PUT", Path: article, As: eve.Token, JSON: `{"userId":"` + eve.ID + `"}`}, 403, "forbidden"},
 		{"delete an article", request{Method: "DELETE", Path: article, As: eve.Token}, 403, "forbidden"},
 	})
-	for name, token := range map[string]string{"a stranger": "", "another user": eve.Token} {
+	for name, token := range map[string]string{"no user": "", "another user": eve.Token} {
 		if seen := api.Do(request{Method: "GET", Path: path, As: token}); bytes.Contains(seen.Body, []byte(ada.Email)) || bytes.Contains(seen.Body, []byte("role")) {
 			t.Errorf("%s: the attack succeeded: the attacker got %s", name, seen.Body)
 		}
 	}
 }
 
-// TestForgedCursor alters a cursor, to read on where another list stands.
+// TestForgedCursor alters a cursor, and uses it with another list.
 func TestForgedCursor(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -148,26 +148,26 @@ func TestForgedCursor(t *testing.T) {
 	ok(t, api.Do(list("after="+page.Next)))
 	flipped := []byte(page.Next)
 	flipped[len(flipped)/2] ^= 3
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"altered", list("after=" + url.QueryEscape(string(flipped))), 400, `"param":"after"`},
 		{"of another list", list("sort=title&after=" + page.Next), 400, `"param":"after"`},
 		{"of another filter", list("userId=" + store.NewID().Hex() + "&after=" + page.Next), 400, `"param":"after"`},
 	})
 }
 
-// TestAnothersAnswer asks for the answer that was given to another user, with the key that she used.
-func TestAnothersAnswer(t *testing.T) {
+// TestStoredResponseOfAnotherUser uses another user's Idempotency-Key to get the stored response.
+func TestStoredResponseOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	post := func(token string) testkit.Response {
 		return ok(t, api.Do(request{Method: "POST", Path: "/articles", As: token, JSON: `{"title":"T"}`, Header: http.Header{"Idempotency-Key": {"1"}}}))
 	}
-	hers, answer := post(ada.Token), post(eve.Token)
-	if bytes.Equal(hers.Body, answer.Body) {
-		t.Errorf("the attack succeeded: the attacker got %s", answer.Body)
+	first, second := post(ada.Token), post(eve.Token)
+	if bytes.Equal(first.Body, second.Body) {
+		t.Errorf("the attack succeeded: the attacker got %s", second.Body)
 	}
-	if again := post(ada.Token); !bytes.Equal(again.Body, hers.Body) {
-		t.Errorf("her own answer is not kept: %s", again.Body)
+	if again := post(ada.Token); !bytes.Equal(again.Body, first.Body) {
+		t.Errorf("the stored response was not returned: %s", again.Body)
 	}
 }

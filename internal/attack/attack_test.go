@@ -12,41 +12,41 @@ import (
 
 type request = testkit.Request
 
-// guess is a password that is nobody's.
-const guess = "not her password"
+// guess is a password that no user has.
+const guess = "not the password"
 
-// keyed is a form with the master key, which a frontend's server holds and an attacker calls through.
+// keyed returns a form with the master key, as a trusted frontend server sends it.
 func keyed() url.Values { return url.Values{"access_token": {testkit.MasterKey}} }
 
-// signIn is a sign-in through the frontend's server.
+// signIn returns a sign-in request of a trusted frontend server.
 func signIn(email, password string) request {
 	return request{Method: "POST", Path: "/auth", Email: email, Password: password, Form: keyed()}
 }
 
-// me asks who the token's user is.
+// me returns a request for the token's user.
 func me(token string) request { return request{Method: "GET", Path: "/users/me", As: token} }
 
-// attempt is one row of a table of requests, each of which must be refused.
+// attempt is a request that the service must reject.
 type attempt struct {
 	name string
 	request
 	status int
-	holds  string // stands in the answer, which refuses the request for the right reason
+	holds  string // a string that the response body must contain
 }
 
-// refused makes the attempts.
-func refused(t *testing.T, api *testkit.API, attempts []attempt) {
+// rejected sends the requests and checks the status and body of each response.
+func rejected(t *testing.T, api *testkit.API, attempts []attempt) {
 	t.Helper()
 	for _, a := range attempts {
 		got := api.Do(a.request)
 		want(t, a.status, got, a.name)
 		if got.Status == a.status && !bytes.Contains(got.Body, []byte(a.holds)) {
-			t.Errorf("%s: refused, but without %s: %.300s", a.name, a.holds, got.Body)
+			t.Errorf("%s: rejected, but the body does not contain %s: %.300s", a.name, a.holds, got.Body)
 		}
 	}
 }
 
-// want fails the test unless the answer has the status: what it holds instead is what the attacker got.
+// want fails the test unless the response has the status.
 func want(t *testing.T, status int, got testkit.Response, attack string) {
 	t.Helper()
 	if got.Status != status {
@@ -54,17 +54,17 @@ func want(t *testing.T, status int, got testkit.Response, attack string) {
 	}
 }
 
-// ok fails the test unless the answer is a success: the attack has no meaning if what it builds on does not work.
+// ok stops the test unless the response is a success. It checks the setup of an attack.
 func ok(t *testing.T, got testkit.Response) testkit.Response {
 	t.Helper()
 	if got.Status < 200 || got.Status > 299 {
-		t.Fatalf("a good request was refused with %d: %s", got.Status, got.Body)
+		t.Fatalf("setup failed with status %d: %s", got.Status, got.Body)
 	}
 	return got
 }
 
-// sameAnswer fails the test if two answers differ in anything but what differs between any two.
-func sameAnswer(t *testing.T, a, b testkit.Response, attack string) {
+// sameResponse fails the test if two responses differ in more than the request ID and the date.
+func sameResponse(t *testing.T, a, b testkit.Response, attack string) {
 	t.Helper()
 	body := func(raw []byte) string {
 		var fields map[string]any
@@ -72,7 +72,7 @@ func sameAnswer(t *testing.T, a, b testkit.Response, attack string) {
 			return string(raw)
 		}
 		delete(fields, "requestId")
-		text, _ := json.Marshal(fields) // what was just read
+		text, _ := json.Marshal(fields)
 		return string(text)
 	}
 	headers := func(a testkit.Response) string {
@@ -84,6 +84,6 @@ func sameAnswer(t *testing.T, a, b testkit.Response, attack string) {
 		return text.String()
 	}
 	if a.Status != b.Status || body(a.Body) != body(b.Body) || headers(a) != headers(b) {
-		t.Errorf("%s: the attack succeeded: the attacker can tell %d %s%s from %d %s%s", attack, a.Status, headers(a), body(a.Body), b.Status, headers(b), body(b.Body))
+		t.Errorf("%s: the attack succeeded: the responses differ: %d %s%s and %d %s%s", attack, a.Status, headers(a), body(a.Body), b.Status, headers(b), body(b.Body))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// TestOperators sends operators of a database's query language wherever a text goes.
+// TestOperators sends database query operators in place of strings.
 func TestOperators(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -23,10 +23,10 @@ func TestOperators(t *testing.T) {
 		post := func(path, as, body string) request {
 			return request{Method: "POST", Path: path, As: as, JSON: strings.ReplaceAll(body, "OPERATOR", operator)}
 		}
-		refused(t, api, []attempt{
+		rejected(t, api, []attempt{
 			{"credential " + operator, post("/articles", "", `{"title":"T","access_token":OPERATOR}`), 400, `"type"`},
 			{"sign-in " + operator, request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, JSON: `{"access_token":` + operator + `}`}, 400, `"type"`},
-			{"e-mail " + operator, post("/users", testkit.MasterKey, `{"email":OPERATOR,"password":"a b c d e f"}`), 400, `"param":"email","code":"type"`},
+			{"email " + operator, post("/users", testkit.MasterKey, `{"email":OPERATOR,"password":"a b c d e f"}`), 400, `"param":"email","code":"type"`},
 			{"password " + operator, post("/users", testkit.MasterKey, `{"email":"eve@example.com","password":OPERATOR}`), 400, `"param":"password","code":"type"`},
 			{"title " + operator, post("/articles", ada.Token, `{"title":OPERATOR}`), 400, `"param":"title","code":"type"`},
 			{"change of title " + operator, request{Method: "PATCH", Path: article, As: ada.Token, JSON: `{"title":` + operator + `}`}, 400, `"param":"title","code":"type"`},
@@ -35,18 +35,18 @@ func TestOperators(t *testing.T) {
 			{"filter " + operator, request{Method: "GET", Path: "/articles?userId=" + url.QueryEscape(operator)}, 400, `"type"`},
 		})
 	}
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"operator in brackets", request{Method: "GET", Path: "/users?role[$ne]=user", As: admin.Token}, 400, "unknown"},
 		{"regular expression", request{Method: "GET", Path: "/users?email[regex]=.*", As: admin.Token}, 400, "unknown"},
-		{"the hash, bit by bit", request{Method: "GET", Path: "/users?password[gt]=%24argon2id%24v%3D19", As: admin.Token}, 400, "unknown"},
-		{"in the order of hashes", request{Method: "GET", Path: "/users?sort=password", As: admin.Token}, 400, "one_of"},
+		{"the hash, by range queries", request{Method: "GET", Path: "/users?password[gt]=%24argon2id%24v%3D19", As: admin.Token}, 400, "unknown"},
+		{"sort by hash", request{Method: "GET", Path: "/users?sort=password", As: admin.Token}, 400, "one_of"},
 		{"pattern", request{Method: "GET", Path: "/users?q=.*", As: admin.Token}, 200, `"count":0`},
 		{"SQL", request{Method: "GET", Path: "/users?q=" + url.QueryEscape(`x" OR 1=1 --`), As: admin.Token}, 200, `"count":0`},
 	})
 }
 
-// TestUnprintableText stores text that cuts strings, forges lines or is no text at all.
-func TestUnprintableText(t *testing.T) {
+// TestInvalidStrings sends NUL bytes and invalid UTF-8.
+func TestInvalidStrings(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	eve := api.SignUp("user")
@@ -57,28 +57,28 @@ func TestUnprintableText(t *testing.T) {
 	part := func(text string) string {
 		return "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n" + text + "\r\n--b--\r\n"
 	}
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"NUL in a form", post(form, "title=a%00b"), 400, `"param":"title","code":"format"`},
 		{"NUL in JSON", post(json, `{"title":"a\u0000b"}`), 400, `"param":"title","code":"format"`},
 		{"NUL in a part", post(parts, part("a\x00b")), 400, `"param":"title","code":"format"`},
-		{"no UTF-8 in a form", post(form, "title=%ff%fe"), 400, `"param":"title","code":"format"`},
+		{"invalid UTF-8 in a form", post(form, "title=%ff%fe"), 400, `"param":"title","code":"format"`},
 		{"overlong UTF-8 in a form", post(form, "title=%c0%af"), 400, `"param":"title","code":"format"`},
-		{"no UTF-8 in JSON", post(json, "{\"title\":\"\xff\xfe\"}"), 400, "malformed_body"},
-		{"no UTF-8 in a part", post(parts, part("\xff\xfe")), 400, "malformed_body"},
+		{"invalid UTF-8 in JSON", post(json, "{\"title\":\"\xff\xfe\"}"), 400, "malformed_body"},
+		{"invalid UTF-8 in a part", post(parts, part("\xff\xfe")), 400, "malformed_body"},
 		{"NUL in a query", request{Method: "GET", Path: "/articles?q=a%00b"}, 400, `"param":"q","code":"format"`},
-		{"no UTF-8 in a query", request{Method: "GET", Path: "/articles?q=%ff"}, 400, `"param":"q","code":"format"`},
+		{"invalid UTF-8 in a query", request{Method: "GET", Path: "/articles?q=%ff"}, 400, `"param":"q","code":"format"`},
 		{"NUL in a path", request{Method: "GET", Path: "/articles/%00"}, 404, ""},
-		{"no UTF-8 in a path", request{Method: "GET", Path: "/articles/%ff"}, 404, ""},
-		{"a file for text", post(parts, "--b\r\nContent-Disposition: form-data; name=\"title\"; filename=\"../../etc/passwd\"\r\n\r\nx\r\n--b--\r\n"), 400, `"code":"type"`},
+		{"invalid UTF-8 in a path", request{Method: "GET", Path: "/articles/%ff"}, 404, ""},
+		{"a file for a string", post(parts, "--b\r\nContent-Disposition: form-data; name=\"title\"; filename=\"../../etc/passwd\"\r\n\r\nx\r\n--b--\r\n"), 400, `"code":"type"`},
 	})
 }
 
-// TestKeyTwice gives one parameter two values: what looks at the request before the service may see the other one.
-func TestKeyTwice(t *testing.T) {
+// TestDuplicateParameter sends a parameter twice. A proxy in front of the service may read the other value.
+func TestDuplicateParameter(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	eve := api.SignUp("user")
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"in JSON", request{Method: "POST", Path: "/users", As: testkit.MasterKey, JSON: `{"email":"a@example.com","password":"a b c d e f","role":"user","role":"admin"}`}, 400, "malformed_body"},
 		{"in JSON, escaped", request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"a","t\u0069tle":"b"}`}, 400, "malformed_body"},
 		{"in a form", request{Method: "POST", Path: "/articles", As: eve.Token, Form: url.Values{"title": {"a", "b"}}}, 400, `"code":"type"`},
@@ -88,7 +88,7 @@ func TestKeyTwice(t *testing.T) {
 	})
 }
 
-// TestDeepAndWide sends documents that cost a reader more than their length.
+// TestDeepAndWide sends deeply nested documents and documents with many fields, which are expensive to parse.
 func TestDeepAndWide(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -108,16 +108,16 @@ func TestDeepAndWide(t *testing.T) {
 	}
 	deep := strings.Repeat(`[`, 200_000) + strings.Repeat(`]`, 200_000)
 	maps := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat(`}`, 100_000)
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"deep", post("/articles", eve.Token, `{"title":"T","x":`+deep+`}`), 400, "malformed_body"},
 		{"deep objects", post("/articles", eve.Token, `{"title":`+maps+`}`), 400, "malformed_body"},
-		{"deep for nobody", post("/auth/refresh", "", `{"x":`+deep+`}`), 400, "malformed_body"},
+		{"deep without a user", post("/auth/refresh", "", `{"x":`+deep+`}`), 400, "malformed_body"},
 		{"wide", post("/articles", eve.Token, string(text)), 400, "malformed_body"},
 		{"wide query", request{Method: "GET", Path: "/articles?" + fields.Encode()[:60_000]}, 400, "unknown"},
 	})
 }
 
-// endless is a body without an end, which counts what the service takes of it.
+// endless is an infinite body that counts the bytes read.
 type endless struct{ taken atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -128,8 +128,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHugeBody sends ten times what is allowed, with its length and without, to routes that ask for a credential and
-// those that do not.
+// TestHugeBody sends ten times the maximum body size, with and without a Content-Length, to routes with and without
+// authentication.
 func TestHugeBody(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -146,11 +146,11 @@ func TestHugeBody(t *testing.T) {
 	stream := request{Method: "POST", Path: "/articles", Stream: body, ContentType: "application/x-www-form-urlencoded"}
 	want(t, 413, api.Do(stream), "a body without end")
 	if taken := body.taken.Load(); taken > 8<<20 {
-		t.Errorf("a body without end: the attacker had the service take %d bytes", taken)
+		t.Errorf("infinite body: the service read %d bytes", taken)
 	}
 }
 
-// TestHugePassword has the service hash what is long, and sign in with it.
+// TestHugePassword sends very long passwords and tokens.
 func TestHugePassword(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -14,19 +14,19 @@ import (
 	"example.com/ginseng/kit/testkit"
 )
 
-// database keeps the collections that the service opens, so that a test can read them as whoever stole a backup does.
+// database records the service's collections, so that a test can read all documents as from a stolen backup.
 type database struct {
 	store.DB
 	collections map[string]store.Engine
 }
 
-// Open remembers the collection.
+// Open records the collection.
 func (d *database) Open(spec store.Spec) store.Engine {
 	d.collections[spec.Name] = d.DB.Open(spec)
 	return d.collections[spec.Name]
 }
 
-// recorded lets the test read the service's database.
+// recorded is an option that records the service's database in db.
 func recorded(d *database) testkit.Option {
 	return func(c *testkit.Config) {
 		d.DB, d.collections = c.DB, make(map[string]store.Engine)
@@ -34,12 +34,12 @@ func recorded(d *database) testkit.Option {
 	}
 }
 
-// documents are all that a collection holds, as it is stored.
+// documents returns all stored documents of a collection.
 func (d *database) documents(t *testing.T, collection string) []map[string]any {
 	t.Helper()
 	engine := d.collections[collection]
 	if engine == nil {
-		t.Fatalf("the service opens no collection %q; there are %v", collection, slices.Sorted(maps.Keys(d.collections)))
+		t.Fatalf("the service opened no collection %q, only %v", collection, slices.Sorted(maps.Keys(d.collections)))
 	}
 	var documents []*map[string]any
 	err := engine.List(t.Context(), store.Query{}, func() any {
@@ -47,14 +47,14 @@ func (d *database) documents(t *testing.T, collection string) []map[string]any {
 		return documents[len(documents)-1]
 	})
 	raw, marshalError := json.Marshal(documents)
-	var plain []map[string]any // whatever types the engine has of its own
+	var plain []map[string]any // converts the types of the engine
 	if err := errors.Join(err, marshalError, json.Unmarshal(raw, &plain)); err != nil {
 		t.Fatal(err)
 	}
 	return plain
 }
 
-// texts calls found with each text in a document, however deep.
+// texts calls found with each string in a document at any depth.
 func texts(value any, found func(string)) {
 	switch v := value.(type) {
 	case string:
@@ -70,13 +70,13 @@ func texts(value any, found func(string)) {
 	}
 }
 
-// TestStolenDatabase reads every document that a life leaves behind, and tries whatever stands in them for whatever it
-// could be good for. Who steals a database knows the source too: what is put together of two fields, she puts together.
+// TestStolenDatabase reads every stored document after all kinds of requests, and tries each string as every kind of
+// credential. The attacker knows the source code, so the test also combines fields.
 func TestStolenDatabase(t *testing.T) {
 	t.Parallel()
 	var db database
 	api := newWorld(t, recorded(&db))
-	ada, secrets := life(t, api)
+	ada, secrets := useAccount(t, api)
 	tried := 0
 	for _, collection := range slices.Sorted(maps.Keys(db.collections)) {
 		for _, document := range db.documents(t, collection) {
@@ -110,11 +110,11 @@ func TestStolenDatabase(t *testing.T) {
 		}
 	}
 	if tried < 20 {
-		t.Errorf("only %d texts were found", tried)
+		t.Errorf("only %d strings were found", tried)
 	}
 }
 
-// together is the refresh token whose parts are stored as they are, if they are.
+// together is a refresh token that could be built from stored fields.
 func together(family, secret any) string {
 	var token []byte
 	for _, part := range []any{family, secret} {

@@ -14,11 +14,10 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// life is most of what can happen to an account, short of its end. secrets is all that nobody but its user and her
-// server may come to know, by what it is.
-func life(t *testing.T, api *world) (ada testkit.Account, secrets map[string]string) {
+// useAccount runs most flows of an account except its deletion. It returns the account and its secrets by name.
+func useAccount(t *testing.T, api *world) (ada testkit.Account, secrets map[string]string) {
 	t.Helper()
-	const first, second, third, wrong, foreign = "a first patience", "a second patience", "a third patience", "a wrong patience", "eyJhbGciOiJIUzI1NiJ9.e30.Zm9yZWlnbg"
+	const first, second, third, wrong, foreign = "a first pass phrase", "a second pass phrase", "a third pass phrase", "a wrong pass phrase", "eyJhbGciOiJIUzI1NiJ9.e30.Zm9yZWlnbg"
 	secrets = map[string]string{
 		"the master key": testkit.MasterKey, "the secret of tokens": testkit.Secret, "the client secret": api.secret,
 		"a first password": first, "a second password": second, "a third password": third, "a wrong password": wrong, "a foreign token": foreign,
@@ -57,28 +56,28 @@ func life(t *testing.T, api *world) (ada testkit.Account, secrets map[string]str
 	api.Do(request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: wrong, Form: change})
 	ok(t, api.Do(request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: first, Form: change}))
 	ada.Session = keep("third sign-in", api.Do(signIn(ada.Email, second)))
-	maps.Copy(secrets, socialLife(t, api, ada))
-	ada.Session = keep("fourth sign-in", resetLife(t, api, ada.Email, third, secrets))
+	maps.Copy(secrets, useProviders(t, api, ada))
+	ada.Session = keep("fourth sign-in", resetPassword(t, api, ada.Email, third, secrets))
 	for _, credentials := range []string{ada.Email + ":" + first, ada.Email + ":" + second, ada.Email + ":" + wrong} {
 		secrets["Basic of "+credentials] = base64.StdEncoding.EncodeToString([]byte(credentials))
 	}
 	return ada, secrets
 }
 
-// resetLife resets the password, and signs in with the new one.
-func resetLife(t *testing.T, api *world, email, password string, secrets map[string]string) testkit.Response {
+// resetPassword resets the password and signs in with the new one. It adds the reset tokens to secrets.
+func resetPassword(t *testing.T, api *world, email, password string, secrets map[string]string) testkit.Response {
 	t.Helper()
-	secrets["a used reset"], secrets["a reset"] = mailed(t, api.API, email), mailed(t, api.API, email)
+	secrets["a used reset"], secrets["a reset"] = resetToken(t, api.API, email), resetToken(t, api.API, email)
 	ok(t, api.Do(complete(secrets["a used reset"], password)))
 	api.Do(complete(secrets["a used reset"], password))
 	api.Do(complete(secrets["a reset"], password+"\x00"))
-	secrets["a reset"] = mailed(t, api.API, email)
+	secrets["a reset"] = resetToken(t, api.API, email)
 	ok(t, api.Do(request{Method: "GET", Path: "/password-resets/" + secrets["a reset"]}))
 	return api.Do(signIn(email, password))
 }
 
-// socialLife uses and abuses accounts at the providers, also while these fail.
-func socialLife(t *testing.T, api *world, ada testkit.Account) (secrets map[string]string) {
+// useProviders signs in with valid and invalid proofs at all providers, also while they are unavailable.
+func useProviders(t *testing.T, api *world, ada testkit.Account) (secrets map[string]string) {
 	t.Helper()
 	secrets = make(map[string]string)
 	verifier := strings.Repeat("a-verifier", 5)
@@ -105,21 +104,21 @@ func socialLife(t *testing.T, api *world, ada testkit.Account) (secrets map[stri
 	return secrets
 }
 
-// refresh trades a refresh token.
+// refresh returns a request with a refresh token.
 func refresh(token string) request {
 	return request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {token}}}
 }
 
-// TestSecretsInTheLog reads the log of a whole life.
+// TestSecretsInTheLog looks for secrets in the log of all flows.
 func TestSecretsInTheLog(t *testing.T) {
 	t.Parallel()
 	api := newWorld(t)
-	ada, secrets := life(t, api)
+	ada, secrets := useAccount(t, api)
 	ok(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: ada.Token}))
 	secrets["her address"] = ada.Email
 	lines := api.Log.Lines()
 	if len(lines) < 30 || !strings.Contains(strings.Join(lines, ""), ada.ID) {
-		t.Fatalf("nothing of hers is in the log:\n%s", lines)
+		t.Fatalf("the user's requests are not in the log:\n%s", lines)
 	}
 	for name, secret := range secrets {
 		for _, line := range lines {
@@ -130,7 +129,7 @@ func TestSecretsInTheLog(t *testing.T) {
 	}
 }
 
-// TestForgedLogLine breaks out of the line that a request leaves in the log.
+// TestForgedLogLine tries to add lines to the log with line breaks in a request.
 func TestForgedLogLine(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -15,10 +15,10 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// hers is a password that the victim chooses after an attack.
-const hers = "a patience of her own"
+// recovered is the password that the victim sets after an attack.
+const recovered = "a recovered pass phrase"
 
-// askReset asks for a mail with a link.
+// askReset returns a request for a password reset email.
 func askReset(email string) request {
 	form := keyed()
 	form.Set("email", email)
@@ -26,12 +26,12 @@ func askReset(email string) request {
 	return request{Method: "POST", Path: "/password-resets", Form: form}
 }
 
-// complete sets a password with the token of a mail.
+// complete returns a request that sets a password with a reset token.
 func complete(token, password string) request {
 	return request{Method: "PUT", Path: "/password-resets/" + url.PathEscape(token), Form: url.Values{"password": {password}}}
 }
 
-// tokenIn is the token in a mail's link.
+// tokenIn returns the token of the link in an email.
 func tokenIn(t *testing.T, m email.Message) string {
 	t.Helper()
 	for line := range strings.Lines(m.Text) {
@@ -43,16 +43,16 @@ func tokenIn(t *testing.T, m email.Message) string {
 	return ""
 }
 
-// mailed is the token that a user gets by mail when she asks for a reset.
-func mailed(t *testing.T, api *testkit.API, email string) string {
+// resetToken requests a password reset and returns the token of the email.
+func resetToken(t *testing.T, api *testkit.API, email string) string {
 	t.Helper()
 	ok(t, api.Do(askReset(email)))
 	return tokenIn(t, api.Email.Next(t))
 }
 
-// TestResetFromBefore uses a reset that the attacker has seen, after what makes it worthless: another reset, a change of
-// the password, the end of the account, and of the time.
-func TestResetFromBefore(t *testing.T) {
+// TestInvalidatedResetToken uses a known reset token after it became invalid: after another reset, a change of password,
+// the deletion of the account, and its expiry.
+func TestInvalidatedResetToken(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	const email = "ada@example.com"
@@ -65,44 +65,44 @@ func TestResetFromBefore(t *testing.T) {
 		name   string
 		happen func()
 	}{
-		{"another reset", func() { ok(t, api.Do(complete(mailed(t, api, email), testkit.Password))) }},
+		{"another reset", func() { ok(t, api.Do(complete(resetToken(t, api, email), testkit.Password))) }},
 		{"a change of the password", func() {
 			change := request{Method: "PUT", Path: "/users/me/password", Email: email, Password: testkit.Password, Form: url.Values{"password": {testkit.Password}}}
 			ok(t, api.Do(change))
 		}},
-		{"a new account of that address", func() {
+		{"a new account with that address", func() {
 			ok(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: api.SignIn(email, testkit.Password).Token}))
 			ok(t, api.Do(signUp))
 		}},
-		{"its time", func() { api.Clock.Advance(time.Hour) }},
+		{"its expiry", func() { api.Clock.Advance(time.Hour) }},
 	} {
-		token := mailed(t, api, email)
+		token := resetToken(t, api, email)
 		ok(t, api.Do(request{Method: "GET", Path: "/password-resets/" + token}))
 		event.happen()
 		want(t, 404, api.Do(request{Method: "GET", Path: "/password-resets/" + token}), "a look at a reset, after "+event.name)
 		want(t, 404, api.Do(complete(token, guess)), "a reset, after "+event.name)
-		api.Clock.Advance(time.Hour) // out of the limits
+		api.Clock.Advance(time.Hour) // past the rate limit window
 	}
 	api.SignIn(email, testkit.Password)
 }
 
-// outbox keeps mails, however many they are. It is to be read when the service has sent all.
+// outbox records all emails. Read it after the service has sent them.
 type outbox struct {
-	mu    sync.Mutex
-	mails []email.Message
+	mu     sync.Mutex
+	emails []email.Message
 }
 
-// Send keeps a mail.
+// Send records an email.
 func (o *outbox) Send(_ context.Context, m email.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.mails = append(o.mails, m)
+	o.emails = append(o.emails, m)
 	return nil
 }
 
-// TestMailToAnother asks for a reset with addresses that are the victim's for the service, or hold hers, and somebody
-// else's for a mail server. Every mail must go to the address that she signed up with, as she wrote it.
-func TestMailToAnother(t *testing.T) {
+// TestEmailToAttacker requests resets with addresses that the service could match to the victim's account and an email
+// server could deliver to the attacker. Every email must go to the address of the account.
+func TestEmailToAttacker(t *testing.T) {
 	t.Parallel()
 	out := new(outbox)
 	api := apitest.Start(t, func(c *testkit.Config) { c.Sender = out })
@@ -122,18 +122,19 @@ func TestMailToAnother(t *testing.T) {
 	}})
 	ok(t, api.Do(askReset("kate@example.com")))
 	api.Finish()
-	for _, m := range out.mails {
+	for _, m := range out.emails {
 		if m.To != "kate@example.com" {
-			t.Errorf("the attack succeeded: the attacker got a mail at %q: %s", m.To, m.Text)
+			t.Errorf("the attack succeeded: the attacker got an email at %q: %s", m.To, m.Text)
 		}
 	}
-	if n := len(out.mails); n < 2 || n > 5 { // hers, hers in capitals; those that may be hers
-		t.Errorf("%d mails", n)
+	if n := len(out.emails); n < 2 || n > 5 { // the exact address and the one in upper case; the others may match
+		t.Errorf("%d emails", n)
 	}
 }
 
-// TestWhoHasAnAccountToReset compares what is answered for somebody and for nobody, into the limit, and counts mails.
-func TestWhoHasAnAccountToReset(t *testing.T) {
+// TestResetAccountEnumeration compares the responses for known and unknown addresses, up to the rate limit, and counts
+// the emails.
+func TestResetAccountEnumeration(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
 	there, absent := apitest.Start(t, public), apitest.Start(t, public)
@@ -141,7 +142,7 @@ func TestWhoHasAnAccountToReset(t *testing.T) {
 	for range 7 {
 		r := askReset(email)
 		r.Form.Del("access_token")
-		sameAnswer(t, there.Do(r), absent.Do(r), "reset")
+		sameResponse(t, there.Do(r), absent.Do(r), "reset")
 	}
 	there.Finish()
 	absent.Finish()
@@ -149,16 +150,16 @@ func TestWhoHasAnAccountToReset(t *testing.T) {
 	for range 5 {
 		there.Email.Next(t)
 	}
-	there.Email.None(t) // of the two that were too many
+	there.Email.None(t) // for the two rate-limited requests
 }
 
-// held is a database in which nobody can look for users before it is let go.
+// held is a database that blocks lookups of users until it is released.
 type held struct {
 	store.DB
 	free chan struct{}
 }
 
-// Open holds the users.
+// Open wraps the users collection.
 func (h *held) Open(spec store.Spec) store.Engine {
 	engine := h.DB.Open(spec)
 	if spec.Name == "users" {
@@ -172,14 +173,14 @@ type heldUsers struct {
 	free chan struct{}
 }
 
-// First waits.
+// First blocks until the release.
 func (h *heldUsers) First(ctx context.Context, f store.Filter, into any) error {
 	<-h.free
 	return h.Engine.First(ctx, f, into)
 }
 
-// TestTimeOfReset tells who has an account by how long it takes to ask for a reset: the answer must not wait for a look at
-// the accounts, so here no look ever ends before it.
+// TestTimeOfReset checks that the response to a reset request does not wait for the lookup of the account: its
+// duration would show whether the account exists. Here no lookup ends before the response.
 func TestTimeOfReset(t *testing.T) {
 	t.Parallel()
 	h := &held{free: make(chan struct{})}
@@ -194,7 +195,7 @@ func TestTimeOfReset(t *testing.T) {
 		ok(t, a)
 		close(h.free)
 	case <-time.After(10 * time.Second):
-		t.Error("the attack succeeded: the answer waits for a look at the accounts, whose time the attacker measures")
+		t.Error("the attack succeeded: the response waits for a lookup of the account, and its duration shows whether the account exists")
 		close(h.free)
 		<-answered
 	}

@@ -15,10 +15,10 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// public lets browsers sign up and in without the master key, so that the service sees the attacker's own address.
+// public allows sign-up and sign-in without the master key, so that the service sees the attacker's address.
 var public = testkit.Env("PUBLIC_SIGNUP", "true")
 
-// try is a guess from a browser, which claims to come from an address.
+// try returns a sign-in request of a browser that claims the address from.
 func try(email, password, from string) request {
 	r := request{Method: "POST", Path: "/auth", Email: email, Password: password}
 	if from != "" {
@@ -27,36 +27,35 @@ func try(email, password, from string) request {
 	return r
 }
 
-// TestWhoHasAnAccount makes the same guesses where the victim has an account and where she has none, and compares all
-// that is answered.
-func TestWhoHasAnAccount(t *testing.T) {
+// TestAccountEnumeration makes the same guesses for a known and an unknown address, and compares all responses.
+func TestAccountEnumeration(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
 	there, absent := apitest.Start(t, public), apitest.Start(t, public)
 	ok(t, there.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {email}, "password": {testkit.Password}}}))
-	for i := range 6 { // and so on, into the limit
+	for i := range 6 { // past the rate limit
 		for name, r := range map[string]request{
 			"sign-in":            try(email, guess, ""),
-			"change of password": {Method: "PUT", Path: "/users/me/password", Email: email, Password: guess, Form: url.Values{"password": {"a new one of hers"}}},
+			"change of password": {Method: "PUT", Path: "/users/me/password", Email: email, Password: guess, Form: url.Values{"password": {"a new pass phrase"}}},
 		} {
-			sameAnswer(t, there.Do(r), absent.Do(r), fmt.Sprint(name, ", guess ", i+1))
+			sameResponse(t, there.Do(r), absent.Do(r), fmt.Sprint(name, ", guess ", i+1))
 		}
 	}
 	want(t, 429, absent.Do(try(email, guess, "")), "guesses at nobody's account")
 }
 
-// TestBruteForce guesses one password after the other.
+// TestBruteForce tries one password after another.
 func TestBruteForce(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, public)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	for i := range 10 {
-		if i%3 == 2 { // her own account: it must not give her new guesses at another
+		if i%3 == 2 { // a successful sign-in to the attacker's account must not reset the counter of another
 			ok(t, api.Do(try(eve.Email, testkit.Password, "")))
 		}
 		want(t, 401, api.Do(try(ada.Email, guess, "")), fmt.Sprint("guess ", i+1))
 	}
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"guess 11", try(ada.Email, guess, ""), 429, "too_many_requests"},
 		{"guess 11, in capitals", try(" "+strings.ToUpper(ada.Email), guess, ""), 429, "too_many_requests"},
 		{"guess 11, the right one", try(ada.Email, testkit.Password, ""), 429, "too_many_requests"},
@@ -73,8 +72,8 @@ func TestBruteForce(t *testing.T) {
 	ok(t, api.Do(try(ada.Email, testkit.Password, "")))
 }
 
-// TestBruteForceAtOnce sends many guesses in the time of one, through two copies of the service.
-func TestBruteForceAtOnce(t *testing.T) {
+// TestParallelBruteForce sends many guesses in parallel to two instances of the service.
+func TestParallelBruteForce(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, public)
 	copies := []*testkit.API{api, api.Instance(public)}
@@ -91,11 +90,11 @@ func TestBruteForceAtOnce(t *testing.T) {
 		seen[status]++
 	}
 	if seen[401] != 10 || seen[429] != guesses-10 {
-		t.Errorf("the attack succeeded: of %d guesses at once, %d were answered; statuses %v", guesses, seen[401], seen)
+		t.Errorf("the attack succeeded: of %d parallel guesses, %d were checked; statuses %v", guesses, seen[401], seen)
 	}
 }
 
-// TestSpoofedAddress guesses from an address that is made up anew for each guess.
+// TestSpoofedAddress guesses from a different forged address each time.
 func TestSpoofedAddress(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, public)
@@ -107,7 +106,7 @@ func TestSpoofedAddress(t *testing.T) {
 	want(t, 429, api.Do(try(ada.Email, guess, "127.0.0.1")), "guess 11, from the service's own address")
 }
 
-// TestSpoofedHops stands behind a trusted proxy, which adds the attacker's address to what she made up.
+// TestSpoofedHops sends forged X-Forwarded-For addresses through a trusted proxy, which appends the real address.
 func TestSpoofedHops(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, public, testkit.Env("TRUSTED_PROXIES", "127.0.0.0/8,::1/128"))
@@ -116,10 +115,10 @@ func TestSpoofedHops(t *testing.T) {
 		want(t, 401, api.Do(try(ada.Email, guess, fmt.Sprint("198.51.100.", i, ", 203.0.113.7"))), fmt.Sprint("guess ", i+1))
 	}
 	want(t, 429, api.Do(try(ada.Email, guess, "198.51.100.99, 203.0.113.7")), "guess 11, with another first hop")
-	want(t, 401, api.Do(try(ada.Email, guess, "203.0.113.8")), "a guess of another client") // the counter is not everybody's
+	want(t, 401, api.Do(try(ada.Email, guess, "203.0.113.8")), "a guess from another client") // the limit is per client
 }
 
-// TestManyAddressesOfOne guesses from addresses of the one network that an attacker of IPv6 has.
+// TestManyAddressesOfOne guesses from many addresses of one IPv6 network.
 func TestManyAddressesOfOne(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, public, testkit.Env("TRUSTED_PROXIES", "127.0.0.0/8,::1/128"))
@@ -127,10 +126,10 @@ func TestManyAddressesOfOne(t *testing.T) {
 	for i := range 10 {
 		want(t, 401, api.Do(try(ada.Email, guess, fmt.Sprintf("2001:db8:0:7::%x", i+1))), fmt.Sprint("guess ", i+1))
 	}
-	want(t, 429, api.Do(try(ada.Email, guess, "2001:db8:0:7:ffff::1")), "guess 11, from another address of her network")
+	want(t, 429, api.Do(try(ada.Email, guess, "2001:db8:0:7:ffff::1")), "guess 11, from another address of the same network")
 }
 
-// TestSpray guesses one password of many accounts.
+// TestSpray tries one password on many accounts.
 func TestSpray(t *testing.T) {
 	t.Parallel()
 	var db database
@@ -141,7 +140,7 @@ func TestSpray(t *testing.T) {
 		return api.Do(try(fmt.Sprint(account, "@example.com"), guess, ""))
 	}
 	want(t, 401, next(), "account 1")
-	for { // as 98 more would leave the counters
+	for { // set the counters as 98 more guesses would
 		var counter map[string]any
 		err := db.collections["limits"].Update(t.Context(), store.Lt("count", 99), []store.Change{store.Set("count", 99)}, &counter)
 		if apperr.Is(err, apperr.NotFound) {
@@ -155,7 +154,7 @@ func TestSpray(t *testing.T) {
 	want(t, 429, next(), "account 101")
 }
 
-// TestManySignUps fills the database with accounts.
+// TestManySignUps creates many accounts.
 func TestManySignUps(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, public)

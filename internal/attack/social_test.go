@@ -11,10 +11,10 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// page is the address that codes are asked for with.
+// page is the redirect URI of codes.
 const page = "https://app.example.com/signed-in"
 
-// fake is what the providers have in common.
+// fake is the common interface of the fake providers.
 type fake interface {
 	AddUser(providers.User) providers.User
 	Token(userID string, scopes ...string) string
@@ -23,14 +23,14 @@ type fake interface {
 	Fail(providers.Failure, ...string)
 }
 
-// world is a service with accounts at all providers.
+// world is a service with fake providers.
 type world struct {
 	*testkit.API
 	testkit.Providers
-	secret string // of the service's, at all of them
+	secret string // client secret of the service at all providers
 }
 
-// newWorld starts one. What is set comes last.
+// newWorld starts a service with the providers. The options are applied last.
 func newWorld(t *testing.T, set ...testkit.Option) *world {
 	t.Helper()
 	w := new(world)
@@ -43,12 +43,12 @@ func newWorld(t *testing.T, set ...testkit.Option) *world {
 	return w
 }
 
-// all are the providers by their names.
+// all returns the providers by name.
 func (w *world) all() map[string]fake {
 	return map[string]fake{"facebook": w.Facebook, "github": w.GitHub, "google": w.Google}
 }
 
-// enter signs in at a provider with a proof, as the user of a token, if there is one.
+// enter returns a sign-in request with a proof of a provider. With a token it links the account to the token's user.
 func enter(provider, token string, proof ...string) request {
 	form := url.Values{}
 	for i := 0; i+1 < len(proof); i += 2 {
@@ -57,13 +57,13 @@ func enter(provider, token string, proof ...string) request {
 	return request{Method: "POST", Path: "/auth/" + provider, As: token, Form: form}
 }
 
-// userID is the user whom an answer lets in.
+// userID returns the ID of the user in a sign-in response.
 func userID(t *testing.T, a testkit.Response) string {
 	t.Helper()
 	return ok(t, a).JSON(201)["user"].(map[string]any)["id"].(string)
 }
 
-// TestProofOfAnotherApp signs in with what the victim gave to an app of the attacker's.
+// TestProofOfAnotherApp signs in with a token that was issued to the attacker's app.
 func TestProofOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,7 +78,7 @@ func TestProofOfAnotherApp(t *testing.T) {
 	}
 }
 
-// TestForgedIDToken makes ID tokens that Google did not.
+// TestForgedIDToken signs in with ID tokens that Google did not issue.
 func TestForgedIDToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -106,7 +106,7 @@ func TestForgedIDToken(t *testing.T) {
 	want(t, 401, w.Do(enter("google", "", "id_token", eves[0]+"."+parts[1]+"."+eves[2])), "the claims of one, the signature of another")
 }
 
-// TestUnverifiedAddress gives an account at a provider the victim's address, which nobody there has verified.
+// TestUnverifiedAddress signs in with a provider account that has the victim's email address unverified.
 func TestUnverifiedAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,9 +126,9 @@ func TestUnverifiedAddress(t *testing.T) {
 	}
 }
 
-// TestAddressThatLooksLikeHers has a provider verify an address of the attacker's that becomes the victim's where it is put
-// in lower case: the Kelvin sign becomes k, and the I with a dot i (Unicode, UnicodeData.txt).
-func TestAddressThatLooksLikeHers(t *testing.T) {
+// TestLookalikeAddress has a provider verify an address of the attacker that becomes the victim's when
+// converted to lower case: the Kelvin sign becomes k, and the dotted capital I becomes i (Unicode, UnicodeData.txt).
+func TestLookalikeAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.GitHub.AddUser(providers.User{ID: "7", Email: "kim@example.com", EmailVerified: true})
@@ -141,7 +141,7 @@ func TestAddressThatLooksLikeHers(t *testing.T) {
 	}
 }
 
-// TestSignedUpBefore signs up with the victim's address and waits for her to come with her account at a provider.
+// TestSignedUpBefore signs up with the victim's address before the victim signs in with a provider.
 func TestSignedUpBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,7 +154,7 @@ func TestSignedUpBefore(t *testing.T) {
 	}
 }
 
-// TestSameIDElsewhere has an account at one provider with the victim's number at another.
+// TestSameIDElsewhere signs in with an account that has the victim's account ID at another provider.
 func TestSameIDElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -168,7 +168,7 @@ func TestSameIDElsewhere(t *testing.T) {
 	}
 }
 
-// TestAccountOfTheDeleted signs in with an account at a provider whose user was deleted: nothing of that user is left.
+// TestAccountOfTheDeleted signs in with the provider account of a deleted user. It must create a new user.
 func TestAccountOfTheDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -181,9 +181,9 @@ func TestAccountOfTheDeleted(t *testing.T) {
 	}
 }
 
-// TestStolenCode uses a code that was seen in an address, without the verifier that stayed with its client (RFC 7636). That
-// the code is the client's own, and not one that an attacker brought, is for the client to check by state (RFC 6749
-// section 10.12), before it calls the service, which never sees the state: see scripts/checks/providers/demo/app.js.
+// TestStolenCode uses an intercepted authorization code without its verifier (RFC 7636). Clients protect themselves
+// against injected codes with state (RFC 6749 section 10.12), which the service never sees: see
+// scripts/checks/providers/demo/app.js.
 func TestStolenCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -193,7 +193,7 @@ func TestStolenCode(t *testing.T) {
 		code := func() string { return provider.Code("7", page, providers.Challenge(verifier)) }
 		spent := code()
 		ok(t, w.Do(enter(name, "", "code", spent, "redirect_uri", page, "code_verifier", verifier)))
-		refused(t, w.API, []attempt{
+		rejected(t, w.API, []attempt{
 			{"no verifier, " + name, enter(name, "", "code", code(), "redirect_uri", page), 401, "unauthorized"},
 			{"another verifier, " + name, enter(name, "", "code", code(), "redirect_uri", page, "code_verifier", verifier+"x"), 401, "unauthorized"},
 			{"the challenge for verifier, " + name, enter(name, "", "code", code(), "redirect_uri", page, "code_verifier", providers.Challenge(verifier)), 401, "unauthorized"},
@@ -204,17 +204,17 @@ func TestStolenCode(t *testing.T) {
 	}
 }
 
-// TestAnothersIdentity links, lists and unlinks what is another user's.
+// TestAnothersIdentity links, lists and unlinks another user's identity.
 func TestAnothersIdentity(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.GitHub.AddUser(providers.User{ID: "7", Email: "ada@example.com", EmailVerified: true})
 	ada := ok(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("7")))).JSON(201)
 	eve := w.SignUp("user")
-	refused(t, w.API, []attempt{
-		{"link hers to oneself", enter("github", eve.Token, "access_token", w.GitHub.Token("7")), 409, "conflict"},
+	rejected(t, w.API, []attempt{
+		{"link another user's account", enter("github", eve.Token, "access_token", w.GitHub.Token("7")), 409, "conflict"},
 		{"link with the master key", enter("github", testkit.MasterKey, "access_token", "x"), 401, "unauthorized"},
-		{"unlink hers", request{Method: "DELETE", Path: "/auth/identities/github", As: eve.Token}, 404, "not_found"},
+		{"unlink another user's account", request{Method: "DELETE", Path: "/auth/identities/github", As: eve.Token}, 404, "not_found"},
 		{"list without a user", request{Method: "GET", Path: "/auth/identities"}, 401, "unauthorized"},
 	})
 	if list := w.Do(request{Method: "GET", Path: "/auth/identities", As: eve.Token}).JSON(200); list["count"] != 0.0 {
@@ -225,8 +225,7 @@ func TestAnothersIdentity(t *testing.T) {
 	}
 }
 
-// TestOverwrittenProfile signs in with an account whose profile at the provider the attacker has changed since: it links,
-// and changes nothing.
+// TestOverwrittenProfile links an account whose profile has changed at the provider. The user must keep its profile.
 func TestOverwrittenProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

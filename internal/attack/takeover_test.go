@@ -7,11 +7,10 @@ import (
 	"example.com/ginseng/kit/testkit/providers"
 )
 
-// TestHijackedBefore signs up with the victim's address before she does, links an account of the attacker's own, keeps a
-// session, a refresh token and a reset, and waits. The victim finds that she has an account, and resets its password. Then
-// nothing of the attacker's may be good for it (the classic pre-hijacking attacks: Sudhodanan and Paverd, USENIX Security
-// 2022).
-func TestHijackedBefore(t *testing.T) {
+// TestPreHijacking signs up with the victim's address, links the attacker's provider account, and keeps a session,
+// a refresh token and a reset token. After the victim resets the password, none of these may work (pre-hijacking
+// attacks: Sudhodanan and Paverd, USENIX Security 2022).
+func TestPreHijacking(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const email = "ada@example.com"
@@ -21,21 +20,21 @@ func TestHijackedBefore(t *testing.T) {
 	w.GitHub.AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
 	ok(t, w.Do(enter("github", eve.Token, "access_token", w.GitHub.Token("666"))))
 	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("666")))); got != id {
-		t.Fatalf("the link that this is about is to %s", got)
+		t.Fatalf("setup failed: the account is linked to %s", got)
 	}
 
-	ok(t, w.Do(complete(mailed(t, w.API, email), hers)))
+	ok(t, w.Do(complete(resetToken(t, w.API, email), recovered)))
 
-	refused(t, w.API, []attempt{
-		{"her session", me(eve.Token), 401, "unauthorized"},
-		{"her refresh token", refresh(eve.RefreshToken), 401, "unauthorized"},
-		{"her password", try(email, guess, ""), 401, "unauthorized"},
-		{"another link of hers", enter("google", eve.Token, "access_token", "x"), 401, "unauthorized"},
+	rejected(t, w.API, []attempt{
+		{"the attacker's session", me(eve.Token), 401, "unauthorized"},
+		{"the attacker's refresh token", refresh(eve.RefreshToken), 401, "unauthorized"},
+		{"the attacker's password", try(email, guess, ""), 401, "unauthorized"},
+		{"link another account", enter("google", eve.Token, "access_token", "x"), 401, "unauthorized"},
 	})
 	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("666")))); got == id {
-		t.Errorf("her GitHub: the attack succeeded: the attacker got in as %s", email)
+		t.Errorf("GitHub: the attack succeeded: the attacker got in as %s", email)
 	}
-	ada := w.SignIn(email, hers)
+	ada := w.SignIn(email, recovered)
 	if list := w.Do(request{Method: "GET", Path: "/auth/identities", As: ada.Token}).JSON(200); list["count"] != 0.0 {
 		t.Errorf("the attack succeeded: the victim's account has %v", list)
 	}
@@ -45,8 +44,8 @@ func TestHijackedBefore(t *testing.T) {
 	}
 }
 
-// TestLinkWithAStolenToken has a token of the victim's, links an account of the attacker's own with it, and waits until
-// she resets her password. Her own account at a provider leads to her still.
+// TestLinkWithAStolenToken links the attacker's provider account with a stolen user token. After the victim resets
+// the password, only the victim's provider account may sign in.
 func TestLinkWithAStolenToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +56,7 @@ func TestLinkWithAStolenToken(t *testing.T) {
 	w.Google.AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
 	ok(t, w.Do(enter("google", ada["token"].(string), "access_token", w.Google.Token("666"))))
 
-	ok(t, w.Do(complete(mailed(t, w.API, email), hers)))
+	ok(t, w.Do(complete(resetToken(t, w.API, email), recovered)))
 
 	if got := userID(t, w.Do(enter("google", "", "access_token", w.Google.Token("666")))); got == id {
 		t.Errorf("the attack succeeded: the attacker got in as %s", email)

@@ -10,15 +10,15 @@ import (
 	"example.com/ginseng/kit/testkit"
 )
 
-// TestSecretsInTelemetry reads all metrics and spans of a whole life.
+// TestSecretsInTelemetry looks for secrets in the metrics and spans of all flows.
 func TestSecretsInTelemetry(t *testing.T) {
 	t.Parallel()
 	receiver := testkit.NewReceiver(t)
 	o := receiver.Observer()
 	api := newWorld(t, testkit.Observed(o))
-	ada, secrets := life(t, api)
+	ada, secrets := useAccount(t, api)
 	ok(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: ada.Token}))
-	secrets["her address"] = ada.Email
+	secrets["email address"] = ada.Email
 	api.Finish()
 	page := httptest.NewRecorder()
 	o.Metrics(slog.New(slog.DiscardHandler)).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -27,7 +27,7 @@ func TestSecretsInTelemetry(t *testing.T) {
 	}
 	spans, raw := receiver.Spans()
 	if len(spans) < 200 || !bytes.Contains(raw, []byte(ada.ID)) || page.Body.Len() < 10_000 {
-		t.Fatalf("%d spans and %d bytes of metrics are not a whole life", len(spans), page.Body.Len())
+		t.Fatalf("%d spans and %d bytes of metrics are too few for all flows", len(spans), page.Body.Len())
 	}
 	calls := map[string]bool{}
 	for _, s := range spans {

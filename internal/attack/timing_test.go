@@ -16,12 +16,12 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// rounds is how often each of two requests is timed.
+// rounds is the number of times that each of the two requests is measured.
 const rounds = 150
 
-// told is how often the first of two requests takes longer than the second, of all pairs: a half where the time tells
-// nothing, none or all where it tells everything.
-func told(a, b []time.Duration) float64 {
+// shareLonger returns the share of pairs in which the first request takes longer: 0.5 if the durations have the same
+// distribution.
+func shareLonger(a, b []time.Duration) float64 {
 	longer := 0.0
 	for _, x := range a {
 		for _, y := range b {
@@ -36,14 +36,14 @@ func told(a, b []time.Duration) float64 {
 	return longer / float64(len(a)*len(b))
 }
 
-// sameTime times two requests in turns, up to the end of their handler: a client in this process would wait for the
-// processor while the service goes on after the answer. settle waits for what goes on after a, and after b. The margin is wide, so that a busy machine does not fail it: a
-// hash that is left out tells all.
+// sameTime measures two requests in turns, up to the end of their handler, since a client in this process competes
+// for the CPU with work after the response. settle waits for that work after a and after b. The wide margin tolerates
+// a busy machine: a skipped hash is still detected.
 func sameTime(t *testing.T, api *testkit.API, a, b func(round int) request, settle ...func()) {
 	t.Helper()
 	var times [2][]time.Duration
 	for i := range rounds {
-		api.Clock.Advance(time.Hour) // out of all limits
+		api.Clock.Advance(time.Hour) // past all rate limit windows
 		order := []func(int) request{a, b}
 		for k := range order {
 			k = (k + i) % 2
@@ -54,24 +54,24 @@ func sameTime(t *testing.T, api *testkit.API, a, b func(round int) request, sett
 			if r.Email != "" {
 				sent.SetBasicAuth(r.Email, r.Password)
 			}
-			answer := httptest.NewRecorder()
+			recorder := httptest.NewRecorder()
 			begun := time.Now()
-			api.Handler.ServeHTTP(answer, sent)
+			api.Handler.ServeHTTP(recorder, sent)
 			times[k] = append(times[k], time.Since(begun))
 			if k < len(settle) {
 				settle[k]()
 			}
 		}
 	}
-	share := told(times[0], times[1])
+	share := shareLonger(times[0], times[1])
 	median := func(d []time.Duration) time.Duration { return slices.Sorted(slices.Values(d))[len(d)/2] }
 	t.Logf("medians %v and %v; the first takes longer in %.0f%% of all pairs", median(times[0]), median(times[1]), 100*share)
 	if share < 0.25 || share > 0.75 {
-		t.Errorf("the attack succeeded: the attacker can tell by the time")
+		t.Errorf("the attack succeeded: the durations differ")
 	}
 }
 
-// TestTimeOfSignIn tells who has an account by how long a wrong password takes.
+// TestTimeOfSignIn compares the durations of a failed sign-in for known and unknown addresses.
 //
 //	go test -tags timing -run TestTime ./internal/attack
 func TestTimeOfSignIn(t *testing.T) {
@@ -82,7 +82,7 @@ func TestTimeOfSignIn(t *testing.T) {
 		func(i int) request { return signIn(fmt.Sprintf("%024d@example.com", i), guess) })
 }
 
-// TestTimeOfKey tells how much of the master key is right by how long a wrong one takes.
+// TestTimeOfKey compares the durations for wrong master keys with a right prefix and without one.
 func TestTimeOfKey(t *testing.T) {
 	api := apitest.Start(t)
 	post := func(key string) func(int) request {
@@ -93,8 +93,8 @@ func TestTimeOfKey(t *testing.T) {
 	sameTime(t, api, post(testkit.MasterKey[:len(testkit.MasterKey)-1]+"x"), post("x"+testkit.MasterKey[1:]))
 }
 
-// TestTimeOfAsking tells who has an account by how long it takes to ask for a reset.
-func TestTimeOfAsking(t *testing.T) {
+// TestTimeOfResetRequest compares the durations of reset requests for known and unknown addresses.
+func TestTimeOfResetRequest(t *testing.T) {
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	sameTime(t, api,

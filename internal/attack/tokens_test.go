@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// claimsOf reads a token without its secret, as anyone can.
+// claimsOf returns the claims of a token without verifying it.
 func claimsOf(t *testing.T, token string) jwt.MapClaims {
 	t.Helper()
 	var claims jwt.MapClaims
@@ -24,9 +24,9 @@ func claimsOf(t *testing.T, token string) jwt.MapClaims {
 	return claims
 }
 
-// TestTokenOfAnotherKind signs what a real token says with what an attacker may know: nothing, the parts of another
-// key pair, and the secret's own text as the key of another algorithm.
-func TestTokenOfAnotherKind(t *testing.T) {
+// TestTokenAlgorithms sends tokens with real claims and another algorithm: unsigned, with a copied signature, and
+// signed with the secret as the key of another algorithm.
+func TestTokenAlgorithms(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
@@ -44,7 +44,7 @@ func TestTokenOfAnotherKind(t *testing.T) {
 		}
 		rows = append(rows, attempt{header + ", two parts", me(head + "." + parts[1]), 401, ""})
 	}
-	refused(t, api, rows)
+	rejected(t, api, rows)
 	for _, method := range []jwt.SigningMethod{jwt.SigningMethodHS384, jwt.SigningMethodHS512} {
 		token, err := jwt.NewWithClaims(method, claimsOf(t, ada.Token)).SignedString([]byte(testkit.Secret))
 		if err != nil {
@@ -54,7 +54,7 @@ func TestTokenOfAnotherKind(t *testing.T) {
 	}
 }
 
-// TestTokenNotYetValid uses a token before its time.
+// TestTokenNotYetValid uses a token before its nbf time.
 func TestTokenNotYetValid(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -69,10 +69,10 @@ func TestTokenNotYetValid(t *testing.T) {
 	claims := claimsOf(t, ada.Token)
 	ok(t, api.Do(me(sign(claims))))
 	claims["nbf"] = api.Clock.Now().Add(10 * time.Minute).Unix()
-	want(t, 401, api.Do(me(sign(claims))), "a token that is good in ten minutes (nbf)")
+	want(t, 401, api.Do(me(sign(claims))), "a token that becomes valid in ten minutes (nbf)")
 }
 
-// TestTokenAfterSignOut uses a token that was stolen, after its user has signed out.
+// TestTokenAfterSignOut uses a stolen token after its user has signed out.
 func TestTokenAfterSignOut(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -81,7 +81,7 @@ func TestTokenAfterSignOut(t *testing.T) {
 	want(t, 401, api.Do(me(ada.Token)), "the token of a session that has ended")
 }
 
-// TestTokenAfterPasswordChange uses a token that was stolen, after its user has changed her password because of it.
+// TestTokenAfterPasswordChange uses a stolen token after its user has changed the password.
 func TestTokenAfterPasswordChange(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -92,7 +92,7 @@ func TestTokenAfterPasswordChange(t *testing.T) {
 	want(t, 401, api.Do(me(ada.Token)), "a token from before the password change")
 }
 
-// TestTokenOfADeletedUser writes in the name of a user who is gone.
+// TestTokenOfADeletedUser creates an article with the token of a deleted user.
 func TestTokenOfADeletedUser(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -101,7 +101,7 @@ func TestTokenOfADeletedUser(t *testing.T) {
 	want(t, 401, api.Do(request{Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"I am still here"}`}), "the token of a deleted user")
 }
 
-// TestTokenOfADemotedAdmin reads the list of users with a token from the time when its user was an admin.
+// TestTokenOfADemotedAdmin lists users with the token of an admin who is now a user.
 func TestTokenOfADemotedAdmin(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -112,26 +112,26 @@ func TestTokenOfADemotedAdmin(t *testing.T) {
 	want(t, 403, api.Do(list), "the token of a user who was an admin")
 }
 
-// TestUserTokenAsMasterKey makes accounts with what any user has.
+// TestUserTokenAsMasterKey creates accounts with a user token.
 func TestUserTokenAsMasterKey(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	eve := api.SignUp("admin")
 	account := url.Values{"email": {"mallory@example.com"}, "password": {guess}}
-	want(t, 401, api.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: account}), "a user token where the master key is asked for")
+	want(t, 401, api.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: account}), "a user token where the master key is required")
 	admin := url.Values{"email": {"root@example.com"}, "password": {guess}, "role": {"admin"}}
 	open := api.Instance(testkit.Env("PUBLIC_SIGNUP", "true"))
 	want(t, 403, open.Do(request{Method: "POST", Path: "/users", As: eve.Token, Form: admin}), "a user token to choose a role at public sign-up")
 }
 
-// TestMasterKeyAsUserToken acts as a user, be it nobody, with the key of a frontend's server.
+// TestMasterKeyAsUserToken uses the master key as a user token.
 func TestMasterKeyAsUserToken(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	path := "/users/" + ada.ID
 	key := testkit.MasterKey
-	refused(t, api, []attempt{
+	rejected(t, api, []attempt{
 		{"to be someone", me(key), 401, ""},
 		{"to write", request{Method: "POST", Path: "/articles", As: key, JSON: `{"title":"T"}`}, 401, ""},
 		{"to list users", request{Method: "GET", Path: "/users", As: key}, 401, ""},
@@ -143,15 +143,14 @@ func TestMasterKeyAsUserToken(t *testing.T) {
 	}
 }
 
-// TestTwoCredentials sends the credential of an attacker beside the victim's, in the hope that one is looked at and the
-// other is acted on.
+// TestTwoCredentials sends two credentials, in case the service authenticates one and authorizes the other.
 func TestTwoCredentials(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	body := url.Values{"name": {"Eve was here"}, "access_token": {eve.Token}}
-	path := "/users/" + eve.ID // so that whichever of the two is looked at first lets her in
-	refused(t, api, []attempt{
+	path := "/users/" + eve.ID // allowed for either credential
+	rejected(t, api, []attempt{
 		{"body and header", request{Method: "PATCH", Path: path, As: ada.Token, Form: body}, 400, "conflict"},
 		{"query and header", request{Method: "PATCH", Path: path + "?access_token=" + eve.Token, As: ada.Token}, 400, "conflict"},
 		{"query and body", request{Method: "PATCH", Path: path + "?access_token=" + ada.Token, Form: body}, 400, "conflict"},
