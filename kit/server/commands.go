@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,9 +14,6 @@ import (
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store/transfer"
 )
-
-// errUsage is the error of an invalid command line.
-var errUsage = errors.New("invalid command line")
 
 // command is a command of the program.
 type command struct {
@@ -53,7 +49,7 @@ func (p program) commands(stdout, stderr io.Writer) []command {
 func noArgs(run func(context.Context) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("unexpected argument %q: %w", args[0], errUsage)
+			return fmt.Errorf("unexpected argument %q; %w", args[0], transfer.ErrUsage)
 		}
 		return run(ctx)
 	}
@@ -74,7 +70,7 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 	}
 	at := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
 	if at < 0 {
-		return fmt.Errorf("unknown command %q%s; run %s help: %w", name, suggestion(name, commands), p.name, errUsage)
+		return fmt.Errorf("unknown command %q%s; %w", name, suggestion(name, commands), transfer.ErrUsage)
 	}
 	c := commands[at]
 	if c.usage != "" && len(args) > 0 && isHelp(args[0]) {

@@ -90,7 +90,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 		return exitSettings
 	}
 	_, _ = fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
-	if errors.Is(err, errUsage) || errors.Is(err, transfer.ErrUsage) {
+	if errors.Is(err, transfer.ErrUsage) {
 		return exitUsage
 	}
 	return exitFailure

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -97,9 +96,6 @@ type field struct {
 	kind string // the name of its Go type
 	tag  reflect.StructTag
 }
-
-// value returns what a fragment shows: the default or, if there is none, the example.
-func (f field) value() string { return cmp.Or(f.tag.Get("default"), f.tag.Get("example")) }
 
 // fields returns the settings that the Go files in dir declare.
 func fields(root fs.FS, dir string) (map[string]field, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"os"
 	"path"
@@ -95,7 +96,7 @@ func TestFragments(t *testing.T) {
 				if want[dir] == nil {
 					want[dir] = map[string]string{}
 				}
-				want[dir][name] = f.value()
+				want[dir][name] = cmp.Or(f.tag.Get("default"), f.tag.Get("example"))
 			}
 		}
 	}
