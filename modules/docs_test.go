@@ -25,7 +25,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// operation is a route as the OpenAPI document tells it.
+// operation is an operation of the OpenAPI document.
 type operation struct {
 	Summary    string
 	Parameters []struct {
@@ -38,7 +38,7 @@ type operation struct {
 	}
 	Security    []map[string][]string
 	RequestBody struct{ Content map[string]media }
-	Input       schema `json:"-"` // the body's
+	Input       schema `json:"-"` // of the body
 }
 
 type media struct {
@@ -63,7 +63,7 @@ func operations(t *testing.T) map[string]operation {
 		t.Fatal(err)
 	}
 	if listed := doc.Components.Schemas["ErrorCode"].Enum; len(doc.Paths) > 0 && !slices.Equal(listed, apperr.Codes) {
-		t.Errorf("the codes of errors are documented as %v", listed)
+		t.Errorf("the error codes are documented as %v", listed)
 	}
 	out := make(map[string]operation)
 	for path, methods := range doc.Paths {
@@ -77,7 +77,7 @@ func operations(t *testing.T) map[string]operation {
 
 const schemas = "#/components/schemas/"
 
-// TestEveryRouteIsDocumented fails when a route is mounted and not documented, or the reverse.
+// TestEveryRouteIsDocumented compares the mounted routes with the documented ones.
 func TestEveryRouteIsDocumented(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -86,7 +86,7 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 	for _, route := range api.Handler.Routes() {
 		method, path, _ := strings.Cut(route, " ")
 		if path == "/livez" || path == "/readyz" || path == "/openapi.json" || strings.HasPrefix(path, "/docs") {
-			continue // of the service, not of its API
+			continue // not part of the API
 		}
 		parts := strings.Split(path, "/")
 		for i, part := range parts {
@@ -110,8 +110,8 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 	}
 }
 
-// TestListsAreDocumented holds the documented parameters of each list, and the names that fields and sort take, to those
-// that the list takes: it names them when it is asked for another.
+// TestListsAreDocumented compares the documented parameters of each list, and the values of fields and sort, with the
+// supported ones, which the list returns for an unknown one.
 func TestListsAreDocumented(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -127,7 +127,7 @@ func TestListsAreDocumented(t *testing.T) {
 		if op.security() == "MasterKey" {
 			caller = testkit.MasterKey
 		}
-		// taken are the values that the list names when it is asked for another.
+		// taken are the supported values, which the list returns for an unknown one.
 		taken := func(query string) []string {
 			var problem struct {
 				Errors []struct{ Expected []string }
@@ -149,21 +149,21 @@ func TestListsAreDocumented(t *testing.T) {
 			}
 			names := slices.DeleteFunc(p.Schema.Items.Enum, func(value string) bool { return value[0] == '-' })
 			if want := taken("?" + p.Name + "=nonsense"); !slices.Equal(slices.Sorted(slices.Values(names)), want) {
-				t.Errorf("%s documents %s as some of %v\nand takes %v", name, p.Name, names, want)
+				t.Errorf("%s documents %s as %v\nand supports %v", name, p.Name, names, want)
 			}
 		}
 		slices.Sort(documented)
 		if want := taken("?nonsense=1"); !slices.Equal(documented, want) {
-			t.Errorf("%s documents %v\nand takes %v", name, documented, want)
+			t.Errorf("%s documents %v\nand supports %v", name, documented, want)
 		}
 	}
 	if pages := strings.Count(string(docs.OpenAPI), `Page"`+"\n"); lists != pages {
-		t.Errorf("%d lists were looked at, and %d are documented", lists, pages)
+		t.Errorf("%d lists were checked, %d are documented", lists, pages)
 	}
 }
 
-// TestEveryDocumentedStatus produces every status that the documentation names, by a recipe for each kind of status,
-// and holds what the recipes produce against the documentation.
+// TestEveryDocumentedStatus produces every documented status, with a recipe for each, and compares the responses with the
+// documentation.
 func TestEveryDocumentedStatus(t *testing.T) {
 	t.Parallel()
 	ops := operations(t)
@@ -172,7 +172,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 			t.Parallel()
 			k := newKitchen(t, ops, name)
 			statuses := k.statuses()
-			slices.Reverse(statuses) // what succeeds, and changes something, comes last
+			slices.Reverse(statuses) // successful changes last
 			for _, status := range statuses {
 				k.produce(t, status)
 			}
@@ -180,7 +180,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 	}
 }
 
-// statuses are the documented ones, and those that every operation of its kind can respond with.
+// statuses returns the documented statuses, and those of every operation of its kind.
 func (k *kitchen) statuses() []string {
 	out := append(slices.Collect(maps.Keys(k.op.Responses)), "400", "401", "503")
 	if k.method != "GET" {
@@ -191,7 +191,7 @@ func (k *kitchen) statuses() []string {
 	return slices.Compact(out)
 }
 
-// kitchen makes calls of one route, by what the documentation says of it: its own examples must be good.
+// kitchen creates requests for one route from its documentation, whose examples must be valid.
 type kitchen struct {
 	t            *testing.T
 	api          *testkit.API
@@ -199,9 +199,9 @@ type kitchen struct {
 	method, path string
 	op           operation
 	owner        testkit.Account
-	other, admin func() testkit.Account // made when asked for: a sign-up takes its time, on purpose
-	record       func() string          // likewise; the address of a record of the path's collection
-	providers    testkit.Providers      // where the path asks for one
+	other, admin func() testkit.Account // created on first use: a sign-up is slow on purpose
+	record       func() string          // likewise; the path of a record of the path's collection
+	providers    testkit.Providers      // if the path has one
 }
 
 func newKitchen(t *testing.T, ops map[string]operation, name string, set ...testkit.Option) *kitchen {
@@ -218,7 +218,7 @@ func newKitchen(t *testing.T, ops map[string]operation, name string, set ...test
 	return k
 }
 
-// again is a kitchen of its own for the same route.
+// again returns a new kitchen for the same route.
 func (k *kitchen) again(set ...testkit.Option) *kitchen {
 	return newKitchen(k.t, k.ops, k.method+" "+k.path, set...)
 }
@@ -227,10 +227,10 @@ var resetToken = regexp.MustCompile(testkit.LinkOrigin + `/\S*?([\w-]{43})`)
 
 var pathParam = regexp.MustCompile(`\{\w+\}`)
 
-const nobody = "000000000000000000000000" // the id of no record
+const nobody = "000000000000000000000000" // an unknown ID
 
-// newRecord makes a record of the collection that the path begins with, and returns its address, or "" where there is no
-// way to make one.
+// newRecord creates a record of the collection at the beginning of the path, and returns its path, or "" if the API cannot
+// create one.
 func (k *kitchen) newRecord() string {
 	collection, _, _ := strings.Cut(k.path, "/{")
 	switch collection {
@@ -244,7 +244,7 @@ func (k *kitchen) newRecord() string {
 	case "/password-resets":
 		k.api.Do(k.request("POST", collection, false)).JSON(202)
 		return collection + "/" + resetToken.FindStringSubmatch(k.api.Email.Next(k.t).Text)[1]
-	case "/auth/sessions": // another of the owner's
+	case "/auth/sessions": // another session of the owner
 		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
 		rows := k.api.Do(testkit.Request{Method: "GET", Path: collection, As: token}).JSON(200)["rows"].([]any)
 		return collection + "/" + rows[0].(map[string]any)["id"].(string)
@@ -252,16 +252,16 @@ func (k *kitchen) newRecord() string {
 	return k.api.Do(k.request("POST", collection, false)).Header.Get("Location")
 }
 
-// proof is a token of an account at GitHub.
+// proof returns a token of a GitHub account.
 func (k *kitchen) proof(emailVerified bool) url.Values {
 	u := k.providers.GitHub.AddUser(providers.User{EmailVerified: emailVerified})
 	return url.Values{"access_token": {k.providers.GitHub.Token(u.ID)}}
 }
 
-// good is a call that succeeds.
+// good returns a request that succeeds.
 func (k *kitchen) good() testkit.Request { return k.request(k.method, k.path, false) }
 
-// request is a good call of a route, with the parameters that it must have, or with all of which there is an example.
+// request returns a valid request with the required parameters, or with all that have an example.
 func (k *kitchen) request(method, path string, full bool) testkit.Request {
 	op := k.ops[method+" "+path]
 	r := testkit.Request{Method: method, Path: path}
@@ -300,7 +300,7 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 	return r
 }
 
-// examples are the documentation's own.
+// examples returns the examples of the documentation.
 func (op operation) examples(full bool) url.Values {
 	form := url.Values{}
 	for name, p := range op.Input.Properties {
@@ -314,7 +314,7 @@ func (op operation) examples(full bool) url.Values {
 		for _, item := range items {
 			text := fmt.Sprint(item)
 			if _, isObject := item.(map[string]any); isObject {
-				raw, _ := json.Marshal(item) // just unmarshalled
+				raw, _ := json.Marshal(item) // was just unmarshalled
 				text = string(raw)
 			}
 			form.Add(name, text)
@@ -334,15 +334,15 @@ func (op operation) forAdmins() bool {
 	return strings.Contains(op.Responses["403"].Description, "not an admin")
 }
 
-// produce makes a call that must be answered with the status.
+// produce sends a request that must produce the status.
 func (k *kitchen) produce(t *testing.T, status string) {
 	if strings.Contains(k.path, "{id}") && k.record() == "" && slices.Contains([]string{"200", "204", "304", "403", "409", "412"}, status) {
-		return // of a resource that nobody can create
+		return // the API cannot create such a resource
 	}
 	r := k.good()
 	switch status {
 	case "200", "201", "202":
-	case "204": // takes what it is about away
+	case "204": // deletes the resource
 		k = k.again()
 		r = k.good()
 	case "304":
@@ -361,7 +361,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		}
 	case "403":
 		switch {
-		case k.op.security() == "MasterKey": // a role, where a client without the key may sign up
+		case k.op.security() == "MasterKey": // a role, if sign-up without the key is allowed
 			k = k.again(publicSignup)
 			r = k.request(k.method, k.path, true)
 			r.As = ""
@@ -387,7 +387,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		r.Header = http.Header{"Idempotency-Key": {"used"}}
 		k.api.Do(r).JSON(201)
 		r.Form.Set("x", "another parameter")
-	case "429": // uses the limit up
+	case "429": // uses up the limit
 		k = k.again()
 		r = k.good()
 		bad := r
@@ -397,7 +397,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 			r.As, bad.As = "", ""
 		case "/auth/refresh":
 			bad.Form = url.Values{"refresh_token": {"x"}}
-			r = bad // a good one always passes
+			r = bad // a valid one always passes
 		case "/auth/{provider}":
 			bad.Form = url.Values{"access_token": {"x"}}
 		default:
@@ -423,26 +423,26 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		return
 	}
 	if answer := k.api.Do(r); fmt.Sprint(answer.Status) != status {
-		t.Errorf("status %d was to be %s: %s", answer.Status, status, answer.Body)
+		t.Errorf("status %d, want %s: %s", answer.Status, status, answer.Body)
 	}
 }
 
 var publicSignup = testkit.Env("PUBLIC_SIGNUP", "true")
 
-// conflict turns r into a call that meets a record that is there: one with the same unique values, or else one that is
-// being made by a request with the same Idempotency-Key, which ends with what conflict returns.
+// conflict changes r so that it conflicts with a record: one with the same unique values, or one that a request with the
+// same Idempotency-Key is creating, which ends when the returned function is called.
 func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 	switch k.path {
-	case "/auth/{provider}": // an address that is not verified
+	case "/auth/{provider}": // an unverified address
 		*r = k.good()
 		r.Form = k.proof(false)
 		return func() {}
-	case "/auth/identities/{provider}": // the last way in
+	case "/auth/identities/{provider}": // the last way to sign in
 		*r = k.good()
 		r.As = k.api.Do(testkit.Request{Method: "POST", Path: "/auth/github", Form: k.proof(true)}).JSON(201)["token"].(string)
 		return func() {}
 	}
-	if k.method != "POST" { // takes the values of another record
+	if k.method != "POST" { // uses the values of another record
 		collection, _, _ := strings.Cut(k.path, "/{")
 		*r = k.request(k.method, k.path, true)
 		another := k.request("POST", collection, true)
@@ -469,12 +469,12 @@ func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 	return func() {
 		close(held.release)
 		if got := <-first; got != 201 {
-			k.t.Errorf("the request that was held is answered with %d", got)
+			k.t.Errorf("the blocked request got status %d", got)
 		}
 	}
 }
 
-// gate is a database that holds one insert, once it is armed. It lets those of the idempotency middleware pass.
+// gate is a database that blocks one insert when armed, except those of the idempotency middleware.
 type gate struct {
 	store.DB
 	armed            atomic.Bool
@@ -502,7 +502,7 @@ func (e gatedEngine) Insert(ctx context.Context, id store.ID, doc any) error {
 	return e.Engine.Insert(ctx, id, doc)
 }
 
-// TestBadCalls makes every kind of bad call to every route: testkit holds the answers against the documentation.
+// TestBadCalls sends every kind of invalid request to every route. testkit compares the responses with the documentation.
 func TestBadCalls(t *testing.T) {
 	t.Parallel()
 	ops := operations(t)

@@ -21,7 +21,7 @@ import (
 	"example.com/ginseng/modules/policy"
 )
 
-// nowhere is a ResponseWriter that keeps nothing, so that a benchmark counts the service and not the recorder.
+// nowhere is a ResponseWriter that discards the response, so that a benchmark does not measure a recorder.
 type nowhere struct {
 	header http.Header
 	status int
@@ -31,8 +31,8 @@ func (n *nowhere) Header() http.Header         { return n.header }
 func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (n *nowhere) WriteHeader(status int)      { n.status = status }
 
-// load makes requests as a user, 32 at a time on two cores, each of which must be answered with the status. They have the
-// bodies in turn.
+// load sends requests as a user, 32 at a time on two cores. Each response must have the status. The bodies are used in
+// turn.
 func load(b *testing.B, api *testkit.API, token, name, method, path string, status int, bodies ...string) {
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
@@ -52,15 +52,15 @@ func load(b *testing.B, api *testkit.API, token, name, method, path string, stat
 			}
 		})
 		if n := failed.Load(); n > 0 {
-			b.Errorf("%d of %d were not answered with %d", n, b.N, status)
+			b.Errorf("%d of %d responses do not have status %d", n, b.N, status)
 		}
 	})
 }
 
-// quiet leaves the log out.
+// quiet disables the log.
 func quiet(c *testkit.Config) { c.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// BenchmarkService is the whole service on the embedded engine (or TEST_MONGODB_URI), less the network.
+// BenchmarkService measures the service without the network, with SQLite or the database of TEST_MONGODB_URI.
 func BenchmarkService(b *testing.B) {
 	api := apitest.Start(b, quiet)
 	ada := api.SignUp("user")
@@ -78,8 +78,8 @@ func BenchmarkService(b *testing.B) {
 	load(b, api, ada.Token, "update", "PATCH", "/articles/"+id, 200, `{"title":"New"}`)
 }
 
-// BenchmarkPolicies evaluates beside the reading of one policy: in a namespace of 10,000 policies, also while one of
-// them is written all the time, and in 1,000 namespaces of 10.
+// BenchmarkPolicies measures evaluations, and reads of one policy to compare: in a namespace of 10,000 policies, also with
+// concurrent writes, and in 1,000 namespaces of 10.
 func BenchmarkPolicies(b *testing.B) {
 	api := apitest.Start(b, quiet)
 	admin := api.SignUp("admin")
@@ -111,15 +111,15 @@ func BenchmarkPolicies(b *testing.B) {
 	b.Logf("%.0f writes/s meanwhile", float64(writes)/time.Since(began).Seconds())
 }
 
-// proxy is the body of an evaluation for a workload of 10 labels.
+// proxy returns the body of an evaluation for a workload with 10 labels.
 func proxy(namespace string) string {
 	return `{"namespace":"` + namespace + `","metadata":{"labels":{"app":"app-7","version":"v1","zone":"zone-2","a":"1","b":"2"}},` +
 		`"instance":{"labels":{"c":"3","d":"4","e":"5","f":"6","g":"7"}}}`
 }
 
-// seedPolicies stores policies of three labels, a few of which apply to the proxy, and returns the id of the last.
+// seedPolicies stores policies with three labels, a few of which apply to the proxy, and returns the ID of the last.
 func seedPolicies(b *testing.B, api *testkit.API, namespace string, n int) string {
-	policies := store.Open[policy.Policy](api.DB, store.Spec{Name: "policies"}) // Prepare has made its indexes
+	policies := store.Open[policy.Policy](api.DB, store.Spec{Name: "policies"}) // the service has created the indexes
 	var group errgroup.Group
 	group.SetLimit(64)
 	var last store.ID

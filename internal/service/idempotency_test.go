@@ -18,21 +18,21 @@ func keyed(key, token, title string) testkit.Request {
 	}
 }
 
-// TestIdempotency sends 20 equal requests at once: one record, 20 equal answers.
+// TestIdempotency sends 20 equal requests concurrently. One creates a record, and all responses are equal.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	const callers = 20
-	answers := make(chan testkit.Response, callers)
+	responses := make(chan testkit.Response, callers)
 	for range callers {
-		go func() { answers <- api.Do(keyed("k", ada.Token, "T")) }()
+		go func() { responses <- api.Do(keyed("k", ada.Token, "T")) }()
 	}
-	first, replayed := <-answers, 0
+	first, replayed := <-responses, 0
 	for i := range callers {
 		a := first
 		if i > 0 {
-			a = <-answers
+			a = <-responses
 		}
 		if a.Status != 201 || string(a.Body) != string(first.Body) || a.Header.Get("Location") != first.Header.Get("Location") || a.Header.Get("ETag") != first.Header.Get("ETag") {
 			t.Errorf("%d %s, the first was %s", a.Status, a.Body, first.Body)
@@ -42,14 +42,14 @@ func TestIdempotency(t *testing.T) {
 		}
 	}
 	if replayed != callers-1 {
-		t.Errorf("%d answers say that they are repeated", replayed)
+		t.Errorf("%d responses are marked as replayed", replayed)
 	}
 	if page := api.Do(testkit.Request{Method: "GET", Path: "/articles"}).JSON(200); page["count"] != 1.0 {
 		t.Errorf("%v records", page["count"])
 	}
 }
 
-// TestIdempotencyScope holds a key to its caller, route, parameters and time.
+// TestIdempotencyScope checks that a stored response is limited to its caller, route, parameters and TTL.
 func TestIdempotencyScope(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -62,13 +62,13 @@ func TestIdempotencyScope(t *testing.T) {
 		return r
 	}
 	if id(keyed("k", ada.Token, "T")) != first || id(inBody(api.SignIn(ada.Email, testkit.Password).Token)) != first {
-		t.Error("the same request, be it with another token, is not repeated")
+		t.Error("the same request with another token is not replayed")
 	}
 	if id(keyed("k", eve.Token, "T")) == first {
-		t.Errorf("another caller shares the answer: %s", eve.ID)
+		t.Errorf("another caller gets the response: %s", eve.ID)
 	}
 	if id(keyed("other", ada.Token, "T")) == first {
-		t.Error("another key shares the answer")
+		t.Error("another key gets the response")
 	}
 	long := strings.Repeat("x", 256)
 	api.Run(t, []testkit.Scenario{
@@ -84,30 +84,30 @@ func TestIdempotencyScope(t *testing.T) {
 		Form: url.Values{"email": {"grace@example.com"}, "password": {testkit.Password}},
 	}
 	if first, again := id(user), id(user); first != again {
-		t.Error("a sign-up is not repeated")
+		t.Error("a sign-up is not replayed")
 	}
 	api.Clock.Advance(24 * time.Hour)
 	if again := keyed("k", api.SignIn(ada.Email, testkit.Password).Token, "T"); id(again) == first {
-		t.Error("an answer is kept for longer than a day")
+		t.Error("a response is stored for longer than a day")
 	}
 }
 
-// TestIdempotencyAcrossCopies has two copies of the service share a database.
-func TestIdempotencyAcrossCopies(t *testing.T) {
+// TestIdempotencyAcrossInstances sends the requests to two instances with one database.
+func TestIdempotencyAcrossInstances(t *testing.T) {
 	t.Parallel()
 	one := apitest.Start(t)
 	two := one.Instance(testkit.Env("MASTER_KEY", "a new key that replaces the old one soon, "+testkit.MasterKey))
 	ada := one.SignUp("user")
 	const pairs = 10
-	answers := make(chan testkit.Response, 2*pairs)
+	responses := make(chan testkit.Response, 2*pairs)
 	for range pairs {
 		for _, api := range []*testkit.API{one, two} {
-			go func() { answers <- api.Do(keyed("k", ada.Token, "T")) }()
+			go func() { responses <- api.Do(keyed("k", ada.Token, "T")) }()
 		}
 	}
-	first := <-answers
+	first := <-responses
 	for range 2*pairs - 1 {
-		if a := <-answers; a.Status != 201 || string(a.Body) != string(first.Body) {
+		if a := <-responses; a.Status != 201 || string(a.Body) != string(first.Body) {
 			t.Errorf("%d %s, the first was %s", a.Status, a.Body, first.Body)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// record is what a test of lists reads of an article.
+// record has the fields of an article that the tests compare.
 type record struct{ ID, Title, Content, UserID, CreatedAt, UpdatedAt string }
 
-// create makes an article.
+// create creates an article.
 func create(t *testing.T, api *testkit.API, token, title, content string) (r record) {
 	t.Helper()
 	answer := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: token, JSON: map[string]string{"title": title, "content": content}})
@@ -25,8 +25,8 @@ func create(t *testing.T, api *testkit.API, token, title, content string) (r rec
 	return r
 }
 
-// TestArticles holds the resource to what its own tests, which are generated, do not know: the seed's form, text that stays
-// as it is, every mistake at once, and the order of the checks.
+// TestArticles checks what the generated tests of the resource do not: forms, unchanged strings, all errors in one
+// response, and the order of the checks.
 func TestArticles(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -91,7 +91,7 @@ func TestList(t *testing.T) {
 	walk(t, api, "limit=2&q=root", []string{"Root 4", "Root 3", "Root 2", "Root 1", "Root 0"})
 }
 
-// walk reads a list page by page by its cursors.
+// walk pages through a list with its cursors.
 func walk(t *testing.T, api *testkit.API, query string, want []string) {
 	t.Helper()
 	var got []string

@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// declarations notes what is declared on a database.
+// declarations records the collections that are declared on a database.
 type declarations struct {
 	store.DB
 	specs map[string]store.Spec
@@ -27,7 +27,7 @@ func (d declarations) Open(spec store.Spec) store.Engine {
 	return d.DB.Open(spec)
 }
 
-// code is the service's source, without tests.
+// code returns the source code of the service without tests.
 func code(t *testing.T) map[string]string {
 	t.Helper()
 	files, root := map[string]string{}, os.DirFS("../..")
@@ -50,7 +50,7 @@ func code(t *testing.T) map[string]string {
 	return files
 }
 
-// rows are those of the table in docs/operations.md below a line, each as its cells.
+// rows returns the cells of the table in docs/operations.md that follows the line.
 func rows(t *testing.T, line string) (out [][]string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -69,8 +69,8 @@ func rows(t *testing.T, line string) (out [][]string) {
 	return out
 }
 
-// TestIndexesAreInTheGuide holds the guide's table of collections to what the modules declare. A collection of a generated
-// module may be left out of it: the command that generates the module knows nothing of the guide.
+// TestIndexesAreInTheGuide compares the guide's table of collections with the declared ones. Collections of generated
+// modules may be missing, because the generator does not edit the guide.
 func TestIndexesAreInTheGuide(t *testing.T) {
 	t.Parallel()
 	declared := map[string]store.Spec{}
@@ -87,16 +87,16 @@ func TestIndexesAreInTheGuide(t *testing.T) {
 			continue
 		}
 		if !slices.Equal(row, want) {
-			t.Errorf("docs/operations.md must say\n| %s |\nand says\n| %s |", strings.Join(want, " | "), strings.Join(row, " | "))
+			t.Errorf("docs/operations.md: want\n| %s |\ngot\n| %s |", strings.Join(want, " | "), strings.Join(row, " | "))
 		}
 		delete(told, want[0])
 	}
 	for name := range told {
-		t.Errorf("docs/operations.md tells of a collection %s that is none", name)
+		t.Errorf("docs/operations.md documents an unknown collection %s", name)
 	}
 }
 
-// declaredIn is the file that declares a collection.
+// declaredIn returns the file that declares a collection.
 func declaredIn(sources map[string]string, collection string) string {
 	declaration := regexp.MustCompile(`Spec\{\s*Name:\s+"` + collection + `"`)
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
@@ -107,7 +107,7 @@ func declaredIn(sources map[string]string, collection string) string {
 	return ""
 }
 
-// indexes are those of a collection as the engine for MongoDB names them.
+// indexes returns the indexes of a collection as the MongoDB engine names them.
 func indexes(spec store.Spec) string {
 	var names []string
 	for _, i := range spec.Indexes {
@@ -124,7 +124,7 @@ func indexes(spec store.Spec) string {
 	return strings.Join(names, ", ")
 }
 
-// TestRunbookQuotesTheCode finds each message that the runbook explains in the service's source, "…" standing for anything.
+// TestRunbookQuotesTheCode checks that each message in the runbook is in the source code. "…" matches any string.
 func TestRunbookQuotesTheCode(t *testing.T) {
 	t.Parallel()
 	sources := code(t)
@@ -136,7 +136,7 @@ func TestRunbookQuotesTheCode(t *testing.T) {
 			}
 			message := regexp.MustCompile(strings.Join(parts, `[^\n]*`))
 			if !slices.ContainsFunc(slices.Collect(maps.Values(sources)), message.MatchString) {
-				t.Errorf("nothing in the source says %q, which the runbook explains", span)
+				t.Errorf("the source code does not contain %q, which the runbook explains", span)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// counting counts the calls of a database. Each is one command of the MongoDB engine, as its own tests show.
+// counting counts the calls of a database. Each is one command of the MongoDB engine, as the tests of the engine check.
 type counting struct {
 	store.DB
 	calls atomic.Int64
@@ -47,7 +47,7 @@ func (e *countingEngine) Count(ctx context.Context, f store.Filter) (int64, erro
 }
 
 func (e *countingEngine) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
-	e.calls.Add(2) // MongoDB takes one command for the rows and one for the count
+	e.calls.Add(2) // MongoDB needs one command for the rows and one for the count
 	return e.Engine.Page(ctx, q, next)
 }
 
@@ -61,8 +61,8 @@ func (e *countingEngine) Delete(ctx context.Context, f store.Filter) (int64, err
 	return e.Engine.Delete(ctx, f)
 }
 
-// TestRoundTrips holds each request to the calls of the database that it needs. Two of those with a token find out whose
-// it is: the session, and the user as she is now.
+// TestRoundTrips counts the database calls of each request. A request with a token needs two of them to load the session and
+// the user.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	var db *counting
@@ -72,7 +72,7 @@ func TestRoundTrips(t *testing.T) {
 	})
 	ada := api.SignUp("user")
 	article := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")
-	dependents := []string{"/auth/sessions", "/auth/identities", "/password-resets"} // go before their user, and again after her
+	dependents := []string{"/auth/sessions", "/auth/identities", "/password-resets"} // deleted before the user, and again afterwards
 	for _, test := range []struct {
 		name string
 		testkit.Request

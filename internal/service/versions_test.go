@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/modules/apitest"
 )
 
-// TestVersions is the life of an ETag: it names a state, spares an answer, and keeps a change from an older state out.
+// TestVersions checks ETags: If-None-Match saves a response, and If-Match rejects a change of an older version.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -35,10 +35,10 @@ func TestVersions(t *testing.T) {
 	}
 	for tag, status := range map[string]int{first: 412, `"x"`: 412, "W/" + second: 412, "nonsense": 412} {
 		if got := call("PATCH", "If-Match", tag, "Three"); got.Status != status {
-			t.Errorf("If-Match: %s is answered with %d", tag, got.Status)
+			t.Errorf("If-Match: %s: status %d", tag, got.Status)
 		}
 		if got := call("DELETE", "If-Match", tag, ""); got.Status != status {
-			t.Errorf("delete, If-Match: %s is answered with %d", tag, got.Status)
+			t.Errorf("delete, If-Match: %s: status %d", tag, got.Status)
 		}
 	}
 	if got := call("GET", "If-None-Match", first, ""); got.Status != 200 || got.JSON(200)["title"] != "Two" {
@@ -55,7 +55,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestVersionsOfPages has a page of a list answered anew once it shows something else, and only then.
+// TestVersionsOfPages checks that the ETag of a page changes only with its content.
 func TestVersionsOfPages(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -84,8 +84,8 @@ func TestVersionsOfPages(t *testing.T) {
 	}
 }
 
-// TestTwoWriters has many change one state of an article: one wins.
-func TestTwoWriters(t *testing.T) {
+// TestConcurrentWriters checks that one of many concurrent changes of one version succeeds.
+func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")

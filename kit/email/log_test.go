@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/email"
 )
 
-// logged keeps what is logged.
+// logged records log lines.
 type logged struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -35,7 +35,7 @@ func (l *logged) clean(t *testing.T) {
 	t.Helper()
 	for _, secret := range []string{"ada", "reset", "Hello", "Pa"} {
 		if strings.Contains(l.text(), secret) {
-			t.Errorf("the log holds %q: %s", secret, l.text())
+			t.Errorf("the log contains %q: %s", secret, l.text())
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (f *fake) Send(ctx context.Context, _ email.Message) error {
 	return err
 }
 
-// since is how long after start each call came.
+// since returns the times of the calls after start.
 func (f *fake) since(start time.Time) (out []time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +62,7 @@ var (
 	errNo   = &email.Error{Permanent: true, Err: errors.New("550")}
 )
 
-// add enqueues jobs, all of which must be taken.
+// add enqueues jobs, all of which must be accepted.
 func add(t *testing.T, q *email.Queue, jobs ...email.Job) {
 	t.Helper()
 	for _, job := range jobs {
@@ -72,7 +72,7 @@ func add(t *testing.T, q *email.Queue, jobs ...email.Job) {
 	}
 }
 
-// bubble runs a test of a queue in which time passes only while everybody waits.
+// bubble runs a test of a queue in a synctest bubble.
 func bubble(t *testing.T, f *fake, test func(t *testing.T, q *email.Queue, log *logged)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRetries(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := f.since(start); !slices.Equal(got, waits[:c.tries]) {
-					t.Errorf("tries after %v", got)
+					t.Errorf("attempts after %v", got)
 				}
 				if !strings.Contains(log.text(), c.log) || c.log == "" && log.text() != "" {
 					t.Errorf("log %q", log.text())
@@ -140,7 +140,7 @@ func TestJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.since(start); runs != 3 || !slices.Equal(got, []time.Duration{6 * time.Second, 36 * time.Second}) {
-			t.Errorf("the job ran %d times, tries after %v", runs, got)
+			t.Errorf("the job ran %d times, attempts after %v", runs, got)
 		}
 	})
 	f, runs = &fake{}, 0
@@ -194,7 +194,7 @@ func TestFull(t *testing.T) {
 		}
 		var e *apperr.Error
 		if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload || e.RetryAfter == 0 {
-			t.Errorf("one too many: %v", err)
+			t.Errorf("full queue: %v", err)
 		}
 		close(f.block)
 		if err := q.Wait(t.Context()); err != nil {
@@ -207,7 +207,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestClose: what waits for its next try is tried once more, at once; what is under way, likewise.
+// TestClose: emails that wait for their next attempt, or are being sent, are tried once more without delay.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -225,14 +225,14 @@ func TestClose(t *testing.T) {
 			bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
 				start := time.Now()
 				add(t, q, always)
-				synctest.Wait() // it waits for its second try
+				synctest.Wait() // it waits for its second attempt
 				q.Close(t.Context())
 				if got := f.since(start); len(got) != c.tries || got[c.tries-1] != 0 || !strings.Contains(log.text(), c.log) {
-					t.Errorf("tries after %v, log %s", got, log.text())
+					t.Errorf("attempts after %v, log %s", got, log.text())
 				}
 				var e *apperr.Error
 				if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
-					t.Errorf("after the end: %v", err)
+					t.Errorf("after Close: %v", err)
 				}
 			})
 		})
@@ -245,12 +245,12 @@ func TestClose(t *testing.T) {
 		start := time.Now()
 		q.Close(t.Context())
 		if got := f.since(start); !slices.Equal(got, []time.Duration{0, time.Second}) {
-			t.Errorf("tries after %v", got)
+			t.Errorf("attempts after %v", got)
 		}
 	})
 }
 
-// TestLost: a server that hangs does not hold up the end of the service for longer than it grants.
+// TestLost: a server that hangs does not delay Close beyond its timeout.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	f := &fake{blocks: true}
@@ -328,7 +328,7 @@ func TestMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := read(q); got != "failed 1, sent 2" || asked != 4 || begun != 5 || ended != 5 || busy != 1 {
-			t.Errorf("%s; %d asked for, %d tries, %d ended, %d busy", got, asked, begun, ended, busy)
+			t.Errorf("%s; %d requested, %d attempts, %d ended, %d busy", got, asked, begun, ended, busy)
 		}
 	})
 	f = &fake{blocks: true}

@@ -14,7 +14,7 @@ import (
 
 const key = "SG.hunter2-hunter2"
 
-// sendGridSender makes a Sender for a fake of the API.
+// sendGridSender returns a Sender for a fake of the API.
 func sendGridSender(t *testing.T, api http.HandlerFunc) email.Sender {
 	t.Helper()
 	server := httptest.NewServer(api)
@@ -26,7 +26,7 @@ func sendGridSender(t *testing.T, api http.HandlerFunc) email.Sender {
 	return s
 }
 
-// TestSendGrid holds the request to Twilio's "SendGrid API reference: Mail Send" (POST /v3/mail/send) and to its OpenAPI
+// TestSendGrid compares the request with Twilio's "SendGrid API reference: Mail Send" (POST /v3/mail/send) and to its OpenAPI
 // description, tsg_mail_v3.yaml in twilio/sendgrid-oai: a bearer token; personalizations and from are required; text/plain
 // comes before text/html; no value is empty; 202 without a body is success.
 func TestSendGrid(t *testing.T) {
@@ -70,7 +70,7 @@ func TestSendGrid(t *testing.T) {
 	}
 }
 
-func TestSendGridRefuses(t *testing.T) {
+func TestSendGridErrors(t *testing.T) {
 	t.Parallel()
 	for status, permanent := range map[int]bool{400: true, 401: true, 403: true, 413: true, 429: false, 500: false, 503: false, 302: false, 307: false} {
 		s := sendGridSender(t, func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func TestSendGridRefuses(t *testing.T) {
 	}
 }
 
-// TestSendGridBroken: an unexpected response, and one without end.
+// TestSendGridBroken: an unexpected response, and an infinite one.
 func TestSendGridBroken(t *testing.T) {
 	t.Parallel()
 	fails(t, sendGridSender(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).Send(t.Context(), letter), false)

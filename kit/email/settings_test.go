@@ -9,20 +9,20 @@ import (
 	"example.com/ginseng/kit/email"
 )
 
-// check says which settings are wrong, and why.
+// check returns the invalid settings and the reasons.
 func check(c email.Settings) map[string]string {
 	wrong := map[string]string{}
 	c.Check(func(name, what string) { wrong[name] = what })
 	return wrong
 }
 
-func TestConfig(t *testing.T) {
+func TestSettings(t *testing.T) {
 	t.Parallel()
 	const from = "Ginseng <no-reply@example.com>"
 	for name, c := range map[string]struct {
 		config email.Settings
 		sends  bool
-		wrong  string // names of the settings at fault
+		wrong  string // names of the invalid settings
 	}{
 		"nothing":                  {email.Settings{}, false, ""},
 		"log":                      {email.Settings{URL: "log:"}, false, ""},
@@ -61,7 +61,7 @@ func TestConfig(t *testing.T) {
 	} {
 		wrong := check(c.config)
 		if names := strings.Join(slices.Sorted(maps.Keys(wrong)), " "); names != c.wrong {
-			t.Errorf("%s: wrong are %q, want %q: %v", name, names, c.wrong, wrong)
+			t.Errorf("%s: invalid settings %q, want %q: %v", name, names, c.wrong, wrong)
 		}
 		for setting, what := range wrong {
 			if strings.Contains(what, "hunter2") || !strings.Contains(what, "for example "+setting+"=") && !strings.Contains(what, "for example MAIL_URL=") {

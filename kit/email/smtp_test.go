@@ -22,7 +22,7 @@ import (
 	"example.com/ginseng/kit/email/emailtest"
 )
 
-// What no error and no log may hold.
+// Strings that errors and logs must not contain.
 const (
 	address = "ada@example.com"
 	link    = "https://app.example.com/reset/8Jc-4tqV0G1o0oYH8q3c5a"
@@ -33,7 +33,7 @@ var letter = email.Message{
 	HTML: `<p>Hello Ada</p><a href="` + link + `">Choose</a>`,
 }
 
-// sender makes a Sender for the server, which trusts the server's CA.
+// sender returns a Sender for the server that trusts its CA.
 func sender(t *testing.T, url string, roots *x509.CertPool, dial func(context.Context, string, string) (net.Conn, error)) email.Sender {
 	t.Helper()
 	s, err := email.New(email.Settings{URL: url, From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: roots, Dial: dial})
@@ -43,7 +43,7 @@ func sender(t *testing.T, url string, roots *x509.CertPool, dial func(context.Co
 	return s
 }
 
-// fails holds an error to what all errors keep.
+// fails checks the properties of all errors.
 func fails(t *testing.T, err error, permanent bool) {
 	t.Helper()
 	if err == nil {
@@ -54,12 +54,12 @@ func fails(t *testing.T, err error, permanent bool) {
 	}
 	for _, secret := range []string{"ada", "reset", "Pa", "hunter2"} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error holds %q: %v", secret, err)
+			t.Errorf("the error contains %q: %v", secret, err)
 		}
 	}
 }
 
-// recording is a connection that keeps what the client says in the clear.
+// recording is a connection that records the plain text that the client sends.
 type recording struct {
 	net.Conn
 	mu   sync.Mutex
@@ -79,7 +79,7 @@ func (r *recording) text() string {
 	return r.said.String()
 }
 
-// dialTo connects to the server, whatever name is asked for, and records.
+// dialTo connects to the server for any name, and records the connection.
 func dialTo(address string, r *recording) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
@@ -115,7 +115,7 @@ func TestSMTP(t *testing.T) {
 	}
 }
 
-// read parses an email with the standard library and compares it with letter.
+// read parses an email with the standard library and compares it with message.
 func read(t *testing.T, data []byte) {
 	t.Helper()
 	m, err := netmail.ReadMessage(bytes.NewReader(data))
@@ -164,7 +164,7 @@ func read(t *testing.T, data []byte) {
 	}
 }
 
-// TestPasswordNeedsTLS: a password goes to another machine over TLS or not at all.
+// TestPasswordNeedsTLS: a password is sent to another host only over TLS.
 func TestPasswordNeedsTLS(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.User, s.Password, s.NoTLS = "u", "hunter2", true })
@@ -173,16 +173,16 @@ func TestPasswordNeedsTLS(t *testing.T) {
 	err := sender(t, far, server.RootCAs, dialTo(server.Address, &r)).Send(t.Context(), letter)
 	fails(t, err, false)
 	if !strings.Contains(err.Error(), "STARTTLS") {
-		t.Errorf("no word of STARTTLS: %v", err)
+		t.Errorf("the error does not mention STARTTLS: %v", err)
 	}
 	if said := r.text(); !strings.Contains(said, "EHLO") || strings.Contains(said, "AUTH") || strings.Contains(said, "MAIL") {
-		t.Errorf("it said:\n%s", said)
+		t.Errorf("the client sent:\n%s", said)
 	}
 	server.None(t)
 }
 
-// TestCertificate: a server whose certificate is for another name, or signed by nobody known, gets nothing, not even
-// without TLS.
+// TestCertificate: a server with a certificate for another name, or from an unknown CA, receives no email, not even without
+// TLS.
 func TestCertificate(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*emailtest.SMTP){
@@ -195,14 +195,14 @@ func TestCertificate(t *testing.T) {
 			signed := emailtest.StartSMTP(t, set)
 			far := strings.Replace(named.URL(), "127.0.0.1", "mail.test", 1)
 			if err := sender(t, far, named.RootCAs, dialTo(named.Address, new(recording))).Send(t.Context(), letter); err != nil {
-				t.Fatalf("the right name: %v", err)
+				t.Fatalf("the correct name: %v", err)
 			}
 			named.Next(t)
 			for _, s := range []email.Sender{sender(t, named.URL(), named.RootCAs, nil), sender(t, signed.URL(), named.RootCAs, nil), sender(t, signed.URL(), nil, nil)} {
 				err := s.Send(t.Context(), letter)
 				fails(t, err, false)
 				if !strings.Contains(err.Error(), "certificate") {
-					t.Errorf("no word of the certificate: %v", err)
+					t.Errorf("the error does not mention the certificate: %v", err)
 				}
 			}
 			named.None(t)
@@ -211,8 +211,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestRefused: a reply of 5yz is final, one of 4yz is not, and the server's words stay out of the error.
-func TestRefused(t *testing.T) {
+// TestRejected: a reply of 5yz is permanent, one of 4yz is not, and the error does not contain the server's message.
+func TestRejected(t *testing.T) {
 	t.Parallel()
 	answer := func(code int) func(*emailtest.SMTP) {
 		return func(s *emailtest.SMTP) {
@@ -250,7 +250,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestInjection: nothing that could add a recipient or a header line reaches a server.
+// TestInjection: strings that could add a recipient or a header line are not sent.
 func TestInjection(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t)
@@ -276,7 +276,7 @@ func TestInjection(t *testing.T) {
 	server.None(t)
 }
 
-// TestSlowServer: a server that never answers costs no more than the context allows.
+// TestSlowServer: Send ends with its context if the server never responds.
 func TestSlowServer(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -289,7 +289,7 @@ func TestSlowServer(t *testing.T) {
 	cancel()
 	fails(t, <-failed, false)
 
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes the connection and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts the connection and sends nothing
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestDisconnectAfterDelivery(t *testing.T) {
 	server.Next(t)
 }
 
-// cutAt is a connection that breaks when the client says the word.
+// cutAt is a connection that breaks when the client sends the command.
 type cutAt struct {
 	net.Conn
 	word string
@@ -326,7 +326,7 @@ func (c *cutAt) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestDeadServer goes from a server that is not there to one that is.
+// TestDeadServer tries the next server if one is unreachable.
 func TestDeadServer(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t)
@@ -358,7 +358,7 @@ func TestDeadServer(t *testing.T) {
 	log.clean(t)
 }
 
-// TestDrained: what a slow server has not taken yet when the service stops is waited for.
+// TestDrained: Close waits for emails that a slow server has not accepted yet.
 func TestDrained(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})

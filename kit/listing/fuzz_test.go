@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// FuzzQuery looks for a query string that asks for more than a list gives, or is refused without a word why.
+// FuzzQuery looks for query strings that exceed the limits of a list, or are rejected without a reason.
 func FuzzQuery(f *testing.F) {
 	for _, query := range []string{
 		"", "q=a&page=1&limit=2&sort=-title&fields=title&count=true&size[in]=1,2", "after=AAAA&createdAt[gt]=2026-01-02T03:04:05Z",
@@ -72,7 +72,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// checkFilter holds a filter to the declared fields and their types: nothing but data may come to an engine.
+// checkFilter checks that a filter has only declared fields and values of their types.
 func checkFilter(t *testing.T, query string, filter store.Filter) {
 	t.Helper()
 	scalar := func(field string, value any) {
@@ -98,7 +98,7 @@ func checkFilter(t *testing.T, query string, filter store.Filter) {
 		if !fits {
 			t.Errorf("%q: %s is compared with a %T", query, field, value)
 		}
-		if _, err := json.Marshal(value); err != nil { // an engine must be able to write it
+		if _, err := json.Marshal(value); err != nil { // an engine must be able to encode it
 			t.Errorf("%q: %v", query, err)
 		}
 	}
@@ -123,8 +123,8 @@ func checkFilter(t *testing.T, query string, filter store.Filter) {
 	}
 }
 
-// FuzzCursor alters a cursor, the list it is used for, and the secret: none but the whole of what was sealed opens, and
-// gives what went in.
+// FuzzCursor alters a cursor, the list it is used for, and the secret. Only an unmodified cursor is accepted, and decodes to
+// the original values.
 func FuzzCursor(f *testing.F) {
 	f.Add("docs?", "title", int64(5), int64(1e12), []byte{}, uint(0), byte(0), "docs?sort=title", "")
 	f.Add("docs?sort=-size", "\x00", int64(-1<<53), int64(-62135596800000), []byte("forged"), uint(20), byte(1), "docs?sort=-size", "another secret")
@@ -138,13 +138,13 @@ func FuzzCursor(f *testing.F) {
 			t.Fatalf("%v was sealed, %v came out, %v", position, got, ok)
 		}
 		if _, ok := ours.open(scope, cursor, len(position)); ok {
-			t.Error("it is good for another number of fields")
+			t.Error("it is valid for another number of fields")
 		}
 		if _, ok := ours.open(otherScope, cursor, len(position)-1); ok && otherScope != scope {
-			t.Errorf("a cursor of %q is good for %q", scope, otherScope)
+			t.Errorf("a cursor of %q is valid for %q", scope, otherScope)
 		}
 		if _, ok := NewCursors(secret).open(scope, cursor, len(position)-1); ok && secret != "secret" {
-			t.Errorf("it is good with the secret %q", secret)
+			t.Errorf("it is valid with the secret %q", secret)
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(cursor)
 		if err != nil {

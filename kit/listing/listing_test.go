@@ -88,7 +88,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
 		"page=0":                               "page min",
@@ -185,7 +185,7 @@ func TestCursor(t *testing.T) {
 		}
 		for _, other := range []string{"", "sort=-size,done,title", "sort=size,done,title&title[ne]=x", query + "&q=a", query + "&size=1"} {
 			if _, err := parse(t, other+"&after="+cursor); !apperr.Is(err, apperr.ValidationFailed) {
-				t.Errorf("the cursor of %s is good for %s: %v", query, other, err)
+				t.Errorf("the cursor of %s is valid for %s: %v", query, other, err)
 			}
 		}
 		raw, _ := base64.RawURLEncoding.DecodeString(cursor)

@@ -27,8 +27,8 @@ type thingView struct {
 
 func (d thing) view() thingView { return thingView{d.ID, d.Stays} }
 
-// TestWalk walks lists by their cursors while rows come and go, and sees each row that stays exactly once, in the order
-// of one big list: both directions, equal values, missing ones.
+// TestWalk pages through lists while rows are created and deleted. Each row that stays must be returned exactly once and in
+// order, in both directions, also with equal and missing values.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)

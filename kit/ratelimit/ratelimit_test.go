@@ -15,7 +15,7 @@ import (
 
 var rule = Rule{Name: "test", Max: 3, Window: time.Minute}
 
-// start makes a Limiter whose clock stands still, and what sets it forward.
+// start returns a Limiter with a fake clock, and a function that advances it.
 func start(t *testing.T) (l *Limiter, advance func(time.Duration)) {
 	t.Helper()
 	db, now := testdb.Open(t), time.Now()
@@ -65,8 +65,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakeAtOnce counts each of many callers, at the begin of a window and after it.
-func TestTakeAtOnce(t *testing.T) {
+// TestConcurrentTake counts concurrent callers, at the beginning of a window and after it.
+func TestConcurrentTake(t *testing.T) {
 	t.Parallel()
 	l, advance := start(t)
 	key := rule.Of("ada")
@@ -115,7 +115,7 @@ func TestStates(t *testing.T) {
 	states, _ := l.Check(ctx, rule.Of("ada"), other.Of("ada"), rule.Of("eve"))
 	want := []State{{rule, 2, 59 * time.Second}, {other, 0, time.Hour - time.Second}, {rule, 3, time.Minute}}
 	for i := range want {
-		if len(states) != len(want) || (states[i].Reset-want[i].Reset).Abs() > time.Millisecond { // the database keeps no more
+		if len(states) != len(want) || (states[i].Reset-want[i].Reset).Abs() > time.Millisecond { // the precision of the database
 			t.Fatalf("%+v", states)
 		}
 		states[i].Reset = want[i].Reset
@@ -159,8 +159,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestGuess lets exactly as many wrong guesses through as the rule says, however many come at once, and no right one
-// after them.
+// TestGuess allows exactly the number of wrong guesses of the rule, also concurrently, and rejects a right one after them.
 func TestGuess(t *testing.T) {
 	t.Parallel()
 	l, advance := start(t)
@@ -170,7 +169,7 @@ func TestGuess(t *testing.T) {
 		ok, _, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return right, nil })
 		return ok, err
 	}
-	for range 5 { // a right guess forgives the wrong ones before it
+	for range 5 { // a right guess resets the counter
 		_, _ = guess(false)
 		_, _ = guess(false)
 		if ok, err := guess(true); !ok || err != nil {
@@ -208,7 +207,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestFlood refuses guesses at an account at which too many wait, and lets those at another through.
+// TestFlood rejects guesses at an account with too many waiting guesses, and allows those at another.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)
@@ -222,14 +221,14 @@ func TestFlood(t *testing.T) {
 		_, _, _ = g.Guess(t.Context(), ada, rule.Of("a"), nil, func() (bool, error) { close(running); <-hold; return true, nil })
 	})
 	<-running
-	refused := make(chan error)
+	rejected := make(chan error)
 	for range maxWaiting + 1 {
 		wg.Go(func() {
 			_, _, err := g.Guess(ctx, ada, rule.Of("a"), nil, func() (bool, error) { return true, nil })
-			refused <- err
+			rejected <- err
 		})
 	}
-	if err := <-refused; !apperr.Is(err, apperr.Unavailable) { // the one too many; the others wait
+	if err := <-rejected; !apperr.Is(err, apperr.Unavailable) { // the last one; the others wait
 		t.Error(err)
 	}
 	if ok, _, err := g.Guess(t.Context(), eve, rule.Of("e"), nil, func() (bool, error) { return true, nil }); !ok || err != nil {
@@ -237,7 +236,7 @@ func TestFlood(t *testing.T) {
 	}
 	cancel()
 	for range maxWaiting {
-		if err := <-refused; !apperr.Is(err, apperr.Unavailable) {
+		if err := <-rejected; !apperr.Is(err, apperr.Unavailable) {
 			t.Error(err)
 		}
 	}
@@ -248,7 +247,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestFloodOfTheLimited has a client that has used its guesses up flood an account: it takes no place of those who wait.
+// TestFloodOfTheLimited floods an account from a client without guesses left. It must not use up the waiting places.
 func TestFloodOfTheLimited(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)
@@ -264,15 +263,15 @@ func TestFloodOfTheLimited(t *testing.T) {
 	})
 	<-running
 	ctx, cancel := context.WithCancel(t.Context())
-	refused := make(chan error, 2*maxWaiting)
-	for range cap(refused) {
+	rejected := make(chan error, 2*maxWaiting)
+	for range cap(rejected) {
 		wg.Go(func() {
 			_, _, err := g.Guess(ctx, account, thief, nil, func() (bool, error) { return false, nil })
-			refused <- err
+			rejected <- err
 		})
 	}
-	for range maxWaiting { // those that wait, if any, are the others
-		if err := <-refused; !tooMany(err) {
+	for range maxWaiting { // only other clients may wait
+		if err := <-rejected; !tooMany(err) {
 			t.Errorf("the attack succeeded: %v", err)
 			break
 		}

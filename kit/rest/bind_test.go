@@ -40,7 +40,7 @@ func TestRead(t *testing.T) {
 		{"form", form, "a=1&b=2", ""},
 		{"form with charset", form + "; charset=utf-8", "a=1", ""},
 		{"JSON", jsonType, `{"a":1}`, ""},
-		{"JSON with blanks", jsonType, " {\n} ", ""},
+		{"JSON with spaces", jsonType, " {\n} ", ""},
 		{"nothing", "", "", ""},
 		{"text", "text/plain", "a=1", apperr.UnsupportedMediaType},
 		{"no type", "", "a=1", apperr.UnsupportedMediaType},
@@ -87,7 +87,7 @@ func TestReadManyParameters(t *testing.T) {
 	}
 }
 
-// TestReadUnannounced sends a large body without a length, which must be counted while it is read.
+// TestReadUnannounced checks that the size limit applies to a body without Content-Length.
 func TestReadUnannounced(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), strings.NewReader(strings.Repeat("x", bodyLimit))))
@@ -286,7 +286,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// pair is a Parser: a JSON list of two texts.
+// pair is a Parser: a JSON array of two strings.
 type pair [2]string
 
 func (p *pair) ParseInput(name string, value json.RawMessage) (faults []apperr.Field) {
@@ -359,7 +359,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestDecodeClear tells not given, cleared and given apart, and holds what is given to its rules.
+// TestDecodeClear distinguishes missing, cleared and set parameters, and validates set ones.
 func TestDecodeClear(t *testing.T) {
 	t.Parallel()
 	type change struct {

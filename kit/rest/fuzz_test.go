@@ -34,7 +34,7 @@ type bounded struct {
 
 var boundedNames = []string{"name", "raw", "email", "url", "role", "host", "some", "age", "rate", "yes", "when", "list", "id", "maybe"}
 
-// FuzzBind looks for a body that is bound to a value its rules forbid, or refused without a word why.
+// FuzzBind looks for bodies that are bound to an invalid value, or rejected without a reason.
 func FuzzBind(f *testing.F) {
 	for _, body := range [][2]string{
 		{form, "name=a&raw=+b+&email=a@example.com&url=https://example.com&role=user&host=a-b&some=x&age=20&rate=1.5&yes=true&when=2026-01-02T03:04:05Z&list=a,b&id=65f0c1d2e3a4b5c6d7e8f901&maybe="},
@@ -74,7 +74,7 @@ func FuzzBind(f *testing.F) {
 	})
 }
 
-// checkFaults holds a refusal to what callers are told.
+// checkFaults checks that an error has a reason for each parameter.
 func checkFaults(t *testing.T, err error) {
 	t.Helper()
 	var e *apperr.Error
@@ -94,7 +94,7 @@ func checkFaults(t *testing.T, err error) {
 	}
 }
 
-// check holds what was bound to the rules, in other words than theirs.
+// check validates the bound value without the validator.
 func (in bounded) check(t *testing.T) {
 	t.Helper()
 	texts := map[string]string{"name": in.Name, "email": in.Email, "url": in.URL, "role": in.Role, "host": in.Host}

@@ -42,7 +42,7 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
-// basicOf reads an Authorization header.
+// basicOf parses an Authorization header.
 func basicOf(header string) (email, password string, given bool) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = httptest.NewRequest("POST", "/", nil)
@@ -50,8 +50,8 @@ func basicOf(header string) (email, password string, given bool) {
 	return BasicAuth(c)
 }
 
-// FuzzBasic gives back whatever a client can send as an e-mail and a password, and takes nothing else for them than
-// net/http does.
+// FuzzBasic checks that every email address and password that a client can send is decoded, with the same result as
+// net/http.
 func FuzzBasic(f *testing.F) {
 	f.Add("ada@example.com", "correct horse battery", "Basic YWRhQGV4YW1wbGUuY29tOnBhdGllbmNl")
 	f.Add("", ":", "basic  OjoK")

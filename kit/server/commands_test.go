@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// does runs a command in a directory and returns its exit code and output.
+// does runs a command in a directory, and returns its exit code and output.
 func does(t *testing.T, dir string, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd, errors := newCommand(t, dir, env...)
@@ -29,7 +29,7 @@ func does(t *testing.T, dir string, env []string, args ...string) (code int, std
 	return cmd.ProcessState.ExitCode(), out.String(), errors.String()
 }
 
-// TestCollections holds the list of what is copied to what a service makes.
+// TestCollections compares the list of copied collections with those that a service creates.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	specs, err := newProgram(testService).collections()
@@ -59,7 +59,7 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-// TestCopyKilled kills a copy in several places and runs it again: in the end all is as after one run.
+// TestCopyKilled kills a copy at several points and runs it again. The result is the same as after one run.
 func TestCopyKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -95,7 +95,7 @@ func TestCopyKilled(t *testing.T) {
 		kill := time.AfterFunc(took*time.Duration(round+1)/rounds, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		if kill.Stop() {
-			// Where it fails, the one before was killed in the moment between its end and its exit.
+			// It fails if the previous run was killed after it completed and before it exited.
 			if code := cmd.ProcessState.ExitCode(); code != exitOK && !strings.Contains(stderr.String(), "not empty") {
 				t.Fatalf("round %d: exit code %d: %s", round, code, stderr)
 			}
@@ -104,7 +104,7 @@ func TestCopyKilled(t *testing.T) {
 		wantUnfinished(t, dir, target)
 	}
 	code, got, stderr := does(t, dir, env, "copy", "--to", "env:TARGET")
-	if code == exitFailure && strings.Contains(stderr, "not empty") { // the last round had ended
+	if code == exitFailure && strings.Contains(stderr, "not empty") { // the last run had completed
 		code, got, stderr = does(t, dir, env, "copy", "--from", "env:TARGET", "--to", "sqlite:again.db")
 	}
 	if code != exitOK || got != want {
@@ -134,7 +134,7 @@ func drop(t *testing.T, address string) {
 	}
 }
 
-// wantUnfinished checks that no service starts on a copy that has begun and not ended.
+// wantUnfinished checks that the service does not start on an incomplete copy.
 func wantUnfinished(t *testing.T, dir, address string) {
 	t.Helper()
 	db, err := engines.Open(t.Context(), address)
@@ -146,7 +146,7 @@ func wantUnfinished(t *testing.T, dir, address string) {
 		t.Fatal(err)
 	}
 	if err != nil || !slices.Contains(names, "unfinished-copy") {
-		return // it was killed before it began, or after the end
+		return // it was killed before it started or after it completed
 	}
 	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=" + address})
 	if code != exitFailure || stdout != "" || !strings.Contains(stderr, "is an unfinished copy of sqlite:") {
@@ -154,7 +154,7 @@ func wantUnfinished(t *testing.T, dir, address string) {
 	}
 }
 
-// seed makes a database with documents in a collection that every service has.
+// seed creates a database with documents in a collection that every service has.
 func seed(t *testing.T, address string, n int) {
 	t.Helper()
 	specs, err := newProgram(testService).collections()
@@ -196,7 +196,7 @@ func TestCopyStopped(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for { // until it has begun to write
+	for { // until it has written something
 		if _, err := os.Stat(filepath.Join(dir, "target.db-wal")); err == nil {
 			break
 		}

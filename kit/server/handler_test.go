@@ -59,7 +59,7 @@ func (verified) VerifyPassword(_ context.Context, _ access.Client, email, passwo
 	return access.Principal{}, nil, apperr.New(apperr.Unauthorized, "Wrong.")
 }
 
-// routes is a module made of a function.
+// routes is a module with the routes of a function.
 type routes func(r gin.IRouter, auth kit.Auth)
 
 func (f routes) Routes(r gin.IRouter, mw kit.Middleware) { f(r, mw.Auth) }
@@ -96,7 +96,7 @@ func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*Handler
 	return h
 }
 
-// do makes a call; header holds names and values in turn.
+// do sends a request. header has names and values in turn.
 func do(s http.Handler, method, path, contentType, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if contentType != "" {
@@ -154,7 +154,7 @@ func TestGuard(t *testing.T) {
 		{"two values", "/master?access_token=" + userToken, "access_token=" + masterKey, "", 400, "conflict"},
 		{"two values, header", "/user?access_token=" + userToken, "", "Bearer " + masterKey, 400, "conflict"},
 		{"twice in body", "/master", "access_token=" + masterKey + "&access_token=" + masterKey, "", 400, "type"},
-		{"blanks around", "/user", "access_token=+" + userToken + "+", "", 200, "user"},
+		{"spaces around", "/user", "access_token=+" + userToken + "+", "", 200, "user"},
 		{"wrong key", "/master", "access_token=x", "", 401, "The master key is wrong."},
 		{"empty", "/master", "access_token=", "", 401, ""},
 		{"user for master", "/master", "", "Bearer " + userToken, 401, "takes the master key"},
@@ -241,14 +241,14 @@ func TestErrors(t *testing.T) {
 		{"unknown error", "GET", "/unknown", "", "", 500, apperr.Internal},
 		{"away", "GET", "/away", "", "", 503, apperr.Unavailable},
 		{"no such file of the docs", "GET", "/docs/nothing.js", "", "", 404, apperr.NotFound},
-		{"folder of the docs", "GET", "/docs/a/index.html", "", "", 404, apperr.NotFound},
+		{"directory of the docs", "GET", "/docs/a/index.html", "", "", 404, apperr.NotFound},
 	} {
 		w := do(s, test.method, test.path, test.contentType, test.body)
 		if p := problem(t, w); w.Code != test.status || p.Code != test.code {
 			t.Errorf("%s: %d %s, want %d %s", test.name, w.Code, p.Code, test.status, test.code)
 		}
 		if strings.Contains(w.Body.String(), "secret inside") {
-			t.Errorf("%s: the answer holds the cause: %s", test.name, w.Body)
+			t.Errorf("%s: the response contains the cause: %s", test.name, w.Body)
 		}
 		if w.Code == 405 && w.Header().Get("Allow") != "GET, OPTIONS, HEAD" {
 			t.Errorf("Allow: %q", w.Header().Get("Allow"))
@@ -262,7 +262,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestManners(t *testing.T) {
+func TestHeaders(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
@@ -295,7 +295,7 @@ func TestManners(t *testing.T) {
 	}
 	for _, id := range []string{"with blank", strings.Repeat("x", 65), "a\tb", "ä"} {
 		if got := do(s, "GET", "/livez", "", "", "X-Request-Id", id).Header().Get("X-Request-Id"); got == id || got == "" {
-			t.Errorf("request id %q was answered with %q", id, got)
+			t.Errorf("request ID %q: response has %q", id, got)
 		}
 	}
 	if w := do(s, "OPTIONS", "/things/1", "", ""); w.Code != 204 || !strings.Contains(w.Header().Get("Allow"), "GET") {
@@ -336,7 +336,7 @@ func TestGzip(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 	if w := do(s, "GET", "/short", "", "", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" {
-		t.Error("a short answer is compressed")
+		t.Error("a short response is compressed")
 	}
 	for _, tag := range []string{plain.Header().Get("ETag"), packed.Header().Get("ETag")} {
 		if w := do(s, "GET", "/long", "", "", "Accept-Encoding", "gzip", "If-None-Match", tag); w.Code != 304 || w.Body.Len() != 0 || tag == "" {
@@ -363,8 +363,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestSlowBody holds clients that never end a body to the time they have, whoever reads it, and has their connections
-// closed, while others are served.
+// TestSlowBody checks that the read timeout applies to bodies without an end, and that their connections are closed while
+// other clients are served.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
@@ -374,7 +374,7 @@ func TestSlowBody(t *testing.T) {
 	t.Cleanup(server.Close)
 	for request, status := range map[string]int{
 		"POST /thing":                          408,
-		"POST /thing\r\nAccept-Encoding: gzip": 408, // the deadline gets through the writer that compresses
+		"POST /thing\r\nAccept-Encoding: gzip": 408, // the deadline also applies with compression
 		"GET /thing":                           200,
 		"POST /nowhere":                        404,
 		"DELETE /thing":                        405,
@@ -408,8 +408,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestPanicInAnAnswer cuts the connection: the client must not take half of an answer for the whole.
-func TestPanicInAnAnswer(t *testing.T) {
+// TestPanicInResponse checks that the connection is closed, so that the client does not accept a partial response.
+func TestPanicInResponse(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
 		r.GET("/half", auth.Public, func(c *gin.Context) {
@@ -430,7 +430,7 @@ func TestPanicInAnAnswer(t *testing.T) {
 	}
 }
 
-// TestClientAddress believes X-Forwarded-For from trusted proxies alone, and of it the right-most hop that is none.
+// TestClientAddress uses X-Forwarded-For only from trusted proxies, and its right-most address that is not one.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -491,7 +491,7 @@ func BenchmarkStack(b *testing.B) {
 	}
 }
 
-// TestEveryRequestHasALine counts the lines of requests that are answered early, and looks for the method that came.
+// TestEveryRequestHasALine checks that requests that are rejected early are logged, with their method.
 func TestEveryRequestHasALine(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -523,7 +523,7 @@ func TestEveryRequestHasALine(t *testing.T) {
 	}
 }
 
-// BenchmarkRequest is what a request costs while it is not watched, and what watching it adds.
+// BenchmarkRequest measures a request without and with telemetry.
 func BenchmarkRequest(b *testing.B) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	b.Cleanup(receiver.Close)
@@ -560,7 +560,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// TestNotWatched shows that a request which nobody watches costs no allocation for that.
+// TestNotWatched checks that disabled telemetry does not allocate.
 func TestNotWatched(t *testing.T) {
 	var nobody *telemetry.Observer
 	r := httptest.NewRequest("GET", "/things/1", nil)

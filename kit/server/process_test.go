@@ -58,11 +58,11 @@ func start(t *testing.T, dir string, set ...string) *process.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Signal(os.Kill) }) // it has ended, unless the test failed
+	t.Cleanup(func() { _ = p.Signal(os.Kill) }) // it has exited, unless the test failed
 	return p
 }
 
-// TestBadAddress names DATABASE_URL for addresses that only the driver finds wrong.
+// TestBadAddress checks that errors of the driver about the URL name DATABASE_URL.
 func TestBadAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"mongodb://", "mongodb://localhost:99999999/x", "mongodb://localhost/x?authMechanism=BOGUS"} {
@@ -74,7 +74,7 @@ func TestBadAddress(t *testing.T) {
 	}
 }
 
-// TestStopWhileWaiting ends a service that waits for its database.
+// TestStopWhileWaiting stops a service that waits for its database.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	cmd, _ := newCommand(t, t.TempDir(), "DATABASE_URL=mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=50")
@@ -146,11 +146,12 @@ func TestHealthcheck(t *testing.T) {
 	cmd.Args = append(cmd.Args, "healthcheck")
 	_ = cmd.Run()
 	if entries, _ := os.ReadDir(empty); len(entries) != 0 || cmd.ProcessState.ExitCode() != exitFailure {
-		t.Errorf("a probe left %v behind, exit code %d", entries, cmd.ProcessState.ExitCode())
+		t.Errorf("a probe did not delete %v, exit code %d", entries, cmd.ProcessState.ExitCode())
 	}
 }
 
-// TestObserve runs the service with metrics and traces: it says where the metrics are, and sends on SIGTERM what it has seen.
+// TestObserve runs the service with metrics and traces. It logs the address of the metrics, and exports its spans on
+// SIGTERM.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -176,7 +177,7 @@ func TestObserve(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has exited, unless the test failed
 	log := bufio.NewScanner(stderr)
 	metrics := ""
 	for metrics == "" && log.Scan() {
@@ -215,7 +216,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestStopWithoutReceiver stops the service in time while the receiver of its traces hangs.
+// TestStopWithoutReceiver checks that the service stops within the timeout while the receiver of its traces hangs.
 func TestStopWithoutReceiver(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -233,12 +234,12 @@ func TestStopWithoutReceiver(t *testing.T) {
 		t.Errorf("exit code %d after %v", code, time.Since(begun))
 	}
 	if !strings.Contains(p.Log(), "traces are lost") {
-		t.Errorf("it does not say so:\n%s", p.Log())
+		t.Errorf("no log line about it:\n%s", p.Log())
 	}
 }
 
-// TestObserveRefuses names the setting at fault, and the exit code tells a mistake in it from an address in use.
-func TestObserveRefuses(t *testing.T) {
+// TestObserveErrors checks that errors name the setting, and that the exit code differs for an address in use.
+func TestObserveErrors(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -266,7 +267,7 @@ func TestObserveRefuses(t *testing.T) {
 	}
 }
 
-// TestObserveNothing shows that a service without these settings has neither listener nor Observer.
+// TestObserveNothing checks that a service without these settings has neither a listener nor an Observer.
 func TestObserveNothing(t *testing.T) {
 	t.Parallel()
 	observer, stop, err := program{}.observe(t.Context(), Settings{}, slog.New(slog.DiscardHandler))

@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestServerLimits holds headers to their size and their time, while others are served.
+// TestServerLimits checks the size limit and the timeout of headers, while other clients are served.
 func TestServerLimits(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -129,6 +129,6 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := prepare(ctx, &unavailable{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
-		t.Error("it continues after the end of the context")
+		t.Error("it continues after the context is canceled")
 	}
 }

@@ -151,7 +151,7 @@ func TestLoadExports(t *testing.T) {
 	}
 }
 
-func TestLoadNamesEveryMistake(t *testing.T) {
+func TestLoadReportsEveryMistake(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
 	write(t, dir, "APP_ENV=production\nPORT=http\nLOG_LEVEL=loud\nAPI_TTL=1s\nMASTER_KEY=short-secret-value\nAPI_ROOT=api\n"+
@@ -181,7 +181,7 @@ func TestLoadNamesEveryMistake(t *testing.T) {
 	}
 }
 
-func TestLoadNamesTheMisspelt(t *testing.T) {
+func TestLoadReportsUnknownNames(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
 	write(t, dir, "MASTER_KEYS=one\nAPI_SECRET=x\n")
@@ -197,7 +197,7 @@ func TestProduction(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  map[string]string
-		want string // name of the setting at fault; "" for none
+		want string // name of the invalid setting; "" for none
 	}{
 		{"good", nil, ""},
 		{"two keys", map[string]string{"MASTER_KEY": long + "," + long}, ""},

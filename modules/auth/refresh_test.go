@@ -40,7 +40,7 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("Cache-Control: %q", answer.Header.Get("Cache-Control"))
 	}
 	if second.Token == first.Token || second.RefreshToken == first.RefreshToken {
-		t.Error("a refresh answers what was there already")
+		t.Error("a refresh returns the old tokens")
 	}
 	api.Clock.Advance(time.Minute)
 	if me(api, first.Token) != 401 || me(api, second.Token) != 200 {
@@ -55,30 +55,31 @@ func TestRefresh(t *testing.T) {
 	api.Run(t, []testkit.Scenario{
 		row("no token", request{Method: "POST", Path: "/auth/refresh"}, 400, []string{`"param":"refresh_token"`, `"required"`}, nil),
 		row("too short", request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {" x "}}}, 401, nil, nil),
-		row("never was", request{Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": first.RefreshToken[:60] + "AAAA"}}, 401, nil, nil),
+		row("unknown token", request{Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": first.RefreshToken[:60] + "AAAA"}}, 401, nil, nil),
 		row("a user token", request{Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": second.RefreshToken + second.Token}}, 400, []string{`"max_length"`}, nil),
-		row("not text", request{Method: "POST", Path: "/auth/refresh", JSON: `{"refresh_token":1}`}, 400, []string{`"type"`}, nil),
+		row("not a string", request{Method: "POST", Path: "/auth/refresh", JSON: `{"refresh_token":1}`}, 400, []string{`"type"`}, nil),
 	})
 }
 
-// TestRefreshGrace trades old tokens again: within the grace each leads to the current one, also from two trades ago.
+// TestRefreshGrace refreshes with old tokens again: within the grace period each returns the current one, also after two
+// refreshes.
 func TestRefreshGrace(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	first := signIn(api, api.SignUp("user").Email)
 	second := read(refresh(api, first.RefreshToken))
 	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != second.RefreshToken || me(api, again.Token) != 200 {
-		t.Error("in the grace the old token gives another next one")
+		t.Error("in the grace period the old token returns another token")
 	}
 	api.Clock.Advance(20 * time.Second)
 	third := read(refresh(api, second.RefreshToken))
 	api.Clock.Advance(10 * time.Second)
 	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != third.RefreshToken {
-		t.Error("the token of two trades ago does not lead to the current one")
+		t.Error("the token of two refreshes ago does not return the current one")
 	}
 	api.Clock.Advance(time.Millisecond)
 	if status := refresh(api, first.RefreshToken).Status; status != 401 {
-		t.Errorf("after the grace: %d", status)
+		t.Errorf("after the grace period: %d", status)
 	}
 	for name, token := range map[string]string{"second": second.RefreshToken, "third": third.RefreshToken} {
 		if status := refresh(api, token).Status; status != 401 {
@@ -86,12 +87,12 @@ func TestRefreshGrace(t *testing.T) {
 		}
 	}
 	if me(api, third.Token) != 401 {
-		t.Error("the user token of a session that ended is good")
+		t.Error("the user token of an ended session is valid")
 	}
 }
 
-// TestRefreshAtOnce trades one token 50 times at once, through two copies of the service.
-func TestRefreshAtOnce(t *testing.T) {
+// TestConcurrentRefresh refreshes with one token 50 times concurrently, through two instances of the service.
+func TestConcurrentRefresh(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	copies := []*testkit.API{api, api.Instance()}
@@ -116,7 +117,7 @@ func TestRefreshAtOnce(t *testing.T) {
 	}
 }
 
-// TestRefreshEnds ends the session by what ends sessions: nothing of it is good then.
+// TestRefreshEnds ends the session in every possible way. Its tokens must be invalid then.
 func TestRefreshEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]request{
@@ -138,7 +139,7 @@ func TestRefreshEnds(t *testing.T) {
 				t.Fatal(status)
 			}
 			if a, b := me(api, session.Token), refresh(api, session.RefreshToken).Status; a != 401 || b != 401 {
-				t.Errorf("the user token is answered with %d, the refresh token with %d", a, b)
+				t.Errorf("status %d with the user token, %d with the refresh token", a, b)
 			}
 		})
 	}
@@ -206,16 +207,16 @@ func TestSessions(t *testing.T) {
 		row("another's", request{Method: "DELETE", Path: "/auth/sessions/" + eves, As: phone}, 404, nil, nil),
 		row("unknown", request{Method: "DELETE", Path: "/auth/sessions/x", As: phone}, 404, nil, nil),
 		row("not signed in", request{Method: "DELETE", Path: "/auth/sessions/" + eves}, 401, nil, nil),
-		row("one of hers", request{Method: "DELETE", Path: "/auth/sessions/" + oldest["id"].(string), As: phone}, 204, nil, nil),
-		row("it has ended", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("own session", request{Method: "DELETE", Path: "/auth/sessions/" + oldest["id"].(string), As: phone}, 204, nil, nil),
+		row("ended session", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
 		row("twice", request{Method: "DELETE", Path: "/auth/sessions/" + oldest["id"].(string), As: phone}, 404, nil, nil),
 	})
 	laptop := signIn(api, ada.Email)
 	api.Run(t, []testkit.Scenario{
-		row("all others", request{Method: "DELETE", Path: "/auth/sessions", As: phone}, 204, nil, nil),
-		row("this goes on", request{Method: "GET", Path: "/users/me", As: phone}, 200, nil, nil),
-		row("the other has ended", request{Method: "GET", Path: "/users/me", As: laptop.Token}, 401, nil, nil),
-		row("another user's goes on", request{Method: "GET", Path: "/users/me", As: eve.Token}, 200, nil, nil),
+		row("all other sessions", request{Method: "DELETE", Path: "/auth/sessions", As: phone}, 204, nil, nil),
+		row("this session continues", request{Method: "GET", Path: "/users/me", As: phone}, 200, nil, nil),
+		row("the other session has ended", request{Method: "GET", Path: "/users/me", As: laptop.Token}, 401, nil, nil),
+		row("another user's session continues", request{Method: "GET", Path: "/users/me", As: eve.Token}, 200, nil, nil),
 	})
 	if len(list(phone)) != 1 {
 		t.Error("ended sessions are listed")

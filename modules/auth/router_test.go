@@ -26,7 +26,7 @@ func TestSignIn(t *testing.T) {
 	key := url.Values{"access_token": {testkit.MasterKey}}
 	header := func(value string) http.Header { return http.Header{"Authorization": {value}} }
 	api.Run(t, []testkit.Scenario{
-		row("seed's form", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}, 201,
+		row("form", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}, 201,
 			[]string{`"token":"ey`, `"user":{"id":"` + ada.ID, `"expiresAt":"`}, nil),
 		row("the same as JSON", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, JSON: map[string]string{"access_token": testkit.MasterKey}}, 201, nil, nil),
 		row("key in query", request{Method: "POST", Path: "/auth?access_token=" + testkit.MasterKey, Email: ada.Email, Password: testkit.Password}, 201, nil, nil),
@@ -52,11 +52,11 @@ func TestSignOut(t *testing.T) {
 	ada := api.SignUp("user")
 	second := api.SignIn(ada.Email, testkit.Password).Token
 	api.Run(t, []testkit.Scenario{
-		row("nobody", request{Method: "DELETE", Path: "/auth"}, 401, nil, nil),
+		row("no user", request{Method: "DELETE", Path: "/auth"}, 401, nil, nil),
 		row("master key", request{Method: "DELETE", Path: "/auth", As: testkit.MasterKey}, 401, nil, nil),
-		row("she", request{Method: "DELETE", Path: "/auth", As: ada.Token}, 204, nil, nil),
+		row("user", request{Method: "DELETE", Path: "/auth", As: ada.Token}, 204, nil, nil),
 		row("again", request{Method: "DELETE", Path: "/auth", As: ada.Token}, 401, nil, nil),
-		row("the other session goes on", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
+		row("the other session continues", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
 	})
 }
 
@@ -76,7 +76,7 @@ func TestTokenExpires(t *testing.T) {
 	}
 }
 
-// TestForgedTokens holds tokens that were not signed for an open session to 401, on routes for users and on public ones.
+// TestForgedTokens checks that routes, also public ones, respond 401 to tokens that were not issued for an open session.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -8,7 +8,7 @@ import (
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
-// openSessions makes a session for each user, which expires after a time.
+// openSessions creates a session for each user.
 func openSessions(t *testing.T, now time.Time, expire map[store.ID][]time.Duration) *Service {
 	t.Helper()
 	db := testdb.Open(t)
@@ -41,7 +41,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDeletedUser leaves none of a deleted user's sessions behind, and all of the others'.
+// TestDeletedUser checks that the sessions of a deleted user are deleted, and those of other users are not.
 func TestDeletedUser(t *testing.T) {
 	t.Parallel()
 	ada, eve := store.NewID(), store.NewID()
@@ -67,15 +67,15 @@ func TestRefreshToken(t *testing.T) {
 		}
 	}
 	if other := newRefreshToken(); other.family == token.family || other.secret == token.secret {
-		t.Error("two tokens have something in common")
+		t.Error("two tokens share bytes")
 	}
 	next := token.next("salt")
 	if next != token.next("salt") || next.family != token.family || next.secret == token.secret || next == token.next("pepper") {
-		t.Error("the next token is not made of the last one and the salt alone")
+		t.Error("the next token does not depend only on the last one and the salt")
 	}
 }
 
-// TestFollow finds the current token from any that was traded in the grace, however many trades ago.
+// TestFollow finds the current token for each token that was used within the grace period.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
@@ -90,15 +90,15 @@ func TestFollow(t *testing.T) {
 	s.Current = digest(newest.secret[:])
 	for i, token := range tokens[:3] {
 		if got, ok := s.follow(token, store.At(begin.Add(grace))); !ok || got != newest {
-			t.Errorf("token %d leads to %v, %v", i, got, ok)
+			t.Errorf("token %d returns %v, %v", i, got, ok)
 		}
 	}
 	for _, now := range []time.Time{begin.Add(grace + time.Millisecond), begin.Add(-grace - time.Millisecond)} {
 		if _, ok := s.follow(tokens[0], store.At(now)); ok {
-			t.Errorf("a token leads on %v after it was traded", now.Sub(begin))
+			t.Errorf("a token is accepted %v after it was used", now.Sub(begin))
 		}
 	}
 	if _, ok := s.follow(newRefreshToken(), store.At(begin)); ok {
-		t.Error("a token that never was leads on")
+		t.Error("an unknown token is accepted")
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// asBrowser is the origin to which a browser goes for a link, in other words than package url's: after the scheme it takes
-// any slashes, backslashes too, leaves out tabs and lines, and of what is before the path only what follows the last @
-// (WHATWG URL section 4.4, as of http and https).
+// asBrowser returns the origin that a browser opens for a link: it accepts any number of slashes and backslashes
+// after the scheme, removes tabs and line breaks, and uses the part of the authority after the last @ (WHATWG URL
+// section 4.4, for http and https). It does not use net/url.
 func asBrowser(link string) string {
 	link = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimSpace(link))
 	scheme, rest, _ := strings.Cut(link, ":")
@@ -33,9 +33,9 @@ func asBrowser(link string) string {
 	return scheme + "://" + host
 }
 
-// FuzzLetter looks for a link that is let through and leads a browser to another site than ours, or for one or a name that
-// makes of the mail more than a greeting and one link.
-func FuzzLetter(f *testing.F) {
+// FuzzMessage looks for accepted links that open another site, and for links and names that add more than a greeting
+// and one link to the email.
+func FuzzMessage(f *testing.F) {
 	for _, link := range []string{
 		"https://app.example.com/reset/{token}", "https://app.example.com", "HTTPS://APP.EXAMPLE.COM:443/?a={token}#b", "http://intra.example.com:8080/%7Btoken%7D",
 		"https://app.example.com@evil.example/", `https://app.example.com\@evil.example`, "https://evil.example/?https://app.example.com", "https:app.example.com",
@@ -60,7 +60,7 @@ func FuzzLetter(f *testing.F) {
 		for _, token := range []string{aToken, strings.Repeat("-", 43), strings.Repeat("_0", 21) + "x"} {
 			final := withToken(link, token)
 			if !slices.Contains(origins, asBrowser(final)) {
-				t.Errorf("%q leads to %s", final, asBrowser(final))
+				t.Errorf("%q opens %s", final, asBrowser(final))
 			}
 			if !strings.Contains(final, token) || strings.Contains(final, "{token}") || strings.ContainsAny(final, " \t\r\n\\\"<>") {
 				t.Errorf("%q became %q", link, final)

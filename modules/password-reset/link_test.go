@@ -10,12 +10,12 @@ import (
 
 const aToken = "Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cX"
 
-// TestCheckLink: a code of "" is a link that is fine.
+// TestCheckLink: the code "" means that the link is valid.
 func TestCheckLink(t *testing.T) {
 	t.Parallel()
 	set := newLinks([]string{"https://app.example.com", "http://Intra.example.com:8080", "https://[2001:db8::1]"}, false)
 	development := newLinks(nil, true)
-	for link, want := range map[string][2]string{ // with origins, and in development without
+	for link, want := range map[string][2]string{ // with LinkOrigins, and in development without them
 		"https://app.example.com/reset":                            {"", "one_of"},
 		"https://app.example.com":                                  {"", "one_of"},
 		"HTTPS://APP.example.COM:443/reset":                        {"", "one_of"},
@@ -51,7 +51,7 @@ func TestCheckLink(t *testing.T) {
 		"https://evil.example#@app.example.com/":        {"one_of", "one_of"},
 		"https://evil.example/https://app.example.com/": {"one_of", "one_of"},
 
-		// no address at all, or one that browsers may read in another way
+		// not a URL, or one that browsers may parse differently
 		"javascript:alert(1)//https://app.example.com/": {"format", "format"},
 		"data:text/html,x":                      {"format", "format"},
 		"//app.example.com/":                    {"format", "format"},
@@ -81,7 +81,7 @@ func TestCheckLink(t *testing.T) {
 		"https://app.example.com:port/":           {"format", "format"},
 		"https://app.example.com:{token}/":        {"format", "format"},
 		"https://аpp.example.com/":                {"format", "format"}, // the first letter is Cyrillic
-		"https://app.example.com／evil.example/":   {"format", "format"}, // a wide slash
+		"https://app.example.com／evil.example/":   {"format", "format"}, // a fullwidth slash
 		"https://app.e{token}ample.com/":          {"format", "format"},
 		"https://app.e%7Btoken%7Dample.com/":      {"format", "format"},
 		"https://app.example.com/{other}":         {"format", "format"},
@@ -123,13 +123,13 @@ func TestWithToken(t *testing.T) {
 		"https://a.example/%7btoken%7d":             "https://a.example/T",
 	} {
 		if got := withToken(link, "T"); got != want {
-			t.Errorf("%s gives %s, want %s", link, got, want)
+			t.Errorf("%s: got %s, want %s", link, got, want)
 		}
 	}
 }
 
-// FuzzLink holds what is taken for a link of ours against a stricter reading: the text up to the path is our origin, and
-// nothing in it but the token is new.
+// FuzzLink compares accepted links with a stricter check: the string before the path is an allowed origin, and only
+// the token was added.
 func FuzzLink(f *testing.F) {
 	for _, link := range []string{
 		"https://app.example.com/reset", "https://app.example.com:443#{token}", "https://app.example.com@evil.example", "https:\\\\x",
@@ -145,7 +145,7 @@ func FuzzLink(f *testing.F) {
 		}
 		out := withToken(link, aToken)
 		if !ours.MatchString(out) || !strings.Contains(out, aToken) || strings.ContainsAny(out, "\\<>\"{}`^|") {
-			t.Errorf("%q gives %q", link, out)
+			t.Errorf("%q: got %q", link, out)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// texts takes HTML apart: what is shown, where its links lead, and which elements it has.
+// texts parses HTML: the visible text, the targets of the links, and the elements.
 func texts(t *testing.T, page string) (shown string, hrefs []string, elements map[string]bool) {
 	t.Helper()
 	elements = map[string]bool{}
@@ -33,7 +33,7 @@ func texts(t *testing.T, page string) (shown string, hrefs []string, elements ma
 	}
 }
 
-func TestLetter(t *testing.T) {
+func TestNewMessage(t *testing.T) {
 	t.Parallel()
 	link := "https://app.example.com/reset/" + aToken + "?a=1&b='(x)'#c"
 	for name, shown := range map[string]bool{
@@ -77,15 +77,15 @@ func TestLetter(t *testing.T) {
 			t.Errorf("%q: %s", name, m.HTML)
 		}
 		if len(hrefs) != 2 || hrefs[0] != link || hrefs[0] != hrefs[1] || elements["script"] || elements["b"] {
-			t.Errorf("%q: links to %v", name, hrefs)
+			t.Errorf("%q: has links to %v", name, hrefs)
 		}
 		if strings.Contains(m.Text+m.HTML, "evil") {
-			t.Errorf("%q is in the mail", name)
+			t.Errorf("the email contains %q", name)
 		}
 	}
 }
 
-func TestInWords(t *testing.T) {
+func TestFormatDuration(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		time.Minute: "1 minute", 90 * time.Second: "1 minute", 30 * time.Minute: "30 minutes", time.Hour: "1 hour",
@@ -97,7 +97,8 @@ func TestInWords(t *testing.T) {
 	}
 }
 
-// TestFillEscapes: the HTML is safe whatever greeting and the check of links let through, and no word fills another.
+// TestFillEscapes checks that the HTML is safe for any name and link, and that values are not searched for
+// placeholders.
 func TestFillEscapes(t *testing.T) {
 	t.Parallel()
 	const name, link = " <b>Ada</b>{link}{lifetime}", `"><script>alert('1')</script>&lt;`
@@ -107,6 +108,6 @@ func TestFillEscapes(t *testing.T) {
 		t.Errorf("%q: links to %q", shown, hrefs)
 	}
 	if elements["b"] || elements["i"] || elements["script"] {
-		t.Errorf("it has %v", elements)
+		t.Errorf("elements %v", elements)
 	}
 }

@@ -29,12 +29,12 @@ const (
 	newPassword = "a better horse battery"
 )
 
-// ask asks for a reset.
+// ask requests a reset.
 func ask(api *testkit.API, email string) testkit.Response {
 	return api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {email}, "link": {page}}})
 }
 
-// token asks for a reset and takes the token out of the mail.
+// token requests a reset and returns the token of the email.
 func token(t *testing.T, api *testkit.API, email string) string {
 	t.Helper()
 	if answer := ask(api, email); answer.Status != http.StatusAccepted {
@@ -43,7 +43,7 @@ func token(t *testing.T, api *testkit.API, email string) string {
 	return tokenIn(t, api.Email.Next(t).Text)
 }
 
-// tokenIn is the token in the one address of a mail's text.
+// tokenIn returns the token of the only link in the text of an email.
 func tokenIn(t *testing.T, text string) string {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -66,26 +66,26 @@ func TestCreate(t *testing.T) {
 	}
 	api.Run(t, []testkit.Scenario{
 		row("form", post(request{As: testkit.MasterKey, Form: form(ada.Email, page)}), 202, []string{"{}"}, []string{ada.Email, ada.ID}),
-		row("JSON with the key in it", post(request{JSON: map[string]string{"email": ada.Email, "link": page, "access_token": testkit.MasterKey}}), 202, []string{"{}"}, nil),
+		row("JSON with the key in the body", post(request{JSON: map[string]string{"email": ada.Email, "link": page, "access_token": testkit.MasterKey}}), 202, []string{"{}"}, nil),
 		row("unknown address", post(request{As: testkit.MasterKey, Form: form("nobody@example.com", page)}), 202, []string{"{}"}, nil),
 		row("no key", post(request{Form: form(ada.Email, page)}), 401, []string{"master key is missing"}, nil),
 		row("user token", post(request{As: ada.Token, Form: form(ada.Email, page)}), 401, nil, nil),
 		row("bad key", post(request{As: "x", Form: form(ada.Email, page)}), 401, nil, nil),
-		row("nothing", post(request{As: testkit.MasterKey, Form: url.Values{}}), 400,
+		row("empty body", post(request{As: testkit.MasterKey, Form: url.Values{}}), 400,
 			[]string{`"param":"email","code":"required"`, `"param":"link","code":"required"`}, nil),
-		row("no address", post(request{As: testkit.MasterKey, Form: form("ada", page)}), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("invalid address", post(request{As: testkit.MasterKey, Form: form("ada", page)}), 400, []string{`"param":"email","code":"format"`}, nil),
 		row("two addresses", post(request{As: testkit.MasterKey, Form: url.Values{"email": {ada.Email, "eve@example.com"}, "link": {page}}}), 400, []string{`"param":"email","code":"type"`}, nil),
-		row("address with a line", post(request{As: testkit.MasterKey, JSON: map[string]string{"email": "ada@example.com\r\nBcc: eve@example.com", "link": page}}), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("address with a line break", post(request{As: testkit.MasterKey, JSON: map[string]string{"email": "ada@example.com\r\nBcc: eve@example.com", "link": page}}), 400, []string{`"param":"email","code":"format"`}, nil),
 		row("list of addresses", post(request{As: testkit.MasterKey, JSON: map[string]any{"email": []string{ada.Email, "eve@example.com"}, "link": page}}), 400, []string{`"param":"email","code":"type"`}, nil),
 		row("operator for an address", post(request{As: testkit.MasterKey, JSON: map[string]any{"email": map[string]string{"$gt": ""}, "link": page}}), 400, []string{`"param":"email","code":"type"`}, nil),
 		row("another site", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://evil.example/{token}")}), 400,
 			[]string{`"param":"link","code":"one_of"`, `"expected":["https://app.example.com"]`}, []string{"evil"}),
-		row("another site after a user name", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com@evil.example/")}), 400, []string{`"param":"link","code":"format"`}, []string{"evil"}),
+		row("another site after user info", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com@evil.example/")}), 400, []string{`"param":"link","code":"format"`}, []string{"evil"}),
 		row("backslash", post(request{As: testkit.MasterKey, Form: form(ada.Email, `https://evil.example\@app.example.com/`)}), 400, []string{`"param":"link","code":"format"`}, []string{"evil"}),
 		row("script", post(request{As: testkit.MasterKey, Form: form(ada.Email, "javascript:alert(1)")}), 400, []string{`"param":"link","code":"format"`}, []string{"alert"}),
 		row("other port", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com:8443/")}), 400, []string{`"param":"link","code":"one_of"`}, nil),
 		row("trailing dot", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://app.example.com./")}), 400, []string{`"param":"link","code":"one_of"`}, nil),
-		row("look-alike", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://аpp.example.com/")}), 400, []string{`"param":"link","code":"format"`}, nil),
+		row("lookalike", post(request{As: testkit.MasterKey, Form: form(ada.Email, "https://аpp.example.com/")}), 400, []string{`"param":"link","code":"format"`}, nil),
 		row("localhost, not in development", post(request{As: testkit.MasterKey, Form: form(ada.Email, "http://localhost:5173/")}), 400, []string{`"param":"link","code":"one_of"`}, nil),
 		row("long link", post(request{As: testkit.MasterKey, Form: form(ada.Email, page+strings.Repeat("x", 2000))}), 400, []string{`"param":"link","code":"max_length"`}, nil),
 		row("upper case", post(request{As: testkit.MasterKey, Form: form(strings.ToUpper(ada.Email), "HTTPS://APP.EXAMPLE.COM/reset")}), 202, []string{"{}"}, nil),
@@ -99,13 +99,13 @@ func TestCreate(t *testing.T) {
 	api.Email.None(t)
 	for _, line := range api.Log.Lines() {
 		if strings.Contains(line, ada.Email) || strings.Contains(line, "app.example.com") {
-			t.Errorf("the log holds address or link: %s", line)
+			t.Errorf("the log contains the address or link: %s", line)
 		}
 	}
 }
 
-// TestAlike: known, unknown and limited addresses are answered with the same status, headers and body.
-func TestAlike(t *testing.T) {
+// TestSameResponse checks that known, unknown and rate-limited addresses get the same status, headers and body.
+func TestSameResponse(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
@@ -114,7 +114,7 @@ func TestAlike(t *testing.T) {
 		answer.Header.Del("X-Request-Id")
 		answer.Header.Del("Date")
 		var b strings.Builder
-		_ = answer.Header.Write(&b) // sorted by name
+		_ = answer.Header.Write(&b) // sorts by name
 		return http.StatusText(answer.Status) + "\n" + b.String() + string(answer.Body)
 	}
 	for i := range 7 {
@@ -146,22 +146,22 @@ func TestShowAndComplete(t *testing.T) {
 	expires := api.Clock.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.") // to the millisecond
 	api.Run(t, []testkit.Scenario{
 		row("show again", request{Method: "GET", Path: at(second)}, 200, []string{`"expiresAt":"` + expires}, []string{ada.Email}),
-		row("show with her token", request{Method: "GET", Path: at(second), As: ada.Token}, 200, nil, []string{ada.Email}),
+		row("show with the user's token", request{Method: "GET", Path: at(second), As: ada.Token}, 200, nil, []string{ada.Email}),
 		row("show with a bad token", request{Method: "GET", Path: at(second), As: "x"}, 401, nil, nil),
 		row("show another", request{Method: "GET", Path: at("x")}, 404, []string{"This reset does not exist"}, nil),
-		row("show none", request{Method: "GET", Path: at(strings.Repeat("A", 43))}, 404, nil, nil),
+		row("show without a token", request{Method: "GET", Path: at(strings.Repeat("A", 43))}, 404, nil, nil),
 		row("no password", request{Method: "PUT", Path: at(second), Form: url.Values{}}, 400, []string{`"param":"password","code":"required"`}, nil),
 		row("short", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"x"}}}, 400, []string{`"code":"min_length"`}, nil),
 		row("common", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"password123"}}}, 400, []string{`"code":"too_common"`}, nil),
 		row("huge", request{Method: "PUT", Path: at(second), JSON: map[string]string{"password": strings.Repeat("x", 1e5)}}, 400, []string{`"code":"max_length"`}, nil),
 		row("unknown token", request{Method: "PUT", Path: at("x"), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
-		row("sessions go on until then", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, nil, nil),
+		row("sessions continue until then", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, nil, nil),
 		row("set", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}, "role": {"admin"}, "id": {"x"}}}, 200,
 			[]string{`"id":"` + ada.ID, `"email":"` + ada.Email, `"role":"user"`, `"createdAt":"`}, []string{newPassword}),
-		row("replay", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
-		row("the other one", request{Method: "PUT", Path: at(first), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
+		row("set again", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
+		row("the other token", request{Method: "PUT", Path: at(first), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
 		row("show a used one", request{Method: "GET", Path: at(second)}, 404, []string{"This reset does not exist"}, nil),
-		row("her sessions end", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("the sessions have ended", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
 		row("the old password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
 		row("the new password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: newPassword, Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
 	})
@@ -174,13 +174,13 @@ func TestShowAndComplete(t *testing.T) {
 	for _, line := range api.Log.Lines() {
 		for _, secret := range []string{first, second, third, newPassword} {
 			if strings.Contains(line, secret) {
-				t.Errorf("the log holds a secret: %s", line)
+				t.Errorf("the log contains a secret: %s", line)
 			}
 		}
 	}
 }
 
-// TestConcurrentComplete: of twenty calls with one token one succeeds.
+// TestConcurrentComplete checks that one of twenty calls with one token succeeds.
 func TestConcurrentComplete(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -200,7 +200,7 @@ func TestConcurrentComplete(t *testing.T) {
 	}
 }
 
-// TestPublicSignup: without the master key the client's address is limited.
+// TestPublicSignup checks that without the master key the client's network is rate limited.
 func TestPublicSignup(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"))
@@ -220,7 +220,7 @@ func TestPublicSignup(t *testing.T) {
 	}
 }
 
-// TestBySMTP goes the whole way: the request, a real mail server, the link in what it took, the new password.
+// TestBySMTP resets a password with an email that a test SMTP server receives.
 func TestBySMTP(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.User, s.Password = "ginseng", "hunter2" })

@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	oldPassword = "patience is a root"
+	oldPassword = "analytical engine"
 	newPassword = "a better horse battery"
 	page        = "https://app.example.com/reset"
 )
 
 var trusted = access.Client{Address: "192.0.2.1", Trusted: true}
 
-// bench is a Service on a database of its own, with what a test needs around it.
+// bench is a Service with a new database and its test dependencies.
 type bench struct {
 	*Service
 	t     *testing.T
@@ -39,7 +39,7 @@ type bench struct {
 	users *user.Module
 	queue *email.Queue
 	out   *emailtest.Outbox
-	log   bytes.Buffer // of the queue; to be read after settle
+	log   bytes.Buffer // of the queue; read it after settle
 	mu    sync.Mutex
 	time  time.Time
 }
@@ -80,7 +80,7 @@ func (b *bench) signUp(email string) user.User {
 	return u
 }
 
-// ask asks for a reset and waits for what follows the answer.
+// ask requests a reset and waits for its job.
 func (b *bench) ask(email string) {
 	b.t.Helper()
 	if _, err := b.Create(b.t.Context(), trusted, CreateInput{Email: email, Link: page}); err != nil {
@@ -96,14 +96,14 @@ func (b *bench) settle() {
 	}
 }
 
-// token asks for a reset and takes the token out of the mail.
+// token requests a reset and returns the token of the email.
 func (b *bench) token(email string) string {
 	b.t.Helper()
 	b.ask(email)
 	return tokenOf(b.t, b.out.Next(b.t))
 }
 
-// tokenOf is the token of the one address in a mail.
+// tokenOf returns the token of the only link in an email.
 func tokenOf(t *testing.T, m email.Message) string {
 	t.Helper()
 	for line := range strings.Lines(m.Text) {
@@ -119,7 +119,7 @@ func tokenOf(t *testing.T, m email.Message) string {
 	return ""
 }
 
-// gone holds a token to be good for nothing.
+// gone checks that a token is invalid.
 func (b *bench) gone(token, why string) {
 	b.t.Helper()
 	_, get := b.Get(b.t.Context(), token)
@@ -165,7 +165,7 @@ func TestReset(t *testing.T) {
 	b.gone(token, "used")
 	b.gone(first, "another was used")
 	if left := b.stored(); len(left) != 0 {
-		t.Errorf("left behind: %+v", left)
+		t.Errorf("not deleted: %+v", left)
 	}
 }
 
@@ -198,13 +198,13 @@ func TestGone(t *testing.T) {
 	}
 	b.gone(token, "the user is deleted")
 	if left := b.stored(); len(left) != 0 {
-		t.Errorf("left behind: %+v", left)
+		t.Errorf("not deleted: %+v", left)
 	}
 	b.signUp(ada.Email)
 	b.gone(token, "another user has the address")
 }
 
-// TestRace: of many callers at the same moment, with either of two tokens, one sets the password.
+// TestRace checks that one of many concurrent calls with two tokens sets the password.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -230,11 +230,11 @@ func TestRace(t *testing.T) {
 	}
 	u, err := b.users.Get(t.Context(), ada.ID)
 	if err != nil || won != 1 || u.Epoch != ada.Epoch+1 {
-		t.Errorf("%d won, epoch %d, %v", won, u.Epoch, err)
+		t.Errorf("%d succeeded, epoch %d, %v", won, u.Epoch, err)
 	}
 }
 
-// TestUnknownAddress: the request does the same for an address that nobody has, and nothing follows.
+// TestUnknownAddress checks that an unknown address is accepted, and that no email is sent.
 func TestUnknownAddress(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -255,12 +255,12 @@ func TestUnknownAddress(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// full is a queue that takes nothing.
+// full is a full queue.
 type full struct{}
 
 func (full) Enqueue(context.Context, email.Job) error { return errFull }
 
-// TestAccountLimit: the sixth in an hour is taken like the others, and no mail follows.
+// TestAccountLimit checks that the sixth request in an hour is accepted, and that no email is sent.
 func TestAccountLimit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -282,7 +282,7 @@ func TestAccountLimit(t *testing.T) {
 		b.token(ada.Email)
 	}
 
-	job := b.job(CreateInput{Email: ada.Email, Link: page}) // the fifth, which runs again because the database was away
+	job := b.job(CreateInput{Email: ada.Email, Link: page}) // the fifth, retried because the database was unavailable
 	for range 3 {
 		if m, err := job(t.Context()); err != nil || m == nil {
 			t.Errorf("%v, %v", m, err)
@@ -306,7 +306,7 @@ func TestAddressLimit(t *testing.T) {
 		t.Errorf("a bad link: %v", err)
 	}
 	if err := ask(access.Client{Address: "2001:db8::2"}); !apperr.Is(err, apperr.TooManyRequests) {
-		t.Errorf("the next one of the network: %v", err)
+		t.Errorf("the next one from the network: %v", err)
 	}
 	for _, c := range []access.Client{{Address: "2001:db8:0:1::1"}, {Address: "2001:db8::1", Trusted: true}} {
 		if err := ask(c); err != nil {
@@ -319,7 +319,7 @@ func TestAddressLimit(t *testing.T) {
 	}
 }
 
-// TestStored: whoever reads the database finds nothing to come in with.
+// TestStored checks that the database contains no token.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -333,8 +333,8 @@ func TestStored(t *testing.T) {
 	b.gone(all[0].ID.Hex(), "the id")
 }
 
-// TestDatabaseAway: a job that finds the database away says so, and is run again by the queue.
-func TestDatabaseAway(t *testing.T) {
+// TestDatabaseUnavailable checks that a job fails while the database is unavailable, so that the queue retries it.
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ada := b.signUp("ada@example.com")

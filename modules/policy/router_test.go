@@ -271,9 +271,9 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestWritersAtOnce has concurrent writers to one namespace, through two instances: of those with the same name or ETag,
+// TestConcurrentWriters has concurrent writers to one namespace, through two instances: of those with the same name or ETag,
 // one succeeds; writers with different names all succeed.
-func TestWritersAtOnce(t *testing.T) {
+func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	one := apitest.Start(t)
 	two := one.Instance()

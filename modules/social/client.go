@@ -78,8 +78,8 @@ func (c *client) do(r *http.Request, into any) (status int, err error) {
 	if err != nil {
 		return 0, unavailable(err)
 	}
-	success, refusal := response.StatusCode/100 == 2, response.StatusCode/100 == 4
-	if !success && !refusal || isBusy(response) {
+	success, rejection := response.StatusCode/100 == 2, response.StatusCode/100 == 4
+	if !success && !rejection || isBusy(response) {
 		return 0, unexpectedStatus(response.StatusCode)
 	}
 	if err := json.Unmarshal(body, into); err != nil && success {
@@ -111,19 +111,19 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, blames func(*
 		options = append(options, oauth2.VerifierOption(proof.CodeVerifier))
 	}
 	token, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c.http), proof.Code, options...)
-	var refusal *oauth2.RetrieveError
+	var rejection *oauth2.RetrieveError
 	switch {
 	case err == nil:
 		return token, nil
-	case !errors.As(err, &refusal):
+	case !errors.As(err, &rejection):
 		return nil, unavailable(err)
 	}
-	if refusal.Response.StatusCode < http.StatusInternalServerError && !isBusy(refusal.Response) {
-		if told := blames(refusal); told != nil {
-			return nil, told
+	if rejection.Response.StatusCode < http.StatusInternalServerError && !isBusy(rejection.Response) {
+		if callerErr := blames(rejection); callerErr != nil {
+			return nil, callerErr
 		}
 	}
-	return nil, unavailable(fmt.Errorf("the code is not exchanged: status %d, %q", refusal.Response.StatusCode, refusal.ErrorCode))
+	return nil, unavailable(fmt.Errorf("the code was not exchanged: status %d, %q", rejection.Response.StatusCode, rejection.ErrorCode))
 }
 
 // accessToken returns the token of a proof, or of its code, at a provider without ID tokens.

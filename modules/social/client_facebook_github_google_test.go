@@ -25,7 +25,7 @@ const (
 
 var ada = providers.User{ID: "1815", Login: "ada", Name: "Ada Lovelace", Email: "Ada@example.com", EmailVerified: true, Picture: "https://example.com/ada.png"}
 
-// fake is what the fakes of the providers have in common.
+// fake is the common interface of the fake providers.
 type fake interface {
 	http.Handler
 	AddUser(providers.User) providers.User
@@ -37,7 +37,7 @@ type fake interface {
 	Requests() []string
 }
 
-// internet is the three providers, at each of which Ada has an account and this service a client.
+// internet has the three fake providers, each with an account of Ada and a client of this service.
 type internet struct {
 	clock  *clock.Clock
 	fakes  map[string]fake
@@ -82,14 +82,14 @@ func newInternet(t *testing.T) *internet {
 	return net
 }
 
-// answer makes a path answer something else.
+// override replaces the handler of a path.
 func (n *internet) answer(path string, h http.HandlerFunc) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.instead[path] = h
 }
 
-// ask asks a provider as New makes it.
+// ask returns the profile from a provider created by New.
 func (n *internet) ask(t *testing.T, name string, providerTimeout time.Duration, proof Proof) (Profile, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), providerTimeout)
@@ -101,7 +101,7 @@ func (n *internet) code(name, userID string) Proof {
 	return Proof{Code: n.fakes[name].Code(userID, callback, providers.Challenge(verifier)), RedirectURI: callback, CodeVerifier: verifier}
 }
 
-// method is a kind of proof at a provider, and the paths that are called to prove it.
+// method is a kind of proof at a provider, and the paths of the requests that verify it.
 type method struct {
 	provider, name string
 	make           func(n *internet, userID string) Proof
@@ -138,17 +138,17 @@ func (m method) run(t *testing.T, f func(t *testing.T, n *internet)) {
 	})
 }
 
-// hide fails if an error that goes to the log bears a proof or our secret.
+// hide fails the test if a logged error contains a proof or the client secret.
 func hide(t *testing.T, err error, proof Proof) {
 	t.Helper()
 	for _, word := range []string{proof.AccessToken, proof.IDToken, proof.Code, secret, "appsecret_proof", "access_token="} {
 		if word != "" && strings.Contains(err.Error(), word) {
-			t.Errorf("the error bears %q: %v", word, err)
+			t.Errorf("the error contains %q: %v", word, err)
 		}
 	}
 }
 
-func TestGoodProof(t *testing.T) {
+func TestValidProof(t *testing.T) {
 	t.Parallel()
 	for _, m := range methods() {
 		m.run(t, func(t *testing.T, n *internet) {
@@ -170,7 +170,7 @@ func TestGoodProof(t *testing.T) {
 	}
 }
 
-// TestFailingProvider breaks each call of each kind of proof in every way.
+// TestFailingProvider makes each request for each kind of proof fail in every way.
 func TestFailingProvider(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -225,10 +225,10 @@ func TestFailingProvider(t *testing.T) {
 				n.fakes[m.provider].Fail(providers.None, path)
 				for what, h := range instead {
 					if path == "/oauth2/v3/certs" && (what == "no fields" || what == "null") {
-						continue // there is no key: nothing that is signed is good
+						continue // without keys every signature is invalid
 					}
 					if path == "/api/v3/user/emails" && what == "null" {
-						continue // there is no address
+						continue // no URL
 					}
 					n.answer(path, h)
 					try(what, path)
@@ -242,7 +242,7 @@ func TestFailingProvider(t *testing.T) {
 	}
 }
 
-// TestDiscoveryAgain asks one and the same client again after its issuer was away, and after its keys have changed.
+// TestDiscoveryAgain uses one client again after its issuer was unavailable, and after its keys have changed.
 func TestDiscoveryAgain(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
@@ -272,7 +272,7 @@ func TestDiscoveryAgain(t *testing.T) {
 	}
 }
 
-func TestRefusedProof(t *testing.T) {
+func TestRejectedProof(t *testing.T) {
 	t.Parallel()
 	type spoiled struct {
 		what string
@@ -324,7 +324,7 @@ func TestRefusedProof(t *testing.T) {
 	idToken := func(changes ...providers.Change) func(*internet, fake) Proof {
 		return func(n *internet, _ fake) Proof { return Proof{IDToken: n.google.IDToken(ada.ID, changes...)} }
 	}
-	const past = 1_700_000_000 // long before the clock of internet
+	const past = 1_700_000_000 // long before the time of the fake clock
 	ofGoogle := []spoiled{
 		{"ID token for another app", idToken(providers.Claim("aud", providers.ForeignClientID))},
 		{"ID token for us and another app", idToken(providers.Claim("aud", []string{"1234567890", providers.ForeignClientID}))},
@@ -368,7 +368,7 @@ func TestRefusedProof(t *testing.T) {
 	}
 }
 
-// TestUnverifiedAtGitHub says what to do where GitHub gives no token.
+// TestUnverifiedAtGitHub checks the remedy in the error if GitHub issues no token.
 func TestUnverifiedAtGitHub(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -393,13 +393,13 @@ func TestUsedCode(t *testing.T) {
 	}
 }
 
-// TestAudience takes tokens of each of our clients at Google, and of no other.
+// TestAudience accepts Google tokens of each of our clients, and no others.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	for id, want := range map[string]apperr.Code{"1234567890": "", "ios-client": "", "android-client": apperr.Unauthorized, "": apperr.Unauthorized, "ios-client,": apperr.Unauthorized} {
 		proofs := []Proof{{IDToken: n.google.IDToken(ada.ID, providers.Claim("aud", id))}}
-		if id != "" { // tokeninfo would have said nothing
+		if id != "" { // tokeninfo would have returned nothing
 			proofs = append(proofs, Proof{AccessToken: n.google.TokenFor(id, ada.ID)})
 		}
 		for _, proof := range proofs {
@@ -410,7 +410,7 @@ func TestAudience(t *testing.T) {
 	}
 }
 
-// TestCodeWithoutOpenID falls back on the access token where a code gives no ID token.
+// TestCodeWithoutOpenID falls back to the access token if a code returns no ID token.
 func TestCodeWithoutOpenID(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
@@ -425,7 +425,7 @@ func TestCodeWithoutOpenID(t *testing.T) {
 	}
 }
 
-// TestBothIssuers takes both spellings of the real Google's issuer.
+// TestBothIssuers accepts both forms of Google's issuer.
 func TestBothIssuers(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
@@ -445,14 +445,14 @@ func TestBothIssuers(t *testing.T) {
 	}
 }
 
-// TestOurMistake shows a wrong secret or id of ours as the provider's being away, with the reason in the log, and not as
-// a mistake of the caller's.
-func TestOurMistake(t *testing.T) {
+// TestWrongClientSettings reports a wrong client secret or ID as Unavailable, with the reason in the log, and not as an
+// error of the caller.
+func TestWrongClientSettings(t *testing.T) {
 	t.Parallel()
 	wrong := "wrong-secret-0123456789"
 	for _, m := range methods() {
 		if m.provider == "google" && !strings.HasPrefix(m.name, "code") {
-			continue // takes no secret
+			continue // has no secret
 		}
 		m.run(t, func(t *testing.T, n *internet) {
 			for _, s := range []string{wrong, ""} {
@@ -460,7 +460,7 @@ func TestOurMistake(t *testing.T) {
 				proof := m.make(n, ada.ID)
 				_, err := n.ask(t, m.provider, time.Minute, proof)
 				if m.provider == "google" && s == "" {
-					if !apperr.Is(err, apperr.ValidationFailed) { // codes are not taken then
+					if !apperr.Is(err, apperr.ValidationFailed) { // codes are then not supported
 						t.Fatalf("%v", err)
 					}
 					continue
@@ -470,7 +470,7 @@ func TestOurMistake(t *testing.T) {
 				}
 				hide(t, err, proof)
 				if s != "" && strings.Contains(err.Error(), s) {
-					t.Errorf("the error bears the secret: %v", err)
+					t.Errorf("the error contains the secret: %v", err)
 				}
 			}
 		})
@@ -488,8 +488,8 @@ func TestNoIDToken(t *testing.T) {
 	}
 }
 
-// TestWhatIsKnown is of accounts that have not shown us all.
-func TestWhatIsKnown(t *testing.T) {
+// TestPartialProfile gets accounts that do not share all fields.
+func TestPartialProfile(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	for _, f := range n.fakes {
@@ -504,7 +504,7 @@ func TestWhatIsKnown(t *testing.T) {
 		want           Profile
 	}{
 		{"facebook", "7", false, Profile{Subject: "7"}},
-		{"facebook", "666", false, Profile{Subject: "666"}}, // an address that is not confirmed is not given
+		{"facebook", "666", false, Profile{Subject: "666"}}, // unconfirmed addresses are not returned
 		{"facebook", "8", false, Profile{Subject: "8", Email: "ann@example.com", EmailVerified: true}},
 		{"facebook", "1815", true, Profile{Subject: "1815", Name: ada.Name, Picture: ada.Picture}},
 		{"github", "7", false, Profile{Subject: "7", Name: "bob"}},
@@ -522,7 +522,7 @@ func TestWhatIsKnown(t *testing.T) {
 		}
 		got, err := n.ask(t, test.provider, time.Minute, Proof{AccessToken: n.fakes[test.provider].Token(test.user, own...)})
 		if got.Picture != test.want.Picture && test.provider == "github" {
-			got.Picture = test.want.Picture // GitHub makes one for everybody
+			got.Picture = test.want.Picture // GitHub generates one for each user
 		}
 		if err != nil || got != test.want {
 			t.Errorf("%s %s: %+v, %v", test.provider, test.user, got, err)
@@ -530,8 +530,8 @@ func TestWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestForeignAnswer refuses what a provider tells of a token that is not a user's for our app, however it tells it.
-func TestForeignAnswer(t *testing.T) {
+// TestForeignToken rejects tokens that a provider reports as issued to another app or not to a user.
+func TestForeignToken(t *testing.T) {
 	t.Parallel()
 	const check = "/api/v3/applications/1234567890/token"
 	for _, test := range []struct{ provider, path, answer string }{
@@ -562,7 +562,7 @@ func TestForeignAnswer(t *testing.T) {
 	}
 }
 
-// TestAnotherUser refuses a provider's answer about another user than the token's.
+// TestAnotherUser rejects a profile of another user than the token's.
 func TestAnotherUser(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)

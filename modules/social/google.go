@@ -67,7 +67,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 		return Profile{}, err
 	}
 	if proof.Code != "" && g.secret == "" {
-		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Unknown, Message: "This service takes no code of Google's: it has no secret. Send id_token or access_token."})
+		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Unknown, Message: "This service does not accept codes from Google. Send id_token or access_token."})
 	}
 	if proof.Code != "" {
 		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, g.blamesCode)
@@ -117,8 +117,8 @@ func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) 
 	foreign := func(id string) bool { return !slices.Contains(g.ids, id) }
 	var c claims
 	switch {
-	case keys.away != nil:
-		return Profile{}, unavailable(keys.away)
+	case keys.fetchErr != nil:
+		return Profile{}, unavailable(keys.fetchErr)
 	case err != nil || len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
 		return Profile{}, rejected()
 	case token.Claims(&c) != nil:
@@ -131,13 +131,13 @@ func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) 
 // it only as a string. Among the errors of a remote KeySet, it is the one that wraps another.
 type watched struct {
 	oidc.KeySet
-	away error
+	fetchErr error
 }
 
 // VerifySignature implements oidc.KeySet.
 func (w *watched) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	payload, err := w.KeySet.VerifySignature(ctx, token)
-	w.away = errors.Unwrap(err)
+	w.fetchErr = errors.Unwrap(err)
 	return payload, err
 }
 

@@ -27,7 +27,7 @@ var (
 	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
 )
 
-// start starts a service with clients at the three providers, where Ada and Eve have accounts.
+// start starts a service with clients at the three providers. Ada and Eve have accounts there.
 func start(t *testing.T) (*testkit.API, testkit.Providers) {
 	t.Helper()
 	var p testkit.Providers
@@ -42,13 +42,13 @@ func start(t *testing.T) (*testkit.API, testkit.Providers) {
 	return api, p
 }
 
-// signedIn is the answer to a sign-in.
+// signedIn is the response to a sign-in.
 type signedIn struct {
 	Token, RefreshToken, ExpiresAt string
 	User                           struct{ ID, Email, Name string }
 }
 
-// enter signs in with an access token and returns the answer, which must be 201.
+// enter signs in with an access token and returns the response, which must be 201.
 func enter(t *testing.T, api *testkit.API, provider, token, as string) signedIn {
 	t.Helper()
 	answer := api.Do(request{Method: "POST", Path: "/auth/" + provider, As: as, Form: url.Values{"access_token": {token}}})
@@ -95,10 +95,10 @@ func TestEveryProof(t *testing.T) {
 		}
 		want := 201
 		if test.form.Has("code") {
-			want = 401 // it is used
+			want = 401 // already used
 		}
 		api.Run(t, []testkit.Scenario{
-			row(test.name+": the token is good", request{Method: "GET", Path: "/users/me", As: result.Token}, 200, []string{id, ada.Email}, []string{ada.ID}),
+			row(test.name+": the token is valid", request{Method: "GET", Path: "/users/me", As: result.Token}, 200, []string{id, ada.Email}, []string{ada.ID}),
 			row(test.name+": as JSON", request{Method: "POST", Path: path, JSON: asJSON}, want, nil, []string{ada.ID}),
 		})
 		for _, line := range api.Log.Lines() {
@@ -169,7 +169,7 @@ func TestNotConfigured(t *testing.T) {
 	})
 }
 
-// TestWhoseToken tells the user's token, in the header or the query, from the provider's in the body.
+// TestWhoseToken sends the user's token in the header or the query, and the provider's in the body.
 func TestWhoseToken(t *testing.T) {
 	t.Parallel()
 	api, p := start(t)
@@ -179,7 +179,7 @@ func TestWhoseToken(t *testing.T) {
 	api.Run(t, []testkit.Scenario{
 		row("a bad token in the header", request{Method: "POST", Path: "/auth/github", As: "nonsense", Form: body}, 401, []string{"access token is invalid"}, nil),
 		row("the master key links nothing", request{Method: "POST", Path: "/auth/github", As: testkit.MasterKey, Form: body}, 409, []string{"has not verified"}, nil),
-		row("her token in the body is no proof", request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {me.Token}}}, 401, []string{"Send your own token in the Authorization header"}, nil),
+		row("a user token in the body is not a proof", request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {me.Token}}}, 401, []string{"Send your own token in the Authorization header"}, nil),
 		row("header and query differ", request{Method: "POST", Path: "/auth/github?access_token=" + other.Token, As: me.Token, Form: body}, 400, []string{`"in":"header","param":"access_token","code":"conflict"`}, nil),
 		row("header", request{Method: "POST", Path: "/auth/github", As: me.Token, Form: body}, 201, mine, nil),
 		row("query", request{Method: "POST", Path: "/auth/github?access_token=" + me.Token, Form: body}, 201, mine, nil),
@@ -195,7 +195,7 @@ func TestTakeoverOverHTTP(t *testing.T) {
 	t.Parallel()
 	api, p := start(t)
 	form := url.Values{"email": {ada.Email}, "password": {testkit.Password}, "access_token": {testkit.MasterKey}}
-	api.Do(request{Method: "POST", Path: "/users", Form: form}).JSON(201) // by somebody who is not Ada
+	api.Do(request{Method: "POST", Path: "/users", Form: form}).JSON(201) // by another person
 	for provider, token := range map[string]string{"facebook": p.Facebook.Token(ada.ID), "github": p.GitHub.Token(ada.ID), "google": p.Google.Token(ada.ID)} {
 		answer := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {token}}})
 		if answer.Status != 409 || !strings.Contains(string(answer.Body), "Reset that user's password") {
@@ -240,7 +240,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-func TestProviderAway(t *testing.T) {
+func TestProviderUnavailable(t *testing.T) {
 	t.Parallel()
 	api, p := start(t)
 	facebook, github, google := p.Facebook.Token(ada.ID), p.GitHub.Token(ada.ID), p.Google.Token(ada.ID)

@@ -193,7 +193,7 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done boo
 		}
 		return u, err == nil, err
 	case err == nil && !u.EmailVerified:
-		return u, false, cannotLink("There is a user with this email address, who has not verified it. Reset that user's password, which verifies it, and try again,")
+		return u, false, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
 	}
 	return u, err == nil, err
 }

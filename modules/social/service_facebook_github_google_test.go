@@ -27,7 +27,7 @@ var (
 	home   = access.Client{Address: "192.0.2.1"}
 )
 
-// house is the service with the three providers, a database, and an Opener that keeps whom it lets in.
+// house is a Service with the three providers, a database, and an Opener that records the users.
 type house struct {
 	*Service
 	*internet
@@ -62,14 +62,14 @@ func build(t *testing.T) *house {
 	return h
 }
 
-// enter signs an account of a provider in, as a caller.
+// enter signs in with an account of a provider.
 func (h *house) enter(caller access.Principal, provider, account string) (user.View, error) {
 	h.t.Helper()
 	result, _, err := h.SignIn(h.t.Context(), caller, home, provider, Proof{AccessToken: h.fakes[provider].Token(account)})
 	return result.User, err
 }
 
-// welcome is enter where it must succeed.
+// welcome is enter that must succeed.
 func (h *house) welcome(caller access.Principal, provider, account string) user.View {
 	h.t.Helper()
 	u, err := h.enter(caller, provider, account)
@@ -79,8 +79,8 @@ func (h *house) welcome(caller access.Principal, provider, account string) user.
 	return u
 }
 
-// refuse is enter where it must fail with a code, and opens no session.
-func (h *house) refuse(code apperr.Code, words string, caller access.Principal, provider, account string) {
+// reject is enter that must fail with the code and open no session.
+func (h *house) reject(code apperr.Code, words string, caller access.Principal, provider, account string) {
 	h.t.Helper()
 	before := len(h.opened)
 	if u, err := h.enter(caller, provider, account); apperr.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
@@ -91,7 +91,7 @@ func (h *house) refuse(code apperr.Code, words string, caller access.Principal, 
 	}
 }
 
-// as is the principal of a user in a session that is open now.
+// as returns the principal of a user in an open session.
 func (h *house) as(id store.ID) access.Principal {
 	h.t.Helper()
 	u := h.user(id)
@@ -107,10 +107,10 @@ func (h *house) user(id store.ID) user.User {
 	return u
 }
 
-// signUp makes a user with a password, whose e-mail is not verified.
+// signUp creates a user with a password and an unverified email address.
 func (h *house) signUp(email string) access.Principal {
 	h.t.Helper()
-	u, _, err := h.members.Create(h.t.Context(), home, user.CreateInput{Email: email, Password: "patience is a root"})
+	u, _, err := h.members.Create(h.t.Context(), home, user.CreateInput{Email: email, Password: "analytical engine"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -120,12 +120,12 @@ func (h *house) signUp(email string) access.Principal {
 // reset completes a password reset.
 func (h *house) reset(id store.ID) {
 	h.t.Helper()
-	if _, err := h.members.ResetPassword(h.t.Context(), id, h.user(id).Epoch, "patience is another root"); err != nil {
+	if _, err := h.members.ResetPassword(h.t.Context(), id, h.user(id).Epoch, "difference engine"); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-// links are the providers that the list shows.
+// links returns the listed providers.
 func (h *house) links(caller access.Principal) string {
 	h.t.Helper()
 	list, err := h.List(h.t.Context(), caller)
@@ -139,7 +139,7 @@ func (h *house) links(caller access.Principal) string {
 	return strings.Join(names, " ")
 }
 
-// count is how many identities are stored.
+// count returns the number of stored identities.
 func (h *house) count() int64 {
 	h.t.Helper()
 	n, err := h.identities.Count(h.t.Context(), nil)
@@ -168,7 +168,7 @@ func TestNewAndKnown(t *testing.T) {
 			}
 			h.fakes[provider].AddUser(providers.User{ID: ada.ID, NoEmail: true})
 			if again := h.welcome(nobody, provider, ada.ID); again != first {
-				t.Errorf("without e-mail %+v became %+v", first, again)
+				t.Errorf("without an email address %+v became %+v", first, again)
 			}
 			if h.count() != 1 || h.links(h.as(first.ID)) != provider {
 				t.Errorf("%d identities, %s", h.count(), h.links(h.as(first.ID)))
@@ -218,7 +218,7 @@ func TestProofCheck(t *testing.T) {
 	}
 }
 
-// TestFirstSignInsInParallel makes one user of 20 first sign-ins at the same moment, whether she is known or not.
+// TestFirstSignInsInParallel checks that 20 concurrent first sign-ins create one user, or link one that exists.
 func TestFirstSignInsInParallel(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -258,8 +258,8 @@ func TestFirstSignInsInParallel(t *testing.T) {
 	}
 }
 
-// TestTwoProviders links the accounts of one verified address to one user, and those of two addresses to two, also where
-// both providers have the same id.
+// TestTwoProviders links accounts with one verified address to one user, and accounts with two addresses to two, also if
+// both have the same account ID.
 func TestTwoProviders(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -269,7 +269,7 @@ func TestTwoProviders(t *testing.T) {
 	}
 	h.fakes["facebook"].AddUser(providers.User{ID: ada.ID, Email: "eve@example.com", EmailVerified: true})
 	if eve := h.welcome(nobody, "facebook", ada.ID); eve.ID == first.ID || eve.Email != "eve@example.com" {
-		t.Errorf("the same id at another provider: %+v", eve)
+		t.Errorf("the same ID at another provider: %+v", eve)
 	}
 	if links := h.links(h.as(first.ID)); links != "github google" {
 		t.Errorf("links %s", links)
@@ -292,8 +292,8 @@ func TestUselessEmail(t *testing.T) {
 		{providers.User{ID: "26", Email: "a@example.com, b@example.com", EmailVerified: true}, "cannot be used"},
 	} {
 		h.google.AddUser(test.u)
-		h.refuse(apperr.Conflict, test.words, nobody, "google", test.u.ID)
-		h.refuse(apperr.Conflict, "user token in the Authorization header, which links", nobody, "google", test.u.ID)
+		h.reject(apperr.Conflict, test.words, nobody, "google", test.u.ID)
+		h.reject(apperr.Conflict, "user token in the Authorization header, which links", nobody, "google", test.u.ID)
 		eve := h.signUp(test.u.ID + "@example.com")
 		if u := h.welcome(eve, "google", test.u.ID); u.ID != eve.UserID {
 			t.Errorf("linked to %+v", u)
@@ -304,7 +304,7 @@ func TestUselessEmail(t *testing.T) {
 	}
 }
 
-// TestHostileProfile makes what a provider says fit for a user.
+// TestHostileProfile checks that profiles are cleaned before they are stored.
 func TestHostileProfile(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -318,7 +318,7 @@ func TestHostileProfile(t *testing.T) {
 		u := h.google.AddUser(providers.User{ID: fmt.Sprint(30 + n), Name: test.name, Picture: test.picture, EmailVerified: true})
 		got := h.welcome(nobody, "google", u.ID)
 		if test.wantName == "" {
-			test.wantName = "user" + u.ID // as user has it
+			test.wantName = "user" + u.ID // the default of package user
 		}
 		if got.Name != test.wantName {
 			t.Errorf("%q became %q", test.name, got.Name)
@@ -329,44 +329,44 @@ func TestHostileProfile(t *testing.T) {
 	}
 }
 
-// TestTakeover is of somebody who signs up with another's address and waits.
+// TestTakeover signs up with another person's address, and links an account before that person signs in.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	eve := h.signUp("ada@example.com")
 	h.fakes["github"].AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
-	h.welcome(eve, "github", "666") // Eve links her own account to the user with Ada's address
-	h.refuse(apperr.Conflict, "Reset that user's password", nobody, "google", ada.ID)
+	h.welcome(eve, "github", "666") // Eve links an account to the user with Ada's address
+	h.reject(apperr.Conflict, "Reset that user's password", nobody, "google", ada.ID)
 	if links := h.links(eve); links != "github" {
 		t.Errorf("links %s", links)
 	}
-	h.reset(eve.UserID) // Ada, who reads the mail
+	h.reset(eve.UserID) // by Ada, who receives the email
 	if links := h.links(h.as(eve.UserID)); links != "" {
-		t.Errorf("Eve's links are still there: %s", links)
+		t.Errorf("Eve's links are still valid: %s", links)
 	}
 	if u := h.welcome(nobody, "google", ada.ID); u.ID != eve.UserID {
 		t.Errorf("Ada is %+v", u)
 	}
 	if u := h.welcome(nobody, "github", "666"); u.ID == eve.UserID || u.Email != "eve@example.com" {
-		t.Errorf("Eve's account leads to %+v", u)
+		t.Errorf("Eve's account belongs to %+v", u)
 	}
 	if links := h.links(h.as(eve.UserID)); links != "google" {
 		t.Errorf("links %s", links)
 	}
-	h.reset(eve.UserID) // of an address that was verified before: the links stay
+	h.reset(eve.UserID) // of a verified address: the links stay valid
 	if u := h.welcome(nobody, "google", ada.ID); u.ID != eve.UserID {
 		t.Errorf("after a second reset Ada is %+v", u)
 	}
 }
 
-// TestUnverifiedAtProvider is of somebody who gives another's address to a provider, which does not verify it.
+// TestUnverifiedAtProvider signs in with an account that has another person's address unverified.
 func TestUnverifiedAtProvider(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.welcome(nobody, "facebook", ada.ID)
 	for _, provider := range []string{"github", "google"} {
 		h.fakes[provider].AddUser(providers.User{ID: "666", Email: "ada@example.com"})
-		h.refuse(apperr.Conflict, "has not verified", nobody, provider, "666")
+		h.reject(apperr.Conflict, "has not verified", nobody, provider, "666")
 	}
 	h.fakes["github"].AddUser(providers.User{
 		ID: "666", Email: "eve@example.com", EmailVerified: true, OtherEmails: []providers.Email{{Address: "ada@example.com"}},
@@ -376,8 +376,8 @@ func TestUnverifiedAtProvider(t *testing.T) {
 	}
 }
 
-// TestEndedSession is of somebody whose session ends, by a password reset, while the provider is asked: she gets no link
-// that lasts and no session of the time after.
+// TestEndedSession ends the session with a password reset during the request to the provider. The link must be invalid, and
+// no new session may be opened.
 func TestEndedSession(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -385,7 +385,7 @@ func TestEndedSession(t *testing.T) {
 	h.welcome(eve, "github", bob.ID)
 	h.reset(eve.UserID)
 	for _, provider := range []string{"github", "google"} {
-		h.refuse(apperr.Unauthorized, "Sign in again", eve, provider, bob.ID)
+		h.reject(apperr.Unauthorized, "Sign in again", eve, provider, bob.ID)
 	}
 	if _, err := h.List(t.Context(), eve); !apperr.Is(err, apperr.Unauthorized) {
 		t.Errorf("list: %v", err)
@@ -394,7 +394,7 @@ func TestEndedSession(t *testing.T) {
 		t.Errorf("unlink: %v", err)
 	}
 	gone := access.Principal{UserID: store.NewID()}
-	h.refuse(apperr.Unauthorized, "Sign in again", gone, "google", bob.ID)
+	h.reject(apperr.Unauthorized, "Sign in again", gone, "google", bob.ID)
 }
 
 func TestLinking(t *testing.T) {
@@ -402,7 +402,7 @@ func TestLinking(t *testing.T) {
 	h := build(t)
 	me := h.signUp("me@example.com")
 	before := h.user(me.UserID)
-	for range 2 { // linked to her already is fine
+	for range 2 { // already linked: no error
 		if u := h.welcome(me, "google", ada.ID); u.ID != me.UserID {
 			t.Errorf("%+v", u)
 		}
@@ -410,9 +410,9 @@ func TestLinking(t *testing.T) {
 	if after := h.user(me.UserID); after != before {
 		t.Errorf("linking changed %+v to %+v", before, after)
 	}
-	h.refuse(apperr.Conflict, "Another account of this provider", me, "google", bob.ID)
+	h.reject(apperr.Conflict, "Another account of this provider", me, "google", bob.ID)
 	other := h.signUp("other@example.com")
-	h.refuse(apperr.Conflict, "linked to another user", other, "google", ada.ID)
+	h.reject(apperr.Conflict, "linked to another user", other, "google", ada.ID)
 	if u := h.welcome(nobody, "google", ada.ID); u.ID != me.UserID {
 		t.Errorf("%+v", u)
 	}
@@ -424,16 +424,16 @@ func TestLinking(t *testing.T) {
 	}
 }
 
-// TestSecondAccount refuses another account of a provider with the verified address of a user who has one.
+// TestSecondAccount rejects a second account of a provider with the same verified address.
 func TestSecondAccount(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.welcome(nobody, "google", ada.ID)
 	h.google.AddUser(providers.User{ID: "1816", Email: "ada@example.com", EmailVerified: true})
-	h.refuse(apperr.Conflict, "Another account of this provider", nobody, "google", "1816")
+	h.reject(apperr.Conflict, "Another account of this provider", nobody, "google", "1816")
 }
 
-// TestIdentitiesAreUnique holds the database to what requests in parallel rely on.
+// TestIdentitiesAreUnique checks the unique indexes that concurrent requests rely on.
 func TestIdentitiesAreUnique(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -452,7 +452,7 @@ func TestIdentitiesAreUnique(t *testing.T) {
 	}
 }
 
-// TestLinkingInParallel links one account to one user of two who ask at the same moment, and one of two accounts to one.
+// TestLinkingInParallel links one account to two users concurrently, and two accounts to one user: one request succeeds.
 func TestLinkingInParallel(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -490,7 +490,7 @@ func TestDeletedUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h.count() != 1 {
-		t.Errorf("%d identities are left", h.count())
+		t.Errorf("%d identities remain", h.count())
 	}
 	leftover := Identity{Meta: store.NewMeta(store.NewID(), store.At(h.clock.Now())), Provider: "google", Subject: ada.ID, UserID: first.ID}
 	if err := h.identities.Insert(t.Context(), leftover); err != nil {
@@ -502,7 +502,7 @@ func TestDeletedUser(t *testing.T) {
 	}
 }
 
-// TestCrash heals a first sign-in that was cut short between user and identity.
+// TestCrash repeats a first sign-in that crashed after it created the user and before it created the identity.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -515,7 +515,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreLimited(t *testing.T) {
+func TestRejectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	try := func(client access.Client, token string) apperr.Code {
@@ -527,10 +527,10 @@ func TestRefusalsAreLimited(t *testing.T) {
 	server := access.Client{Address: "2001:db8:1:2::1", Trusted: true}
 	for n := range rejections.Max {
 		if got := try(v6(fmt.Sprint(n)), "bad"); got != apperr.Unauthorized {
-			t.Fatalf("refusal %d: %s", n+1, got)
+			t.Fatalf("rejection %d: %s", n+1, got)
 		}
 		if got := try(server, "bad"); got != apperr.Unauthorized {
-			t.Fatalf("refusal %d of a trusted server: %s", n+1, got)
+			t.Fatalf("rejection %d of a trusted server: %s", n+1, got)
 		}
 	}
 	asked := len(h.fakes["github"].Requests())
@@ -540,7 +540,7 @@ func TestRefusalsAreLimited(t *testing.T) {
 		}
 	}
 	if got := len(h.fakes["github"].Requests()); got != asked {
-		t.Errorf("the provider was asked %d times more", got-asked)
+		t.Errorf("the provider received %d more requests", got-asked)
 	}
 	if got := try(server, good); got != "" {
 		t.Errorf("a trusted server: %s", got)
@@ -550,12 +550,12 @@ func TestRefusalsAreLimited(t *testing.T) {
 	}
 	h.clock.Advance(rejections.Window)
 	if got := try(v6("1"), good); got != "" {
-		t.Errorf("when the time is over: %s", got)
+		t.Errorf("after the window: %s", got)
 	}
 }
 
-// TestOtherFaultsAreNotCounted lets a client try as often as it wants while the fault is not its own.
-func TestOtherFaultsAreNotCounted(t *testing.T) {
+// TestOtherErrorsAreNotCounted checks that only errors of the caller count toward the rate limit.
+func TestOtherErrorsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.fakes["github"].Fail(providers.Broken)
@@ -581,16 +581,16 @@ func TestNewUsersAreLimited(t *testing.T) {
 	h.welcome(nobody, "google", "100")
 }
 
-// TestSlowProvider gives all calls of a sign-in one time together.
+// TestSlowProvider checks that all requests of a sign-in share one timeout.
 func TestSlowProvider(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	h.timeout = 50 * time.Millisecond
 	h.fakes["github"].Fail(providers.Slow, "/api/v3/user")
-	h.refuse(apperr.Unavailable, "context deadline exceeded", nobody, "github", ada.ID)
+	h.reject(apperr.Unavailable, "context deadline exceeded", nobody, "github", ada.ID)
 }
 
-// TestAccountWithoutID refuses an account that has no id, or too long a one.
+// TestAccountWithoutID rejects an account without an ID, or with one that is too long.
 func TestAccountWithoutID(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -616,7 +616,7 @@ func TestUnlink(t *testing.T) {
 	unlink(caller, "github", apperr.NotFound)
 	unlink(caller, "twitter", apperr.NotFound)
 	h.welcome(nobody, "github", ada.ID)
-	h.welcome(nobody, "facebook", bob.ID) // another's does not count
+	h.welcome(nobody, "facebook", bob.ID) // another user's does not count
 	unlink(caller, "google", "")
 	unlink(caller, "google", apperr.NotFound)
 	unlink(caller, "github", apperr.Conflict)
@@ -627,15 +627,16 @@ func TestUnlink(t *testing.T) {
 	h.reset(caller.UserID)
 	caller = h.as(caller.UserID)
 	unlink(caller, "github", apperr.NotFound)
-	h.welcome(nobody, "github", ada.ID) // linked again, by the verified e-mail
+	h.welcome(nobody, "github", ada.ID) // linked again by the verified email address
 	unlink(caller, "github", "")
 	if links := h.links(caller); links != "" || h.count() != 1 {
 		t.Errorf("links %s, %d", links, h.count())
 	}
 }
 
-// TestDeadLinkIsNoWayIn does not count links from before the reset that verified the address.
-func TestDeadLinkIsNoWayIn(t *testing.T) {
+// TestInvalidLinkIsNotCounted checks that links from before the reset that verified the address do not count as a way to
+// sign in.
+func TestInvalidLinkIsNotCounted(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	u := h.user(h.welcome(nobody, "google", ada.ID).ID)
@@ -649,8 +650,8 @@ func TestDeadLinkIsNoWayIn(t *testing.T) {
 	}
 }
 
-// TestLastWayInInParallel takes both of two links away at the same moment: one is left, at least.
-func TestLastWayInInParallel(t *testing.T) {
+// TestUnlinkBothInParallel unlinks two accounts concurrently: at least one remains.
+func TestUnlinkBothInParallel(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	caller := h.as(h.welcome(nobody, "google", ada.ID).ID)
@@ -670,12 +671,12 @@ func TestLastWayInInParallel(t *testing.T) {
 			t.Errorf("%q and %q", a, b)
 		}
 		if h.links(caller) == "" {
-			t.Fatal("no way in is left")
+			t.Fatal("no way to sign in remains")
 		}
 	}
 }
 
-// TestUnlinkInParallel unlinks once of two requests for the same at the same moment.
+// TestUnlinkInParallel sends two equal concurrent requests: one succeeds.
 func TestUnlinkInParallel(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -696,7 +697,7 @@ func TestUnlinkInParallel(t *testing.T) {
 	}
 }
 
-// TestOvertaken tries again where another request has linked the same account in between.
+// TestOvertaken tries again after a concurrent request has linked the account.
 func TestOvertaken(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -706,9 +707,8 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// TestPutBack puts the last link back when it cannot be found out whether there is another, and when it was not taken out
-// at all.
-func TestPutBack(t *testing.T) {
+// TestRestoreLink checks that the last link is restored if the count of the others fails, and if the deletion fails.
+func TestRestoreLink(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	u := h.user(h.welcome(nobody, "google", ada.ID).ID)
@@ -732,14 +732,14 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	caller := h.as(h.welcome(nobody, "google", ada.ID).ID)
 	if err := h.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h.refuse(apperr.Unavailable, "database", nobody, "google", ada.ID)
+	h.reject(apperr.Unavailable, "database", nobody, "google", ada.ID)
 	if _, err := h.List(t.Context(), caller); !apperr.Is(err, apperr.Unavailable) {
 		t.Errorf("list: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
-// plain is a Hasher that costs nothing.
+// plain is a Hasher that stores passwords in plain text.
 type plain struct{}
 
 func (plain) Hash(_ context.Context, password string) (string, error) {
@@ -32,7 +32,7 @@ func deps(t *testing.T, db store.DB, hasher kit.Hasher, now func() time.Time) ki
 	return d
 }
 
-// limited starts a service on which hashing costs nothing, with one user, and tells how to set its clock forward.
+// limited returns a service with a plain hasher and one user, and a function that advances its clock.
 func limited(t *testing.T) (s *Service, ada User, advance func(time.Duration)) {
 	t.Helper()
 	db, now := testdb.Open(t), time.Now()
@@ -50,7 +50,7 @@ func limited(t *testing.T) (s *Service, ada User, advance func(time.Duration)) {
 
 func address(i int) access.Client { return access.Client{Address: fmt.Sprintf("192.0.2.%d", i)} }
 
-// TestGuessing holds wrong guesses to the limits of contract section 4, for a user and for nobody alike.
+// TestGuessing checks the rate limits of wrong passwords, for known and unknown addresses.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
@@ -61,7 +61,7 @@ func TestGuessing(t *testing.T) {
 				_, _, err := s.Authenticate(t.Context(), client, email, password)
 				return apperr.CodeOf(err)
 			}
-			for i := range 10 { // clients, of 10 guesses each
+			for i := range 10 { // clients with 10 guesses each
 				for range 10 {
 					if code := guess(address(i), email, "wrong"); code != apperr.Unauthorized {
 						t.Fatalf("client %d: %s", i, code)
@@ -69,15 +69,15 @@ func TestGuessing(t *testing.T) {
 				}
 				if i < 9 {
 					if code := guess(address(i), " "+email, "right"); code != apperr.TooManyRequests {
-						t.Fatalf("client %d goes on: %q", i, code)
+						t.Fatalf("client %d is not limited: %q", i, code)
 					}
 				}
 			}
 			if code := guess(address(99), email, "right"); code != apperr.TooManyRequests {
-				t.Errorf("after 100 guesses another client goes on: %q", code)
+				t.Errorf("after 100 guesses another client is not limited: %q", code)
 			}
 			if code := guess(access.Client{Trusted: true}, email, "right"); code != apperr.TooManyRequests {
-				t.Errorf("after 100 guesses a server goes on: %q", code)
+				t.Errorf("after 100 guesses a trusted server is not limited: %q", code)
 			}
 			advance(15 * time.Minute)
 			if code := guess(address(0), "ada@example.com", "right"); code != "" {
@@ -87,8 +87,8 @@ func TestGuessing(t *testing.T) {
 	}
 }
 
-// TestSpraying holds one client's guesses at many accounts to the limit of its address, and not those that a server with
-// the master key passes on.
+// TestSpraying checks the rate limit of one client's guesses at many accounts. It does not apply to a trusted server with
+// the master key.
 func TestSpraying(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
@@ -106,17 +106,17 @@ func TestSpraying(t *testing.T) {
 		t.Errorf("the same network: %v", err)
 	}
 	if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
-		t.Errorf("another: %v", err)
+		t.Errorf("another network: %v", err)
 	}
 	server := access.Client{Address: "192.0.2.9", Trusted: true}
 	spray(server)
 	if _, _, err := s.Authenticate(t.Context(), server, ada.Email, "right"); err != nil {
-		t.Errorf("a server: %v", err)
+		t.Errorf("a trusted server: %v", err)
 	}
 }
 
-// TestForgiving forgets the wrong guesses of a client that then guesses right.
-func TestForgiving(t *testing.T) {
+// TestCounterReset checks that a successful sign-in resets the client's counter.
+func TestCounterReset(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
 	for range 3 {
@@ -144,13 +144,13 @@ func TestSignups(t *testing.T) {
 		}
 	}
 	if _, _, err := s.Create(t.Context(), address(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
-		t.Errorf("a taken address: %v", err) // counts too: it tells who has an account
+		t.Errorf("an address in use: %v", err) // counted too, since it reveals an account
 	}
 	if err := create(address(1), 20); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("the 21st: %v", err)
 	}
 	if _, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: "g@example.com"}); !apperr.Is(err, apperr.TooManyRequests) {
-		t.Errorf("by a provider: %v", err)
+		t.Errorf("with a provider: %v", err)
 	}
 	for i, client := range []access.Client{address(2), {Address: address(1).Address, Trusted: true}} {
 		if err := create(client, 100+i); err != nil {
@@ -163,7 +163,7 @@ func TestSignups(t *testing.T) {
 	}
 }
 
-// TestResetPassword verifies the e-mail, ends the epoch, and works once.
+// TestResetPassword checks that a reset verifies the email address, begins a new epoch, and succeeds once.
 func TestResetPassword(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
@@ -179,10 +179,10 @@ func TestResetPassword(t *testing.T) {
 	}
 	again, err := s.ResetPassword(t.Context(), ada.ID, reset.Epoch, "newest")
 	if err != nil || again.LinksFrom != again.Epoch {
-		t.Errorf("identities that were linked before are kept: %+v %v", again, err)
+		t.Errorf("earlier linked identities are still valid: %+v %v", again, err)
 	}
 	if _, err := s.ResetPassword(t.Context(), store.NewID(), 0, "x"); !apperr.Is(err, apperr.NotFound) {
-		t.Errorf("nobody's: %v", err)
+		t.Errorf("unknown user: %v", err)
 	}
 }
 
@@ -200,6 +200,6 @@ func TestCreateVerified(t *testing.T) {
 		t.Errorf("an account without a password: %v", err)
 	}
 	if _, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
-		t.Errorf("a taken address: %v", err)
+		t.Errorf("an address in use: %v", err)
 	}
 }

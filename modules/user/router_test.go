@@ -30,7 +30,7 @@ func TestSignUp(t *testing.T) {
 	}
 	pass := "&password=" + url.QueryEscape(testkit.Password)
 	api.Run(t, []testkit.Scenario{
-		row("seed's form", request{Method: "POST", Path: "/users", Form: url.Values{
+		row("form", request{Method: "POST", Path: "/users", Form: url.Values{
 			"email": {" Ada@Example.com "}, "password": {testkit.Password}, "access_token": {testkit.MasterKey},
 		}}, 201, []string{`"email":"ada@example.com"`, `"name":"ada"`, `"role":"user"`, `"picture":"https://www.gravatar.com/avatar/`, `"createdAt":"20`}, []string{"assword", "epoch", "version"}),
 		row("the same as JSON", request{Method: "POST", Path: "/users", JSON: map[string]string{
@@ -38,8 +38,8 @@ func TestSignUp(t *testing.T) {
 		}}, 201, []string{`"email":"ada2@example.com"`}, nil),
 		row("admin", post("email=admin@example.com&role=admin&name=The+Admin&picture=https://example.com/a.png"+pass), 201,
 			[]string{`"role":"admin"`, `"name":"The Admin"`, `"picture":"https://example.com/a.png"`}, nil),
-		row("taken", post("email=ADA@example.com"+pass), 409, []string{`"param":"email"`, `"code":"conflict"`}, []string{"ada"}),
-		row("nothing given", post("x=1"), 400, []string{`"param":"email","code":"required"`, `"param":"password","code":"required"`}, nil),
+		row("address in use", post("email=ADA@example.com"+pass), 409, []string{`"param":"email"`, `"code":"conflict"`}, []string{"ada"}),
+		row("empty", post("x=1"), 400, []string{`"param":"email","code":"required"`, `"param":"password","code":"required"`}, nil),
 		row("all wrong", post("email=ada&password=short&role=root&picture=javascript:alert(1)&name="+strings.Repeat("x", 101)), 400, []string{
 			`"param":"email","code":"format"`, `"param":"password","code":"min_length"`, `"param":"role","code":"one_of"`,
 			`"param":"picture","code":"format"`, `"param":"name","code":"max_length"`,
@@ -49,11 +49,11 @@ func TestSignUp(t *testing.T) {
 		row("long address", post("email="+strings.Repeat("x", 60)+"@"+strings.Repeat("x.", 100)+"example.com"+pass), 400, []string{`"param":"email"`}, nil),
 		row("mass assignment", asJSON(`{"id":"000000000000000000000000","createdAt":"2000-01-01T00:00:00.000Z","epoch":5,"email":"mass@example.com","password":"`+testkit.Password+`"}`),
 			201, nil, []string{"000000000000000000000000", "2000-01-01"}),
-		row("operator for text", asJSON(`{"email":{"$gt":""},"password":["x"]}`), 400, []string{`"param":"email","code":"type"`, `"param":"password","code":"type"`}, nil),
-		row("address that Basic cannot carry", asJSON(`{"email":"\"a:b\"@example.com","password":"`+testkit.Password+`"}`), 400, []string{`"param":"email","code":"format"`}, nil),
-		row("blanks count", post("email=blank@example.com&password=+eight++"), 201, nil, nil),
-		row("and are needed", request{Method: "POST", Path: "/auth", Email: "blank@example.com", Password: "eight", Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
-		row("to sign in", request{Method: "POST", Path: "/auth", Email: "blank@example.com", Password: " eight  ", Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+		row("operator for a string", asJSON(`{"email":{"$gt":""},"password":["x"]}`), 400, []string{`"param":"email","code":"type"`, `"param":"password","code":"type"`}, nil),
+		row("address with a colon", asJSON(`{"email":"\"a:b\"@example.com","password":"`+testkit.Password+`"}`), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("password with spaces", post("email=spaces@example.com&password=+eight++"), 201, nil, nil),
+		row("sign in without the spaces", request{Method: "POST", Path: "/auth", Email: "spaces@example.com", Password: "eight", Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
+		row("sign in with the spaces", request{Method: "POST", Path: "/auth", Email: "spaces@example.com", Password: " eight  ", Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
 		row("no key", request{Method: "POST", Path: "/users", JSON: `{}`}, 401, nil, nil),
 	})
 }
@@ -80,13 +80,13 @@ func TestUsers(t *testing.T) {
 	path := "/users/" + ada.ID
 	private := []string{ada.Email, "role", "createdAt"}
 	api.Run(t, []testkit.Scenario{
-		row("anyone sees little", request{Method: "GET", Path: path}, 200, []string{`"name":`, `"picture":`}, private),
-		row("another sees little", request{Method: "GET", Path: path, As: eve.Token}, 200, nil, private),
-		row("the master key sees little", request{Method: "GET", Path: path, As: testkit.MasterKey}, 200, nil, private),
-		row("she sees all", request{Method: "GET", Path: path, As: ada.Token}, 200, []string{ada.Email}, []string{"assword"}),
-		row("an admin sees all", request{Method: "GET", Path: path, As: admin.Token}, 200, []string{ada.Email}, nil),
+		row("public view without a user", request{Method: "GET", Path: path}, 200, []string{`"name":`, `"picture":`}, private),
+		row("public view for another user", request{Method: "GET", Path: path, As: eve.Token}, 200, nil, private),
+		row("public view for the master key", request{Method: "GET", Path: path, As: testkit.MasterKey}, 200, nil, private),
+		row("full view for the user", request{Method: "GET", Path: path, As: ada.Token}, 200, []string{ada.Email}, []string{"assword"}),
+		row("full view for an admin", request{Method: "GET", Path: path, As: admin.Token}, 200, []string{ada.Email}, nil),
 		row("me", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, []string{ada.Email}, nil),
-		row("me, nobody", request{Method: "GET", Path: "/users/me"}, 401, nil, nil),
+		row("me, without a user", request{Method: "GET", Path: "/users/me"}, 401, nil, nil),
 		row("unknown", request{Method: "GET", Path: "/users/" + nobody}, 404, nil, nil),
 		row("malformed", request{Method: "GET", Path: "/users/x"}, 404, nil, nil),
 		row("bad token", request{Method: "GET", Path: path, As: "x"}, 401, nil, nil),
@@ -99,25 +99,25 @@ func TestUsers(t *testing.T) {
 
 		row("change", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":" Ada L ","picture":"https://example.com/a.png"}`}, 200, []string{`"name":"Ada L"`, `"picture":"https://example.com/a.png"`}, nil),
 		row("change nothing", request{Method: "PUT", Path: "/users/me", As: ada.Token}, 200, []string{`"name":"Ada L"`}, nil),
-		row("change one", request{Method: "PUT", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}, 200, []string{`"name":"Ada"`, `"picture":"https://example.com/a.png"`}, nil),
+		row("change one field", request{Method: "PUT", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}, 200, []string{`"name":"Ada"`, `"picture":"https://example.com/a.png"`}, nil),
 		row("clear", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":null,"picture":""}`}, 200, []string{`"name":"` + ada.Email[:24], "gravatar"}, nil),
-		row("change wrong", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":5,"picture":"ftp://x"}`}, 400, []string{`"param":"name","code":"type"`, `"param":"picture","code":"format"`}, nil),
+		row("invalid change", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":5,"picture":"ftp://x"}`}, 400, []string{`"param":"name","code":"type"`, `"param":"picture","code":"format"`}, nil),
 		row("email and id stay", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"email":"other@example.com","id":"x","password":"another password"}`}, 200, []string{ada.Email, ada.ID}, nil),
 		row("own role", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"role":"admin"}`}, 403, nil, nil),
 		row("another", request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"name":"x"}`}, 403, nil, nil),
 		row("unknown before ownership", request{Method: "PATCH", Path: "/users/" + nobody, As: eve.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
 		row("admin changes name", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"name":"By admin"}`}, 200, []string{"By admin"}, nil),
 		row("admin makes admin", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"admin"}`}, 200, []string{`"role":"admin"`}, nil),
-		row("who is one at once", request{Method: "GET", Path: "/users", As: ada.Token}, 200, nil, nil),
-		row("admin takes it back", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"user"}`}, 200, []string{`"role":"user"`}, nil),
-		row("who is none at once", request{Method: "GET", Path: "/users", As: ada.Token}, 403, nil, nil),
+		row("who is an admin immediately", request{Method: "GET", Path: "/users", As: ada.Token}, 200, nil, nil),
+		row("admin removes the role", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"user"}`}, 200, []string{`"role":"user"`}, nil),
+		row("which applies immediately", request{Method: "GET", Path: "/users", As: ada.Token}, 403, nil, nil),
 
 		row("delete another", request{Method: "DELETE", Path: path, As: eve.Token}, 403, nil, nil),
 		row("delete unknown", request{Method: "DELETE", Path: "/users/" + nobody, As: eve.Token}, 404, nil, nil),
 		row("delete me, token in body", request{Method: "DELETE", Path: "/users/me", Form: url.Values{"access_token": {ada.Token}}}, 204, nil, nil),
-		row("gone", request{Method: "GET", Path: path}, 404, nil, nil),
-		row("her token too", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
-		row("on public routes too", request{Method: "GET", Path: "/users/" + eve.ID, As: ada.Token}, 401, nil, nil),
+		row("deleted user", request{Method: "GET", Path: path}, 404, nil, nil),
+		row("token of the deleted user", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
+		row("also on public routes", request{Method: "GET", Path: "/users/" + eve.ID, As: ada.Token}, 401, nil, nil),
 		row("an admin deletes", request{Method: "DELETE", Path: "/users/" + eve.ID, As: admin.Token}, 204, nil, nil),
 	})
 }
@@ -133,25 +133,25 @@ func TestChangePassword(t *testing.T) {
 	}
 	path := "/users/" + ada.ID + "/password"
 	api.Run(t, []testkit.Scenario{
-		row("another's", put(path, eve, testkit.Password), 403, nil, nil),
-		row("an admin's", put(path, admin, testkit.Password), 403, nil, nil),
+		row("another user", put(path, eve, testkit.Password), 403, nil, nil),
+		row("an admin", put(path, admin, testkit.Password), 403, nil, nil),
 		row("unknown user", put("/users/"+store.NewID().Hex()+"/password", eve, testkit.Password), 404, nil, nil),
-		row("wrong", put(path, ada, newPassword), 401, nil, nil),
+		row("wrong password", put(path, ada, newPassword), 401, nil, nil),
 		row("a token is not enough", request{Method: "PUT", Path: path, As: ada.Token, Form: form}, 401, nil, nil),
 		row("too short", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, JSON: `{"password":" x "}`}, 400, []string{"min_length"}, nil),
-		row("an older state", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, Form: form, Header: http.Header{"If-Match": {`"` + ada.ID + `-99-View"`}}}, 412, nil, nil),
+		row("outdated If-Match", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, Form: form, Header: http.Header{"If-Match": {`"` + ada.ID + `-99-View"`}}}, 412, nil, nil),
 		row("still signed in", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
-		row("good", put("/users/me/password", ada, testkit.Password), 200, []string{ada.Email}, nil),
+		row("success", put("/users/me/password", ada, testkit.Password), 200, []string{ada.Email}, nil),
 		row("signed out", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
-		row("everywhere", request{Method: "GET", Path: "/users/me", As: second}, 401, nil, nil),
-		row("the old one is no more", put(path, ada, testkit.Password), 401, nil, nil),
+		row("also in other sessions", request{Method: "GET", Path: "/users/me", As: second}, 401, nil, nil),
+		row("the old password", put(path, ada, testkit.Password), 401, nil, nil),
 	})
 	if token := api.SignIn(ada.Email, newPassword).Token; token == "" {
-		t.Error("the new password does not sign in")
+		t.Error("sign-in with the new password failed")
 	}
 }
 
-// TestConcurrentPasswordChange has many change a password that they all know: one does.
+// TestConcurrentPasswordChange checks that one of many concurrent changes succeeds.
 func TestConcurrentPasswordChange(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -175,22 +175,22 @@ func TestConcurrentPasswordChange(t *testing.T) {
 	}
 }
 
-// TestMeIsNobodyElse has two users ask the same address with each other's ETag, as a browser does after one has signed out
-// and the other in.
-func TestMeIsNobodyElse(t *testing.T) {
+// TestMeETag sends one user's ETag for /users/me as another user, as a browser does after one has signed out and the other
+// has signed in.
+func TestMeETag(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
-	hers := api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")
+	etag := api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")
 	api.Run(t, []testkit.Scenario{
-		row("she has it", request{Method: "GET", Path: "/users/me", As: ada.Token, Header: http.Header{"If-None-Match": {hers}}}, 304, nil, nil),
-		row("the other has not", request{Method: "GET", Path: "/users/me", As: eve.Token, Header: http.Header{"If-None-Match": {hers}}}, 200, []string{eve.ID}, []string{ada.ID}),
-		row("nor changes it", request{Method: "PATCH", Path: "/users/me", As: eve.Token, Header: http.Header{"If-Match": {hers}}, Form: url.Values{"name": {"x"}}}, 412, nil, nil),
+		row("same user", request{Method: "GET", Path: "/users/me", As: ada.Token, Header: http.Header{"If-None-Match": {etag}}}, 304, nil, nil),
+		row("other user", request{Method: "GET", Path: "/users/me", As: eve.Token, Header: http.Header{"If-None-Match": {etag}}}, 200, []string{eve.ID}, []string{ada.ID}),
+		row("change by the other user", request{Method: "PATCH", Path: "/users/me", As: eve.Token, Header: http.Header{"If-Match": {etag}}, Form: url.Values{"name": {"x"}}}, 412, nil, nil),
 	})
 }
 
-// TestViewsHaveTheirOwnETag keeps a caller who has seen the public view from being told that the full one is the same.
-func TestViewsHaveTheirOwnETag(t *testing.T) {
+// TestViewETags checks that the public view and the full view have different ETags.
+func TestViewETags(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
@@ -201,7 +201,7 @@ func TestViewsHaveTheirOwnETag(t *testing.T) {
 	}
 }
 
-// TestConcurrentSignUp gives one address to many: one gets it.
+// TestConcurrentSignUp checks that one of many concurrent sign-ups with one address succeeds.
 func TestConcurrentSignUp(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -221,8 +221,8 @@ func TestConcurrentSignUp(t *testing.T) {
 	}
 }
 
-// TestLogHoldsNoSecret looks for what a log must not hold after all kinds of calls.
-func TestLogHoldsNoSecret(t *testing.T) {
+// TestSecretsInLog looks for secrets in the log after all kinds of requests.
+func TestSecretsInLog(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
@@ -231,11 +231,11 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	api.Do(request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}})
 	lines := strings.Join(api.Log.Lines(), "")
 	if !strings.Contains(lines, "userId="+ada.ID) {
-		t.Fatalf("nothing of hers in the log:\n%s", lines)
+		t.Fatalf("the user is not in the log:\n%s", lines)
 	}
 	for _, secret := range []string{testkit.MasterKey, testkit.Secret, testkit.Password, newPassword, ada.Token, "wrong-token-value", "argon2", ada.Email} {
 		if bytes.Contains([]byte(lines), []byte(secret)) {
-			t.Errorf("the log holds %q", secret)
+			t.Errorf("the log contains %q", secret)
 		}
 	}
 }

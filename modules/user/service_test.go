@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
-// counting counts the hashes that are verified.
+// counting counts the verified hashes.
 type counting struct {
 	*password.Hasher
 	verified int
@@ -26,8 +26,8 @@ func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdat
 	return c.Hasher.Verify(ctx, pass, hash)
 }
 
-// TestUnknownAddressCostsTheSame counts hashes instead of measuring time.
-func TestUnknownAddressCostsTheSame(t *testing.T) {
+// TestUnknownAddressIsHashed checks that a sign-in with an unknown address takes as many hashes as one with a known address.
+func TestUnknownAddressIsHashed(t *testing.T) {
 	t.Parallel()
 	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
 	s := newService(deps(t, db, hasher, time.Now), Settings{})
@@ -41,7 +41,7 @@ func TestUnknownAddressCostsTheSame(t *testing.T) {
 	}
 }
 
-// TestImportedHash signs in a user of another system, whose hash is bcrypt's, and sees it replaced.
+// TestImportedHash signs in an imported user with a bcrypt hash, which is then replaced.
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
@@ -49,7 +49,7 @@ func TestImportedHash(t *testing.T) {
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	hash, err := bcrypt.GenerateFromPassword([]byte("old"), bcrypt.MinCost) // shorter than today's rule
+	hash, err := bcrypt.GenerateFromPassword([]byte("old"), bcrypt.MinCost) // shorter than the current minimum
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestReadMessageErrors(t *testing.T) {
 	}
 }
 
-// listenGate starts a gate before a server that does serve on each connection, and returns the gate's address.
+// listenGate starts a gate in front of a server that runs serve on each connection, and returns the address of the gate.
 func listenGate(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	backend, err := net.Listen("tcp", "127.0.0.1:0")
@@ -146,7 +146,7 @@ func frame(kind, flags uint32, body ...byte) []byte {
 	return append(message, body...)
 }
 
-// TestGateHello sends a hello while a command is under way.
+// TestGateHello sends a hello while a command is running.
 func TestGateHello(t *testing.T) {
 	begun, held := make(chan struct{}), make(chan struct{})
 	door := listenGate(t, func(server net.Conn) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestCommandRunsInCallersFolder(t *testing.T) {
+func TestCommandRunsInCallersDirectory(t *testing.T) {
 	folder, temporary := t.TempDir(), t.TempDir()
 	t.Setenv("PWD", folder)
 	t.Setenv("TMPDIR", temporary)
@@ -28,7 +28,7 @@ func TestCommandRunsInCallersFolder(t *testing.T) {
 		t.Errorf("TEST_MONGODB_URI is %q, want mongodb://HOST:PORT/", uri)
 	}
 	if left, _ := os.ReadDir(temporary); len(left) > 0 {
-		t.Errorf("the temporary folder was left behind: %v", left)
+		t.Errorf("the temporary directory was not deleted: %v", left)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestServesUntilTheEnd(t *testing.T) {
 		t.Errorf("printed %q, want one line with the URI", got)
 	}
 	if _, err := os.Stat(data); err != nil {
-		t.Errorf("the data folder did not stay: %v", err)
+		t.Errorf("the data directory was deleted: %v", err)
 	}
 }
 

@@ -192,7 +192,7 @@ func TestValidateReportsAllInOrder(t *testing.T) {
 	}
 }
 
-func TestValidateRefusesUnknownFields(t *testing.T) {
+func TestValidateRejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	selector := &WorkloadSelector{MatchLabels: map[string]string{"app": "a"}}
 	selector.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 2, protowire.VarintType), 1))

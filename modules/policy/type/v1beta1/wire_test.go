@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// text appends a field of text or bytes.
+// text appends a string or bytes field.
 func text(message []byte, number protowire.Number, content string) []byte {
 	return protowire.AppendString(protowire.AppendTag(message, number, protowire.BytesType), content)
 }
@@ -19,7 +19,7 @@ func entry(message []byte, key, value string) []byte {
 	return text(message, 1, string(text(text(nil, 1, key), 2, value)))
 }
 
-// varint appends a field of a number.
+// varint appends a varint field.
 func varint(message []byte, number protowire.Number) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(message, number, protowire.VarintType), 7)
 }
