@@ -74,16 +74,16 @@ func (p *service) call(method, path, token string, form url.Values) (int, map[st
 	} else if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, nil // killed meanwhile
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer func() { _ = response.Body.Close() }()
 	var body map[string]any
-	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 		return 0, nil
 	}
-	return answer.StatusCode, body
+	return response.StatusCode, body
 }
 
 // credential returns a token that can create articles.

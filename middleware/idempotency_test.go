@@ -38,8 +38,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome repeats requests that failed: one that was refused runs again, one of which nobody knows whether it
-// made its record does not.
+// TestUnknownOutcome repeats failed requests. A rejected request runs again. A request that may have created its
+// record does not.
 func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
@@ -70,10 +70,10 @@ func TestUnknownOutcome(t *testing.T) {
 		again   int // status of the second call
 		runs    int
 	}{
-		"refused":   {apperr.New(apperr.Unavailable, "Too much.").AsOverload(), 201, 2},
-		"invalid":   {apperr.Invalid(), 201, 2},
-		"away":      {store.Unavailable(errors.New("cut off")), 409, 1},
-		"a mistake": {errors.New("ours"), 409, 1},
+		"overloaded":  {apperr.New(apperr.Unavailable, "Too much.").AsOverload(), 201, 2},
+		"invalid":     {apperr.Invalid(), 201, 2},
+		"unavailable": {store.Unavailable(errors.New("cut off")), 409, 1},
+		"internal":    {errors.New("internal"), 409, 1},
 	} {
 		key := strings.ReplaceAll(name, " ", "-")
 		runs, failure = 0, test.failure

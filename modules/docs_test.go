@@ -132,9 +132,9 @@ func TestListsAreDocumented(t *testing.T) {
 			var problem struct {
 				Errors []struct{ Expected []string }
 			}
-			answer := api.Do(testkit.Request{Method: "GET", Path: path + query, As: caller})
-			if err := json.Unmarshal(answer.Body, &problem); err != nil || len(problem.Errors) != 1 {
-				t.Fatalf("%s: %s", name, answer.Body)
+			response := api.Do(testkit.Request{Method: "GET", Path: path + query, As: caller})
+			if err := json.Unmarshal(response.Body, &problem); err != nil || len(problem.Errors) != 1 {
+				t.Fatalf("%s: %s", name, response.Body)
 			}
 			return slices.Sorted(slices.Values(problem.Errors[0].Expected))
 		}
@@ -422,8 +422,8 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		t.Errorf("there is no recipe for status %s", status)
 		return
 	}
-	if answer := k.api.Do(r); fmt.Sprint(answer.Status) != status {
-		t.Errorf("status %d, want %s: %s", answer.Status, status, answer.Body)
+	if response := k.api.Do(r); fmt.Sprint(response.Status) != status {
+		t.Errorf("status %d, want %s: %s", response.Status, status, response.Body)
 	}
 }
 

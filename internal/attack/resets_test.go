@@ -188,15 +188,15 @@ func TestTimeOfReset(t *testing.T) {
 		h.DB = c.DB
 		c.DB = h
 	})
-	answered := make(chan testkit.Response, 1)
-	go func() { answered <- api.Do(askReset("ada@example.com")) }()
+	responded := make(chan testkit.Response, 1)
+	go func() { responded <- api.Do(askReset("ada@example.com")) }()
 	select {
-	case a := <-answered:
+	case a := <-responded:
 		ok(t, a)
 		close(h.free)
 	case <-time.After(10 * time.Second):
 		t.Error("the attack succeeded: the response waits for a lookup of the account, and its duration shows whether the account exists")
 		close(h.free)
-		<-answered
+		<-responded
 	}
 }

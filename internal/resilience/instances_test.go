@@ -157,27 +157,27 @@ func TestInstances(t *testing.T) {
 	t.Run("Idempotency-Key", func(t *testing.T) {
 		_, token := account(t, one.URL)
 		const callers = 20
-		answers := make(chan []byte, callers)
+		responses := make(chan []byte, callers)
 		for i := range callers {
 			r := newRequest(t, "POST", []string{one.URL, two.URL}[i%2]+"/articles", token, strings.NewReader(`{"title":"once"}`))
 			r.Header.Set("Idempotency-Key", "once")
 			go func() {
 				response, err := http.DefaultClient.Do(r)
 				if err != nil {
-					answers <- []byte(err.Error())
+					responses <- []byte(err.Error())
 					return
 				}
 				defer func() { _ = response.Body.Close() }()
 				body, _ := io.ReadAll(response.Body)
-				answers <- append(fmt.Appendf(nil, "%d ", response.StatusCode), body...)
+				responses <- append(fmt.Appendf(nil, "%d ", response.StatusCode), body...)
 			}()
 		}
-		first := <-answers
+		first := <-responses
 		if !bytes.HasPrefix(first, []byte("201 ")) {
 			t.Errorf("the first response: %s", first)
 		}
 		for range callers - 1 {
-			if next := <-answers; !bytes.Equal(next, first) {
+			if next := <-responses; !bytes.Equal(next, first) {
 				t.Errorf("the responses differ: %s and %s", first, next)
 			}
 		}

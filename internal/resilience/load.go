@@ -51,7 +51,7 @@ const (
 )
 
 // password is the password of every client.
-const password = "patience is a root"
+const password = "analytical engine"
 
 // NewLoad signs up the given number of clients with the master key.
 func NewLoad(ctx context.Context, url, masterKey string, clients int) (*Load, error) {

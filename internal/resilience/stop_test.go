@@ -113,7 +113,7 @@ func account(t *testing.T, service string) (email, token string) {
 	return email, session(t, service, email, password).Token
 }
 
-const password = "patience is a root"
+const password = "analytical engine"
 
 // newRequest returns a request with a JSON body.
 func newRequest(t *testing.T, method, address, token string, body io.Reader) *http.Request {

@@ -18,9 +18,9 @@ type record struct{ ID, Title, Content, UserID, CreatedAt, UpdatedAt string }
 // create creates an article.
 func create(t *testing.T, api *testkit.API, token, title, content string) (r record) {
 	t.Helper()
-	answer := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: token, JSON: map[string]string{"title": title, "content": content}})
-	if err := json.Unmarshal(answer.Body, &r); err != nil || answer.Status != 201 {
-		t.Fatalf("status %d, %v: %s", answer.Status, err, answer.Body)
+	response := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: token, JSON: map[string]string{"title": title, "content": content}})
+	if err := json.Unmarshal(response.Body, &r); err != nil || response.Status != 201 {
+		t.Fatalf("status %d, %v: %s", response.Status, err, response.Body)
 	}
 	return r
 }
@@ -52,7 +52,7 @@ func TestArticles(t *testing.T) {
 		testkit.Row("change", testkit.Request{Method: "PATCH", Path: path, As: ada.Token, Form: url.Values{"title": {"New"}}}, 200, []string{`"title":"New"`, "A root.", created}, []string{`"updatedAt":"` + a.UpdatedAt}),
 		testkit.Row("clear both", testkit.Request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"content":null,"title":null}`}, 200, []string{`"title":"New"`, `"content":""`}, nil),
 		testkit.Row("change nothing", testkit.Request{Method: "PATCH", Path: path, As: ada.Token}, 200, []string{`"title":"New"`}, nil),
-		testkit.Row("give away", testkit.Request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"userId":"` + eve.ID + `"}`}, 200, []string{`"userId":"` + ada.ID}, nil),
+		testkit.Row("change the owner", testkit.Request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"userId":"` + eve.ID + `"}`}, 200, []string{`"userId":"` + ada.ID}, nil),
 		testkit.Row("validation before ownership", testkit.Request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"title":5}`}, 400, nil, nil),
 		testkit.Row("admin", testkit.Request{Method: "PUT", Path: path, As: admin.Token, JSON: `{"title":"By admin"}`}, 200, []string{"By admin", ada.ID}, nil),
 	})
@@ -101,9 +101,9 @@ func walk(t *testing.T, api *testkit.API, query string, want []string) {
 			Rows []struct{ Title string }
 			Next string
 		}
-		answer := api.Do(testkit.Request{Method: "GET", Path: "/articles?" + query + after})
-		if err := json.Unmarshal(answer.Body, &page); err != nil || answer.Status != 200 {
-			t.Fatalf("%d: %s", answer.Status, answer.Body)
+		response := api.Do(testkit.Request{Method: "GET", Path: "/articles?" + query + after})
+		if err := json.Unmarshal(response.Body, &page); err != nil || response.Status != 200 {
+			t.Fatalf("%d: %s", response.Status, response.Body)
 		}
 		for _, row := range page.Rows {
 			got = append(got, row.Title)

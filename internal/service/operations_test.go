@@ -75,23 +75,23 @@ func TestIndexesAreInTheGuide(t *testing.T) {
 	t.Parallel()
 	declared := map[string]store.Spec{}
 	apitest.Start(t, func(c *testkit.Config) { c.DB = declarations{c.DB, declared} })
-	told, sources := map[string][]string{}, code(t)
+	documented, sources := map[string][]string{}, code(t)
 	for _, row := range rows(t, "Indexes of each collection, by their names in MongoDB:") {
-		told[row[0]] = row
+		documented[row[0]] = row
 	}
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		file := declaredIn(sources, name)
 		want := []string{"`" + name + "`", fmt.Sprintf("[%s](../%[1]s)", file), indexes(declared[name])}
-		row, ok := told[want[0]]
+		row, ok := documented[want[0]]
 		if !ok && strings.Contains(sources[path.Dir(file)+"/module.go"], "\n//go:generate ") {
 			continue
 		}
 		if !slices.Equal(row, want) {
 			t.Errorf("docs/operations.md: want\n| %s |\ngot\n| %s |", strings.Join(want, " | "), strings.Join(row, " | "))
 		}
-		delete(told, want[0])
+		delete(documented, want[0])
 	}
-	for name := range told {
+	for name := range documented {
 		t.Errorf("docs/operations.md documents an unknown collection %s", name)
 	}
 }

@@ -91,8 +91,8 @@ func TestRoundTrips(t *testing.T) {
 		{"a malformed id", testkit.Request{Method: "GET", Path: "/articles/x"}, 0},
 	} {
 		before := db.calls.Load()
-		if answer := api.Do(test.Request); answer.Status >= 500 {
-			t.Errorf("%s: %d %s", test.name, answer.Status, answer.Body)
+		if response := api.Do(test.Request); response.Status >= 500 {
+			t.Errorf("%s: %d %s", test.name, response.Status, response.Body)
 		}
 		if got := db.calls.Load() - before; got != test.want {
 			t.Errorf("%s: %d calls, want %d", test.name, got, test.want)

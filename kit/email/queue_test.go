@@ -100,8 +100,8 @@ func TestRetries(t *testing.T) {
 		{"at once", nil, 1, ""},
 		{"at the last", slices.Repeat([]error{errBusy}, 5), 6, "attempts=5"},
 		{"never", slices.Repeat([]error{errBusy}, 9), 6, `msg="email not sent after the last attempt" attempts=6`},
-		{"refused", []error{errNo}, 1, "permanent error"},
-		{"refused later", []error{errBusy, errBusy, errNo}, 3, "permanent error"},
+		{"rejected", []error{errNo}, 1, "permanent error"},
+		{"rejected later", []error{errBusy, errBusy, errNo}, 3, "permanent error"},
 		{"a sender that does not say", []error{errors.New("?")}, 2, "attempts=1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

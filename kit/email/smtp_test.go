@@ -214,7 +214,7 @@ func TestCertificate(t *testing.T) {
 // TestRejected: a reply of 5yz is permanent, one of 4yz is not, and the error does not contain the server's message.
 func TestRejected(t *testing.T) {
 	t.Parallel()
-	answer := func(code int) func(*emailtest.SMTP) {
+	response := func(code int) func(*emailtest.SMTP) {
 		return func(s *emailtest.SMTP) {
 			s.Recipient = func(to string) error {
 				return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: to + ": no, because of " + link}
@@ -228,8 +228,8 @@ func TestRejected(t *testing.T) {
 		permanent bool
 		want      string
 	}{
-		{"unknown recipient", answer(550), nil, true, "550 5.1.1"},
-		{"greylisted", answer(451), nil, false, "451 4.1.1"},
+		{"unknown recipient", response(550), nil, true, "550 5.1.1"},
+		{"greylisted", response(451), nil, false, "451 4.1.1"},
 		{"wrong password", func(s *emailtest.SMTP) { s.User, s.Password = "u", "x" }, func(u string) string { return strings.Replace(u, "u:x@", "u:hunter2@", 1) }, true, "535"},
 		{"password missing", func(s *emailtest.SMTP) { s.User, s.Password = "u", "x" }, func(u string) string { return strings.Replace(u, "u:x@", "", 1) }, true, "502"},
 	} {

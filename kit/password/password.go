@@ -43,7 +43,7 @@ type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{}
 	waiting        atomic.Int64 // or running
-	refused        atomic.Int64
+	rejected       atomic.Int64
 	limit          int64
 	dummy          string
 }
@@ -104,7 +104,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
-		h.refused.Add(1)
+		h.rejected.Add(1)
 		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").WithRetryAfter(2 * time.Second).AsOverload()
 	}
 	select {
@@ -129,7 +129,7 @@ func (h *Hasher) Collectors() []prometheus.Collector {
 		state("waiting", func() float64 { return max(0, float64(h.waiting.Load())-running()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "password_hashes_refused_total", Help: "Callers that were rejected because too many waited for a hash.",
-		}, func() float64 { return float64(h.refused.Load()) }),
+		}, func() float64 { return float64(h.rejected.Load()) }),
 	}
 }
 

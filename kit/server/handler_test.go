@@ -223,7 +223,7 @@ func TestErrors(t *testing.T) {
 		r.POST("/body", auth.User, who)
 		r.GET("/panic", auth.Public, rest.Handle(func(*gin.Context) error { panic("secret inside") }))
 		r.GET("/unknown", auth.Public, rest.Handle(func(*gin.Context) error { return errors.New("secret inside") }))
-		r.GET("/away", auth.Public, rest.Handle(func(*gin.Context) error { return store.Unavailable(errors.New("secret inside")) }))
+		r.GET("/unavailable", auth.Public, rest.Handle(func(*gin.Context) error { return store.Unavailable(errors.New("secret inside")) }))
 	})
 	for _, test := range []struct {
 		name, method, path, contentType, body string
@@ -239,7 +239,7 @@ func TestErrors(t *testing.T) {
 		{"credential", "POST", "/body", formType, "a=1", 401, apperr.Unauthorized},
 		{"panic", "GET", "/panic", "", "", 500, apperr.Internal},
 		{"unknown error", "GET", "/unknown", "", "", 500, apperr.Internal},
-		{"away", "GET", "/away", "", "", 503, apperr.Unavailable},
+		{"unavailable", "GET", "/unavailable", "", "", 503, apperr.Unavailable},
 		{"no such file of the docs", "GET", "/docs/nothing.js", "", "", 404, apperr.NotFound},
 		{"directory of the docs", "GET", "/docs/a/index.html", "", "", 404, apperr.NotFound},
 	} {
@@ -400,9 +400,9 @@ func TestSlowBody(t *testing.T) {
 			t.Fatalf("another client: %v", err)
 		}
 		_ = other.Body.Close()
-		answer, err := io.ReadAll(conn) // until the server closes the connection
-		if want := fmt.Sprintf("HTTP/1.1 %d ", status); err != nil || !strings.HasPrefix(string(answer), want) {
-			t.Errorf("%s: %.80s, %v", request, answer, err)
+		response, err := io.ReadAll(conn) // until the server closes the connection
+		if want := fmt.Sprintf("HTTP/1.1 %d ", status); err != nil || !strings.HasPrefix(string(response), want) {
+			t.Errorf("%s: %.80s, %v", request, response, err)
 		}
 		_ = conn.Close()
 	}
@@ -426,7 +426,7 @@ func TestPanicInResponse(t *testing.T) {
 		_ = response.Body.Close()
 	}
 	if err == nil {
-		t.Error("the client saw a whole answer")
+		t.Error("the client received a complete response")
 	}
 }
 

@@ -183,12 +183,12 @@ func TestObserve(t *testing.T) {
 	for metrics == "" && log.Scan() {
 		metrics = regexp.MustCompile(`http://\S+/metrics`).FindString(log.Text())
 	}
-	answer, err := http.Get(metrics)
+	response, err := http.Get(metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
 	if err != nil || !strings.Contains(string(page), "service_build_info{") || !strings.Contains(string(page), "http_requests_in_flight 0") {
 		t.Errorf("%v: %.300s", err, page)
 	}
@@ -196,10 +196,10 @@ func TestObserve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer, err = http.Get(regexp.MustCompile(`http://[^,]+`).FindString(line) + "/livez"); err != nil {
+	if response, err = http.Get(regexp.MustCompile(`http://[^,]+`).FindString(line) + "/livez"); err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
+	_ = response.Body.Close()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -224,11 +224,11 @@ func TestStopWithoutReceiver(t *testing.T) {
 	t.Cleanup(hangs.Close)
 	t.Cleanup(func() { close(release) })
 	p := start(t, t.TempDir(), "OTEL_EXPORTER_OTLP_ENDPOINT="+hangs.URL)
-	answer, err := http.Get(p.URL + "/livez")
+	response, err := http.Get(p.URL + "/livez")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
+	_ = response.Body.Close()
 	begun := time.Now()
 	if code := p.Stop(syscall.SIGTERM); code != 0 || time.Since(begun) > 3*flushTimeout {
 		t.Errorf("exit code %d after %v", code, time.Since(begun))

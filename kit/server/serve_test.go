@@ -54,12 +54,12 @@ func TestServerLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("X-Large", header)
-		answer, err := http.DefaultClient.Do(request)
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close()
-		return answer.StatusCode
+		_ = response.Body.Close()
+		return response.StatusCode
 	}
 	if status := get("small"); status != http.StatusNoContent {
 		t.Errorf("another client: %d", status)

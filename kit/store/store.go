@@ -206,7 +206,7 @@ func Duplicate(fields ...string) *apperr.Error {
 
 // Unavailable returns the error of a database that cannot be used. cause is for the log.
 func Unavailable(cause error) *apperr.Error {
-	return apperr.New(apperr.Unavailable, "The database does not answer at the moment. Try again in a few seconds.").WithCause(cause)
+	return apperr.New(apperr.Unavailable, "The database is unavailable. Try again in a few seconds.").WithCause(cause)
 }
 
 // IsNil reports whether the value of a filter or change is null: nil or a nil pointer.

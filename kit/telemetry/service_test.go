@@ -31,7 +31,7 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 		return form
 	}
 	api.Do(testkit.Request{Method: "POST", Path: "/users", Form: key("email", ada.Email, "password", testkit.Password)}) // a conflict
-	api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "a wrong patience", Form: key()})
+	api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "a wrong password", Form: key()})
 	article := testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: map[string]any{"title": "T", "content": "C"}, Header: header}
 	id := api.Do(article).JSON(201)["id"].(string)
 	api.Do(testkit.Request{Method: "GET", Path: "/articles/" + id})
@@ -182,7 +182,7 @@ func TestServiceWithoutReceiver(t *testing.T) {
 	}
 	api := apitest.Start(t, testkit.Observed(o))
 	work(t, api, nil)
-	if err := o.Shutdown(t.Context()); err != nil { // the log has been told
+	if err := o.Shutdown(t.Context()); err != nil { // the error is logged
 		t.Error(err)
 	}
 	api.Do(testkit.Request{Method: "GET", Path: "/livez"}).JSON(200)

@@ -30,11 +30,11 @@ func TestTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := o.Transport(http.DefaultTransport).RoundTrip(call)
+	response, err := o.Transport(http.DefaultTransport).RoundTrip(call)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
+	_ = response.Body.Close()
 	other.Close()
 	if _, err := o.Transport(http.DefaultTransport).RoundTrip(call); err == nil {
 		t.Error("no error from a closed server")

@@ -79,9 +79,9 @@ func newDocument(raw []byte) (*document, error) {
 	for path, operations := range s.Paths {
 		for method, from := range operations {
 			op := operation{method: strings.ToUpper(method), path: path, segments: strings.Split(path, "/"), responses: map[string]response{}}
-			for status, answer := range from.Responses {
-				r := response{headers: s.always(answer)}
-				for contentType, media := range answer.Content {
+			for status, documented := range from.Responses {
+				r := response{headers: s.always(documented)}
+				for contentType, media := range documented.Content {
 					pointer := documentURL + "#/paths/" + escape(path) + "/" + method + "/responses/" + status +
 						"/content/" + escape(contentType) + "/schema"
 					r.contentType, r.codes = contentType, slices.Collect(maps.Keys(media.Examples))
@@ -103,8 +103,8 @@ func newDocument(raw []byte) (*document, error) {
 }
 
 // always returns the required headers of a response.
-func (s spec) always(answer responseSpec) (names []string) {
-	for name, header := range answer.Headers {
+func (s spec) always(response responseSpec) (names []string) {
+	for name, header := range response.Headers {
 		if common, ok := s.Components.Headers[strings.TrimPrefix(header.Ref, "#/components/headers/")]; ok {
 			header = common
 		}

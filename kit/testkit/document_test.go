@@ -91,11 +91,11 @@ func TestFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer := Response{Status: test.status, Header: http.Header{"X-Request-Id": {"1"}}, Body: []byte(test.body)}
+		response := Response{Status: test.status, Header: http.Header{"X-Request-Id": {"1"}}, Body: []byte(test.body)}
 		if test.status == 200 || test.status == 400 {
-			answer.Header.Set("Content-Type", "application/json; charset=utf-8")
+			response.Header.Set("Content-Type", "application/json; charset=utf-8")
 		}
-		faults := d.faults("/api", r, answer)
+		faults := d.faults("/api", r, response)
 		if test.want == "" && len(faults) > 0 || test.want != "" && (len(faults) != 1 || !strings.Contains(faults[0], test.want)) {
 			t.Errorf("%s: %v", test.name, faults)
 		}

@@ -37,7 +37,7 @@ import (
 const (
 	MasterKey = "test-master-key-0123456789abcdefghij"
 	Secret    = "test-jwt-secret-0123456789abcdefghij"
-	Password  = "patience is a root"
+	Password  = "analytical engine"
 )
 
 // LinkOrigin is the allowed origin of links in emails.

@@ -34,10 +34,10 @@ func TestRefresh(t *testing.T) {
 	ada := api.SignUp("user")
 	first := signIn(api, ada.Email)
 	api.Clock.Advance(59 * time.Minute)
-	answer := refresh(api, first.RefreshToken)
-	second := read(answer)
-	if answer.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("Cache-Control: %q", answer.Header.Get("Cache-Control"))
+	response := refresh(api, first.RefreshToken)
+	second := read(response)
+	if response.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("Cache-Control: %q", response.Header.Get("Cache-Control"))
 	}
 	if second.Token == first.Token || second.RefreshToken == first.RefreshToken {
 		t.Error("a refresh returns the old tokens")
@@ -155,10 +155,10 @@ func TestRefreshLimit(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	answer := refresh(api, "nobody's")
-	if answer.Status != 429 || answer.Header.Get("Retry-After") != "900" || answer.Header.Get("RateLimit") != `"refresh";r=0;t=900` ||
-		answer.Header.Get("RateLimit-Policy") != `"refresh";q=100;w=900` {
-		t.Errorf("%d %v", answer.Status, answer.Header)
+	response := refresh(api, "nobody's")
+	if response.Status != 429 || response.Header.Get("Retry-After") != "900" || response.Header.Get("RateLimit") != `"refresh";r=0;t=900` ||
+		response.Header.Get("RateLimit-Policy") != `"refresh";q=100;w=900` {
+		t.Errorf("%d %v", response.Status, response.Header)
 	}
 	if status := refresh(api, session.RefreshToken).Status; status != 201 {
 		t.Errorf("a good one: %d", status)

@@ -37,8 +37,8 @@ func ask(api *testkit.API, email string) testkit.Response {
 // token requests a reset and returns the token of the email.
 func token(t *testing.T, api *testkit.API, email string) string {
 	t.Helper()
-	if answer := ask(api, email); answer.Status != http.StatusAccepted {
-		t.Fatalf("status %d: %s", answer.Status, answer.Body)
+	if response := ask(api, email); response.Status != http.StatusAccepted {
+		t.Fatalf("status %d: %s", response.Status, response.Body)
 	}
 	return tokenIn(t, api.Email.Next(t).Text)
 }
@@ -110,12 +110,12 @@ func TestSameResponse(t *testing.T) {
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	same := func(email string) string {
-		answer := ask(api, email)
-		answer.Header.Del("X-Request-Id")
-		answer.Header.Del("Date")
+		response := ask(api, email)
+		response.Header.Del("X-Request-Id")
+		response.Header.Del("Date")
 		var b strings.Builder
-		_ = answer.Header.Write(&b) // sorts by name
-		return http.StatusText(answer.Status) + "\n" + b.String() + string(answer.Body)
+		_ = response.Header.Write(&b) // sorts by name
+		return http.StatusText(response.Status) + "\n" + b.String() + string(response.Body)
 	}
 	for i := range 7 {
 		known, unknown := same(ada.Email), same("nobody@example.com")
@@ -206,17 +206,17 @@ func TestPublicSignup(t *testing.T) {
 	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"))
 	post := request{Method: "POST", Path: "/password-resets", Form: url.Values{"email": {"nobody@example.com"}, "link": {page}}}
 	for range 100 {
-		if answer := api.Do(post); answer.Status != 202 {
-			t.Fatalf("status %d: %s", answer.Status, answer.Body)
+		if response := api.Do(post); response.Status != 202 {
+			t.Fatalf("status %d: %s", response.Status, response.Body)
 		}
 	}
-	answer := api.Do(post)
-	if answer.Status != 429 || answer.Header.Get("Retry-After") != "3600" || answer.Header.Get("RateLimit") != `"reset-requests";r=0;t=3600` {
-		t.Errorf("status %d, %v", answer.Status, answer.Header)
+	response := api.Do(post)
+	if response.Status != 429 || response.Header.Get("Retry-After") != "3600" || response.Header.Get("RateLimit") != `"reset-requests";r=0;t=3600` {
+		t.Errorf("status %d, %v", response.Status, response.Header)
 	}
 	post.As = testkit.MasterKey
-	if answer := api.Do(post); answer.Status != 202 {
-		t.Errorf("with the master key: status %d", answer.Status)
+	if response := api.Do(post); response.Status != 202 {
+		t.Errorf("with the master key: status %d", response.Status)
 	}
 }
 
@@ -230,8 +230,8 @@ func TestBySMTP(t *testing.T) {
 	}
 	api := apitest.Start(t, func(c *testkit.Config) { c.Sender = sender })
 	ada := api.SignUp("user")
-	if answer := ask(api, ada.Email); answer.Status != 202 {
-		t.Fatalf("status %d: %s", answer.Status, answer.Body)
+	if response := ask(api, ada.Email); response.Status != 202 {
+		t.Fatalf("status %d: %s", response.Status, response.Body)
 	}
 	got := server.Next(t)
 	m, err := netmail.ReadMessage(bytes.NewReader(got.Data))
@@ -251,8 +251,8 @@ func TestBySMTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := request{Method: "PUT", Path: "/password-resets/" + tokenIn(t, string(text)), Form: url.Values{"password": {newPassword}}}
-	if answer := api.Do(put); answer.Status != 200 {
-		t.Errorf("status %d: %s", answer.Status, answer.Body)
+	if response := api.Do(put); response.Status != 200 {
+		t.Errorf("status %d: %s", response.Status, response.Body)
 	}
 	api.Finish()
 	server.None(t)

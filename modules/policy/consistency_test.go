@@ -23,11 +23,11 @@ func TestEvaluateSeesEveryWrite(t *testing.T) {
 		running.Go(func() {
 			mine, other := instances[w%2], instances[(w+1)%2]
 			do := func(method, path, body string, status int) testkit.Response {
-				answer := mine.Do(request{Method: method, Path: path, As: admin.Token, JSON: body})
-				if answer.Status != status {
-					t.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Body)
+				response := mine.Do(request{Method: method, Path: path, As: admin.Token, JSON: body})
+				if response.Status != status {
+					t.Errorf("%s %s: %d %s", method, path, response.Status, response.Body)
 				}
-				return answer
+				return response
 			}
 			// sees evaluates for a workload that only the writer's own policies select.
 			sees := func(version int, want string) {

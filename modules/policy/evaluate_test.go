@@ -18,10 +18,10 @@ import (
 // evaluate returns the names of the policies that apply to a proxy, in order.
 func evaluate(t *testing.T, api *testkit.API, token, proxy string) []string {
 	t.Helper()
-	answer := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: token, JSON: proxy})
+	response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: token, JSON: proxy})
 	var e policy.Evaluation
-	if err := json.Unmarshal(answer.Body, &e); err != nil || answer.Status != 200 || e.Count != len(e.Rows) || e.Rows == nil {
-		t.Fatalf("%d, %v: %s", answer.Status, err, answer.Body)
+	if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 || e.Count != len(e.Rows) || e.Rows == nil {
+		t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
 	}
 	names := make([]string, len(e.Rows))
 	for i, row := range e.Rows {
@@ -100,10 +100,10 @@ func TestExplain(t *testing.T) {
 		create(t, api, admin.Token, "shop", fmt.Sprint("a", 9-i), `{"matchLabels":{"none":"has"}}`)
 	}
 	create(t, api, admin.Token, "web", "elsewhere", "")
-	answer := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: admin.Token,
+	response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: admin.Token,
 		JSON: `{"namespace":"shop","metadata":{"labels":{"app":"x"}},"instance":{"labels":{"app":"a","prod":""}},"explain":true}`})
 	var e policy.Evaluation
-	if err := json.Unmarshal(answer.Body, &e); err != nil {
+	if err := json.Unmarshal(response.Body, &e); err != nil {
 		t.Fatal(err)
 	}
 	ref := func(v policy.View) policy.Reference {
@@ -115,7 +115,7 @@ func TestExplain(t *testing.T) {
 		{Policy: ref(third), Applies: true, Labels: map[string]string{"app": v1beta1.OK}},
 	}
 	if fmt.Sprint(e.Explain[:3]) != fmt.Sprint(want) {
-		t.Errorf("%s\nwant %v", answer.Body, want)
+		t.Errorf("%s\nwant %v", response.Body, want)
 	}
 	for i, x := range e.Explain[3:] {
 		if x.Policy.Name != fmt.Sprint("a", 9-i) || x.Applies || fmt.Sprint(x.Labels) != "map[none:missing]" {
@@ -123,7 +123,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	if e.Count != 2 || len(e.Explain) != 13 || e.Rows[0].ID != second.ID || e.Rows[1].ID != third.ID {
-		t.Errorf("%s", answer.Body)
+		t.Errorf("%s", response.Body)
 	}
 }
 

@@ -29,12 +29,12 @@ func create(t *testing.T, api *testkit.API, token, namespace, name, selector str
 	if selector != "" {
 		form.Set("selector", selector)
 	}
-	answer := api.Do(request{Method: "POST", Path: "/policies", As: token, Form: form})
+	response := api.Do(request{Method: "POST", Path: "/policies", As: token, Form: form})
 	var v policy.View
-	if err := json.Unmarshal(answer.Body, &v); err != nil || answer.Status != 201 {
-		t.Fatalf("status %d, %v: %s", answer.Status, err, answer.Body)
+	if err := json.Unmarshal(response.Body, &v); err != nil || response.Status != 201 {
+		t.Fatalf("status %d, %v: %s", response.Status, err, response.Body)
 	}
-	if location := answer.Header.Get("Location"); location != "/policies/"+v.ID.Hex() {
+	if location := response.Header.Get("Location"); location != "/policies/"+v.ID.Hex() {
 		t.Errorf("Location %q", location)
 	}
 	return v
@@ -125,21 +125,21 @@ func TestNames(t *testing.T) {
 			{Method: "POST", Path: "/policies/evaluate", JSON: fmt.Sprintf(`{"namespace":%s}`, text)},
 		} {
 			r.As = admin.Token
-			answer := api.Do(r)
+			response := api.Do(r)
 			want := `"param":"namespace","code":"format"`
-			if answer.Status != 400 || !strings.Contains(string(answer.Body), want) {
-				t.Errorf("%s %s of %q: %d %s", r.Method, r.Path, bad, answer.Status, answer.Body)
+			if response.Status != 400 || !strings.Contains(string(response.Body), want) {
+				t.Errorf("%s %s of %q: %d %s", r.Method, r.Path, bad, response.Status, response.Body)
 			}
 		}
 	}
 }
 
 // problems returns path and code of each invalid parameter, in the order of the response, which must be a 400.
-func problems(t *testing.T, answer testkit.Response) []string {
+func problems(t *testing.T, response testkit.Response) []string {
 	t.Helper()
 	var p rest.Problem
-	if err := json.Unmarshal(answer.Body, &p); err != nil || answer.Status != 400 {
-		t.Fatalf("%d, %v: %s", answer.Status, err, answer.Body)
+	if err := json.Unmarshal(response.Body, &p); err != nil || response.Status != 400 {
+		t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
 	}
 	var out []string
 	for _, f := range p.Errors {

@@ -83,7 +83,7 @@ func newInternet(t *testing.T) *internet {
 }
 
 // override replaces the handler of a path.
-func (n *internet) answer(path string, h http.HandlerFunc) {
+func (n *internet) response(path string, h http.HandlerFunc) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.instead[path] = h
@@ -230,10 +230,10 @@ func TestFailingProvider(t *testing.T) {
 					if path == "/api/v3/user/emails" && what == "null" {
 						continue // no URL
 					}
-					n.answer(path, h)
+					n.response(path, h)
 					try(what, path)
 				}
-				n.answer(path, nil)
+				n.response(path, nil)
 			}
 			if _, err := n.ask(t, m.provider, time.Minute, m.make(n, ada.ID)); err != nil {
 				t.Errorf("when all works again: %v", err)
@@ -415,7 +415,7 @@ func TestCodeWithoutOpenID(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	for token, want := range map[string]apperr.Code{n.google.Token(ada.ID): "", n.google.ForeignToken(ada.ID): apperr.Unauthorized} {
-		n.answer("/token", func(w http.ResponseWriter, _ *http.Request) {
+		n.response("/token", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprintf(w, `{"access_token":%q}`, token)
 		})
@@ -534,7 +534,7 @@ func TestPartialProfile(t *testing.T) {
 func TestForeignToken(t *testing.T) {
 	t.Parallel()
 	const check = "/api/v3/applications/1234567890/token"
-	for _, test := range []struct{ provider, path, answer string }{
+	for _, test := range []struct{ provider, path, response string }{
 		{"facebook", "/debug_token", `{"data":{"app_id":"999","type":"USER","is_valid":true,"user_id":"1815"}}`},
 		{"facebook", "/debug_token", `{"data":{"app_id":"1234567890","type":"PAGE","is_valid":true,"user_id":"1815"}}`},
 		{"facebook", "/debug_token", `{"data":{"app_id":"1234567890","type":"USER","is_valid":false,"user_id":"1815"}}`},
@@ -545,9 +545,9 @@ func TestForeignToken(t *testing.T) {
 		{"google", "/tokeninfo", `{"aud":"1234567890"}`},
 	} {
 		n := newInternet(t)
-		n.answer(test.path, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, test.answer) })
+		n.response(test.path, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, test.response) })
 		if p, err := n.ask(t, test.provider, time.Minute, Proof{AccessToken: n.fakes[test.provider].Token(ada.ID)}); !apperr.Is(err, apperr.Unauthorized) {
-			t.Errorf("%s: %+v, %v", test.answer, p, err)
+			t.Errorf("%s: %+v, %v", test.response, p, err)
 		}
 	}
 	for path, status := range map[string]int{"/api/v3/user": 401, "/api/v3/user/emails": 401, check: 422, "/v1/userinfo": 403} {
@@ -555,7 +555,7 @@ func TestForeignToken(t *testing.T) {
 		if path == "/v1/userinfo" {
 			name = "google"
 		}
-		n.answer(path, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		n.response(path, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		if p, err := n.ask(t, name, time.Minute, Proof{AccessToken: n.fakes[name].Token(ada.ID)}); !apperr.Is(err, apperr.Unauthorized) {
 			t.Errorf("%s %d: %+v, %v", path, status, p, err)
 		}
@@ -567,7 +567,7 @@ func TestAnotherUser(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	for name, path := range map[string]string{"facebook": "/me", "google": "/v1/userinfo"} {
-		n.answer(path, func(w http.ResponseWriter, _ *http.Request) {
+		n.response(path, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = fmt.Fprint(w, `{"id":"1816","sub":"1816","email":"eve@example.com","email_verified":true}`)
 		})
 		if p, err := n.ask(t, name, time.Minute, Proof{AccessToken: n.fakes[name].Token(ada.ID)}); !apperr.Is(err, apperr.Unavailable) {

@@ -119,9 +119,9 @@ func (f facebook) proof(token string) string {
 
 // blamesCode reports whether the code was rejected. The error has the format of the Graph API, not that of OAuth.
 func (facebook) blamesCode(e *oauth2.RetrieveError) error {
-	var answer struct{ Error graphError }
-	err := json.Unmarshal(e.Body, &answer)
-	if err == nil && (answer.Error.Code == graphBadParameter || answer.Error.Code == graphBadRedirect) {
+	var response struct{ Error graphError }
+	err := json.Unmarshal(e.Body, &response)
+	if err == nil && (response.Error.Code == graphBadParameter || response.Error.Code == graphBadRedirect) {
 		return rejected()
 	}
 	return nil

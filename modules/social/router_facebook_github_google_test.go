@@ -51,10 +51,10 @@ type signedIn struct {
 // enter signs in with an access token and returns the response, which must be 201.
 func enter(t *testing.T, api *testkit.API, provider, token, as string) signedIn {
 	t.Helper()
-	answer := api.Do(request{Method: "POST", Path: "/auth/" + provider, As: as, Form: url.Values{"access_token": {token}}})
+	response := api.Do(request{Method: "POST", Path: "/auth/" + provider, As: as, Form: url.Values{"access_token": {token}}})
 	var result signedIn
-	if err := json.Unmarshal(answer.Body, &result); err != nil || answer.Status != 201 {
-		t.Fatalf("%d: %s", answer.Status, answer.Body)
+	if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
+		t.Fatalf("%d: %s", response.Status, response.Body)
 	}
 	return result
 }
@@ -79,18 +79,18 @@ func TestEveryProof(t *testing.T) {
 		for name, values := range test.form {
 			asJSON[name] = values[0]
 		}
-		answer := api.Do(request{Method: "POST", Path: path, Form: test.form})
+		response := api.Do(request{Method: "POST", Path: path, Form: test.form})
 		var result signedIn
-		if err := json.Unmarshal(answer.Body, &result); err != nil || answer.Status != 201 {
-			t.Fatalf("%s: %d %s", test.name, answer.Status, answer.Body)
+		if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
+			t.Fatalf("%s: %d %s", test.name, response.Status, response.Body)
 		}
 		if id == "" {
 			id = result.User.ID
 		}
 		if result.User.ID != id || result.User.Email != ada.Email || result.User.Name != ada.Name || result.RefreshToken == "" || result.ExpiresAt == "" {
-			t.Errorf("%s: %s", test.name, answer.Body)
+			t.Errorf("%s: %s", test.name, response.Body)
 		}
-		if cache := answer.Header.Get("Cache-Control"); cache != "no-store" {
+		if cache := response.Header.Get("Cache-Control"); cache != "no-store" {
 			t.Errorf("%s: Cache-Control %q", test.name, cache)
 		}
 		want := 201
@@ -149,8 +149,8 @@ func TestBadProof(t *testing.T) {
 		row("no such provider", post("twitter", body{"access_token": "x"}), 404, []string{"not_found"}, []string{"twitter"}),
 		row("a route's name", post("identities", body{}), 404, nil, nil),
 		row("capitals", post("GitHub", body{"access_token": p.GitHub.Token(ada.ID)}), 404, nil, nil),
-		row("unverified e-mail", post("google", body{"access_token": p.Google.Token(eve.ID)}), 409, []string{"has not verified the email address", "links the account"}, []string{eve.Email}),
-		row("no e-mail", post("facebook", body{"access_token": p.Facebook.Token(eve.ID)}), 409, []string{"returns no email address"}, nil),
+		row("unverified email", post("google", body{"access_token": p.Google.Token(eve.ID)}), 409, []string{"has not verified the email address", "links the account"}, []string{eve.Email}),
+		row("no email", post("facebook", body{"access_token": p.Facebook.Token(eve.ID)}), 409, []string{"returns no email address"}, nil),
 	})
 }
 
@@ -187,7 +187,7 @@ func TestWhoseToken(t *testing.T) {
 		row("linked, as JSON", request{Method: "POST", Path: "/auth/github", JSON: map[string]string{"access_token": p.GitHub.Token(eve.ID)}}, 201, mine, nil),
 		row("to another user", request{Method: "POST", Path: "/auth/github", As: other.Token, Form: body}, 409, []string{"linked to another user"}, []string{me.ID, me.Email}),
 		row("another account", request{Method: "POST", Path: "/auth/github", As: me.Token, Form: url.Values{"access_token": {p.GitHub.Token(ada.ID)}}}, 409, []string{"Another account of this provider"}, nil),
-		row("e-mail, name and picture stay", request{Method: "GET", Path: "/users/me", As: me.Token}, 200, []string{me.Email}, []string{eve.Email, "avatars"}),
+		row("email, name and picture stay", request{Method: "GET", Path: "/users/me", As: me.Token}, 200, []string{me.Email}, []string{eve.Email, "avatars"}),
 	})
 }
 
@@ -197,9 +197,9 @@ func TestTakeoverOverHTTP(t *testing.T) {
 	form := url.Values{"email": {ada.Email}, "password": {testkit.Password}, "access_token": {testkit.MasterKey}}
 	api.Do(request{Method: "POST", Path: "/users", Form: form}).JSON(201) // by another person
 	for provider, token := range map[string]string{"facebook": p.Facebook.Token(ada.ID), "github": p.GitHub.Token(ada.ID), "google": p.Google.Token(ada.ID)} {
-		answer := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {token}}})
-		if answer.Status != 409 || !strings.Contains(string(answer.Body), "Reset that user's password") {
-			t.Errorf("%s: %d %s", provider, answer.Status, answer.Body)
+		response := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {token}}})
+		if response.Status != 409 || !strings.Contains(string(response.Body), "Reset that user's password") {
+			t.Errorf("%s: %d %s", provider, response.Status, response.Body)
 		}
 	}
 	list := request{Method: "GET", Path: "/auth/identities", As: api.SignIn(ada.Email, testkit.Password).Token}
@@ -248,9 +248,9 @@ func TestProviderUnavailable(t *testing.T) {
 	p.GitHub.Fail(providers.Nonsense)
 	p.Google.Fail(providers.Broken)
 	for provider, token := range map[string]string{"facebook": facebook, "github": github, "google": google} {
-		answer := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {token}}})
-		if answer.Status != 503 || !strings.Contains(string(answer.Body), "The provider is unavailable or failed") {
-			t.Errorf("%s: %d %s", provider, answer.Status, answer.Body)
+		response := api.Do(request{Method: "POST", Path: "/auth/" + provider, Form: url.Values{"access_token": {token}}})
+		if response.Status != 503 || !strings.Contains(string(response.Body), "The provider is unavailable or failed") {
+			t.Errorf("%s: %d %s", provider, response.Status, response.Body)
 		}
 	}
 	causes := strings.Join(api.Log.Lines(), "")
@@ -271,18 +271,18 @@ func TestLimitOverHTTP(t *testing.T) {
 	api, p := start(t)
 	bad := request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {"x"}}}
 	for n := range 100 {
-		answer := api.Do(bad)
-		if answer.Status != 401 {
-			t.Fatalf("%d: %d", n, answer.Status)
+		response := api.Do(bad)
+		if response.Status != 401 {
+			t.Fatalf("%d: %d", n, response.Status)
 		}
-		if left := answer.Header.Get("RateLimit"); n == 99 && left != `"provider-calls";r=200;t=900, "provider";r=0;t=900` {
+		if left := response.Header.Get("RateLimit"); n == 99 && left != `"provider-calls";r=200;t=900, "provider";r=0;t=900` {
 			t.Errorf("RateLimit %q", left)
 		}
 	}
 	good := request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {p.GitHub.Token(ada.ID)}}}
-	answer := api.Do(good)
-	if answer.Status != 429 || answer.Header.Get("Retry-After") != "900" {
-		t.Errorf("%d, %v", answer.Status, answer.Header)
+	response := api.Do(good)
+	if response.Status != 429 || response.Header.Get("Retry-After") != "900" {
+		t.Errorf("%d, %v", response.Status, response.Header)
 	}
 	good.Header = http.Header{"X-Forwarded-For": {"198.51.100.7"}}
 	if status := api.Do(good).Status; status != 429 {
@@ -298,18 +298,18 @@ func TestParallelFirstSignInsOverHTTP(t *testing.T) {
 	t.Parallel()
 	api, p := start(t)
 	tokens := p.Google.Token(ada.ID)
-	answers := make(chan testkit.Response, 20)
-	for range cap(answers) {
+	responses := make(chan testkit.Response, 20)
+	for range cap(responses) {
 		go func() {
-			answers <- api.Do(request{Method: "POST", Path: "/auth/google", Form: url.Values{"access_token": {tokens}}})
+			responses <- api.Do(request{Method: "POST", Path: "/auth/google", Form: url.Values{"access_token": {tokens}}})
 		}()
 	}
 	ids := make(map[string]bool)
-	for range cap(answers) {
-		answer := <-answers
+	for range cap(responses) {
+		response := <-responses
 		var result signedIn
-		if err := json.Unmarshal(answer.Body, &result); err != nil || answer.Status != 201 {
-			t.Errorf("%d: %s", answer.Status, answer.Body)
+		if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
+			t.Errorf("%d: %s", response.Status, response.Body)
 		}
 		ids[result.User.ID] = true
 	}

@@ -229,23 +229,23 @@ func TestFirstSignInsInParallel(t *testing.T) {
 				h.reset(h.signUp("ada@example.com").UserID)
 			}
 			const n = 20
-			type answer struct {
+			type response struct {
 				user user.View
 				err  error
 			}
-			answers, begin := make(chan answer, n), make(chan struct{})
+			responses, begin := make(chan response, n), make(chan struct{})
 			proof := Proof{AccessToken: h.fakes["github"].Token(ada.ID)}
 			for range n {
 				go func() {
 					<-begin
 					result, _, err := h.SignIn(t.Context(), nobody, home, "github", proof)
-					answers <- answer{result.User, err}
+					responses <- response{result.User, err}
 				}()
 			}
 			close(begin)
 			ids := make(map[store.ID]bool)
 			for range n {
-				a := <-answers
+				a := <-responses
 				if a.err != nil {
 					t.Errorf("%v", a.err)
 				}
@@ -716,7 +716,7 @@ func TestRestoreLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := apperr.New(apperr.Unavailable, "away")
+	failed := apperr.New(apperr.Unavailable, "down")
 	for _, remove := range []bool{true, false} {
 		if remove {
 			if _, err := h.identities.Delete(t.Context(), store.Eq("id", i.ID)); err != nil {

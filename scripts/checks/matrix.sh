@@ -76,8 +76,8 @@ service=$!
 until grep -qs http:// "$work/address"; do kill -0 $service || { cat "$work/errors"; exit 1; }; sleep 0.1; done
 base=$(grep -o -m 1 'http://[^, ]*' "$work/address")
 call() { curl --silent --show-error --fail-with-body --max-time 30 "$@"; }
-call -d "email=a@example.com&password=patience+is+a+root&role=admin&access_token=$key" "$base/users" >/dev/null
-token=$(call -u 'a@example.com:patience is a root' -d "access_token=$key" "$base/auth" | grep -o '"token":"[^"]*' | cut -d '"' -f 4)
+call -d "email=a@example.com&password=analytical+engine&role=admin&access_token=$key" "$base/users" >/dev/null
+token=$(call -u 'a@example.com:analytical engine' -d "access_token=$key" "$base/auth" | grep -o '"token":"[^"]*' | cut -d '"' -f 4)
 while read -r path caller _; do
   case $caller in master) header="Authorization: Bearer $key" ;; admin) header="Authorization: Bearer $token" ;; *) header=X-Public:true ;; esac
   if [ "$path" = - ]; then continue; fi

@@ -45,8 +45,8 @@ func TestGateOneAtATime(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if answer, err := readMessage(client); err != nil || !bytes.Equal(answer, request) {
-					t.Errorf("the response to %x is %x, %v", request, answer, err)
+				if response, err := readMessage(client); err != nil || !bytes.Equal(response, request) {
+					t.Errorf("the response to %x is %x, %v", request, response, err)
 					return
 				}
 			}
@@ -80,8 +80,8 @@ func TestGateUnansweredCommand(t *testing.T) {
 	if _, err := client.Write(append(frame(opMsg, moreToCome, 'a'), want...)); err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := readMessage(client); err != nil || !bytes.Equal(answer, want) {
-		t.Errorf("the response is %x, %v; want %x", answer, err, want)
+	if response, err := readMessage(client); err != nil || !bytes.Equal(response, want) {
+		t.Errorf("the response is %x, %v; want %x", response, err, want)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 func TestCommandRunsInCallersDirectory(t *testing.T) {
-	folder, temporary := t.TempDir(), t.TempDir()
-	t.Setenv("PWD", folder)
+	dir, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("PWD", dir)
 	t.Setenv("TMPDIR", temporary)
 
 	command := []string{"--", "sh", "-c", `printf %s "$TEST_MONGODB_URI" > uri; exit 3`}
@@ -20,7 +20,7 @@ func TestCommandRunsInCallersDirectory(t *testing.T) {
 	if code != 3 {
 		t.Errorf("exit code %d, want the command's 3", code)
 	}
-	uri, err := os.ReadFile(filepath.Join(folder, "uri"))
+	uri, err := os.ReadFile(filepath.Join(dir, "uri"))
 	if err != nil {
 		t.Fatal(err)
 	}

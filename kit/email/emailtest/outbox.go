@@ -17,7 +17,7 @@ const timeout = 20 * time.Second
 const capacity = 1000
 
 // Outbox is a Sender that records emails.
-type Outbox struct{ mails chan email.Message }
+type Outbox struct{ emails chan email.Message }
 
 // NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{make(chan email.Message, capacity)} }
@@ -25,7 +25,7 @@ func NewOutbox() *Outbox { return &Outbox{make(chan email.Message, capacity)} }
 // Send implements email.Sender.
 func (o *Outbox) Send(_ context.Context, m email.Message) error {
 	select {
-	case o.mails <- m:
+	case o.emails <- m:
 		return nil
 	default:
 		return errors.New("emailtest: the outbox is full")
@@ -35,14 +35,14 @@ func (o *Outbox) Send(_ context.Context, m email.Message) error {
 // Next returns the oldest unread email. It waits for one.
 func (o *Outbox) Next(t testing.TB) email.Message {
 	t.Helper()
-	return next(t, o.mails)
+	return next(t, o.emails)
 }
 
 // None fails the test if there is an unread email. Call the Wait method of the queue first.
 func (o *Outbox) None(t testing.TB) {
 	t.Helper()
 	select {
-	case m := <-o.mails:
+	case m := <-o.emails:
 		t.Errorf("unexpected email to %s: %s", m.To, m.Subject)
 	default:
 	}

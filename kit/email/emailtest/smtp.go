@@ -31,7 +31,7 @@ type SMTP struct {
 	Address string         // host and port
 	RootCAs *x509.CertPool // with the CA of the server
 
-	mails    chan Mail
+	emails   chan Mail
 	sessions chan struct{}
 }
 
@@ -46,7 +46,7 @@ type Mail struct {
 // StartSMTP starts a server, which stops at the end of the test.
 func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	t.Helper()
-	s := &SMTP{Name: "127.0.0.1", mails: make(chan Mail, capacity), sessions: make(chan struct{}, capacity)}
+	s := &SMTP{Name: "127.0.0.1", emails: make(chan Mail, capacity), sessions: make(chan struct{}, capacity)}
 	for _, f := range set {
 		f(s)
 	}
@@ -89,14 +89,14 @@ func (s *SMTP) URL() string {
 // Next returns the oldest unread email. It waits for one.
 func (s *SMTP) Next(t testing.TB) Mail {
 	t.Helper()
-	return next(t, s.mails)
+	return next(t, s.emails)
 }
 
 // None fails the test if there is an unread email.
 func (s *SMTP) None(t testing.TB) {
 	t.Helper()
 	select {
-	case m := <-s.mails:
+	case m := <-s.emails:
 		t.Errorf("unexpected email to %s:\n%s", m.To, m.Data)
 	default:
 	}
@@ -191,7 +191,7 @@ func (s *session) Data(r io.Reader) (err error) {
 		<-s.server.Hold
 	}
 	_, s.mail.TLS = s.conn.TLSConnectionState()
-	s.server.mails <- s.mail
+	s.server.emails <- s.mail
 	return nil
 }
 

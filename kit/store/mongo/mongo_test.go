@@ -273,12 +273,12 @@ func TestSilence(t *testing.T) {
 // TestHintedIndexGone responds as MongoDB does if another instance has dropped the index.
 func TestHintedIndexGone(t *testing.T) {
 	t.Parallel()
-	var refused atomic.Int64
+	var rejected atomic.Int64
 	_, uri := newProxy(t, func(request []byte) bson.D {
 		if !bytes.Contains(request, []byte("\x02hint\x00")) {
 			return nil
 		}
-		refused.Add(1)
+		rejected.Add(1)
 		return bson.D{
 			{Key: "ok", Value: 0}, {Key: "code", Value: codeBadValue},
 			{Key: "errmsg", Value: "hint provided does not correspond to an existing index"},
@@ -295,7 +295,7 @@ func TestHintedIndexGone(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, []note{want}) {
 		t.Errorf("List has %v, %v; want %v", got, err, want)
 	}
-	if n := refused.Load(); n != 1 {
+	if n := rejected.Load(); n != 1 {
 		t.Errorf("the server rejected %d hints, want 1", n)
 	}
 }

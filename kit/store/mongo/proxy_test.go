@@ -12,17 +12,17 @@ import (
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
-// newProxy returns a proxy for the server and its URI. If answer is set and returns a document, that is the response, and
+// newProxy returns a proxy for the server and its URI. If response is set and returns a document, that is the response, and
 // the request is not forwarded.
-func newProxy(t *testing.T, answer func(request []byte) bson.D) (*proxy.Proxy, string) {
+func newProxy(t *testing.T, response func(request []byte) bson.D) (*proxy.Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(serverURI(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var upward func(client, server net.Conn) error
-	if answer != nil {
-		upward = func(client, server net.Conn) error { return answerSome(client, server, answer) }
+	if response != nil {
+		upward = func(client, server net.Conn) error { return answerSome(client, server, response) }
 	}
 	p, err := proxy.New(u.Host, upward)
 	if err != nil {
@@ -36,8 +36,8 @@ func newProxy(t *testing.T, answer func(request []byte) bson.D) (*proxy.Proxy, s
 	return p, u.String()
 }
 
-// answerSome passes requests on, or answers them itself.
-func answerSome(client, server net.Conn, answer func(request []byte) bson.D) error {
+// answerSome passes requests on, or responses them itself.
+func answerSome(client, server net.Conn, response func(request []byte) bson.D) error {
 	for {
 		head := make([]byte, 16)
 		if _, err := io.ReadFull(client, head); err != nil {
@@ -48,7 +48,7 @@ func answerSome(client, server net.Conn, answer func(request []byte) bson.D) err
 			return err
 		}
 		to, what := server, request
-		if doc := answer(request); doc != nil {
+		if doc := response(request); doc != nil {
 			to, what = client, message(doc, binary.LittleEndian.Uint32(request[4:]))
 		}
 		if _, err := to.Write(what); err != nil {

@@ -239,13 +239,13 @@ func TestGivenUp(t *testing.T) {
 	db, c := openItems(t, Options{})
 	release := hold(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
-	answer := make(chan error)
-	go func() { answer <- c.Insert(ctx, newItem("item given up")) }()
+	response := make(chan error)
+	go func() { response <- c.Insert(ctx, newItem("item given up")) }()
 	for len(db.writer.queue) == 0 {
 		runtime.Gosched()
 	}
 	cancel()
-	if err := <-answer; !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
+	if err := <-response; !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
 		t.Errorf("Insert returns %v before its turn, want Unavailable by context.Canceled", err)
 	}
 	release()
@@ -272,13 +272,13 @@ func TestReaders(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err = db.readers.use(t.Context(), func(*conn) error {
-		answer := make(chan error)
+		response := make(chan error)
 		go func() {
 			_, err := c.Get(ctx, d.ID)
-			answer <- err
+			response <- err
 		}()
 		cancel()
-		return <-answer
+		return <-response
 	})
 	if !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
 		t.Errorf("Get without a reader returns %v, want Unavailable by context.Canceled", err)

@@ -108,7 +108,7 @@ func testMixedWrites(t *testing.T, open Opener) {
 	insert(t, c, taken)
 	won := together(t, apperr.Conflict, func(i int) error {
 		if i%2 == 0 {
-			return c.Insert(t.Context(), newDoc("refused", func(d *doc) { d.Name = new("taken") }))
+			return c.Insert(t.Context(), newDoc("rejected", func(d *doc) { d.Name = new("taken") }))
 		}
 		d := newDoc("own", func(d *doc) { d.Name = new(fmt.Sprint("own", i)) })
 		if err := c.Insert(t.Context(), d); err != nil {
@@ -140,7 +140,7 @@ func testMixedWrites(t *testing.T, open Opener) {
 		t.Errorf("%d callers succeeded, want %d", won, crowd/2)
 	}
 	for f, want := range map[store.Filter]int64{
-		nil: 1 + 13, store.Eq("title", "changed"): 13, store.Eq("title", "refused"): 0,
+		nil: 1 + 13, store.Eq("title", "changed"): 13, store.Eq("title", "rejected"): 0,
 	} {
 		n, err := c.Count(t.Context(), f)
 		must(t, err)

@@ -56,7 +56,7 @@ func TestFacebookDialog(t *testing.T) {
 func TestFacebookDebugToken(t *testing.T) {
 	t.Parallel()
 	f, s := start(t, providers.NewFacebook)
-	debug := func(token, caller string) answer {
+	debug := func(token, caller string) response {
 		return s.get("/debug_token?" + url.Values{"input_token": {token}, "access_token": {caller}}.Encode())
 	}
 	ours := app.ID + "|" + app.Secret
@@ -80,11 +80,11 @@ func TestFacebookMe(t *testing.T) {
 		mac.Write([]byte(token))
 		return hex.EncodeToString(mac.Sum(nil))
 	}
-	me := func(token, proof, fields string) answer {
+	me := func(token, proof, fields string) response {
 		q := url.Values{"access_token": {token}, "fields": {fields}, "appsecret_proof": {proof}}
 		return s.get("/v23.0/me?" + q.Encode())
 	}
-	good := func(token, fields string) answer { return me(token, proof(token, app.Secret), fields) }
+	good := func(token, fields string) response { return me(token, proof(token, app.Secret), fields) }
 	token, foreign := f.Token(ada.ID), f.ForeignToken(ada.ID)
 	good(token, "id,name,email,picture.type(large)").
 		holds(t, 200, `"id":"1815"`, `"name":"Ada Lovelace"`, `"email":"ada@example.com"`, `"picture":{"data":{`, `"url":"https://example.com/ada.png"`)

@@ -11,7 +11,7 @@ import (
 )
 
 // check asks for a token as the app user with the password.
-func (s site) check(client, user, password, body string) answer {
+func (s site) check(client, user, password, body string) response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+providers.GitHubAPI+"/applications/"+client+"/token", strings.NewReader(body))
 	if err != nil {
@@ -50,7 +50,7 @@ func TestGitHubExchange(t *testing.T) {
 		s.do("POST", path, form(), "Accept", "application/json").holds(t, 200, `"error":"`+want+`"`)
 	}
 	if s.token(path, exchange(code(bob.ID))) == "" {
-		t.Error("no token for a user without e-mail")
+		t.Error("no token for a user without an email address")
 	}
 }
 

@@ -211,7 +211,7 @@ func TestGoogleKeys(t *testing.T) {
 func TestGoogleTokenInfo(t *testing.T) {
 	t.Parallel()
 	g, s := google(t)
-	info := func(token string) answer { return s.get("/tokeninfo?access_token=" + url.QueryEscape(token)) }
+	info := func(token string) response { return s.get("/tokeninfo?access_token=" + url.QueryEscape(token)) }
 	token := g.Token(ada.ID)
 	s.clock.Advance(time.Minute)
 	info(token).holds(t, 200, `"aud":"1234567890"`, `"azp":"1234567890"`, `"sub":"1815"`, `"expires_in":"3539"`, `"exp":"1767369844"`, `"email":"ada@example.com"`, `"email_verified":"true"`, "userinfo.email")

@@ -69,15 +69,15 @@ func start[F fake](t *testing.T, make func(providers.App, func() time.Time) F) (
 	return f, site{t, server.URL, c}
 }
 
-// answer is a response.
-type answer struct {
+// response is a received response.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // holds checks a status and that the body has some texts.
-func (a answer) holds(t *testing.T, status int, texts ...string) {
+func (a response) holds(t *testing.T, status int, texts ...string) {
 	t.Helper()
 	if a.status != status {
 		t.Errorf("status %d, not %d: %s", a.status, status, a.body)
@@ -89,8 +89,8 @@ func (a answer) holds(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// text returns a text of a JSON answer.
-func (a answer) text(t *testing.T, name string) string {
+// text returns a string field of a JSON response.
+func (a response) text(t *testing.T, name string) string {
 	t.Helper()
 	var o map[string]any
 	if err := json.Unmarshal([]byte(a.body), &o); err != nil {
@@ -100,8 +100,8 @@ func (a answer) text(t *testing.T, name string) string {
 	return text
 }
 
-// do makes a request; redirects are answers.
-func (s site) do(method, path string, form url.Values, header ...string) answer {
+// do sends a request. It does not follow redirects.
+func (s site) do(method, path string, form url.Values, header ...string) response {
 	s.t.Helper()
 	a, err := s.try(s.t.Context(), method, path, form, header...)
 	if err != nil {
@@ -110,10 +110,10 @@ func (s site) do(method, path string, form url.Values, header ...string) answer 
 	return a
 }
 
-func (s site) try(ctx context.Context, method, path string, form url.Values, header ...string) (answer, error) {
+func (s site) try(ctx context.Context, method, path string, form url.Values, header ...string) (response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(form.Encode()))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for i := 0; i < len(header); i += 2 {
@@ -122,19 +122,19 @@ func (s site) try(ctx context.Context, method, path string, form url.Values, hea
 	return send(r)
 }
 
-func send(r *http.Request) (answer, error) {
+func send(r *http.Request) (response, error) {
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Do(r)
+	res, err := client.Do(r)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, string(body)}, err
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return response{res.StatusCode, res.Header, string(body)}, err
 }
 
-// send makes a request that a test has made itself.
-func (s site) send(r *http.Request) answer {
+// send sends a request.
+func (s site) send(r *http.Request) response {
 	s.t.Helper()
 	a, err := send(r)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s site) send(r *http.Request) answer {
 	return a
 }
 
-func (s site) get(path string, header ...string) answer {
+func (s site) get(path string, header ...string) response {
 	s.t.Helper()
 	return s.do("GET", path, nil, header...)
 }
@@ -266,7 +266,7 @@ func TestBadAuthorization(t *testing.T) {
 			{"redirect_uri", "/x"}, {"response_type", "token"}, {"code_challenge_method", "S512"}, {"code_challenge", "-"}, {"code_challenge", "short"},
 		} {
 			path := at.authorize + "?" + ask(changes...).Encode()
-			for _, a := range []answer{s.get(path), s.do("POST", path, url.Values{"user": {ada.ID}, "decision": {"allow"}})} {
+			for _, a := range []response{s.get(path), s.do("POST", path, url.Values{"user": {ada.ID}, "decision": {"allow"}})} {
 				if a.status != 400 || a.header.Get("Location") != "" {
 					t.Errorf("%v: %d, %q", changes, a.status, a.header.Get("Location"))
 				}
@@ -421,7 +421,7 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// TestSlow answers nothing, and lets go when the client does.
+// TestSlow checks that a slow path sends no response, and that its handler ends when the client disconnects.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f fake, s site, at endpoints) {

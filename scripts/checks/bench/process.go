@@ -20,7 +20,7 @@ import (
 const (
 	masterKey = "benchmark-master-key-of-no-other-use"
 	jwtSecret = "benchmark-token-secret-of-no-other-use"
-	password  = "patience is a root"
+	password  = "analytical engine"
 )
 
 // service is a running server with its articles.

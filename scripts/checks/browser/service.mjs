@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** How long to wait for anything, in ms. */
-export const patience = 20_000
+export const timeout = 20_000
 
 /** Builds the service into a new folder, gives job its path and the folder, and takes the folder away in the end. */
 export async function withBuilt(job) {
@@ -32,7 +32,7 @@ export async function withBuilt(job) {
  * resolves to what the service has printed that matches, or soon will. What it printed is shown if the job fails.
  */
 export async function withService(binary, settings, job) {
-  const dir = mkdtempSync(join(tmpdir(), 'data-')) // where there is no .env
+  const dir = mkdtempSync(join(tmpdir(), 'data-')) // without a .env
   const masterKey = randomBytes(32).toString('hex')
   const service = spawn(binary, {
     cwd: dir,
@@ -52,7 +52,7 @@ export async function withService(binary, settings, job) {
     })
   }
   const said = (pattern) => new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the service has not printed ${pattern}`)), patience)
+    const late = setTimeout(() => reject(new Error(`the service has not printed ${pattern}`)), timeout)
     const look = () => {
       const match = printed.match(pattern)
       if (!match) return
@@ -62,7 +62,7 @@ export async function withService(binary, settings, job) {
     }
     looking.add(look)
     look()
-    ended.then(() => { // which is nothing to a promise that is kept
+    ended.then(() => { // no effect on a settled promise
       clearTimeout(late)
       reject(new Error(`the service has ended, and not printed ${pattern}`))
     })

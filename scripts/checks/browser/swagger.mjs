@@ -1,7 +1,7 @@
-// The browser test of Swagger UI: builds the service, starts it with an empty database, and uses /docs/ as a person
-// does, who signs up and in there. The page must load without a request to any other host and without an error in the
-// console; with a user token it must create and list articles, and remember the token over a reload: also behind a proxy
-// that adds a prefix, and with the API at a root of its own. What it saw is saved in tmp/swagger.
+// The browser test of Swagger UI: builds the service, starts it with an empty database, and uses /docs/ to sign
+// up and in. The page must load without a request to any other host and without an error in the
+// console; with a user token it must create and list articles, and keep the token after a reload: also behind a proxy
+// that adds a prefix, and with the API under another root path. Screenshots are saved in tmp/swagger.
 //
 //   npm --prefix scripts/checks/browser ci && npm --prefix scripts/checks/browser test
 //
@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer, request as send } from 'node:http'
 import { delimiter, join } from 'node:path'
 import { chromium } from 'playwright-core'
-import { patience, root, withBuilt, withService } from './service.mjs'
+import { timeout, root, withBuilt, withService } from './service.mjs'
 
 const pictures = join(root, 'tmp', 'swagger')
 
@@ -36,7 +36,7 @@ async function withBrowser(dir, job) {
       '--disable-component-update', '--disable-sync'],
   })
   try {
-    browser.setDefaultTimeout(patience)
+    browser.setDefaultTimeout(timeout)
     await job(browser)
   } finally {
     await browser.close()
@@ -73,7 +73,7 @@ function watch(page, address) {
   })
   page.on('requestfailed', (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`))
   page.on('console', (message) => {
-    // Swagger UI says this of the links to operations that it writes itself.
+    // Swagger UI logs this for its own links to operations.
     const deprecated = message.text().startsWith('Deprecated: escaping deep link')
     if (message.type() === 'error' && !deprecated) faults.push(`console: ${message.text()}`)
   })

@@ -13,32 +13,32 @@ export async function run(service: Service) {
   assert.equal(created.role satisfies 'user' | 'admin', 'user')
   assert.ok(new Date(signedIn.expiresAt) > new Date())
 
-  // A refresh by hand, and one that the session makes, since its token is no longer good.
+  // An explicit refresh, and one by the session after its token has become invalid.
   const fresh = data(await anybody['/auth/refresh'].POST({ body: { refresh_token: signedIn.refreshToken } }))
   assert.equal(fresh.user.id, created.id)
-  await session.take({ ...fresh, token: 'no longer good' })
+  await session.take({ ...fresh, token: 'invalid' })
   const { article } = await create(user, { title: 'On ginseng', content: 'A root worth waiting for.' })
   assert.ok(article)
   assert.deepEqual([article.title, article.userId], ['On ginseng', created.id])
 
-  // Once, however often it is sent.
+  // With an Idempotency-Key only the first request creates an article.
   const once = { params: { header: { 'Idempotency-Key': 'roots-1' } }, body: { title: 'On roots' } }
   const posted = await user['/articles'].POST(once)
   assert.equal(posted.response.status, 201)
   const roots = data(posted)
   assert.equal(data(await user['/articles'].POST(once)).id, roots.id)
 
-  // All that is wrong with a form at once.
+  // All errors of a form in one response.
   const { beside } = await create(user, { title: '', content: 'x'.repeat(100_001) })
   assert.deepEqual(beside, { title: 'Please fill this in.', content: 'At most 100000 characters, please.' })
 
   await lists(anybody, article, roots)
   await changes(user, article)
 
-  // A proxy whose service is away answers in its own way.
+  // The response of a proxy while the service is unavailable.
   const empty = { status: 502, headers: { 'Content-Length': '0' } }
-  const away = connect(service.address, { fetch: async () => new Response(null, empty) })
-  await assert.rejects(async () => data(await away['/articles'].GET()), { status: 502 })
+  const unavailable = connect(service.address, { fetch: async () => new Response(null, empty) })
+  await assert.rejects(async () => data(await unavailable['/articles'].GET()), { status: 502 })
 
   await session.signOut()
   await assert.rejects(user['/users/me'].GET(), { status: 401, code: 'unauthorized' })
@@ -60,7 +60,7 @@ async function lists(anybody: Api, article: Schemas['Article'], roots: Schemas['
   assert.deepEqual([first.count, first.rows], [2, [{ id: article.id, title: article.title }]])
   assert.ok(first.next)
   const second = data(await anybody['/articles'].GET({ params: { query: { ...query, after: first.next, count: false } } }))
-  assert.deepEqual(second, { rows: [{ id: roots.id, title: roots.title }] }) // no page follows, and nothing was counted
+  assert.deepEqual(second, { rows: [{ id: roots.id, title: roots.title }] }) // no next page, and no count
 }
 
 /** Changes and deletes the article, as one does who is not alone. */

@@ -20,7 +20,7 @@ export async function run(service: Service) {
   assert.equal(common.error?.errors?.[0]?.code, 'too_common')
   data(await anybody['/password-resets/{token}'].PUT({ params: { path }, body: { password: 'second compiler' } }))
 
-  await assert.rejects(user['/users/me'].GET(), { status: 401 }) // her sessions have ended
+  await assert.rejects(user['/users/me'].GET(), { status: 401 }) // the sessions have ended
   assert.equal((await signIn(service, created.email, 'first compiler')).response.status, 401)
   assert.equal(data(await signIn(service, created.email, 'second compiler')).user.id, created.id)
 }

@@ -1,6 +1,6 @@
-// Holds docs/openapi.json and the guides against a TypeScript compiler and a service that runs: makes the types from the
-// document, takes the code out of docs/client.md and docs/examples, type-checks it with the programs beside this
-// file, and runs these against the service.
+// Checks docs/openapi.json and the guides with a TypeScript compiler and a running service: generates the types from the
+// document, extracts the code of docs/client.md and docs/examples, type-checks it with the programs in this directory,
+// and runs these against the service.
 //
 //   npm --prefix scripts/checks/client ci && npm --prefix scripts/checks/client test
 //
@@ -43,7 +43,7 @@ cpSync(join(guide, 'session.mjs'), join(build, 'guide', 'session.mjs'))
 await withBuilt((binary) => withService(binary, {}, async (service) => {
   for (const file of readdirSync(build).filter((name) => name.endsWith('.js')).sort()) {
     const program = await import(join(build, file))
-    if (!program.run) continue // has nothing but types
+    if (!program.run) continue // has only types
     await program.run(service)
     console.log(`${file}: done`)
   }

@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
-// subsetOf is how Istio matches: labels.Instance.SubsetOf.
+// subsetOf matches labels as Istio does: labels.Instance.SubsetOf.
 func subsetOf(selector, workload map[string]string) bool {
 	for key, want := range selector {
 		if value, ok := workload[key]; !ok || value != want {
@@ -32,7 +32,7 @@ type dataSet struct {
 	selectors []map[string]string
 }
 
-// ten returns a usual workload of ten labels.
+// ten returns a typical workload with ten labels.
 func ten() map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/name": "app-17", "tier": "t1", "env": "prod", "team": "team-3", "region": "eu-1", "zone": "a",
@@ -40,7 +40,7 @@ func ten() map[string]string {
 	}
 }
 
-// dataSets returns the five, with n selectors each.
+// dataSets returns the five data sets, with n selectors each.
 func dataSets(n int) []dataSet {
 	r := rand.New(rand.NewPCG(uint64(n), 4))
 	selectors := func(next func() map[string]string) (all []map[string]string) {
@@ -64,7 +64,7 @@ func dataSets(n int) []dataSet {
 	}
 	const many = 60
 	return []dataSet{
-		// Of three labels one is that of five selectors; the others are everywhere.
+		// Three labels: one is shared by five selectors, the others are in all.
 		{"few rare", ten(), selectors(func() map[string]string {
 			return map[string]string{
 				"app.kubernetes.io/name": fmt.Sprint("app-", r.IntN(n/5)),
@@ -72,7 +72,7 @@ func dataSets(n int) []dataSet {
 				"env":                    []string{"prod", "test", "dev"}[r.IntN(3)],
 			}
 		})},
-		// One to four labels out of a thousand, some of them often, most seldom.
+		// One to four labels out of a thousand, some frequent, most rare.
 		{"middling", numbered(10, 4), selectors(func() map[string]string {
 			set := make(map[string]string)
 			for range 1 + r.IntN(4) {
@@ -85,11 +85,11 @@ func dataSets(n int) []dataSet {
 		{"tiny vocabulary", numbered(10, 1), selectors(func() map[string]string {
 			return pick(map[string]string{}, 3, 10, func() int { return r.IntN(4) })
 		})},
-		// Five labels that the workload bears, out of its sixty, and one that it lacks, which comes last for all three.
+		// Five of the sixty labels of the workload, and a missing one, which all three implementations check last.
 		{"hostile: near misses", numbered(many, 1), selectors(func() map[string]string {
 			return pick(map[string]string{"missing": "x"}, 6, many, func() int { return 0 })
 		})},
-		// Five labels that the workload bears, out of its sixty: the result is everything, in order.
+		// Five of the sixty labels of the workload: the result is all policies in order.
 		{"hostile: all match", numbered(many, 1), selectors(func() map[string]string {
 			return pick(map[string]string{}, 5, many, func() int { return 0 })
 		})},
@@ -103,7 +103,7 @@ func entry(id int, selector map[string]string) v1beta1.Entry[string] {
 	}
 }
 
-// entries returns the policies of a data set, from the ID on, again and again until there are count.
+// entries returns count policies, which repeat those of a data set. Their IDs start at id.
 func entries(set dataSet, id, count int) []v1beta1.Entry[string] {
 	all := make([]v1beta1.Entry[string], count)
 	for i := range all {
@@ -129,13 +129,13 @@ const (
 	columns
 )
 
-// table gathers nanoseconds, for the rows in their order.
+// table collects nanoseconds by row and column.
 type table struct {
 	rows  []string
 	cells map[string]*[columns]float64
 }
 
-// measure runs a benchmark and puts its time into a cell of the table.
+// measure runs a benchmark and records its time in the table.
 func (t *table) measure(b *testing.B, row string, column int, f func(b *testing.B)) {
 	b.Run(row+"/"+[columns]string{"ours", "istio", "kubernetes"}[column], func(b *testing.B) {
 		b.ReportAllocs()
@@ -152,7 +152,7 @@ func (t *table) set(row string, column int, nanoseconds float64) {
 	t.cells[row][column] = nanoseconds
 }
 
-// print writes the table, with how many times as fast ours is.
+// print writes the table with speedups.
 func (t *table) print() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\t ours\tIstio-like\t×\tKubernetes\t×\t")
@@ -185,8 +185,8 @@ func nanoseconds(n float64) string {
 	return fmt.Sprintf("%.2f ms", n/1e6)
 }
 
-// BenchmarkTable prints, at its end, each job done by this package, as Istio does it and with Kubernetes' selectors. A
-// scan goes through the policies in their order and appends to a result that is used again, as Select does.
+// BenchmarkTable compares each operation with Istio's implementation and with Kubernetes' selectors, and prints a table. A
+// scan visits the policies in order and appends to a reused result, as Select does.
 func BenchmarkTable(b *testing.B) {
 	t := &table{cells: make(map[string]*[columns]float64)}
 	t.match(b)
@@ -284,7 +284,7 @@ func (t *table) choose(b *testing.B, row string, set dataSet) {
 	}
 }
 
-// write measures what changes cost, in the long run: the renewal of the trie is in it.
+// write measures changes, including the amortized rebuilding of the trie.
 func (t *table) write(b *testing.B, set dataSet) {
 	n := len(set.selectors)
 	const build = "build, for each of 10000"
@@ -347,7 +347,7 @@ func (t *table) write(b *testing.B, set dataSet) {
 				case <-stop:
 					return
 				default:
-					_ = x.Put(policies[i%n]) // was put before
+					_ = x.Put(policies[i%n]) // the error was checked above
 				}
 			}
 		}()

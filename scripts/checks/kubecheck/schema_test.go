@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
-// document returns the JSON of a selector, good or nearly so. It has no name twice: the schema cannot tell.
+// document returns the JSON of a valid or almost valid selector. It has no duplicate names, which a schema cannot detect.
 func document(r *rand.Rand) string {
 	values := []string{`null`, `1`, `true`, `[]`, `{}`, `"x"`}
 	labels := func() string {
@@ -93,7 +93,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// many returns the JSON of a selector with so many labels.
+// many returns the JSON of a selector with this number of labels.
 func many(labels int) string {
 	var text bytes.Buffer
 	for i := range labels {

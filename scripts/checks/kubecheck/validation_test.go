@@ -10,11 +10,10 @@ import (
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
-// generated is how many strings are held against Kubernetes, as a key and as a value each.
+// generated is the number of strings that are validated as keys and as values, and compared with Kubernetes.
 const generated = 200_000
 
-// nearly returns a string that is valid or nearly so: parts of fitting lengths and characters, with an accident now and
-// then.
+// nearly returns a valid or almost valid string: parts with valid lengths and characters, sometimes modified.
 func nearly(r *rand.Rand) string {
 	const lower, name = "abcz0189", "abczABCZ0189-_."
 	part := func(alphabet string, limit int) string {
@@ -48,11 +47,11 @@ func nearly(r *rand.Rand) string {
 	for r.IntN(5) < 2 {
 		i := r.IntN(len(s) + 1)
 		switch r.IntN(4) {
-		case 0: // a character is lost
+		case 0: // delete a character
 			s = s[:i] + s[min(i+1, len(s)):]
-		case 1: // the rest is lost
+		case 1: // truncate
 			s = s[:i]
-		default: // something comes in, often at an end
+		default: // insert a string, often at an end
 			i = []int{0, i, len(s)}[r.IntN(3)]
 			s = s[:i] + accidents[r.IntN(len(accidents))] + s[i:]
 		}

@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
-// A run goes through this many random worlds, of which one in 250 is large.
+// The number of random worlds, of which one in 250 is large.
 const worlds, large = 25_000, 250
 
 // policy is an entry of the Index with its Kubernetes selector and our Matcher.
@@ -119,7 +119,7 @@ func (w *world) expect(t *testing.T, policies []policy) {
 	}
 }
 
-// check does the writes while readers select. Each must see the Index as it was at one moment while it looked.
+// check writes while readers select. Each reader must see a consistent state of the Index.
 func (w *world) check(t *testing.T) {
 	t.Helper()
 	var x v1beta1.Index[int]
@@ -132,7 +132,7 @@ func (w *world) check(t *testing.T) {
 				proxy := i % len(w.proxies)
 				before := done.Load()
 				got = x.Select(w.proxies[proxy], got[:0])
-				after := min(done.Load()+1, int64(len(w.writes))) // one more may have been under way
+				after := min(done.Load()+1, int64(len(w.writes))) // one more may be in progress
 				seen := func(ids []int) bool { return slices.Equal(ids, got) }
 				if states := w.want[proxy][before : after+1]; !slices.ContainsFunc(states, seen) {
 					t.Errorf("a reader of %v sees %v, want one of %v", w.proxies[proxy], got, states)

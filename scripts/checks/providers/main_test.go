@@ -18,7 +18,7 @@ import (
 const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // RFC 7636, appendix B
 
 // start runs the command on a free port, and returns the settings that it printed and the address of its page. At the
-// test's end it is interrupted, and must end well.
+// end of the test it is interrupted, and must exit with 0.
 func start(t *testing.T, args ...string) (map[string]string, string) {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(context.Background())
@@ -48,7 +48,7 @@ func start(t *testing.T, args ...string) (map[string]string, string) {
 	return nil, ""
 }
 
-// fetch makes a request and returns the response and its body.
+// fetch sends a request and returns the response and its body.
 func fetch(t *testing.T, client *http.Client, method, address string, form url.Values, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
@@ -71,7 +71,7 @@ func fetch(t *testing.T, client *http.Client, method, address string, form url.V
 	return response, string(body)
 }
 
-// read fetches what has to be there.
+// read fetches a URL, which must respond 200.
 func read(t *testing.T, address string) (*http.Response, string) {
 	t.Helper()
 	response, body := fetch(t, http.DefaultClient, "GET", address, nil)
@@ -107,8 +107,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestFlow goes the whole way of each provider: the page's address for it, the consent, back to the page, and from there,
-// as the service does, with the settings that were printed, to the user.
+// TestFlow runs the flow of each provider: the authorization URL of the page, the consent, the redirect to the page, and the
+// requests of the service with the printed settings.
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	settings, page := start(t)
@@ -159,7 +159,7 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// consent goes from the page to the provider and back, as a browser does, and returns the code.
+// consent follows the redirects from the page to the provider and back as a browser does, and returns the code.
 func consent(t *testing.T, page string, p provider) string {
 	t.Helper()
 	ask := p.Authorize + "?" + url.Values{

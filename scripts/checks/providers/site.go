@@ -22,7 +22,7 @@ const (
 	facebookID, facebookSecret = "100000000000001", "fake-facebook-client-secret"
 )
 
-// site is the three fakes and the demo page under one address.
+// site serves the three fake providers and the demo page.
 type site struct {
 	base     string // without a slash at the end
 	api      *url.URL
@@ -48,7 +48,7 @@ func newSite(base string, api *url.URL, now func() time.Time) *site {
 	return s
 }
 
-// settings are those of the service that lead it to the fakes, one a line.
+// settings returns the settings of the service for the fake providers, one per line.
 func (s *site) settings() string {
 	lines := []string{
 		"GITHUB_CLIENT_ID=" + gitHubID,
@@ -65,21 +65,21 @@ func (s *site) settings() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// provider is what a client has to know of an identity provider. None of it is secret.
+// provider is the public configuration of an identity provider for a client.
 type provider struct {
 	Name      string `json:"name"`
-	Authorize string `json:"authorize"` // address of the authorisation endpoint
+	Authorize string `json:"authorize"` // address of the authorization endpoint
 	ClientID  string `json:"clientId"`
 	Scope     string `json:"scope"`
 }
 
-// config is what the page reads before it begins.
+// config is the configuration of the page.
 type config struct {
 	API       string              `json:"api"`
 	Providers map[string]provider `json:"providers"` // by the name in the service's paths
 }
 
-// config tells the page where everything is.
+// config serves the configuration.
 func (s *site) config() config {
 	return config{s.api.String(), map[string]provider{
 		"github":   {"GitHub", s.base + "/github/login/oauth/authorize", gitHubID, "read:user user:email"},
@@ -88,7 +88,7 @@ func (s *site) config() config {
 	}}
 }
 
-// handler serves the page at the root and the fakes below their names.
+// handler serves the page at the root and the fake providers under their names.
 func (s *site) handler() http.Handler {
 	files, err := fs.Sub(demo, "demo")
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *site) handler() http.Handler {
 	return mux
 }
 
-// guarded lets the page run its own script and call the service, and nothing else; and keeps the code in its address
-// from the next site.
+// guarded sets a Content-Security-Policy that allows only the script of the page and requests to the service, and a
+// Referrer-Policy that hides the code in the URL.
 func (s *site) guarded(h http.Handler) http.Handler {
 	policy := "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' " + s.api.Scheme + "://" + s.api.Host +
 		"; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"

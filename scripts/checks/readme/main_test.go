@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// toy is a service that prints a line, then mails, then nothing until it is interrupted.
+// toy is a service that prints a line, then emails, and waits for an interrupt.
 const toy = "```sh\necho 'Toy listening on http://toy:1, at %' && printf 'To: ada\\n\\nhttp://toy/#old\\nend\\nTo: eve\\n\\nhttp://toy/#new\\nend\\n'; exec tail -f /dev/null\n```\n" +
 	"```text\nToy listening on http://toy:1, at %\n```\n"
 
-// read runs a text and returns what the session says of it.
+// read runs a Markdown file and returns the output and the error.
 func read(t *testing.T, markdown string, skip ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -32,12 +32,12 @@ func TestRunAll(t *testing.T) {
 	first, second := strings.ReplaceAll(toy, "%", "first"), strings.ReplaceAll(toy, "%", "last")
 	log := func(text string) string { return "```log\n" + text + "\n```\n" }
 	sh := func(text string) string { return "```sh\n" + text + "\n```\n" }
-	const mail = "To: …\n\nhttp://toy/#…\nend"
+	const email = "To: …\n\nhttp://toy/#…\nend"
 	const paste = "LINK='http://toy/#…'\necho got $LINK\n# → got http://toy/#"
 	for _, test := range []struct {
 		name, text string
 		skip       []string
-		says       string // part of what is said
+		says       string // part of the output
 		wrong      string // part of the error; "" for none
 	}{
 		{name: "variables stay", text: sh("A=1") + sh("echo $A\n# → 1"), says: "a.md:2: ok"},
@@ -46,11 +46,11 @@ func TestRunAll(t *testing.T) {
 		{name: "nothing to run", text: "```text\nx\n```\n", wrong: "no block to run"},
 		{name: "a file", text: "```js\n// x.mjs\nexport {}\n```\n" + sh("cat x.mjs\n# → // x.mjs…export {}"), says: "a.md:2: ok"},
 		{name: "js without a name", text: "```js\nexport {}\n```\n", wrong: "no block to run"},
-		{name: "the first mail", text: first + log(mail) + sh(paste+"old")},
-		{name: "the second", text: first + log(mail) + log(mail) + sh(paste+"new")},
-		{name: "a mail that is named", text: first + log("To: eve…end") + sh(paste+"new")},
+		{name: "the first email", text: first + log(email) + sh(paste+"old")},
+		{name: "the second email", text: first + log(email) + log(email) + sh(paste+"new")},
+		{name: "an email by address", text: first + log("To: eve…end") + sh(paste+"new")},
 		{name: "another service at the address", text: first + log("To: eve") + second + log("To: ada\n…\nend") + sh(paste+"old")},
-		{name: "two services", text: first + strings.ReplaceAll(second, "toy:1", "toy:2") + log("Toy listening on http://toy:2, at last")},
+		{name: "two services", text: first + strings.ReplaceAll(second, "toy:1", "toy:2") + log("Toy listening on http://toy:2, ready")},
 		{name: "not whole lines", text: "```sh\necho Toy listening on http://toy:1\n```\n```text\nToy listening on http://toy:1\n```\n" + log("listening"), wrong: "listening: the service exited"},
 		{name: "no service", text: log("x"), wrong: "no service is running"},
 		{name: "nothing like it", text: first + log("To: ada") + sh("A='To: eve…'"), wrong: "no output matches To: eve…"},

@@ -85,7 +85,7 @@ func TestCheckFindsWhatTheTextGetsWrong(t *testing.T) {
 		{"another body", said, result{0, `{"id":"1","name":"adaX[]"}`, "HTTP 201\n"}, "adaX"},
 		{"more than it says", said, result{0, `{"id":"1","name":"ada.[]"} more`, "HTTP 201\n"}, "more"},
 		{"no call", said, result{0, "", ""}, "no HTTP call"},
-		{"a captured answer first", said, result{0, `{"id":"1","name":"ada.[]"}`, "HTTP 200\nHTTP 201\n"}, ""},
+		{"a captured response first", said, result{0, `{"id":"1","name":"ada.[]"}`, "HTTP 200\nHTTP 201\n"}, ""},
 		{"a captured error first", said, result{0, `{"id":"1","name":"ada.[]"}`, "HTTP 401\nHTTP 201\n"}, "status 401"},
 		{"as it says, without a call", printed, result{0, "10 calls, 1 refresh\n", ""}, ""},
 		{"as it says, after a call", printed, result{0, "10 calls, 1 refresh\n", "HTTP 204\n"}, ""},
@@ -93,8 +93,8 @@ func TestCheckFindsWhatTheTextGetsWrong(t *testing.T) {
 		{"printed something else", printed, result{0, "10 calls, 2 refreshes\n", ""}, "2 refreshes"},
 		{"failing command", silent, result{7, "", "curl: (7) refused\nHTTP 000\n"}, "refused"},
 		{"failing command, promised", said, result{1, "", "HTTP 201\n"}, "exit code 1"},
-		{"nothing said, well answered", silent, result{0, "anything", "HTTP 200\nHTTP 302\n"}, ""},
-		{"nothing said, badly answered", silent, result{0, "problem", "HTTP 200\nHTTP 404\n"}, "status 404"},
+		{"no expectation, success", silent, result{0, "anything", "HTTP 200\nHTTP 302\n"}, ""},
+		{"no expectation, error", silent, result{0, "problem", "HTTP 200\nHTTP 404\n"}, "status 404"},
 	} {
 		err := test.step.check(test.result)
 		if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
