@@ -85,7 +85,7 @@ func (l *Load) Start() {
 	}
 }
 
-// Stop waits for the last response to each client. Repetitions of a request with an Idempotency-Key are cancelled: they
+// Stop waits for the last response to each client. Repetitions of a request with an Idempotency-Key are canceled: they
 // would wait up to 10 s for a first request that was cut off.
 func (l *Load) Stop() {
 	l.cancel()

@@ -14,7 +14,7 @@ type request struct {
 	form             map[string]string // sent as JSON
 	header           map[string]string
 	basic            bool // with HTTP Basic authentication, not a token
-	repeated         bool // an earlier request sent again; cancelled when the load stops
+	repeated         bool // retry of an earlier request; canceled when the load stops
 }
 
 // response has status 0 if there was none.
@@ -89,7 +89,7 @@ func (c *client) checkError(r request, got response) {
 	}
 }
 
-// expect reports whether a response has the wanted status. Another one is a violation, unless the request failed.
+// expect reports whether a response has the wanted status. Any other status is a violation, unless the request failed.
 func (c *client) expect(r request, got response, status int) bool {
 	if got.status != status && !got.failed() {
 		c.load.violation("%s: status %d, want %d: %s", r.op, got.status, status, got.body)

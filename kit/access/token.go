@@ -34,7 +34,7 @@ type claims struct {
 	Session string `json:"sid"`
 }
 
-// Sign returns a token for a session of a user, and when it expires: a whole second.
+// Sign returns a token for a session of a user, and its expiry, which is in whole seconds.
 func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, err error) {
 	now := t.now()
 	expires = now.Add(t.ttl).Truncate(time.Second)

@@ -55,8 +55,8 @@ func failed(permanent bool, format string, args ...any) error {
 
 // Options configure a Sender, in addition to Settings.
 type Options struct {
-	// Print receives whole emails, with links and addresses, if none are sent. It is for development; if nil, the log
-	// has only one line per email.
+	// Print receives complete emails, with links and addresses, if email is not configured. Use it for development only. If
+	// it is nil, the log has one line per email.
 	Print   io.Writer
 	Log     *slog.Logger
 	RootCAs *x509.CertPool // trusted by the clients; nil uses those of the system

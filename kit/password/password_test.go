@@ -17,7 +17,7 @@ import (
 func TestHashAndVerify(t *testing.T) {
 	t.Parallel()
 	h := NewHasher()
-	for _, pass := range []string{"correct horse battery", " blanks count ", "пароль密码", strings.Repeat("x", 128)} {
+	for _, pass := range []string{"correct horse battery", " spaces count ", "пароль密码", strings.Repeat("x", 128)} {
 		hash, err := h.Hash(t.Context(), pass)
 		if err != nil {
 			t.Fatal(err)

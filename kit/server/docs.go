@@ -24,7 +24,7 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Documents describe the API: the same in OpenAPI 3 and in Swagger 2.
+// Documents has the description of the API in two formats: OpenAPI 3 and Swagger 2.
 type Documents struct{ OpenAPI, Swagger []byte }
 
 // docsPolicy lets Swagger UI load its own files and call this service, and nothing else.
@@ -58,7 +58,7 @@ const (
 	docFile         = "doc.json"
 )
 
-// page is Swagger UI.
+// page serves Swagger UI.
 type page struct {
 	files          map[string]file
 	plain, gzipped gin.HandlerFunc // gin-swagger with uncompressed and with compressed files
@@ -180,7 +180,7 @@ func redirect(c *gin.Context, location string) {
 	c.Writer.WriteHeaderNow()
 }
 
-// withRoot sets a property of a document, which has the path of the API.
+// withRoot sets the property of a document that has the path of the API.
 func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {

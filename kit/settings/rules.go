@@ -14,7 +14,7 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// The rules that this package adds to validator's.
+// The rules that this package adds to those of validator.
 const (
 	tagSecret     = "secret"
 	tagProduction = "production"
@@ -81,8 +81,8 @@ func (l *loader) reason(name string, e validator.FieldError) string {
 	return "does not satisfy " + rule
 }
 
-// nameOf returns the name of the setting in the Go field, which is in the same struct as the named setting: rules name
-// Go fields.
+// nameOf returns the name of the setting of a Go field in the same struct as sibling. The parameters of rules are Go
+// field names.
 func (l *loader) nameOf(field, sibling string) string {
 	at := slices.Index(l.names, sibling)
 	for distance := range l.names {
@@ -118,7 +118,7 @@ func (l *loader) secretReason(name string, value reflect.Value) string {
 	return ""
 }
 
-// typeReason returns which values a field accepts.
+// typeReason describes the values that a field accepts.
 func typeReason(f reflect.StructField) string {
 	reason := "must be a string"
 	switch {

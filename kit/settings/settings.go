@@ -2,8 +2,8 @@
 // environment take precedence. All mistakes are reported together, each with the name of the setting, the reason and an
 // example.
 //
-// Settings are the fields of a struct that have a mapstructure tag; fields that are structs without one are searched
-// too, so any package can declare its own:
+// Settings are the fields of a struct that have a mapstructure tag; nested structs without the tag are searched
+// too, so each package can declare its own settings:
 //
 //	type Settings struct {
 //		Secret string        `mapstructure:"API_SECRET" validate:"secret" example:"change-me-to-a-long-random-secret"`
@@ -80,7 +80,7 @@ type Checker interface {
 // Source describes where settings came from.
 type Source struct {
 	Created string   // the .env file that Load wrote, or ""
-	Unknown []string // names in .env that are no setting, sorted
+	Unknown []string // names in .env that are not settings, sorted
 }
 
 // Entropy of a generated secret, and the minimum length in production: RFC 7518 section 3.2 requires 32 bytes for HS256.

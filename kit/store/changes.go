@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Changes returns a Set for each field of a struct that is not nil: the input of an update, whose fields are pointers with
-// JSON names. A pointer to nil is Unset, as is "" in a field with omitempty; a pointer to a nil slice sets an empty one.
+// Changes returns the changes for the input of an update: a struct of pointers with JSON names. A nil pointer makes
+// no change. A pointer to nil, or to a zero value in a field with omitempty, is Unset. A pointer to a nil slice sets
+// an empty slice. Any other pointer is Set.
 func Changes(input any) (changes []Change) {
 	v := reflect.ValueOf(input)
 	for i := range v.NumField() {

@@ -27,8 +27,8 @@ const (
 )
 
 // Comparison compares a field with a value: a string, bool, int, int64, float64, Time or ID, a type based on one of
-// them, a pointer to one of them, or nil for absent. Gt, Gte, Lt and Lte never select a document without the field, and
-// nothing if the value is nil. Ne selects documents without the field.
+// them, a pointer to one of them, or nil for absent. Gt, Gte, Lt and Lte do not select documents without the field, and
+// select nothing if the value is nil. Ne selects documents without the field.
 type Comparison struct {
 	Op    Op
 	Field string
@@ -48,7 +48,7 @@ type Connective struct {
 }
 
 // TextSearch selects documents whose Spec.Search fields, taken together, have a word that begins with each word of
-// Text. Words and QueryWords define the words. A text without words selects nothing.
+// Text. Words and QueryWords define the words. A string without words selects nothing.
 type TextSearch struct{ Text string }
 
 func (Comparison) filter() {}
@@ -57,7 +57,7 @@ func (Connective) filter() {}
 func (TextSearch) filter() {}
 
 // Scalar converts the value of a Comparison to its basic type: nil, string, bool, int64, float64, ID or Time. Any other
-// type is an error: MongoDB would interpret a document or an array as more than data.
+// type is an error, because a document or an array could contain MongoDB operators.
 func Scalar(v any) (any, error) {
 	if IsNil(v) {
 		return nil, nil
@@ -101,13 +101,13 @@ func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 // In selects documents whose field equals one of the values.
 func In(field string, values ...any) Filter { return Membership{field, values} }
 
-// And selects what all filters select. nil filters are ignored.
+// And selects the documents that all filters select. nil filters are ignored.
 func And(filters ...Filter) Filter { return Connective{OpAnd, present(filters)} }
 
-// Or selects what any of the filters selects. nil filters are ignored.
+// Or selects the documents that at least one filter selects. nil filters are ignored.
 func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }
 
-// Search selects documents that have every word of the text, as TextSearch says.
+// Search selects documents that have every word of the string. See TextSearch.
 func Search(text string) Filter { return TextSearch{text} }
 
 func present(filters []Filter) []Filter {

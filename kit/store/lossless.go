@@ -14,9 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// CheckLossless fails if doc, a pointer to a document that was read, lacks something of the stored document, which is
-// given as JSON: an unknown field, or a value that its Go type changes. Null and absent are the same, and a known field
-// may be absent from doc if its stored value is empty.
+// CheckLossless compares doc, a pointer to a decoded document, with the stored JSON. It fails if doc cannot represent
+// the JSON: the type has no such field, or changes the value. Null equals absent, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
 	again, err := stdjson.Marshal(doc)
 	if err != nil {
@@ -51,8 +50,8 @@ func parse(object []byte) (tree map[string]any, err error) {
 	return tree, err
 }
 
-// lost returns the path to a value of before that after lacks, or has with another value; nil if there is none. It is
-// no loss if after lacks an empty value.
+// lost returns the path of the first value of before that is missing or different in after, or nil. A missing empty
+// value is not a difference.
 func lost(before, after any) []string {
 	same := false
 	switch before := before.(type) {

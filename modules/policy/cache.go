@@ -18,7 +18,7 @@ import (
 const (
 	maxAge    = 30 * time.Second // of a snapshot
 	maxCached = 256 << 20        // approximate bytes of all snapshots; the last used is kept even if it is larger
-	timeout   = 10 * time.Second // of work that continues if the client leaves
+	timeout   = 10 * time.Second // of work that continues if the client disconnects
 )
 
 // cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
@@ -29,8 +29,8 @@ const (
 //     stamp, and for at most maxAge.
 //
 // A snapshot that lacks an acknowledged write has an older stamp, so it is not reused. A write that was not acknowledged
-// (the instance crashed before it set the stamp) becomes visible within maxAge. Stamps are never deleted, so that no
-// stamp returns.
+// (the instance crashed before it set the stamp) becomes visible within maxAge. Stamps are never deleted, so
+// a snapshot can never become valid again.
 type cache struct {
 	policies   *store.Collection[Policy]
 	stamps     *store.Collection[stamp]
@@ -40,7 +40,7 @@ type cache struct {
 	turns      [64]sync.Mutex // held while a namespace is loaded; namespaces may share one
 	mu         sync.Mutex
 	kept       map[string]*list.Element // by namespace
-	recent     *list.List               // of *snapshot, the last used in front
+	recent     *list.List               // of *snapshot, most recently used first
 	bytes, max int
 }
 
@@ -110,7 +110,7 @@ func (c *cache) lookup(ctx context.Context, namespace string) (string, *snapshot
 	return current.Value, nil, nil
 }
 
-// load reads a namespace and keeps the snapshot, unless a load that ended just now left a valid one.
+// load reads a namespace and keeps the snapshot, unless another load has just kept a valid one.
 func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	expires := c.now().Add(maxAge)
 	stamp, s, err := c.lookup(ctx, namespace)

@@ -375,7 +375,7 @@ func TestUnverifiedAtGitHub(t *testing.T) {
 	eve := h.fakes["github"].AddUser(providers.User{ID: "66"})
 	proof := Proof{Code: h.fakes["github"].Code(eve.ID, callback, ""), RedirectURI: callback}
 	_, _, err := h.SignIn(t.Context(), nobody, home, "github", proof)
-	if !apperr.Is(err, apperr.Conflict) || !strings.Contains(err.Error(), "Have it verified there") {
+	if !apperr.Is(err, apperr.Conflict) || !strings.Contains(err.Error(), "Verify it at GitHub") {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,7 @@ func TestTranslate(t *testing.T) {
 		{"none", nil, ""},
 		{"no document", driver.ErrNoDocuments, apperr.NotFound},
 		{"duplicate", write(11000), apperr.Conflict},
-		{"cancelled", fmt.Errorf("selecting: %w", context.Canceled), apperr.Unavailable},
+		{"canceled", fmt.Errorf("selecting: %w", context.Canceled), apperr.Unavailable},
 		{"late", context.DeadlineExceeded, apperr.Unavailable},
 		{"closed", driver.ErrClientDisconnected, apperr.Unavailable},
 		{"refused", &net.OpError{Op: "dial", Err: errors.New("refused")}, apperr.Unavailable},

@@ -22,7 +22,7 @@ func newProxy(t *testing.T, response func(request []byte) bson.D) (*proxy.Proxy,
 	}
 	var upward func(client, server net.Conn) error
 	if response != nil {
-		upward = func(client, server net.Conn) error { return answerSome(client, server, response) }
+		upward = func(client, server net.Conn) error { return relay(client, server, response) }
 	}
 	p, err := proxy.New(u.Host, upward)
 	if err != nil {
@@ -36,8 +36,8 @@ func newProxy(t *testing.T, response func(request []byte) bson.D) (*proxy.Proxy,
 	return p, u.String()
 }
 
-// answerSome passes requests on, or responses them itself.
-func answerSome(client, server net.Conn, response func(request []byte) bson.D) error {
+// relay forwards requests, or sends the response of the function.
+func relay(client, server net.Conn, response func(request []byte) bson.D) error {
 	for {
 		head := make([]byte, 16)
 		if _, err := io.ReadFull(client, head); err != nil {

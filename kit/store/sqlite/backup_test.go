@@ -66,7 +66,7 @@ func TestBackupRefuses(t *testing.T) {
 	must(t, os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600))
 	before, err := os.ReadDir(dir)
 	must(t, err)
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []struct {
 		ctx        context.Context
@@ -78,7 +78,7 @@ func TestBackupRefuses(t *testing.T) {
 		{t.Context(), filepath.Join(dir, "missing"), filepath.Join(dir, "x"), "no such file"},
 		{t.Context(), dir, filepath.Join(dir, "x"), "not a regular file"},
 		{t.Context(), text, filepath.Join(dir, "x"), "not a database"},
-		{cancelled, path, filepath.Join(dir, "x"), context.Canceled.Error()},
+		{canceled, path, filepath.Join(dir, "x"), context.Canceled.Error()},
 	} {
 		err := sqlite.Backup(test.ctx, test.from, test.file, func(int64, int64) {})
 		wantError(t, err, test.want)

@@ -259,7 +259,7 @@ func TestGivenUp(t *testing.T) {
 	}))
 }
 
-// TestReaders checks that reads do not wait for a write, but for a free connection.
+// TestReaders checks that reads wait for a free connection, but not for a write.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{Readers: 1})

@@ -236,7 +236,7 @@ func testContext(t *testing.T, open Opener) {
 	c := prepare(t, db, docSpec())
 	insert(t, c, newDoc("a"))
 
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
@@ -244,7 +244,7 @@ func testContext(t *testing.T, open Opener) {
 	calls := verbs(c)
 	calls["Ping"] = db.Ping
 	for name, call := range calls {
-		for ctx, want := range map[context.Context]error{cancelled: context.Canceled, late: context.DeadlineExceeded} {
+		for ctx, want := range map[context.Context]error{canceled: context.Canceled, late: context.DeadlineExceeded} {
 			err := call(ctx)
 			if wantCode(t, err, apperr.Unavailable); !errors.Is(err, want) {
 				t.Errorf("%s fails with %v, want %v", name, err, want)
@@ -252,7 +252,7 @@ func testContext(t *testing.T, open Opener) {
 		}
 	}
 	for range 100 { // a race that a change of a caller who is gone might win
-		wantCode(t, c.Insert(cancelled, newDoc("late")), apperr.Unavailable)
+		wantCode(t, c.Insert(canceled, newDoc("late")), apperr.Unavailable)
 	}
 	wantTitles(t, c, store.Eq("count", 0), "a")
 	must(t, db.Ping(t.Context()))

@@ -193,7 +193,7 @@ func exchange(code string, changes ...string) url.Values {
 	}, changes...)
 }
 
-// endpoints are the paths of the authorisation and of the exchange.
+// endpoints are the paths of the authorization and of the exchange.
 type endpoints struct{ authorize, token string }
 
 // each runs a test on the three providers.

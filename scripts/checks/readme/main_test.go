@@ -50,7 +50,7 @@ func TestRunAll(t *testing.T) {
 		{name: "the second email", text: first + log(email) + log(email) + sh(paste+"new")},
 		{name: "an email by address", text: first + log("To: eve…end") + sh(paste+"new")},
 		{name: "another service at the address", text: first + log("To: eve") + second + log("To: ada\n…\nend") + sh(paste+"old")},
-		{name: "two services", text: first + strings.ReplaceAll(second, "toy:1", "toy:2") + log("Toy listening on http://toy:2, ready")},
+		{name: "two services", text: first + strings.ReplaceAll(second, "toy:1", "toy:2") + log("Toy listening on http://toy:2, at last")},
 		{name: "not whole lines", text: "```sh\necho Toy listening on http://toy:1\n```\n```text\nToy listening on http://toy:1\n```\n" + log("listening"), wrong: "listening: the service exited"},
 		{name: "no service", text: log("x"), wrong: "no service is running"},
 		{name: "nothing like it", text: first + log("To: ada") + sh("A='To: eve…'"), wrong: "no output matches To: eve…"},
