@@ -227,7 +227,7 @@ var resetToken = regexp.MustCompile(testkit.LinkOrigin + `/\S*?([\w-]{43})`)
 
 var pathParam = regexp.MustCompile(`\{\w+\}`)
 
-const nobody = "000000000000000000000000" // an unknown ID
+const unknownID = "000000000000000000000000" // an unknown ID
 
 // newRecord creates a record of the collection at the beginning of the path, and returns its path, or "" if the API cannot
 // create one.
@@ -267,7 +267,7 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 	r := testkit.Request{Method: method, Path: path}
 	if collection, rest, ok := strings.Cut(path, "/{"); ok {
 		_, below, _ := strings.Cut(rest, "}")
-		r.Path = cmp.Or(k.record(), collection+"/"+nobody) + below
+		r.Path = cmp.Or(k.record(), collection+"/"+unknownID) + below
 	}
 	form := op.examples(full)
 	if path == "/password-resets" {
@@ -372,7 +372,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 			r.As = k.other().Token
 		}
 	case "404":
-		r.Path = pathParam.ReplaceAllString(k.path, nobody)
+		r.Path = pathParam.ReplaceAllString(k.path, unknownID)
 	case "408":
 		k = k.again(func(c *testkit.Config) { c.BodyTimeout = time.Millisecond })
 		body, never := io.Pipe()

@@ -136,9 +136,9 @@ func TestHugeBody(t *testing.T) {
 	eve := api.SignUp("user")
 	huge := strings.Repeat("x", 10<<20)
 	for name, r := range map[string]request{
-		"a user":         {Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"` + huge + `"}`},
-		"nobody":         {Method: "POST", Path: "/articles", JSON: `{"title":"` + huge + `"}`},
-		"nobody, a form": {Method: "POST", Path: "/auth", Form: url.Values{"access_token": {huge}}},
+		"a user":          {Method: "POST", Path: "/articles", As: eve.Token, JSON: `{"title":"` + huge + `"}`},
+		"no user":         {Method: "POST", Path: "/articles", JSON: `{"title":"` + huge + `"}`},
+		"no user, a form": {Method: "POST", Path: "/auth", Form: url.Values{"access_token": {huge}}},
 	} {
 		want(t, 413, api.Do(r), "10 MiB from "+name)
 	}

@@ -41,7 +41,7 @@ func TestAccountEnumeration(t *testing.T) {
 			sameResponse(t, there.Do(r), absent.Do(r), fmt.Sprint(name, ", guess ", i+1))
 		}
 	}
-	want(t, 429, absent.Do(try(email, guess, "")), "guesses at nobody's account")
+	want(t, 429, absent.Do(try(email, guess, "")), "guesses at an unknown account")
 }
 
 // TestBruteForce tries one password after another.

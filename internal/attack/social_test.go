@@ -95,7 +95,7 @@ func TestForgedIDToken(t *testing.T) {
 		"expired":                           providers.Claim("exp", now.Add(-time.Second).Unix()),
 		"before its time":                   providers.Claim("nbf", now.Add(time.Hour).Unix()),
 		"without an end":                    providers.Claim("exp", nil),
-		"of nobody":                         providers.Claim("sub", ""),
+		"no subject":                        providers.Claim("sub", ""),
 	} {
 		if got := w.Do(enter("google", "", "id_token", w.Google.IDToken("7", change))); got.Status < 400 {
 			t.Errorf("an ID token %s: the attack succeeded: the attacker got %d: %s", name, got.Status, got.Body)

@@ -77,7 +77,7 @@ func TestIdempotencyScope(t *testing.T) {
 		testkit.Row("is not kept", keyed("f", ada.Token, "T"), 201, nil, nil),
 		testkit.Row("long key", keyed(long, ada.Token, "T"), 400, []string{"Idempotency-Key"}, nil),
 		testkit.Row("odd key", keyed("a b", ada.Token, "T"), 400, nil, nil),
-		testkit.Row("nobody", keyed("k", "", "T"), 401, nil, nil),
+		testkit.Row("no user", keyed("k", "", "T"), 401, nil, nil),
 	})
 	user := testkit.Request{
 		Method: "POST", Path: "/users", As: testkit.MasterKey, Header: http.Header{"Idempotency-Key": {"k"}},

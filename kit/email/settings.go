@@ -113,7 +113,7 @@ func smtpRoute(address string) (r route, reason string) {
 	return r, ""
 }
 
-// validKey reports whether a key is visible ASCII, so that it is a valid header.
+// validKey reports whether a key has only visible ASCII characters, as a header requires.
 func validKey(key string) bool {
 	return key != "" && strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }

@@ -141,12 +141,12 @@ func TestGuard(t *testing.T) {
 		status                          int
 		want                            string // in the body
 	}{
-		{"nobody, public", "/public", "", "", 200, "anonymous"},
+		{"no user, public", "/public", "", "", 200, "anonymous"},
 		{"user, public", "/public", "", "Bearer " + userToken, 200, "user"},
 		{"master, public", "/public", "", "Bearer " + masterKey, 200, "master"},
 		{"bad, public", "/public", "", "Bearer x", 401, ""},
 		{"bad in body, public", "/public", "access_token=x", "", 401, ""},
-		{"nobody, master", "/master", "", "", 401, "master key is missing"},
+		{"no user, master", "/master", "", "", 401, "master key is missing"},
 		{"master in body", "/master", "access_token=" + masterKey, "", 200, "master"},
 		{"master in query", "/master?access_token=" + masterKey, "", "", 200, "master"},
 		{"master in header", "/master", "", "bearer  " + masterKey, 200, "master"},
@@ -438,7 +438,7 @@ func TestClientAddress(t *testing.T) {
 		forwarded string
 		want      string
 	}{
-		"nobody is trusted":  {nil, "203.0.113.7", "192.0.2.1"},
+		"no trusted proxy":   {nil, "203.0.113.7", "192.0.2.1"},
 		"one proxy":          {[]string{"192.0.2.0/24"}, "203.0.113.7", "203.0.113.7"},
 		"a forged hop":       {[]string{"192.0.2.0/24"}, "198.51.100.1, 203.0.113.7", "203.0.113.7"},
 		"two proxies":        {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "203.0.113.7, 10.1.2.3", "203.0.113.7"},
@@ -562,12 +562,12 @@ func BenchmarkRequest(b *testing.B) {
 
 // TestNotWatched checks that disabled telemetry does not allocate.
 func TestNotWatched(t *testing.T) {
-	var nobody *telemetry.Observer
+	var disabled *telemetry.Observer
 	r := httptest.NewRequest("GET", "/things/1", nil)
 	if n := testing.AllocsPerRun(100, func() {
-		ctx, seen := nobody.Begin(r, r.Method, "/things/:id")
+		ctx, seen := disabled.Begin(r, r.Method, "/things/:id")
 		if ctx != r.Context() || seen.TraceID() != "" {
-			t.Error("somebody watches")
+			t.Error("disabled telemetry is active")
 		}
 		seen.End(200, "")
 	}); n != 0 {

@@ -83,7 +83,7 @@ func TestEvaluate(t *testing.T) {
 			[]string{`{"count":0,"rows":[],"explain":[]}`}, nil),
 		row("admin", post(admin.Token), 200, nil, nil),
 		row("master key", post(testkit.MasterKey), 401, nil, nil),
-		row("nobody", post(""), 401, nil, nil),
+		row("no user", post(""), 401, nil, nil),
 	})
 }
 

@@ -50,7 +50,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	api.Clock.Advance(time.Second)
-	path, nobody := "/policies/"+p.ID.Hex(), "/policies/"+store.NewID().Hex()
+	path, unknown := "/policies/"+p.ID.Hex(), "/policies/"+store.NewID().Hex()
 	selector := `"selector":{"matchLabels":{"app":"reviews","example.com/a.b_c":""}}`
 	created := `"createdAt":"` + p.CreatedAt.String() + `"`
 	post := func(as string, body any) request {
@@ -73,12 +73,12 @@ func TestPolicy(t *testing.T) {
 		row("user", post(ada.Token, `{"namespace":"n","name":"x"}`), 403, []string{"forbidden"}, nil),
 		row("credential before validation", post(ada.Token, `{}`), 403, nil, nil),
 		row("master key", post(testkit.MasterKey, `{"namespace":"n","name":"x"}`), 401, nil, nil),
-		row("nobody", post("", `{"namespace":"n","name":"x"}`), 401, nil, nil),
+		row("no user", post("", `{"namespace":"n","name":"x"}`), 401, nil, nil),
 
 		row("show", request{Method: "GET", Path: path, As: ada.Token}, 200, []string{`"namespace":"shop","name":"reviews"`, selector, created}, []string{"revision", "version"}),
-		row("show, nobody", request{Method: "GET", Path: path}, 401, nil, nil),
+		row("show, no user", request{Method: "GET", Path: path}, 401, nil, nil),
 		row("show, master key", request{Method: "GET", Path: path, As: testkit.MasterKey}, 401, nil, nil),
-		row("unknown", request{Method: "GET", Path: nobody, As: ada.Token}, 404, nil, nil),
+		row("unknown", request{Method: "GET", Path: unknown, As: ada.Token}, 404, nil, nil),
 		row("malformed", request{Method: "GET", Path: "/policies/evaluate", As: ada.Token}, 404, nil, nil),
 
 		row("rename", change(admin.Token, `{"name":"new"}`), 200, []string{`"name":"new"`, selector, created}, []string{`"updatedAt":"` + p.UpdatedAt.String()}),
@@ -94,12 +94,12 @@ func TestPolicy(t *testing.T) {
 		row("empty name", change(admin.Token, `{"name":"","namespace":" "}`), 400, []string{`"param":"name","code":"required"`, `"param":"namespace","code":"required"`}, nil),
 		row("change nothing", change(admin.Token, `{}`), 200, []string{`"app":"null"`}, nil),
 		row("change, user", change(ada.Token, `{"name":"x"}`), 403, nil, nil),
-		row("change, nobody", change("", `{"name":"x"}`), 401, nil, nil),
-		row("change unknown", request{Method: "PUT", Path: nobody, As: admin.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
+		row("change, no user", change("", `{"name":"x"}`), 401, nil, nil),
+		row("change unknown", request{Method: "PUT", Path: unknown, As: admin.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
 		row("change malformed", request{Method: "PUT", Path: "/policies/x", As: admin.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
 
 		row("delete, user", request{Method: "DELETE", Path: path, As: ada.Token}, 403, nil, nil),
-		row("delete, nobody", request{Method: "DELETE", Path: path}, 401, nil, nil),
+		row("delete, no user", request{Method: "DELETE", Path: path}, 401, nil, nil),
 		row("delete", request{Method: "DELETE", Path: path, As: admin.Token}, 204, nil, nil),
 		row("gone", request{Method: "GET", Path: path, As: ada.Token}, 404, nil, nil),
 		row("delete again", request{Method: "DELETE", Path: path, As: admin.Token}, 404, nil, nil),
@@ -339,7 +339,7 @@ func TestList(t *testing.T) {
 		row("names", list("name[gte]=p2&name[ne]=p3"), 200, []string{`"count":1`, `"name":"p2"`}, nil),
 		row("oldest first", list("sort=createdAt&limit=1"), 200, []string{`"p3"`}, []string{`"p1"`}),
 		row("some fields", list("fields=name,namespace&limit=1"), 200, []string{`"name":"p1"`}, []string{"selector", "createdAt"}),
-		row("nobody", request{Method: "GET", Path: "/policies"}, 401, nil, nil),
+		row("no user", request{Method: "GET", Path: "/policies"}, 401, nil, nil),
 		row("unknown", list("q=x"), 400, []string{`"param":"q","code":"unknown"`}, nil),
 		row("no such sort", list("sort=namespace"), 400, []string{`"param":"sort","code":"one_of"`}, nil),
 	})

@@ -328,8 +328,8 @@ func TestRejectedProof(t *testing.T) {
 	ofGoogle := []spoiled{
 		{"ID token for another app", idToken(providers.Claim("aud", providers.ForeignClientID))},
 		{"ID token for us and another app", idToken(providers.Claim("aud", []string{"1234567890", providers.ForeignClientID}))},
-		{"ID token for nobody", idToken(providers.Claim("aud", nil))},
-		{"ID token for nobody in a list", idToken(providers.Claim("aud", []string{}))},
+		{"ID token without an audience", idToken(providers.Claim("aud", nil))},
+		{"ID token with an empty audience list", idToken(providers.Claim("aud", []string{}))},
 		{"expired ID token", idToken(providers.Claim("exp", past))},
 		{"ID token that never expires", idToken(providers.Claim("exp", nil))},
 		{"ID token of the future", idToken(providers.Claim("nbf", 4_000_000_000))},

@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the project. */
+/** The directory of the project. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** How long to wait for anything, in ms. */
+/** The timeout of all waits, in ms. */
 export const timeout = 20_000
 
-/** Builds the service into a new folder, gives job its path and the folder, and takes the folder away in the end. */
+/** Builds the service into a new directory, calls job with its path and the directory, and then deletes the directory. */
 export async function withBuilt(job) {
   const dir = mkdtempSync(join(tmpdir(), 'service-'))
   try {
@@ -28,8 +28,8 @@ export async function withBuilt(job) {
 }
 
 /**
- * Starts the service, and ends it after the job, which gets its address, its master key, and said: a function that
- * resolves to what the service has printed that matches, or soon will. What it printed is shown if the job fails.
+ * Starts the service, calls job, and stops the service. The job gets the address, the master key, and said: a function
+ * that waits for matching output of the service and resolves to it. The output is printed if the job fails.
  */
 export async function withService(binary, settings, job) {
   const dir = mkdtempSync(join(tmpdir(), 'data-')) // without a .env
@@ -64,7 +64,7 @@ export async function withService(binary, settings, job) {
     look()
     ended.then(() => { // no effect on a settled promise
       clearTimeout(late)
-      reject(new Error(`the service has ended, and not printed ${pattern}`))
+      reject(new Error(`the service exited without printing ${pattern}`))
     })
   })
   try {

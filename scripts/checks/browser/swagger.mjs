@@ -27,7 +27,7 @@ function findChromium() {
   throw new Error('no Chromium found; install one, or set CHROMIUM to its path')
 }
 
-/** Starts a browser with a profile in the folder, and closes it after the job, which gets a page. */
+/** Starts a browser with a profile in the directory, calls job with a page, and closes the browser. */
 async function withBrowser(dir, job) {
   const browser = await chromium.launchPersistentContext(join(dir, 'profile'), {
     executablePath: findChromium(),
@@ -43,14 +43,14 @@ async function withBrowser(dir, job) {
   }
 }
 
-/** Serves what is at the target below a prefix, which it takes off, as nginx does; the job gets the address. */
+/** Calls job with the address of a proxy that removes a prefix and forwards to the target, as nginx does. */
 async function withProxy(target, prefix, job) {
   const proxy = createServer((request, response) => {
     if (!request.url.startsWith(`${prefix}/`)) return response.writeHead(404).end()
     const headers = { ...request.headers, host: new URL(target).host }
-    const onward = send(target + request.url.slice(prefix.length), { method: request.method, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.headers)
-      answer.pipe(response)
+    const onward = send(target + request.url.slice(prefix.length), { method: request.method, headers }, (result) => {
+      response.writeHead(result.statusCode, result.headers)
+      result.pipe(response)
     })
     onward.on('error', () => response.destroy())
     request.pipe(onward)
@@ -64,7 +64,7 @@ async function withProxy(target, prefix, job) {
   }
 }
 
-/** Notes everything that a page should not do: it may ask for what is at the address and below, and for nothing else. */
+/** Records errors of a page, and its requests to other addresses than the given one. */
 function watch(page, address) {
   const faults = []
   page.on('request', (request) => {
@@ -81,7 +81,7 @@ function watch(page, address) {
   return faults
 }
 
-/** Opens an operation's block, fills in its parameters or its body, and executes it; resolves to the status and body shown. */
+/** Executes an operation with parameters or a body; resolves to the displayed status and body. */
 async function execute(page, method, path, { parameters = {}, json }) {
   const block = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) })
   if (!(await block.getByRole('button', { name: 'Execute' }).isVisible())) {
@@ -97,23 +97,23 @@ async function execute(page, method, path, { parameters = {}, json }) {
     await block.locator('.body-param__text').fill(JSON.stringify(json))
   }
   await block.getByRole('button', { name: 'Execute' }).click()
-  const answer = block.locator('.live-responses-table')
-  const body = answer.locator('.response-col_description pre').first()
+  const result = block.locator('.live-responses-table')
+  const body = result.locator('.response-col_description pre').first()
   await body.waitFor()
-  await answer.scrollIntoViewIfNeeded()
-  const status = await answer.locator('.response-col_status').last().innerText()
+  await result.scrollIntoViewIfNeeded()
+  const status = await result.locator('.response-col_status').last().innerText()
   return { status: status.trim(), body: await body.innerText() }
 }
 
-/** Opens the page, which shows the operations. */
+/** Opens the page and waits for the operations. */
 async function open(page, address) {
   await page.goto(`${address}/docs/`)
   await page.getByText('Create an article').waitFor()
   const methods = await page.locator('#operations-tag-articles ~ .no-margin .opblock-summary-method').allInnerTexts()
-  assert.deepEqual(methods, ['GET', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE'], 'the order of what one can do with articles')
+  assert.deepEqual(methods, ['GET', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE'], 'the order of the operations on articles')
 }
 
-/** Enters a credential; picture saves what the dialog shows then. */
+/** Enters a credential; picture saves a screenshot of the dialog. */
 async function authorise(page, scheme, values, picture = () => {}) {
   await page.locator('.auth-wrapper > .authorize').click()
   const box = page.locator('.auth-container', { has: page.locator('h4', { hasText: new RegExp(`^${scheme}\\s`) }) })
@@ -124,7 +124,7 @@ async function authorise(page, scheme, values, picture = () => {}) {
   await page.locator('.dialog-ux .close-modal').click()
 }
 
-/** Signs a user up and in, as a person does who tries the page for the first time; resolves to the user's token. */
+/** Signs a user up and in on the page; resolves to the user's token. */
 async function signIn(page, masterKey) {
   const [email, password] = ['ada@example.com', 'analytical engine']
   await authorise(page, 'MasterKey', [masterKey])
@@ -136,7 +136,7 @@ async function signIn(page, masterKey) {
   return JSON.parse(signedIn.body).token
 }
 
-/** Makes an article with the title and finds it, with a user's token, which must outlive a reload. */
+/** Creates an article and lists it with a user's token, which must be kept after a reload. */
 async function tour(page, token, title, picture) {
   await authorise(page, 'UserToken', [token], () => picture('2-authorised'))
 
@@ -158,7 +158,7 @@ async function tour(page, token, title, picture) {
   assert.equal(again.status, '201', `the token is lost: ${again.body}`)
 }
 
-/** Makes the tour in a page of its own, with the token that getToken gets there. */
+/** Runs all steps in a new page, with the token of getToken. */
 async function visit(browser, address, name, getToken) {
   const begun = Date.now()
   const page = await browser.newPage()

@@ -1,15 +1,15 @@
 import { type Schemas, connect, data } from './guide/api.js'
 import { Session } from './guide/session.mjs'
 
-/** A service that runs. */
+/** A running service. */
 export interface Service {
   address: string
   masterKey: string
-  /** Resolves to what the service prints that matches. */
+  /** Resolves to the matching output of the service. */
   said(pattern: RegExp): Promise<RegExpMatchArray>
 }
 
-/** Signs in as a server does, which has the master key. */
+/** Signs in as a trusted server with the master key. */
 export function signIn(service: Service, email: string, password: string) {
   return connect(service.address)['/auth'].POST({
     headers: { Authorization: `Basic ${btoa(`${email}:${password}`)}` },
@@ -17,7 +17,7 @@ export function signIn(service: Service, email: string, password: string) {
   })
 }
 
-/** Signs a user up and in; returns her, how she signed in, and the session that goes on from there, with its client. */
+/** Signs a user up and in; returns the user, the sign-in response, the session and its client. */
 export async function signUp(service: Service, email: string, password: string, role?: Schemas['User']['role']) {
   const headers = { Authorization: `Bearer ${service.masterKey}` }
   const body = { email, password, ...(role && { role }) }

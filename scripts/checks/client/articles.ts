@@ -5,16 +5,16 @@ import type { operations } from './guide/schema.js'
 import { Problem } from './guide/session.mjs'
 import { type Service, signUp } from './account.js'
 
-/** A frontend's life with a resource, from sign-up to deletion. */
+/** The requests of a frontend for a resource, from sign-up to deletion. */
 export async function run(service: Service) {
   const { created, signedIn, session, user } = await signUp(service, 'ada@example.com', 'analytical engine')
-  const anybody = connect(service.address)
+  const anonymous = connect(service.address)
   assert.equal(created.email, 'ada@example.com')
   assert.equal(created.role satisfies 'user' | 'admin', 'user')
   assert.ok(new Date(signedIn.expiresAt) > new Date())
 
   // An explicit refresh, and one by the session after its token has become invalid.
-  const fresh = data(await anybody['/auth/refresh'].POST({ body: { refresh_token: signedIn.refreshToken } }))
+  const fresh = data(await anonymous['/auth/refresh'].POST({ body: { refresh_token: signedIn.refreshToken } }))
   assert.equal(fresh.user.id, created.id)
   await session.take({ ...fresh, token: 'invalid' })
   const { article } = await create(user, { title: 'On ginseng', content: 'A root worth waiting for.' })
@@ -32,7 +32,7 @@ export async function run(service: Service) {
   const { beside } = await create(user, { title: '', content: 'x'.repeat(100_001) })
   assert.deepEqual(beside, { title: 'Please fill this in.', content: 'At most 100000 characters, please.' })
 
-  await lists(anybody, article, roots)
+  await lists(anonymous, article, roots)
   await changes(user, article)
 
   // The response of a proxy while the service is unavailable.
@@ -44,11 +44,11 @@ export async function run(service: Service) {
   await assert.rejects(user['/users/me'].GET(), { status: 401, code: 'unauthorized' })
 }
 
-/** Finds the articles. */
-async function lists(anybody: Api, article: Schemas['Article'], roots: Schemas['Article']) {
-  assert.deepEqual(await newest(anybody, 'roo'), ['On roots', 'On ginseng'])
+/** Lists and searches the articles. */
+async function lists(anonymous: Api, article: Schemas['Article'], roots: Schemas['Article']) {
+  assert.deepEqual(await newest(anonymous, 'roo'), ['On roots', 'On ginseng'])
 
-  const list = data(await anybody['/articles'].GET({
+  const list = data(await anonymous['/articles'].GET({
     params: { query: { q: 'gins', 'createdAt[gte]': article.createdAt, userId: article.userId, sort: ['title', '-createdAt'] } },
   }))
   assert.deepEqual([list.count, list.rows], [1, [article]])
@@ -56,14 +56,14 @@ async function lists(anybody: Api, article: Schemas['Article'], roots: Schemas['
   const query: operations['getArticles']['parameters']['query'] = {
     'userId[in]': [article.userId, roots.id], fields: ['title'], sort: ['title'], limit: 1,
   }
-  const first = data(await anybody['/articles'].GET({ params: { query } }))
+  const first = data(await anonymous['/articles'].GET({ params: { query } }))
   assert.deepEqual([first.count, first.rows], [2, [{ id: article.id, title: article.title }]])
   assert.ok(first.next)
-  const second = data(await anybody['/articles'].GET({ params: { query: { ...query, after: first.next, count: false } } }))
+  const second = data(await anonymous['/articles'].GET({ params: { query: { ...query, after: first.next, count: false } } }))
   assert.deepEqual(second, { rows: [{ id: roots.id, title: roots.title }] }) // no next page, and no count
 }
 
-/** Changes and deletes the article, as one does who is not alone. */
+/** Changes and deletes the article with ETags. */
 async function changes(user: Api, article: Schemas['Article']) {
   const path = { id: article.id }
   const shown = await user['/articles/{id}'].GET({ params: { path } })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { data } from './guide/api.js'
 import { type Service, signUp } from './account.js'
 
-/** Policies: JSON within JSON, and an answer that holds more when it is asked to explain. */
+/** Policies: nested JSON, and a response with more fields if an explanation is requested. */
 export async function run(service: Service) {
   const { user: admin } = await signUp(service, 'katherine@example.com', 'orbital mechanics', 'admin')
   const matchLabels = { app: 'reviews', version: 'v2' }

@@ -23,7 +23,7 @@ function tool(name, ...args) {
   assert.equal(done.status, 0, name)
 }
 
-/** Saves the blocks of a guide that are files: their first line is a comment with the name. */
+/** Saves the code blocks of a guide whose first line is a comment with a file name. */
 function takeOut(file, pattern) {
   const blocks = readFileSync(join(root, 'docs', file), 'utf8').matchAll(/^```(?:js|ts)\n(\/\/ ([\w.-]+)\n[\s\S]*?)^```$/gm)
   const files = [...blocks].filter(([, , name]) => pattern.test(name))

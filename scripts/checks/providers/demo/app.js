@@ -1,17 +1,17 @@
-// A client of the service, as a browser app is one: sign in with a provider by the authorization code flow with PKCE, then
-// use the session. Nothing here is secret; the client secrets stay on the service, which takes the code for the tokens.
+// An example client in a browser: it signs in with a provider by the authorization code flow with PKCE, then uses the
+// session. It has no secrets: the service has the client secrets and exchanges the code for tokens.
 //
-//   1. The button keeps a fresh state and code_verifier, and leads to the provider.
-//   2. The provider leads back to this page, with code and state, or with error.
+//   1. The button stores a new state and code_verifier, and redirects to the provider.
+//   2. The provider redirects to this page with code and state, or with error.
 //   3. The page compares the state, and sends the code, the redirect_uri and the code_verifier to POST /auth/{provider}.
-//   4. The answer is {token, user, refreshToken, expiresAt}, as after a sign-in with a password.
+//   4. The response is {token, user, refreshToken, expiresAt}, as after a sign-in with a password.
 
 const config = await (await fetch('config.json')).json()
-const redirectURI = location.origin + location.pathname // where the provider leads back to: this page
+const redirectURI = location.origin + location.pathname // this page
 const $ = (id) => document.getElementById(id)
 
-// ---- What is kept, for as long as the tab is open. A script that gets into the page can read it: keep such scripts out
-// (Content-Security-Policy), and never put text of others into the page as HTML.
+// ---- Session storage, which lasts until the tab is closed. Injected scripts can read it: prevent them with a
+// Content-Security-Policy, and never insert untrusted strings as HTML.
 
 const store = {
   get: (key) => JSON.parse(sessionStorage.getItem(key)),
@@ -26,27 +26,27 @@ const session = () => store.get('session') // {token, user, refreshToken, expire
 
 // ---- The service
 
-/** Calls the service; resolves to the JSON of the answer, or to null if it has none; rejects with what went wrong. */
+/** Calls the service; resolves to the JSON of the response, or null without a body; rejects with the error. */
 async function send(method, path, { form, token } = {}) {
-  let answer
+  let response
   try {
-    answer = await fetch(config.api + path, {
+    response = await fetch(config.api + path, {
       method,
       headers: token ? { Authorization: `Bearer ${token}` } : {},
       body: form && new URLSearchParams(form),
     })
   } catch {
-    throw new Error(`The service at ${config.api} does not answer, or does not allow this page (CORS_ORIGINS).`)
+    throw new Error(`The service at ${config.api} is unreachable, or does not allow this page (CORS_ORIGINS).`)
   }
-  const body = await answer.json().catch(() => null)
-  if (answer.ok) return body
-  const wait = answer.headers.get('Retry-After')
+  const body = await response.json().catch(() => null)
+  if (response.ok) return body
+  const wait = response.headers.get('Retry-After')
   const problems = body?.errors?.map((e) => `${e.param}: ${e.message}`) ?? []
-  const text = [body?.detail ?? body?.title ?? answer.statusText, ...problems, wait ? `Try again in ${wait} s.` : ''].join(' ')
-  throw Object.assign(new Error(`${answer.status}: ${text}`), { status: answer.status })
+  const text = [body?.detail ?? body?.title ?? response.statusText, ...problems, wait ? `Try again in ${wait} s.` : ''].join(' ')
+  throw Object.assign(new Error(`${response.status}: ${text}`), { status: response.status })
 }
 
-/** Calls the service as the user. If the token is over, it is refreshed, and the call made once more. */
+/** Calls the service as the user. If the token has expired, refreshes it and tries once more. */
 async function call(method, path) {
   try {
     return await send(method, path, { token: session().token })
@@ -57,9 +57,9 @@ async function call(method, path) {
   }
 }
 
-let refreshing = null // all that wait for a fresh token wait for the same one
+let refreshing = null // shared by concurrent calls
 
-/** Takes the refresh token for a fresh pair. A session that is over is forgotten. */
+/** Refreshes the tokens. Deletes the session if it has ended. */
 function refresh() {
   refreshing ??= send('POST', '/auth/refresh', { form: { refresh_token: session().refreshToken } })
     .then((fresh) => store.set('session', fresh), (error) => {
@@ -76,7 +76,7 @@ const base64url = (bytes) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)))
 
-/** Leads to a provider. If link is true, the identity is linked to the user who is signed in. */
+/** Redirects to a provider. If link is true, the identity is linked to the signed-in user. */
 async function leave(provider, link) {
   const { authorize, clientId, scope } = config.providers[provider]
   const state = random() // so that nobody can bring us a code that we have not asked for
@@ -90,14 +90,14 @@ async function leave(provider, link) {
   return new Promise(() => {}) // nothing follows: the page is left
 }
 
-/** Ends what leave began, if the provider has led back here. */
+/** Completes the flow that leave started, after the redirect of the provider. */
 async function comeBack() {
   const params = new URLSearchParams(location.search)
   if (!params.has('state') && !params.has('code') && !params.has('error')) return
   history.replaceState(null, '', location.pathname) // neither the history nor a reload holds the code
   const pending = store.take('pending')
   if (!pending || params.get('state') !== pending.state) {
-    throw new Error('The state is not the one that this tab has sent: the answer was not for us. Please sign in again.')
+    throw new Error('The state is not the one that this tab sent, so the code is rejected. Sign in again.')
   }
   const { name } = config.providers[pending.provider]
   if (params.has('error')) {
@@ -120,7 +120,7 @@ function say(text, bad = false) {
   $('message').className = bad ? 'bad' : ''
 }
 
-/** Makes an element. Text goes in as text, never as HTML. */
+/** Creates an element. Strings are inserted as text, never as HTML. */
 function element(name, text, ...children) {
   const made = document.createElement(name)
   made.textContent = text
@@ -128,7 +128,7 @@ function element(name, text, ...children) {
   return made
 }
 
-/** Makes a button that does something, shows the page anew, and says what went wrong. */
+/** Creates a button that runs an action, renders the page again, and shows errors. */
 function button(text, act) {
   const made = element('button', text)
   made.onclick = () => attempt(act)
@@ -145,7 +145,7 @@ async function attempt(act) {
   await show().catch((error) => say(error.message, true))
 }
 
-/** Shows what there is. */
+/** Renders the page. */
 async function show() {
   const entries = Object.entries(config.providers)
   $('sign-in').replaceChildren(...entries.map(([id, { name }]) => button(`Sign in with ${name}`, () => leave(id, false))))
