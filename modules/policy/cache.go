@@ -80,7 +80,7 @@ func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 	if s != nil || err != nil {
 		return s, err
 	}
-	loaded, err, _ := c.loads.Do(namespace, func() (any, error) {
+	loading := c.loads.DoChan(namespace, func() (any, error) {
 		turn := &c.turns[maphash.String(c.seed, namespace)%uint64(len(c.turns))]
 		turn.Lock()
 		defer turn.Unlock()
@@ -89,8 +89,13 @@ func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 		defer cancel()
 		return c.load(ctx, namespace)
 	})
-	s, _ = loaded.(*snapshot) // nil if err is set
-	return s, err
+	select {
+	case loaded := <-loading:
+		s, _ = loaded.Val.(*snapshot) // nil if Err is set
+		return s, loaded.Err
+	case <-ctx.Done():
+		return nil, store.Unavailable(ctx.Err())
+	}
 }
 
 // lookup reads the stamp of a namespace, "" before the first write, and returns the snapshot that it makes valid, if any.

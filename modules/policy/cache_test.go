@@ -168,6 +168,29 @@ func TestStampede(t *testing.T) {
 	}
 }
 
+// TestDisconnectedCaller: a caller does not wait for a load longer than its context.
+func TestDisconnectedCaller(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.service()
+	w.create(s, "n", "1", "a")
+	ctx, cancel := context.WithCancel(w.Context())
+	disconnected := make(chan error, 1)
+	w.next("List policies", func(do func() error) error {
+		cancel()
+		if err := <-disconnected; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		return do()
+	})
+	go func() {
+		_, err := s.cache.get(ctx, "n")
+		disconnected <- err
+	}()
+	<-ctx.Done()
+	w.expect(s, "1")
+}
+
 // startCallers starts evaluations, and returns when each had the time to look for a snapshot.
 func startCallers(w *world, s *Service, running *sync.WaitGroup, want string) {
 	var arrived sync.WaitGroup
