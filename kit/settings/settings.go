@@ -33,6 +33,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -218,7 +219,7 @@ func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagS
 
 func (l *loader) noSecretSet() bool {
 	secrets := l.secrets()
-	return len(secrets) > 0 && !slices.ContainsFunc(secrets, func(name string) bool { return l.value(name) != "" })
+	return len(secrets) > 0 && !slices.ContainsFunc(secrets, func(name string) bool { return l.viper.GetString(name) != "" })
 }
 
 // createFile writes .env with new secrets, and uses them.
@@ -246,7 +247,7 @@ func (l *loader) createFile() error {
 func (l *loader) decode() {
 	decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
 		Result: l.target.Addr().Interface(), WeaklyTypedInput: true,
-		DecodeHook: mapstructure.ComposeDecodeHookFunc(mapstructure.StringToTimeDurationHookFunc(), splitList),
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(mapstructure.StringToTimeDurationHookFunc(), parseDecimal, splitList),
 	})
 	if err == nil {
 		err = decoder.Decode(l.input(l.target.Type()))
@@ -268,6 +269,15 @@ func (l *loader) input(section reflect.Type) map[string]any {
 		}
 	}
 	return out
+}
+
+// parseDecimal is a decode hook for integers: decimal only, while mapstructure would read 010 as 8.
+func parseDecimal(_, to reflect.Type, data any) (any, error) {
+	text, ok := data.(string)
+	if !ok || to.Kind() != reflect.Int && to.Kind() != reflect.Int64 {
+		return data, nil
+	}
+	return strconv.ParseInt(text, 10, 64)
 }
 
 // splitList is a decode hook for []string: comma-separated items, with spaces around them ignored.

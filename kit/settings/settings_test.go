@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,6 +135,20 @@ func TestLoadPrefersEnvironment(t *testing.T) {
 	}
 }
 
+// TestBlankSecret: a blank secret is a mistake, and does not count as a missing one, which would create a file.
+func TestBlankSecret(t *testing.T) {
+	isolate(t, map[string]string{"MASTER_KEY": " "})
+	dir := t.TempDir()
+	var s section
+	var invalid *Invalid
+	if _, err := Load(dir, &s); !errors.As(err, &invalid) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".env")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("created .env: %v", err)
+	}
+}
+
 // TestLoadExports exports the variables of OpenTelemetry, unless the environment has them.
 func TestLoadExports(t *testing.T) {
 	isolate(t, map[string]string{"MASTER_KEY": "k"})
@@ -212,6 +227,8 @@ func TestProduction(t *testing.T) {
 		{"a space after the mode", map[string]string{"APP_ENV": "production ", "API_SECRET": "short"}, "API_SECRET"},
 		{"a carriage return after the mode", map[string]string{"APP_ENV": "production\r", "DATABASE_URL": ""}, "DATABASE_URL"},
 		{"port", map[string]string{"PORT": "70000"}, "PORT"},
+		{"hexadecimal port", map[string]string{"PORT": "0x2329"}, "PORT"},
+		{"leading zeros", map[string]string{"MAX_BODY_BYTES": "01048576"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			set := map[string]string{}
