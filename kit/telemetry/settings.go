@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Settings are the standard variables of OpenTelemetry for traces. OpenTelemetry reads them from the environment itself;
@@ -15,9 +17,11 @@ type Settings struct {
 	Endpoint           string   `mapstructure:"OTEL_EXPORTER_OTLP_ENDPOINT" validate:"omitempty,http_url" example:"http://localhost:4318"`
 	TracesEndpoint     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" validate:"omitempty,http_url" example:"http://localhost:4318/v1/traces"`
 	Protocol           string   `mapstructure:"OTEL_EXPORTER_OTLP_PROTOCOL" default:"http/protobuf" validate:"oneof=http/protobuf grpc"`
+	TracesProtocol     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" validate:"omitempty,oneof=http/protobuf grpc" example:"http/protobuf"`
 	Headers            string   `mapstructure:"OTEL_EXPORTER_OTLP_HEADERS" example:"api-key=xxxxxxxx"`
 	TracesHeaders      string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_HEADERS" example:"api-key=xxxxxxxx"`
 	Timeout            int      `mapstructure:"OTEL_EXPORTER_OTLP_TIMEOUT" default:"10000" validate:"min=1,max=600000"`
+	TracesTimeout      int      `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT" validate:"omitempty,min=1,max=600000" example:"10000"`
 	Compression        string   `mapstructure:"OTEL_EXPORTER_OTLP_COMPRESSION" default:"none" validate:"oneof=gzip none"`
 	Certificate        string   `mapstructure:"OTEL_EXPORTER_OTLP_CERTIFICATE" validate:"omitempty,file" example:"/etc/ssl/collector.pem"`
 	ServiceName        string   `mapstructure:"OTEL_SERVICE_NAME" example:"ginseng"`
@@ -38,11 +42,20 @@ func (s Settings) enabled() bool {
 
 // Check implements settings.Checker. OpenTelemetry would ignore these mistakes, and log invalid headers with their values.
 func (s *Settings) Check(report func(name, reason string)) {
-	for name, value := range map[string]string{
-		"OTEL_EXPORTER_OTLP_HEADERS": s.Headers, "OTEL_EXPORTER_OTLP_TRACES_HEADERS": s.TracesHeaders, "OTEL_RESOURCE_ATTRIBUTES": s.ResourceAttributes,
+	header := func(name, value string) bool {
+		return httpguts.ValidHeaderFieldName(name) && httpguts.ValidHeaderFieldValue(value)
+	}
+	attribute := func(name, _ string) bool { return name != "" }
+	for _, list := range []struct {
+		name, value string
+		valid       func(name, value string) bool
+	}{
+		{"OTEL_EXPORTER_OTLP_HEADERS", s.Headers, header},
+		{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", s.TracesHeaders, header},
+		{"OTEL_RESOURCE_ATTRIBUTES", s.ResourceAttributes, attribute},
 	} {
-		if !validPairs(value) {
-			report(name, "must list NAME=VALUE, comma-separated and percent-encoded")
+		if !validPairs(list.value, list.valid) {
+			report(list.name, "must list NAME=VALUE, comma-separated and percent-encoded")
 		}
 	}
 	ratio, err := strconv.ParseFloat(s.SamplerArg, 64)
@@ -51,13 +64,15 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-func validPairs(list string) bool {
+// validPairs checks a list of the form of W3C Baggage, section 3.3.1.
+func validPairs(list string, valid func(name, value string) bool) bool {
 	if list == "" {
 		return true
 	}
 	for pair := range strings.SplitSeq(list, ",") {
 		name, value, found := strings.Cut(pair, "=")
-		if _, err := url.PathUnescape(value); !found || strings.TrimSpace(name) == "" || err != nil {
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if !found || err != nil || !valid(strings.TrimSpace(name), value) {
 			return false
 		}
 	}
