@@ -107,6 +107,9 @@ func (p page) serve(c *gin.Context, name string) {
 	if tag != f.tag {
 		c.Header("Content-Encoding", "gzip")
 	}
+	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-Range", "Range"} {
+		c.Request.Header.Del(name) // net/http would respond 412 and 416 without a problem
+	}
 	// gin-swagger takes the name from RequestURI, and the prefix from that of the first request.
 	c.Request.RequestURI = "/docs/" + name
 	handler(c)

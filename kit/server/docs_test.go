@@ -53,6 +53,8 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s for %q: the ETag is %s", name, accepted, tag)
 			} else if again := do(s, "GET", "/docs/"+name, "", "", "Accept-Encoding", accepted, "If-None-Match", tag); again.Code != 304 {
 				t.Errorf("%s for %q again: %d", name, accepted, again.Code)
+			} else if part := do(s, "GET", "/docs/"+name, "", "", "If-Match", `"x"`, "Range", "bytes=9999999-"); part.Code != 200 {
+				t.Errorf("%s with If-Match and Range: %d", name, part.Code)
 			}
 			if gzipped && !slices.Contains([]string{"gzip", "br, GZIP;q=0.5"}, accepted) {
 				t.Errorf("%s is compressed for %q", name, accepted)

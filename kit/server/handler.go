@@ -69,8 +69,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		engine.Use(middleware.CORS(s.CORSOrigins))
 	}
 	engine.Use(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)))
-	engine.NoRoute(rest.Handle(func(*gin.Context) error { return apperr.New(apperr.NotFound, "This path does not exist.") }))
-	engine.NoMethod(rest.Handle(noMethod))
+	engine.NoRoute(func(c *gin.Context) { rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist.")) })
+	engine.NoMethod(noMethod)
 	mountHealth(engine, o.Ready)
 	if s.Docs {
 		mountDocs(engine, o.Documents, s.APIRoot)
@@ -121,7 +121,7 @@ func (h *Handler) Routes() []string {
 }
 
 // noMethod responds 405, or 204 to OPTIONS. Gin has set Allow to the methods of the routes.
-func noMethod(c *gin.Context) error {
+func noMethod(c *gin.Context) {
 	header := c.Writer.Header()
 	allow := header.Get("Allow") + ", OPTIONS"
 	if strings.Contains(allow, http.MethodGet) {
@@ -129,19 +129,21 @@ func noMethod(c *gin.Context) error {
 	}
 	header.Set("Allow", allow)
 	if c.Request.Method == http.MethodOptions {
-		return rest.NoContent(c)
+		_ = rest.NoContent(c)
+		return
 	}
-	return apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods.")
+	rest.Fail(c, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
 }
 
 // mountHealth adds the health checks: /livez responds 200 while the process runs, /readyz while it can serve requests.
 func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
 	ok := map[string]string{"status": "ok"}
-	engine.GET(livez, rest.Handle(func(c *gin.Context) error { return rest.OK(c, ok) }))
-	engine.GET(readyz, rest.Handle(func(c *gin.Context) error {
+	engine.GET(livez, func(c *gin.Context) { _ = rest.OK(c, ok) })
+	engine.GET(readyz, func(c *gin.Context) {
 		if err := ready(c.Request.Context()); err != nil {
-			return err
+			rest.Fail(c, err)
+			return
 		}
-		return rest.OK(c, ok)
-	}))
+		_ = rest.OK(c, ok)
+	})
 }

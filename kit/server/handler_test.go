@@ -232,6 +232,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"unknown route", "GET", "/nowhere", "", "", 404, apperr.NotFound},
 		{"wrong method", "DELETE", "/panic", "", "", 405, apperr.MethodNotAllowed},
+		{"wrong method, malformed query", "DELETE", "/panic?%zz", "", "", 405, apperr.MethodNotAllowed},
+		{"unknown route, malformed query", "GET", "/nope?%zz", "", "", 404, apperr.NotFound},
 		{"trailing slash", "GET", "/panic/", "", "", 404, apperr.NotFound},
 		{"malformed before credential", "POST", "/body", "application/json", "{", 400, apperr.MalformedBody},
 		{"large before credential", "POST", "/body", formType, "a=" + strings.Repeat("x", 2000), 413, apperr.PayloadTooLarge},
