@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// operators describes the operators of filters.
+var operators = map[string]string{
+	"gt": "greater than this", "gte": "this or greater", "lt": "less than this", "lte": "this or less", "ne": "not this",
+	"in": "one of these",
+}
+
+var operator = regexp.MustCompile(`\w*\[(\w+)\]`)
+
+// parameters adds one parameter per operator of a filter, and declares lists as arrays.
+func (e enricher) parameters(op *openapi3.Operation) error {
+	var out openapi3.Parameters
+	row := listed(op)
+	for _, ref := range op.Parameters {
+		p := ref.Value
+		p.Example = p.Extensions[exampleMark]
+		delete(p.Extensions, exampleMark)
+		out = append(out, ref)
+		if p.Name == "Idempotency-Key" {
+			p.Schema.Value.Pattern = "^[!-~]{1,255}$"
+		}
+		if p.In != openapi3.ParameterInQuery || row == nil {
+			continue
+		}
+		switch p.Name {
+		case "fields":
+			asList(p, signed(slices.Sorted(maps.Keys(row.Properties)), "id")...)
+		case "sort":
+			names, _, _ := strings.Cut(p.Description, ";")
+			asList(p, signed(strings.Split(names, ", "))...)
+		}
+		filters, err := alternatives(p)
+		if err != nil {
+			return err
+		}
+		out = append(out, filters...)
+	}
+	slices.SortStableFunc(out, func(a, b *openapi3.ParameterRef) int { return rank(a.Value) - rank(b.Value) })
+	op.Parameters = out
+	return nil
+}
+
+// rank orders parameters: path, search, filters, then sort and pagination.
+func rank(p *openapi3.Parameter) int {
+	how := []string{"sort", "page", "limit", "after", "fields", "count"}
+	switch {
+	case p.In == openapi3.ParameterInPath:
+		return -2
+	case p.Name == "q":
+		return -1
+	case p.In == openapi3.ParameterInQuery:
+		return slices.Index(how, p.Name) + 1
+	}
+	return len(how) + 1
+}
+
+// alternatives returns a parameter for each operator that the description of a filter names.
+func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
+	also, isFilter := strings.CutPrefix(p.Description, "also ")
+	if !isFilter {
+		return nil, nil
+	}
+	p.Description = "exactly this"
+	for _, found := range operator.FindAllStringSubmatch(also, -1) {
+		meaning, known := operators[found[1]]
+		if !known {
+			return nil, fmt.Errorf("the parameter %s has the unknown operator %s", p.Name, found[1])
+		}
+		schema := *p.Schema.Value
+		another := &openapi3.Parameter{
+			In: p.In, Name: p.Name + "[" + found[1] + "]", Description: meaning, Schema: openapi3.NewSchemaRef("", &schema),
+		}
+		if found[1] == "in" {
+			asList(another)
+		}
+		out = append(out, &openapi3.ParameterRef{Value: another})
+	}
+	return out, nil
+}
+
+// listed returns the schema of the rows of a list, or nil.
+func listed(op *openapi3.Operation) *openapi3.Schema {
+	response := op.Responses.Value("200")
+	if response == nil || response.Value.Content.Get("application/json") == nil {
+		return nil
+	}
+	page := response.Value.Content.Get("application/json").Schema.Value
+	if rows := page.Properties["rows"]; rows != nil && rows.Value.Items != nil {
+		return rows.Value.Items.Value
+	}
+	return nil
+}
+
+// signed returns the names, each also with the prefix "-" unless it is in never.
+func signed(names []string, never ...string) (out []any) {
+	for _, name := range names {
+		out = append(out, name)
+		if !slices.Contains(never, name) {
+			out = append(out, "-"+name)
+		}
+	}
+	return out
+}
+
+// asList declares a parameter as a comma-separated list of the values.
+func asList(p *openapi3.Parameter, values ...any) {
+	item := *p.Schema.Value
+	item.Enum = append(item.Enum, values...)
+	list := openapi3.NewArraySchema()
+	list.Items = openapi3.NewSchemaRef("", &item)
+	if item.Default != nil {
+		list.Default, item.Default = []any{item.Default}, nil
+	}
+	if p.Example != nil {
+		p.Example = []any{p.Example}
+	}
+	explode := false
+	p.Schema, p.Style, p.Explode = openapi3.NewSchemaRef("", list), "form", &explode
+}
