@@ -109,7 +109,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	rows := flags.String("rows", "", "measure only rows whose name matches this `regexp`")
 	flags.StringVar(&o.json, "json", "", "write all figures to this `file`")
 	flags.StringVar(&o.chart, "chart", "", "draw the figures as SVG in this `file`")
-	flags.StringVar(&o.dir, "dir", "", "keep the databases in this `directory` (default: ginseng-bench in the cache directory)")
+	flags.StringVar(&o.dir, "dir", "", "keep the databases in this `directory` (default: ginseng-bench-2 in the cache directory)")
 	flags.StringVar(&o.binary, "binary", "", "measure this built `file` of the service (default: build one)")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -128,7 +128,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		if err != nil {
 			return o, err
 		}
-		o.dir = filepath.Join(cache, "ginseng-bench")
+		o.dir = filepath.Join(cache, "ginseng-bench-2") // raise the number if the accounts or the data change
 	}
 	// go -C changes to this module's directory; file names are relative to the caller's.
 	if wd := os.Getenv("PWD"); wd != "" {
