@@ -39,7 +39,7 @@ func startService(ctx context.Context, binary, database string) (*service, error
 	s.process.Dir = filepath.Dir(database)
 	s.process.Env = []string{
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret, "JWT_TTL=24h",
-		"DATABASE_URL=sqlite:" + database,
+		"DATABASE_URL=sqlite:" + database, "GOMEMLIMIT=200MiB", "GOGC=300", // as in the Dockerfile
 	}
 	log, err := os.Create(database + ".log")
 	if err != nil {

@@ -39,7 +39,7 @@ func soak(ctx context.Context, o options, out io.Writer) error {
 	cmd.Dir = dir
 	cmd.Env = []string{
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=warn", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret,
-		"DATABASE_URL=" + cmp.Or(o.database, "sqlite:"+filepath.Join(data, "soak.db")),
+		"DATABASE_URL=" + cmp.Or(o.database, "sqlite:"+filepath.Join(data, "soak.db")), "GOMEMLIMIT=200MiB", "GOGC=300", // as in the Dockerfile
 	}
 	p, err := process.Start(cmd)
 	if err != nil {
