@@ -51,8 +51,8 @@ const (
 	maxKeyLength    = 255
 )
 
-// NewIdempotency returns an Idempotency with its collection in db. The first secret signs fingerprints and any verifies
-// them, so that secrets can be replaced; there must be one.
+// NewIdempotency returns an Idempotency with its collection in db. Fingerprints of requests are stored for
+// every secret, and one match is enough, so that secrets can be replaced. There must be at least one secret.
 func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempotency {
 	return &Idempotency{
 		Wait: responseWait,
