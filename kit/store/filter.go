@@ -1,8 +1,13 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/apperr"
 )
 
 // Filter selects documents. The constructors below return filters; the types are exported for the engines.
@@ -140,3 +145,79 @@ func Unset(field string) Change { return Change{OpUnset, field, nil} }
 
 // Inc adds n to the number in the field. An absent field counts as 0.
 func Inc(field string, n int64) Change { return Change{OpInc, field, n} }
+
+// Changes returns the changes for the input of an update: a struct of pointers with JSON names. A nil pointer makes
+// no change. A pointer to nil, or to a zero value in a field with omitempty, is Unset. A pointer to a nil slice sets
+// an empty slice. Any other pointer is Set.
+func Changes(input any) (changes []Change) {
+	v := reflect.ValueOf(input)
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		if value.IsNil() {
+			continue
+		}
+		value = value.Elem()
+		name, omitEmpty := FieldName(field), strings.HasSuffix(field.Tag.Get("json"), ",omitempty")
+		switch {
+		case omitEmpty && value.IsZero():
+			changes = append(changes, Unset(name))
+		case value.Kind() == reflect.Slice && value.IsNil():
+			changes = append(changes, Set(name, reflect.MakeSlice(value.Type(), 0, 0).Interface()))
+		default:
+			changes = append(changes, Set(name, value.Interface()))
+		}
+	}
+	return changes
+}
+
+// Versions are the accepted versions of a document to change (RFC 9110 If-Match); nil accepts any.
+type Versions []int64
+
+// ErrStale is the error of a change if the document does not have one of the Versions.
+var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again, and repeat the change on what it is now.")
+
+// Check returns ErrStale unless v accepts the version.
+func (v Versions) Check(version int64) error {
+	if v == nil || slices.Contains(v, version) {
+		return nil
+	}
+	return ErrStale
+}
+
+func (v Versions) of(id ID) Filter {
+	if v == nil {
+		return Eq("id", id)
+	}
+	wanted := make([]any, len(v))
+	for i, version := range v {
+		wanted[i] = version
+	}
+	return And(Eq("id", id), In("version", wanted...))
+}
+
+// missed returns the error of a change that selected no document.
+func (v Versions) missed() error {
+	if v == nil {
+		return ErrNotFound
+	}
+	return ErrStale
+}
+
+// UpdateByID updates the document with the id. Errors: NotFound; PreconditionFailed if the document does not have one
+// of the versions.
+func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
+	doc, err := c.Update(ctx, versions.of(id), changes...)
+	if apperr.Is(err, apperr.NotFound) {
+		err = versions.missed()
+	}
+	return doc, err
+}
+
+// DeleteByID deletes the document with the id. Errors: as UpdateByID.
+func (c *Collection[T]) DeleteByID(ctx context.Context, id ID, versions Versions) error {
+	n, err := c.Delete(ctx, versions.of(id))
+	if err == nil && n == 0 {
+		err = versions.missed()
+	}
+	return err
+}

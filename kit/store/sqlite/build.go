@@ -72,6 +72,8 @@ func expressions(paths []string) string {
 	return strings.Join(list, ",")
 }
 
+func quote(name string) string { return `"` + name + `"` }
+
 // isPath reports whether s consists of field names separated by dots.
 func isPath(s string) bool {
 	for name := range strings.SplitSeq(s, ".") {

@@ -4,11 +4,17 @@ import (
 	"container/list"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 )
 
 // maxStatements is the maximum number of prepared statements of a connection, one for each form of query.
@@ -153,4 +159,113 @@ func (c *conn) snapshot(ctx context.Context, read func() error) error {
 		err = commitErr
 	}
 	return err
+}
+
+// readers is the pool of connections for reads. They are opened when first needed, and never wait for the writer.
+type readers struct {
+	dsn    string
+	idle   chan *conn    // one element per connection; nil if it is not open yet
+	closed chan struct{} // closed by close
+}
+
+func newReaders(n int, dsn string) *readers {
+	r := &readers{dsn: dsn, idle: make(chan *conn, n), closed: make(chan struct{})}
+	for range n {
+		r.idle <- nil
+	}
+	return r
+}
+
+// use calls read with a connection.
+func (r *readers) use(ctx context.Context, read func(*conn) error) error {
+	var c *conn
+	select {
+	case c = <-r.idle:
+	case <-r.closed:
+		return store.Unavailable(errClosed)
+	case <-ctx.Done():
+		return store.Unavailable(ctx.Err())
+	}
+	defer func() { r.idle <- c }()
+	err := ctx.Err() // both cases above may have been ready
+	if err != nil {
+		return store.Unavailable(err)
+	}
+	if c == nil {
+		if c, err = r.open(ctx); err != nil {
+			return translate(err)
+		}
+	}
+	return translate(read(c))
+}
+
+func (r *readers) open(ctx context.Context) (*conn, error) {
+	c, err := connect(ctx, r.dsn, readerCache)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.run(ctx, "PRAGMA query_only=ON"); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// close waits for active reads.
+func (r *readers) close() (err error) {
+	close(r.closed)
+	for range cap(r.idle) {
+		if c := <-r.idle; c != nil {
+			err = errors.Join(err, c.close())
+		}
+	}
+	return err
+}
+
+// errClosed is the cause of the Unavailable after Close.
+var errClosed = errors.New("sqlite: the database was closed")
+
+// translate converts an error of the driver to one that package store documents.
+func translate(err error) error {
+	var translated *apperr.Error
+	switch code := codeOf(err); {
+	case errors.As(err, &translated):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), isUnavailable(err):
+		return store.Unavailable(err)
+	case code == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+		return store.Duplicate(uniqueFields(err)...).WithCause(err)
+	}
+	return err
+}
+
+// isUnavailable reports whether err means that the file cannot be used, for example a full or read-only disk, an I/O
+// error or a lock of another program, rather than that a statement is wrong.
+func isUnavailable(err error) bool {
+	switch codeOf(err) & 0xff {
+	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
+		sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE:
+		return false
+	}
+	return true
+}
+
+// codeOf returns SQLite's extended result code, 0 for other errors.
+func codeOf(err error) int {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return sqlite3.SQLITE_OK
+	}
+	return e.Code()
+}
+
+// uniqueFields parses the fields of a unique index from SQLite's message, which has the name of the index, or the
+// column id.
+func uniqueFields(err error) []string {
+	_, after, ok := strings.Cut(err.Error(), "index '")
+	if !ok {
+		return []string{"id"}
+	}
+	name, _, _ := strings.Cut(after, "'")
+	return fieldsOf(name)
 }

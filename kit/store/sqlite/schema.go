@@ -17,8 +17,6 @@ func newCollection(db *DB, spec store.Spec) *collection {
 	return &collection{db: db, spec: spec, table: quote(spec.Name), words: quote(spec.Name + ":words"), err: check(spec)}
 }
 
-func quote(name string) string { return `"` + name + `"` }
-
 // check returns the error of an invalid Spec. Names that begin with _ are reserved for the engine.
 func check(spec store.Spec) error {
 	if !isName(strings.ReplaceAll(spec.Name, "-", "_")) || spec.Name[0] == '_' {
@@ -184,9 +182,6 @@ func (c *collection) prepareWords(tx *transaction) error {
 	_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
 	return err
 }
-
-// postings returns the table that lists each word of each document, in the order of the words.
-func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
 // fillWords stores the words of all documents. Other goroutines split the texts, some batches ahead.
 func (c *collection) fillWords(tx *transaction) error {

@@ -114,6 +114,9 @@ func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, m
 	return conn.integer(ctx, b)
 }
 
+// postings returns the table that lists each word of each document, in the order of the words.
+func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
+
 // documents returns the number of documents in the collection.
 func (c *collection) documents(ctx context.Context, conn *conn) (int64, error) {
 	return conn.integer(ctx, c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
