@@ -36,3 +36,26 @@ func (a *API) SignIn(email, password string) (s Session) {
 	}).decode(201, &s)
 	return s
 }
+
+// DeletedUser returns the account of a user who was deleted after signing in.
+func (a *API) DeletedUser() Account {
+	a.t.Helper()
+	acc := a.SignUp("user")
+	a.expect(204, Request{Method: "DELETE", Path: "/users/me", As: acc.Token})
+	return acc
+}
+
+// DemotedAdmin returns the account of an admin who became a user after signing in.
+func (a *API) DemotedAdmin() Account {
+	a.t.Helper()
+	acc := a.SignUp("admin")
+	a.expect(200, Request{Method: "PATCH", Path: "/users/me", As: acc.Token, Form: url.Values{"role": {"user"}}})
+	return acc
+}
+
+func (a *API) expect(status int, r Request) {
+	a.t.Helper()
+	if response := a.Do(r); response.Status != status {
+		a.t.Fatalf("%s %s: status %d, want %d: %s", r.Method, r.Path, response.Status, status, response.Body)
+	}
+}

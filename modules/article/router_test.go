@@ -78,6 +78,8 @@ func TestAccess(t *testing.T) {
 		{"master key", testkit.MasterKey, 401, 200, 200, 401, 401},
 		{"user", s.SignUp("user").Token, 201, 200, 200, 403, 403},
 		{"admin", s.SignUp("admin").Token, 201, 200, 200, 200, 204},
+		{"deleted user", s.DeletedUser().Token, 401, 401, 401, 401, 401},
+		{"demoted admin", s.DemotedAdmin().Token, 201, 200, 200, 403, 403},
 		{"author", s.author.Token, 201, 200, 200, 200, 204},
 	} {
 		t.Run(caller.name, func(t *testing.T) {

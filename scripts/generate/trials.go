@@ -71,7 +71,8 @@ type caller struct {
 func (r Resource) Callers() (out []caller) {
 	rows := [][2]string{{"nobody", `""`}, {"invalid token", `"x"`}, {"master key", "testkit.MasterKey"}}
 	if r.HasUser {
-		rows = append(rows, [2]string{"user", `s.SignUp("user").Token`}, [2]string{"admin", `s.SignUp("admin").Token`})
+		rows = append(rows, [2]string{"user", `s.SignUp("user").Token`}, [2]string{"admin", `s.SignUp("admin").Token`},
+			[2]string{"deleted user", "s.DeletedUser().Token"}, [2]string{"demoted admin", "s.DemotedAdmin().Token"})
 	}
 	if r.Owner {
 		rows = append(rows, [2]string{"author", "s.author.Token"})
@@ -87,13 +88,13 @@ func (r Resource) Callers() (out []caller) {
 }
 
 func (r Resource) status(method, caller string) int {
-	signedIn := slices.Contains([]string{"user", "admin", "author"}, caller)
+	signedIn := slices.Contains([]string{"user", "admin", "demoted admin", "author"}, caller)
 	switch rule := r.Rules[method]; {
-	case caller == "invalid token",
+	case caller == "invalid token", caller == "deleted user",
 		rule == ruleMaster && caller != "master key",
 		(rule == ruleUser || rule == ruleAdmin) && !signedIn:
 		return 401
-	case rule == ruleAdmin && caller != "admin", r.OwnerOnly(method) && caller == "user":
+	case rule == ruleAdmin && caller != "admin", r.OwnerOnly(method) && (caller == "user" || caller == "demoted admin"):
 		return 403
 	}
 	return map[string]int{methodCreate: 201, methodList: 200, methodShow: 200, methodUpdate: 200, methodDelete: 204}[method]

@@ -1,0 +1,205 @@
+package attack_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
+)
+
+// The callers of the matrix, in the order of its columns.
+const (
+	anonymous = iota
+	masterKey
+	owner // the user, or the author of the record, in the path
+	other
+	admin
+	deleted // with the token from before
+	demoted // likewise
+	callers
+)
+
+// matrix has the status of each route for each caller. The body is JSON, after the replacements of matrixCell.request.
+// A status with * has a response with the owner's email address; no other response may have it.
+var matrix = []struct{ route, body, statuses string }{
+	//                                                            anonymous master owner other admin deleted demoted
+	{"GET /livez", "", "200 200 200 200 200 200 200"},
+	{"GET /readyz", "", "200 200 200 200 200 200 200"},
+	{"GET /openapi.json", "", "200 200 200 200 200 200 200"},
+	{"GET /docs", "", "302 302 302 302 302 302 302"},
+	{"GET /docs/*any", "", "200 200 200 200 200 200 200"},
+
+	{"POST /users", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401"},
+	{"GET /users", "", "401 401 403 403 200* 401 403"},
+	{"GET /users/me", "", "401 401 200* 200 200 401 200"},
+	{"GET /users/:id", "", "200 200 200* 200 200* 401 200"},
+	{"PUT /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403"},
+	{"PATCH /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403"},
+	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403"},
+	{"DELETE /users/:id", "", "401 401 204 403 204 401 403"},
+
+	{"POST /auth", "", "401 201* 401 401 401 401 401"},
+	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 401 201*"},
+	{"GET /auth/sessions", "", "401 401 200 200 200 401 200"},
+	{"DELETE /auth", "", "401 401 204 204 204 401 204"},
+	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204"},
+	{"DELETE /auth/sessions/:id", "", "401 401 204 404 404 401 404"},
+
+	{"POST /auth/:provider", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201"},
+	{"GET /auth/identities", "", "401 401 200 200 200 401 200"},
+	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404"},
+
+	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401"},
+	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200"},
+	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200*"},
+
+	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201"},
+	{"GET /articles", "", "200 200 200 200 200 401 200"},
+	{"GET /articles/:id", "", "200 200 200 200 200 401 200"},
+	{"PUT /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},
+	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},
+	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403"},
+
+	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403"},
+	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200"},
+	{"GET /policies", "", "401 401 200 200 200 401 200"},
+	{"GET /policies/:id", "", "401 401 200 200 200 401 200"},
+	{"PUT /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403"},
+	{"PATCH /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403"},
+	{"DELETE /policies/:id", "", "401 401 403 403 204 401 403"},
+}
+
+// publicMatrix has the routes that PUBLIC_SIGNUP opens.
+var publicMatrix = map[string]string{
+	"POST /users":           "403 201 403 403 403 401 403", // with a role
+	"POST /auth":            "201* 201* 201* 201 201 401 201",
+	"POST /password-resets": "202 202 202 202 202 401 202",
+}
+
+// TestAuthorizationMatrix calls every route as every kind of caller. A new route must be added to the matrix.
+func TestAuthorizationMatrix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"))
+	open := w.Instance(public)
+	missing := w.Handler.Routes()
+	for _, row := range matrix {
+		missing = slices.DeleteFunc(missing, func(route string) bool { return route == row.route })
+		check := func(t *testing.T, api *testkit.API, statuses string) {
+			columns := strings.Fields(statuses)
+			for caller := range callers {
+				c := newMatrixCell(t, w, caller)
+				status, sees := strings.CutSuffix(columns[caller], "*")
+				got := api.Do(c.request(row.route, row.body))
+				if fmt.Sprint(got.Status) != status {
+					t.Errorf("column %d: status %d, want %s: %.300s", caller+1, got.Status, status, got.Body)
+				}
+				if bytes.Contains(got.Body, []byte(c.owner.Email)) != sees {
+					t.Errorf("column %d: the response has the email address: %t, want %t", caller+1, !sees, sees)
+				}
+			}
+		}
+		t.Run(row.route, func(t *testing.T) { check(t, w.API, row.statuses) })
+		if statuses, ok := publicMatrix[row.route]; ok {
+			t.Run(row.route+", public", func(t *testing.T) { check(t, open, statuses) })
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("the matrix does not have %s", strings.Join(missing, ", "))
+	}
+}
+
+// matrixCell is a call of a route by a caller.
+type matrixCell struct {
+	*world
+	t             *testing.T
+	column        int
+	caller, owner testkit.Account
+}
+
+func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
+	c := &matrixCell{world: w, t: t, column: column}
+	switch column {
+	case anonymous:
+	case masterKey:
+		c.caller.Token = testkit.MasterKey
+	case admin:
+		c.caller = w.SignUp("admin")
+	case deleted:
+		c.caller = w.DeletedUser()
+	case demoted:
+		c.caller = w.DemotedAdmin()
+	default:
+		c.caller = w.SignUp("user")
+	}
+	if c.owner = c.caller; column != owner {
+		c.owner = w.SignUp("user")
+	}
+	return c
+}
+
+func (c *matrixCell) request(route, body string) request {
+	method, pattern, _ := strings.Cut(route, " ")
+	collection, param, _ := strings.Cut(pattern, "/:")
+	r := request{Method: method, Path: collection, As: c.caller.Token}
+	if param != "" {
+		r.Path += "/" + c.record(collection)
+	}
+	if _, below, ok := strings.Cut(param, "/"); ok {
+		r.Path += "/" + below
+	}
+	r.Path = strings.TrimSuffix(r.Path, "*any")
+	switch route {
+	case "POST /auth": // those without a password use the owner's
+		r.Email, r.Password = cmp.Or(c.caller.Email, c.owner.Email), testkit.Password
+		if r.As != "" {
+			r.As, r.JSON = "", map[string]string{"access_token": r.As}
+		}
+	case "PUT /users/:id/password":
+		r.Email, r.Password = c.caller.Email, testkit.Password
+	}
+	if body != "" {
+		r.JSON = strings.NewReplacer("{new}", store.NewID().Hex(), "{email}", c.owner.Email, "{refresh}", c.owner.RefreshToken,
+			"{github}", c.githubToken()).Replace(body)
+	}
+	return r
+}
+
+func (c *matrixCell) githubToken() string {
+	return c.GitHub.Token(c.GitHub.AddUser(providers.User{EmailVerified: true}).ID)
+}
+
+// record returns the last part of the path of a record of the owner.
+func (c *matrixCell) record(collection string) string {
+	create := func(as, body string) string {
+		location := ok(c.t, c.Do(request{Method: "POST", Path: collection, As: as, JSON: body})).Header.Get("Location")
+		return strings.TrimPrefix(location, collection+"/")
+	}
+	switch collection {
+	case "/users":
+		return c.owner.ID
+	case "/articles":
+		return create(c.owner.Token, `{"title":"T"}`)
+	case "/policies":
+		return create(c.SignUp("admin").Token, `{"namespace":"shop","name":"`+store.NewID().Hex()+`"}`)
+	case "/password-resets":
+		ok(c.t, c.Do(askReset(c.owner.Email)))
+		for {
+			if message := c.Email.Next(c.t); message.To == c.owner.Email { // not of another cell
+				return tokenIn(c.t, message)
+			}
+		}
+	case "/auth/sessions": // the session before this one
+		rows := c.Do(request{Method: "GET", Path: collection, As: c.SignIn(c.owner.Email, testkit.Password).Token}).JSON(http.StatusOK)["rows"].([]any)
+		return rows[1].(map[string]any)["id"].(string)
+	case "/auth/identities":
+		ok(c.t, c.Do(enter("github", c.owner.Token, "access_token", c.githubToken())))
+	}
+	return "github"
+}
