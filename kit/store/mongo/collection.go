@@ -22,7 +22,11 @@ type collection struct {
 	c *driver.Collection
 	// keepsWords is set if the server cannot leave the words out of the response to an Update.
 	keepsWords atomic.Bool
+	keepsCount *atomic.Bool // of DB
 }
+
+// maxCounted is the number of documents that are counted exactly on servers that do not keep the count.
+const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find it.
 func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
@@ -30,27 +34,32 @@ func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.c.InsertOne(ctx, stored)
+	err = retryDeadlock(ctx, func() error {
+		_, err := c.c.InsertOne(ctx, stored)
+		return err
+	})
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
-		return store.Duplicate(c.taken(ctx, stored)...).WithCause(err)
+		value := func(path string) any { return lookup(stored, strings.Split(path, ".")...) }
+		return store.Duplicate(c.taken(ctx, value, nil)...).WithCause(err)
 	}
 	return translate(err, c.indexes)
 }
 
-// taken returns the fields of the unique index that already has the document's values; none if it no longer does.
-func (c *collection) taken(ctx context.Context, stored bson.D) []string {
+// taken returns the fields of the unique index that has the values for one of the other documents; none if it no longer
+// does. The function returns the value of a path, or nil.
+func (c *collection) taken(ctx context.Context, value func(path string) any, others bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {
 		if !idx.unique {
 			continue
 		}
-		var same []bson.D
+		same := []bson.D{others}
 		for _, k := range idx.keys {
-			if v := lookup(stored, strings.Split(k.Key, ".")...); v != nil {
+			if v := value(k.Key); v != nil {
 				same = append(same, where(k.Key, "$eq", v))
 			}
 		}
-		if len(same) < len(idx.keys) { // the document is not in the index
+		if len(same) <= len(idx.keys) { // the document is not in the index
 			continue
 		}
 		if n, err := c.c.CountDocuments(ctx, all(same...), options.Count().SetLimit(1)); err == nil && n > 0 {
@@ -173,8 +182,9 @@ func (c *collection) find(
 	return cursor, err
 }
 
-// Count implements store.Engine. The count of all documents is the collection's metadata. It may be wrong after a crash
-// of the server until MongoDB validates the collection, and on a sharded cluster while chunks move.
+// Count implements store.Engine. MongoDB keeps the count of all documents as the collection's metadata. It may be wrong
+// after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
+// servers estimate it from statistics that lag behind, so that only a count above maxCounted may be an estimate there.
 func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
 	filter, err := c.filter(f)
 	if err != nil {
@@ -184,10 +194,17 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
 }
 
 func (c *collection) count(ctx context.Context, filter bson.D) (n int64, err error) {
-	if len(filter) == 0 {
-		n, err = c.c.EstimatedDocumentCount(ctx)
-	} else {
+	switch {
+	case len(filter) > 0:
 		n, err = c.c.CountDocuments(ctx, filter)
+	case c.keepsCount.Load():
+		n, err = c.c.EstimatedDocumentCount(ctx)
+	default:
+		n, err = c.c.CountDocuments(ctx, filter, options.Count().SetLimit(maxCounted+1))
+		if err == nil && n > maxCounted {
+			n, err = c.c.EstimatedDocumentCount(ctx)
+			n = max(n, maxCounted+1)
+		}
 	}
 	return n, translate(err, nil)
 }
@@ -202,6 +219,24 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	if err != nil {
 		return err
 	}
+	var raw bson.Raw
+	err = retryDeadlock(ctx, func() error {
+		raw, err = c.findAndModify(ctx, filter, update)
+		return err
+	})
+	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
+		return store.Duplicate(c.takenByUpdate(ctx, filter, update)...).WithCause(err)
+	}
+	if err != nil {
+		return translate(err, c.indexes)
+	}
+	if err := newDecoder().decode(raw, into); err != nil {
+		return fmt.Errorf("mongo: %w", err)
+	}
+	return nil
+}
+
+func (c *collection) findAndModify(ctx context.Context, filter, update bson.D) (bson.Raw, error) {
 	opts := options.FindOneAndUpdate().SetReturnDocument(options.After)
 	if projection := c.projection(nil); projection != nil && !c.keepsWords.Load() {
 		opts.SetProjection(projection)
@@ -211,13 +246,26 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		c.keepsWords.Store(true)
 		raw, err = c.c.FindOneAndUpdate(ctx, filter, update, opts.SetProjection(nil)).Raw()
 	}
+	return raw, err
+}
+
+// takenByUpdate is taken for the values that an update would have given to the document of the filter.
+func (c *collection) takenByUpdate(ctx context.Context, filter, update bson.D) []string {
+	current, err := c.c.FindOne(ctx, filter).Raw()
 	if err != nil {
-		return translate(err, c.indexes)
+		return nil
 	}
-	if err := newDecoder().decode(raw, into); err != nil {
-		return fmt.Errorf("mongo: %w", err)
+	set, _ := lookup(update, "$set").(bson.D)
+	value := func(path string) any {
+		if i := slices.IndexFunc(set, func(e bson.E) bool { return e.Key == path }); i >= 0 {
+			return set[i].Value
+		}
+		if v, err := current.LookupErr(strings.Split(path, ".")...); err == nil {
+			return v
+		}
+		return nil
 	}
-	return nil
+	return c.taken(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
 }
 
 // Delete implements store.Engine. The driver retries the deletion of one document by its id after a lost connection;

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"regexp"
 	"slices"
+	"time"
 
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -16,7 +18,6 @@ import (
 
 // Codes of MongoDB's errors (error_codes.yml in its source).
 const (
-	codeInternalError         = 1
 	codeBadValue              = 2
 	codeNamespaceNotFound     = 26
 	codeIndexNotFound         = 27
@@ -76,7 +77,7 @@ func isUnavailable(err error) bool {
 			return true
 		}
 	}
-	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || hasCode(err, unavailableCodes...) {
+	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || isDeadlock(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
 	// The driver labels errors after which it retries, such as a lost connection.
@@ -85,16 +86,16 @@ func isUnavailable(err error) bool {
 	return errors.As(err, &labeled) && slices.ContainsFunc(labels, labeled.HasErrorLabel)
 }
 
-// isDuplicate reports whether a unique index rejected a write. FerretDB 1 returns the code only for an insert.
+// isDuplicate reports whether a unique index rejected a write. FerretDB 1 and DocumentDB return MongoDB's code only for an
+// insert, and for an update the message of SQLite or PostgreSQL.
 func isDuplicate(err error) bool {
-	var server driver.ServerError
 	return driver.IsDuplicateKeyError(err) ||
-		errors.As(err, &server) && server.HasErrorCodeWithMessage(codeInternalError, "UNIQUE constraint failed: index")
+		hasMessage(err, "UNIQUE constraint failed: index", "violates exclusion constraint", "violates unique constraint")
 }
 
 // duplicateIndex finds the index in the message: MongoDB writes "index: NAME dup key", FerretDB 1 "index 'TABLE_NAME'"
-// or no name.
-var duplicateIndex = regexp.MustCompile(`index: (\S+) dup key|index '[^']*?(` + uniquePrefix + `[^']+)'`)
+// or no name, DocumentDB "Index 'NAME'" or no name.
+var duplicateIndex = regexp.MustCompile(`index: (\S+) dup key|[iI]ndex '[^']*?(` + idIndex + `|` + uniquePrefix + `[^']+)'`)
 
 // duplicateFields returns the fields of the index that rejected a write; none if the server does not name it.
 func duplicateFields(err error, indexes []index) []string {
@@ -112,6 +113,34 @@ func duplicateFields(err error, indexes []index) []string {
 		}
 	}
 	return nil
+}
+
+// isDeadlock reports whether the server aborted the command, without effect, because of a deadlock of its transaction.
+// Servers on PostgreSQL do so for concurrent inserts and index builds.
+func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
+
+// The pauses of retryDeadlock, which double. Together they are shorter than 3 s.
+const deadlockPause, maxDeadlockPause = 10 * time.Millisecond, 640 * time.Millisecond
+
+// retryDeadlock calls f again, after a pause, while it returns a deadlock.
+func retryDeadlock(ctx context.Context, f func() error) error {
+	for pause := deadlockPause; ; pause *= 2 {
+		err := f()
+		if !isDeadlock(err) || pause > maxDeadlockPause {
+			return err
+		}
+		select {
+		case <-time.After(pause + rand.N(pause)): // instances that start together must not meet again
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// hasMessage reports whether err is a server error with one of the strings in its message.
+func hasMessage(err error, parts ...string) bool {
+	var server driver.ServerError
+	return errors.As(err, &server) && slices.ContainsFunc(parts, server.HasErrorMessage)
 }
 
 // hasCode reports whether err is a server error with one of the codes.

@@ -45,6 +45,7 @@ func TestTranslate(t *testing.T) {
 		{"too slow", command(50), apperr.Unavailable},
 		{"no majority in time", driver.WriteException{WriteConcernError: &driver.WriteConcernError{Code: 64}},
 			apperr.Unavailable},
+		{"a deadlock of PostgreSQL", driver.CommandError{Code: 1, Message: "deadlock detected"}, apperr.Unavailable},
 		{"bad command", command(codeBadValue), apperr.Internal},
 		{"not allowed", command(13), apperr.Internal},
 		{"immutable field", write(66), apperr.Internal},
@@ -64,8 +65,9 @@ func TestDuplicateFields(t *testing.T) {
 	t.Parallel()
 	indexes := newSchema(store.Spec{Indexes: userIndexes}).indexes
 	const (
-		mongodb  = "E11000 duplicate key error collection: app.users index: "
-		ferretdb = "constraint failed: UNIQUE constraint failed: index 'users_e60c2c52_"
+		mongodb    = "E11000 duplicate key error collection: app.users index: "
+		ferretdb   = "constraint failed: UNIQUE constraint failed: index 'users_e60c2c52_"
+		documentdb = "Duplicate key violation on the requested collection: "
 	)
 	for _, test := range []struct {
 		name string
@@ -85,6 +87,11 @@ func TestDuplicateFields(t *testing.T) {
 		{"no index", insertError("E11000 duplicate key error collection: app.users"), nil},
 		{"FerretDB, an update", updateError(1, ferretdb+`store:unique:namespace,name' (2067)`),
 			[]string{"namespace", "name"}},
+		{"DocumentDB", insertError(documentdb + "Index 'store:unique:namespace,name'"), []string{"namespace", "name"}},
+		{"DocumentDB, the id", insertError(documentdb + "Index '_id_'"), []string{"id"}},
+		{"DocumentDB, an index of somebody else", insertError(documentdb + "Index 'mine'"), nil},
+		{"DocumentDB, an update",
+			updateError(1, `conflicting key value violates exclusion constraint "documents_rum_constraint_12_4"`), nil},
 	} {
 		err := translate(test.err, indexes)
 		var conflict *apperr.Error

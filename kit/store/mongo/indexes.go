@@ -112,7 +112,10 @@ func (c *collection) prepare(ctx context.Context) error {
 }
 
 func (c *collection) create(ctx context.Context, idx index) error {
-	_, err := c.c.Indexes().CreateOne(ctx, idx.model())
+	err := retryDeadlock(ctx, func() error {
+		_, err := c.c.Indexes().CreateOne(ctx, idx.model())
+		return err
+	})
 	if hasCode(err, codeNotImplemented) {
 		// FerretDB 1 has no partial indexes, but its unique indexes ignore documents that lack a field.
 		_, err = c.c.Indexes().CreateOne(ctx, driver.IndexModel{

@@ -16,10 +16,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -49,6 +52,8 @@ type Options struct {
 type DB struct {
 	client *driver.Client
 	db     *driver.Database
+	// keepsCount is set if the server keeps the number of documents of a collection, as MongoDB's storage engine does.
+	keepsCount atomic.Bool
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open, without duplicate names
@@ -114,7 +119,7 @@ func databaseName(uri string) string {
 
 // Open implements store.DB.
 func (db *DB) Open(spec store.Spec) store.Engine {
-	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name)}
+	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name), keepsCount: &db.keepsCount}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for i, other := range db.collections {
@@ -135,12 +140,25 @@ func (db *DB) Prepare(ctx context.Context) error {
 	db.mu.Lock()
 	collections := append([]*collection(nil), db.collections...)
 	db.mu.Unlock()
+	if err := db.identify(ctx); err != nil {
+		return err
+	}
 	for _, c := range collections {
 		if err := c.prepare(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// identify sets keepsCount. Only a MongoDB server, and not the router of a cluster, lists its storage engines in buildInfo.
+func (db *DB) identify(ctx context.Context) error {
+	var build struct {
+		StorageEngines []string `bson:"storageEngines"`
+	}
+	err := db.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&build)
+	db.keepsCount.Store(slices.Contains(build.StorageEngines, "wiredTiger"))
+	return translate(err, nil)
 }
 
 // Ping implements store.DB. It waits for a response of the primary.

@@ -1,0 +1,148 @@
+package mongo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// failure is the response to a command that fails.
+func failure(code int, message string) bson.D {
+	return bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}, {Key: "errmsg", Value: message}}
+}
+
+// isCommand reports whether a request is the command.
+func isCommand(request []byte, name string) bool {
+	return bytes.Contains(request[:min(len(request), 64)], append([]byte(name), 0))
+}
+
+// TestUnnamedDuplicate responds to updates as DocumentDB does: without the code and without the index.
+func TestUnnamedDuplicate(t *testing.T) {
+	t.Parallel()
+	_, uri := newProxy(t, func(request []byte) bson.D {
+		if !isCommand(request, "findAndModify") {
+			return nil
+		}
+		return failure(1, `conflicting key value violates exclusion constraint "documents_rum_constraint_12_4"`)
+	})
+	db := openFresh(t, uri, Options{})
+	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{
+		{Fields: []string{"short"}, Unique: true}, {Fields: []string{"title", "size"}, Unique: true},
+	}})
+	a := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a", Size: 1, Short: "a"}
+	b := note{Meta: store.NewMeta(store.NewID(), noon), Title: "b", Size: 1, Short: "b"}
+	if err := errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name   string
+		change store.Change
+		want   []string
+	}{
+		{"one field", store.Set("short", "a"), []string{"short"}},
+		{"one of two fields", store.Set("title", "a"), []string{"title", "size"}},
+		{"a value that no document has any more", store.Set("short", "c"), nil},
+	} {
+		_, err := c.Update(t.Context(), store.Eq("id", b.ID), test.change)
+		var conflict *apperr.Error
+		if !errors.As(err, &conflict) || conflict.Code != apperr.Conflict {
+			t.Errorf("%s: %v is no Conflict", test.name, err)
+			continue
+		}
+		var got []string
+		for _, f := range conflict.Fields {
+			got = append(got, f.Param)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: the Conflict names %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestDeadlock responds to the first commands of each kind as a server on PostgreSQL does.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	names := []string{"createIndexes", "insert", "findAndModify"}
+	deadlocks := make([]atomic.Int64, len(names))
+	const always = 1000
+	_, uri := newProxy(t, func(request []byte) bson.D {
+		i := slices.IndexFunc(names, func(name string) bool { return isCommand(request, name) })
+		if i < 0 || deadlocks[i].Add(-1) < 0 {
+			return nil
+		}
+		return failure(1, "deadlock detected")
+	})
+	db := openFresh(t, uri, Options{})
+	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}}})
+	n := note{Meta: store.NewMeta(store.NewID(), noon)}
+	for _, test := range []func() error{
+		func() error { return db.Prepare(t.Context()) },
+		func() error { return c.Insert(t.Context(), n) },
+		func() error {
+			_, err := c.Update(t.Context(), store.Eq("id", n.ID), store.Set("title", "b"))
+			return err
+		},
+	} {
+		for i := range deadlocks {
+			deadlocks[i].Store(3)
+		}
+		if err := test(); err != nil {
+			t.Error(err)
+		}
+	}
+	deadlocks[1].Store(always)
+	if err := c.Insert(t.Context(), n); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("a deadlock without end is %v", err)
+	}
+	if tries := always - deadlocks[1].Load(); tries < 5 || tries > 10 {
+		t.Errorf("the command was sent %d times", tries)
+	}
+}
+
+// TestCountOfAll counts on a server that keeps the count, and on one whose estimate lags behind.
+func TestCountOfAll(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		engines bson.A
+		want    int64
+	}{
+		"MongoDB": {bson.A{"devnull", "wiredTiger"}, 7},
+		"another": {nil, 2},
+	} {
+		var commands atomic.Int64
+		_, uri := newProxy(t, func(request []byte) bson.D {
+			switch {
+			case isCommand(request, "buildInfo"):
+				return bson.D{{Key: "ok", Value: 1}, {Key: "version", Value: "7.0.0"}, {Key: "storageEngines", Value: test.engines}}
+			case isCommand(request, "count"): // the estimate
+				return bson.D{{Key: "ok", Value: 1}, {Key: "n", Value: 7}}
+			}
+			return nil
+		})
+		db := openFresh(t, uri, Options{Monitor: &event.CommandMonitor{
+			Started: func(context.Context, *event.CommandStartedEvent) { commands.Add(1) },
+		}})
+		c := store.Open[note](db, store.Spec{Name: "notes"})
+		if err := db.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := c.Insert(t.Context(), note{Meta: store.NewMeta(store.NewID(), noon)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		commands.Store(0)
+		if n, err := c.Count(t.Context(), nil); n != test.want || err != nil || commands.Load() != 1 {
+			t.Errorf("%s: %d, %v by %d commands, want %d by one", name, n, err, commands.Load(), test.want)
+		}
+	}
+}
