@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,11 +20,12 @@ import (
 // conventions:
 //
 //   - @x-optional-security true: a credential is optional
+//   - @x-tag "text": the description of the operation's tag
 //   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
 //   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
 //   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
 //   - a filter with the description "also createdAt[gt], [in]" supports these operators too
-func convert(swagger []byte) ([]byte, error) {
+func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	swagger, err := prepare(swagger)
 	if err != nil {
 		return nil, fmt.Errorf("swagger.json: %w", err)
@@ -39,6 +41,7 @@ func convert(swagger []byte) ([]byte, error) {
 	if err := enrich(doc, &from); err != nil {
 		return nil, err
 	}
+	doc.Info.License = license
 	raw, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	}
 	e.requiredFields()
 	e.securitySchemes()
-	ids := map[string]string{}
+	ids, tags := map[string]string{}, map[string]string{}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			op.OperationID = operationID(method, path)
@@ -132,12 +135,29 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 				return fmt.Errorf("%s %s and %s would have the same operation ID %s", method, path, other, op.OperationID)
 			}
 			ids[op.OperationID] = method + " " + path
+			for _, tag := range op.Tags {
+				about, _ := op.Extensions[tagMark].(string)
+				tags[tag] += about
+			}
+			delete(op.Extensions, tagMark)
 			if err := e.operation(op, method, from.Paths[path].GetOperation(method)); err != nil {
 				return fmt.Errorf("%s %s: %w", method, path, err)
 			}
 		}
 	}
+	for _, name := range slices.SortedFunc(maps.Keys(tags), byTag) {
+		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: name, Description: tags[name]})
+	}
 	return nil
+}
+
+// tagMark is an extension of an operation with the description of its tag.
+const tagMark = "x-tag"
+
+// byTag sorts tags: accounts first, since other calls need one, then by name.
+func byTag(a, b string) int {
+	first := []string{"password-resets", "auth", "users"}
+	return cmp.Or(slices.Index(first, b)-slices.Index(first, a), strings.Compare(a, b))
 }
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9]+`)
@@ -221,6 +241,9 @@ func (e enricher) securitySchemes() {
 				Type: "http", Scheme: "bearer", Description: scheme.Description,
 			}
 		}
+		if scheme.Type == "basic" { // swag reads no description
+			e.doc.Components.SecuritySchemes[name].Value.Description = "The email address and the password of a user."
+		}
 	}
 }
 
@@ -229,10 +252,11 @@ const accessToken = "access_token"
 // security moves a bearer token that is required together with HTTP Basic to access_token in the body, since both cannot
 // be in the header Authorization.
 func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
+	out := openapi3.SecurityRequirements{} // none, for public operations
 	if op.Security == nil {
+		op.Security = &out
 		return
 	}
-	var out openapi3.SecurityRequirements
 	for _, all := range *op.Security {
 		names := slices.Sorted(maps.Keys(all))
 		basic := slices.IndexFunc(names, func(n string) bool { return e.scheme(n).Scheme == "basic" })
@@ -248,7 +272,7 @@ func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 		}
 		if body := form(op); body != nil {
 			body.Properties[accessToken] = openapi3.NewSchemaRef("", &openapi3.Schema{
-				Type: &openapi3.Types{"string"}, Format: "password", Description: e.scheme(names[bearer]).Description,
+				Type: &openapi3.Types{"string"}, Description: e.scheme(names[bearer]).Description, Example: "your MASTER_KEY",
 			})
 		}
 	}
@@ -310,7 +334,8 @@ func requestBody(op *openapi3.Operation) {
 				p.Type = &openapi3.Types{"object"}
 				p.WithAnyAdditionalProperties() // else typed clients could set no properties
 			} else {
-				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
+				p.AllOf = openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
+				p.Type = &openapi3.Types{"object"} // nullable needs a type
 			}
 			encodeJSON(op, name)
 		}
@@ -319,6 +344,11 @@ func requestBody(op *openapi3.Operation) {
 		}
 		if p.Example != nil {
 			examples[name] = p.Example
+		}
+	}
+	for _, name := range schema.Required {
+		if p := schema.Properties[name].Value; p.Type.Is("string") && len(p.Enum) == 0 {
+			p.MinLength = max(p.MinLength, 1) // "" counts as missing
 		}
 	}
 	lacking := func(name string) bool { return examples[name] == nil }

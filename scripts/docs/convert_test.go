@@ -16,6 +16,7 @@ const sample = `{
       "responses": {"204": {"description": "No Content"}, "429": {"description": "too_many_requests", "schema": {"$ref": "#/definitions/Problem"}}}
     }},
     "/things": {"get": {
+      "tags": ["things"], "x-tag": "Everything else.",
       "produces": ["application/json"],
       "parameters": [
         {"type": "string", "name": "fields", "in": "query"},
@@ -66,7 +67,7 @@ const sample = `{
 
 func TestConvert(t *testing.T) {
 	t.Parallel()
-	out, err := convert([]byte(sample))
+	out, err := convert([]byte(sample), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestConvert(t *testing.T) {
 	for _, test := range []struct{ path, want string }{
 		{"openapi", `"3.0.3"`},
 		{"servers", `[{"description":"this service","url":"."}]`},
-		{"components securitySchemes BasicAuth", `{"scheme":"basic","type":"http"}`},
+		{"components securitySchemes BasicAuth", `{"description":"The email address and the password of a user.","scheme":"basic","type":"http"}`},
 		{"components securitySchemes MasterKey", `{"scheme":"bearer","type":"http"}`},
 		{"components securitySchemes UserToken", `{"scheme":"bearer","type":"http"}`},
 		{"components securitySchemes Other", `{"in":"header","name":"X-Key","type":"apiKey"}`},
@@ -96,6 +97,10 @@ func TestConvert(t *testing.T) {
 		{"paths /things get responses 200 content application/json schema $ref", `"#/components/schemas/ThingPage"`},
 		{"components schemas Thing required", `["part","size","state"]`},
 		{"components schemas Thing properties state", `{"enum":["on",null],"nullable":true,"type":"string"}`},
+		{"paths /raw post security", `[]`},
+		{"components schemas ThingPage properties rows items $ref", `"#/components/schemas/ThingRow"`},
+		{"components schemas ThingRow required", `null`},
+		{"tags", `[{"description":"Everything else.","name":"things"}]`},
 		{"components schemas ThingPage required", `["rows"]`},
 		{"components schemas Raw required", `["a"]`},
 		{"paths /raw post requestBody content application/json schema $ref", `"#/components/schemas/Raw"`},
@@ -109,8 +114,8 @@ func TestConvert(t *testing.T) {
 		{"components schemas PutThingsByIdBody required", `["name"]`},
 		{"components schemas PutThingsByIdBody example", `{"more":{"a":1},"name":"text","part":{"kind":"big"}}`},
 		{"paths /things/{id} put parameters 1 name", `"If-Match"`},
-		{"components schemas PutThingsByIdBody properties name", `{"example":"text","maxLength":9,"type":"string"}`},
-		{"components schemas PutThingsByIdBody properties part", `{"allOf":[{"$ref":"#/components/schemas/Part"}],"example":{"kind":"big"},"nullable":true}`},
+		{"components schemas PutThingsByIdBody properties name", `{"example":"text","maxLength":9,"minLength":1,"type":"string"}`},
+		{"components schemas PutThingsByIdBody properties part", `{"allOf":[{"$ref":"#/components/schemas/Part"}],"example":{"kind":"big"},"nullable":true,"type":"object"}`},
 		{"components schemas PutThingsByIdBody properties more", `{"additionalProperties":true,"example":{"a":1},"type":"object"}`},
 		{"paths /things/{id} put responses 200 headers ETag $ref", `"#/components/headers/ETag"`},
 		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
@@ -126,7 +131,7 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", test.path, raw, test.want)
 		}
 	}
-	if again, err := convert([]byte(sample)); err != nil || string(again) != string(out) {
+	if again, err := convert([]byte(sample), nil); err != nil || string(again) != string(out) {
 		t.Errorf("the second time it is another: %v", err)
 	}
 }
@@ -169,12 +174,12 @@ func TestRefused(t *testing.T) {
       "consumes": ["application/json"]`, 1)
 			test.want = "would have the same operation ID putThingsById"
 		}
-		if _, err := convert([]byte(swagger)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := convert([]byte(swagger), nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 	empty := `{"swagger": "2.0", "info": {"title": "Empty", "version": "1"}, "paths": {}}`
-	if _, err := convert([]byte(empty)); err != nil {
+	if _, err := convert([]byte(empty), nil); err != nil {
 		t.Errorf("an API without a route: %v", err)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/swaggo/swag"
 	"github.com/swaggo/swag/gen"
 )
@@ -109,8 +110,18 @@ func documents(runtime string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	openAPI, err := convert(swagger)
+	openAPI, err := convert(swagger, license())
 	return map[string][]byte{swaggerFile: swagger, openAPIFile: openAPI}, err
+}
+
+// license returns the license of the module: the first line of its LICENSE. It is nil if there is no such file.
+func license() *openapi3.License {
+	text, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return nil
+	}
+	name, _, _ := strings.Cut(string(text), "\n")
+	return &openapi3.License{Name: strings.TrimSpace(name)}
 }
 
 // write writes the files or, with check, compares them.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,11 @@ var operator = regexp.MustCompile(`\w*\[(\w+)\]`)
 // parameters adds one parameter per operator of a filter, and declares lists as arrays.
 func (e enricher) parameters(op *openapi3.Operation) error {
 	var out openapi3.Parameters
-	row := listed(op)
+	rows := listed(op)
+	var row *openapi3.Schema
+	if rows != nil {
+		row = rows.Value
+	}
 	for _, ref := range op.Parameters {
 		p := ref.Value
 		p.Example = p.Extensions[exampleMark]
@@ -36,6 +41,7 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 		switch p.Name {
 		case "fields":
 			asList(p, signed(slices.Sorted(maps.Keys(row.Properties)), "id")...)
+			e.optionalFields(rows)
 		case "sort":
 			names, _, _ := strings.Cut(p.Description, ";")
 			asList(p, signed(strings.Split(names, ", "))...)
@@ -90,16 +96,25 @@ func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
 }
 
 // listed returns the schema of the rows of a list, or nil.
-func listed(op *openapi3.Operation) *openapi3.Schema {
+func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 	response := op.Responses.Value("200")
 	if response == nil || response.Value.Content.Get("application/json") == nil {
 		return nil
 	}
 	page := response.Value.Content.Get("application/json").Schema.Value
 	if rows := page.Properties["rows"]; rows != nil && rows.Value.Items != nil {
-		return rows.Value.Items.Value
+		return rows.Value.Items
 	}
 	return nil
+}
+
+// optionalFields gives the rows of a list a type of their own, in which only the id is required: the parameter fields can
+// leave out the others.
+func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
+	row := *rows.Value
+	row.Required = slices.DeleteFunc(slices.Clone(row.Required), func(name string) bool { return name != "id" })
+	rows.Ref, rows.Value = rows.Ref+"Row", &row
+	e.doc.Components.Schemas[path.Base(rows.Ref)] = openapi3.NewSchemaRef("", &row)
 }
 
 // signed returns the names, each also with the prefix "-" unless it is in never.

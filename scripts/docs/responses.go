@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,24 @@ const (
 	problemRef  = "#/components/schemas/Problem"
 	problemType = "application/problem+json"
 )
+
+// details are messages of the service, for the examples of errors.
+var details = map[string]string{
+	"validation_failed":      "Some parameters are not valid; errors lists each of them.",
+	"malformed_body":         "The body is not valid JSON; the error is after byte 17.",
+	"unauthorized":           "A user token is missing. Sign in, and send the token as access_token, or in the header \"Authorization: Bearer …\".",
+	"forbidden":              "Only the owner or an admin may do this.",
+	"not_found":              "There is no such record.",
+	"request_timeout":        "The body arrived too slowly.",
+	"conflict":               "A record with the same value exists already.",
+	"precondition_failed":    "The record has changed since it was read. Read it again, and repeat the change on what it is now.",
+	"idempotency_mismatch":   "This Idempotency-Key was used with other parameters. Use a new key for a new request.",
+	"too_many_requests":      "Too many attempts. Wait for the time in Retry-After, then try again.",
+	"payload_too_large":      "The body is larger than 1048576 bytes.",
+	"unsupported_media_type": "The body must be application/x-www-form-urlencoded, multipart/form-data or application/json, and have that Content-Type.",
+	"internal":               "Internal error. Report the requestId: the log has the details.",
+	"unavailable":            "The database is unavailable. Try again in a few seconds.",
+}
 
 // common are the errors that every operation can return. They are its default response.
 var common = []struct {
@@ -78,7 +97,7 @@ func (e enricher) defaultResponse(op *openapi3.Operation) {
 	var codes []string
 	for _, c := range common {
 		if e.hasCode(c.code) {
-			e.addExample(media, c.status, c.code)
+			e.addExample(media, op, c.status, c.code)
 			codes = append(codes, fmt.Sprintf("%d %s", c.status, c.code))
 		}
 	}
@@ -99,7 +118,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		r := ref.Value
 		if media := r.Content.Get("application/json"); media != nil && media.Schema.Ref == problemRef {
 			r.Content = openapi3.Content{problemType: media}
-			if err := e.examples(media, status, *r.Description); err != nil {
+			if err := e.examples(media, op, status, *r.Description); err != nil {
 				return err
 			}
 		}
@@ -138,7 +157,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 
 // examples adds an example for each code at the beginning of the description of an error, for example "not_found", or
 // "malformed_body; validation_failed: two different access_token".
-func (e enricher) examples(media *openapi3.MediaType, status, description string) error {
+func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, status, description string) error {
 	number, err := strconv.Atoi(status)
 	if err != nil {
 		return fmt.Errorf("status %s is not a number", status)
@@ -146,7 +165,7 @@ func (e enricher) examples(media *openapi3.MediaType, status, description string
 	media.Examples = openapi3.Examples{}
 	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
 		if code, _, _ := strings.Cut(strings.TrimSpace(part), ":"); e.hasCode(code) {
-			e.addExample(media, number, code)
+			e.addExample(media, op, number, code)
 		}
 	}
 	if len(media.Examples) == 0 {
@@ -161,14 +180,34 @@ func (e enricher) hasCode(code string) bool {
 	return schema != nil && slices.Contains(schema.Value.Enum, any(code))
 }
 
-func (e enricher) addExample(media *openapi3.MediaType, status int, code string) {
+// addExample adds an example of an error. The operations share them, except those that name a parameter.
+func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, status int, code string) {
 	problem := map[string]any{
 		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code,
-		"detail": "What is wrong and how to fix it.", "requestId": "5f0e8c1b9d3a47e2a6c4",
+		"detail": details[code], "requestId": "5f0e8c1b9d3a47e2a6c4",
 	}
 	if code == "validation_failed" {
-		problem["errors"] = []any{map[string]any{"in": "body", "param": "title", "code": "required", "message": "Must be given."}}
+		problem["errors"] = []any{e.invalidParameter(op)}
+		media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+		return
 	}
 	e.doc.Components.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
 	media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
+}
+
+// invalidParameter returns an example of an ErrorField: a missing parameter of the body, a page that is too long, or an
+// unknown parameter.
+func (e enricher) invalidParameter(op *openapi3.Operation) map[string]any {
+	if op.RequestBody != nil {
+		for _, media := range op.RequestBody.Value.Content {
+			body := e.doc.Components.Schemas[path.Base(media.Schema.Ref)]
+			if body != nil && len(body.Value.Required) > 0 {
+				return map[string]any{"in": "body", "param": body.Value.Required[0], "code": "required", "message": "Must be given."}
+			}
+		}
+	}
+	if op.Parameters.GetByInAndName("query", "limit") != nil {
+		return map[string]any{"in": "query", "param": "limit", "code": "max", "message": "Must be at most 100.", "expected": 100}
+	}
+	return map[string]any{"in": "query", "param": "colour", "code": "unknown", "message": "Is not a parameter of this operation."}
 }
