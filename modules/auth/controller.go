@@ -20,6 +20,7 @@ type controller struct{ service *Service }
 //	@Failure		401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong, email or password is wrong"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: in 15 minutes, 10 wrong passwords for an account from a network, 100 for an account, or 100 from a network without the master key"
 //	@Security		BasicAuth && MasterKey
+//	@x-tag			"Sign-in, sessions and their tokens."
 //	@Router			/auth [post]
 func (c *controller) signIn(g *gin.Context) error {
 	email, password, given := rest.BasicAuth(g)

@@ -11,17 +11,19 @@ type controller struct{ service *Service }
 
 // create requests a reset.
 //
-//	@Summary		Request a password reset
-//	@Description	Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
-//	@Tags			password-resets
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
-//	@Param			input	formData	CreateInput		true	"the email address, and the page that sets the new password"
-//	@Success		202		{object}	Accepted		"an empty object, whether or not the address is known"
-//	@Failure		401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 100 from a network in an hour, without the master key"
-//	@Security		MasterKey
-//	@Router			/password-resets [post]
+//	@Summary				Request a password reset
+//	@Description			Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
+//	@Tags					password-resets
+//	@Accept					x-www-form-urlencoded,mpfd,json
+//	@Produce				json
+//	@Param					input	formData	CreateInput		true	"the email address, and the page that sets the new password"
+//	@Success				202		{object}	Accepted		"an empty object, whether or not the address is known"
+//	@Failure				401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
+//	@Failure				429		{object}	rest.Problem	"too_many_requests: 100 from a network in an hour, without the master key"
+//	@Security				MasterKey
+//	@x-optional-security	true
+//	@x-tag					"A new password by an emailed link."
+//	@Router					/password-resets [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
 	if err != nil {

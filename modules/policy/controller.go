@@ -27,6 +27,7 @@ type controller struct {
 //	@Failure		409				{object}	rest.Problem	"conflict: the namespace has a policy of this name, or the first request with this key is still running"
 //	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
 //	@Security		UserToken
+//	@x-tag			"Rules that apply to workloads, selected by labels."
 //	@Router			/policies [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)

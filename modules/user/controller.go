@@ -15,22 +15,24 @@ type controller struct {
 
 // create creates a user.
 //
-//	@Summary		Sign up
-//	@Description	Creates an account. With PUBLIC_SIGNUP=true the master key is only needed to choose a role.
-//	@Tags			users
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
-//	@Param			input			formData	CreateInput	true	"the account"
-//	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
-//	@Success		201				{object}	View
-//	@Header			201				{string}	Location		"path of the user"
-//	@Failure		401				{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
-//	@Failure		403				{object}	rest.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
-//	@Failure		409				{object}	rest.Problem	"conflict: the email address is in use, or the first request with this key is still running"
-//	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
-//	@Failure		429				{object}	rest.Problem	"too_many_requests: more than 20 sign-ups from a network in an hour, under PUBLIC_SIGNUP"
-//	@Security		MasterKey
-//	@Router			/users [post]
+//	@Summary				Sign up
+//	@Description			Creates an account. With PUBLIC_SIGNUP=true the master key is only needed to choose a role.
+//	@Tags					users
+//	@Accept					x-www-form-urlencoded,mpfd,json
+//	@Produce				json
+//	@Param					input			formData	CreateInput	true	"the account"
+//	@Param					Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
+//	@Success				201				{object}	View
+//	@Header					201				{string}	Location		"path of the user"
+//	@Failure				401				{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
+//	@Failure				403				{object}	rest.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
+//	@Failure				409				{object}	rest.Problem	"conflict: the email address is in use, or the first request with this key is still running"
+//	@Failure				422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Failure				429				{object}	rest.Problem	"too_many_requests: more than 20 sign-ups from a network in an hour, under PUBLIC_SIGNUP"
+//	@Security				MasterKey
+//	@x-optional-security	true
+//	@x-tag					"Accounts: sign-up, profile, password, deletion."
+//	@Router					/users [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
 	if err != nil {

@@ -146,7 +146,8 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 		}
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(tags), byTag) {
-		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: name, Description: tags[name]})
+		plain := strings.ToUpper(name[:1]) + name[1:] + "."
+		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: name, Description: cmp.Or(tags[name], plain)})
 	}
 	return nil
 }
