@@ -335,8 +335,11 @@ func requestBody(op *openapi3.Operation) {
 				p.Type = &openapi3.Types{"object"}
 				p.WithAnyAdditionalProperties() // else typed clients could set no properties
 			} else {
-				p.AllOf = openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
-				p.Type = &openapi3.Types{"object"} // nullable needs a type
+				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
+				if p.Nullable { // allOf would not allow null
+					null := &openapi3.Schema{Type: &openapi3.Types{"object"}, Nullable: true, Enum: []any{nil}}
+					p.Nullable, p.AllOf, p.AnyOf = false, nil, append(p.AllOf, openapi3.NewSchemaRef("", null))
+				}
 			}
 			encodeJSON(op, name)
 		}

@@ -1,6 +1,6 @@
-// Checks docs/openapi.json and the guides with a TypeScript compiler and a running service: generates the types from the
-// document, extracts the code of docs/client.md and docs/examples, type-checks it with the programs in this directory,
-// and runs these against the service.
+// Checks docs/openapi.json and the guides: with linters; with a TypeScript compiler and a running service, by generating the
+// types from the document, extracting the code of docs/client.md and docs/examples, type-checking it with the programs in
+// this directory and running these; and with a proxy that compares requests and responses with the document.
 //
 //   npm --prefix scripts/checks/client ci && npm --prefix scripts/checks/client test
 //
@@ -11,6 +11,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { calls } from './calls.mjs'
 import { root, withBuilt, withService } from '../browser/service.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -19,7 +20,8 @@ const build = join(here, 'build')
 
 /** Runs a program of node_modules. */
 function tool(name, ...args) {
-  const done = spawnSync(join(here, 'node_modules', '.bin', name), args, { cwd: here, stdio: 'inherit' })
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const done = spawnSync(join(here, 'node_modules', '.bin', name), args, { cwd: here, env, stdio: 'inherit' })
   assert.equal(done.status, 0, name)
 }
 
@@ -34,17 +36,26 @@ function takeOut(file, pattern) {
 rmSync(guide, { recursive: true, force: true })
 rmSync(build, { recursive: true, force: true })
 mkdirSync(guide)
-tool('openapi-typescript', join(root, 'docs', 'openapi.json'), '--output', join(guide, 'schema.d.ts'))
+const document = join(root, 'docs', 'openapi.json')
+tool('spectral', 'lint', document, '--fail-severity', 'warn', '--quiet')
+tool('redocly', 'lint', document)
+tool('openapi-typescript', document, '--output', join(guide, 'schema.d.ts'))
 takeOut('client.md', /ts$/)
 cpSync(join(root, 'docs', 'examples', 'session.mjs'), join(guide, 'session.mjs'))
 tool('tsc')
 cpSync(join(guide, 'session.mjs'), join(build, 'guide', 'session.mjs'))
 
-await withBuilt((binary) => withService(binary, {}, async (service) => {
-  for (const file of readdirSync(build).filter((name) => name.endsWith('.js')).sort()) {
-    const program = await import(join(build, file))
-    if (!program.run) continue // has only types
-    await program.run(service)
-    console.log(`${file}: done`)
-  }
-}))
+await withBuilt(async (binary) => {
+  await withService(binary, {}, async (service) => {
+    for (const file of readdirSync(build).filter((name) => name.endsWith('.js')).sort()) {
+      const program = await import(join(build, file))
+      if (!program.run) continue // has only types
+      await program.run(service)
+      console.log(`${file}: done`)
+    }
+  })
+  await withService(binary, { RESET_LINK_ORIGINS: 'https://app.example.com' }, async (service) => {
+    const number = await calls(join(here, 'node_modules', '.bin', 'prism'), document, service)
+    console.log(`calls.mjs: ${number} calls as documented`)
+  })
+})
