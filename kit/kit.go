@@ -35,7 +35,7 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Sweeper, Closer, access.TokenVerifier and
+// Module is one part of the API. A module may also implement Sweeper, Closer, migrate.Module, access.TokenVerifier and
 // access.PasswordVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.

@@ -33,6 +33,8 @@ func (p program) commands(stdout, stderr io.Writer) []command {
 			"Healthcheck requests /readyz from the service that runs with the same HOST and PORT. It is meant for containers.\n\nExample:\n\n\t" +
 				"HEALTHCHECK CMD [\"/" + p.name + "\", \"healthcheck\"]\n",
 			noArgs(healthcheck)},
+		{"migrate", "run the pending migrations of stored documents", "",
+			func(ctx context.Context, args []string) error { return p.migrate(ctx, args, stdout, stderr) }},
 		{"copy", "copy a database to another engine or file", "",
 			func(ctx context.Context, args []string) error { return transfer.CopyCommand(ctx, args, host) }},
 		{"backup", "write the embedded database to a file while the service runs", "",

@@ -260,9 +260,9 @@ func TestHelp(t *testing.T) {
 		{"healthcheck -h", exitOK, "Example"}, {"help copy", exitOK, "-replace"}, {"help backup", exitOK, "backup FILE"},
 		{"version", exitOK, "ginseng test"}, {"version --help", exitOK, "Usage: ginseng version"},
 		{"serv", exitUsage, `did you mean "serve"?`}, {"bakcup", exitUsage, `did you mean "backup"?`},
-		{"migrate", exitUsage, `unknown command "migrate"; see --help`}, {"--verbose", exitUsage, "unknown command"},
+		{"restore", exitUsage, `unknown command "restore"; see --help`}, {"--verbose", exitUsage, "unknown command"},
 		{"healthcheck now", exitUsage, `unexpected argument "now"`}, {"serve now", exitUsage, `unexpected argument "now"`},
-		{"help migrate", exitUsage, "unknown command"},
+		{"help restore", exitUsage, "unknown command"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := newProgram(testService).run(t.Context(), strings.Fields(test.args), &stdout, &stderr)

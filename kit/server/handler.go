@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -16,6 +17,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/middleware"
@@ -45,19 +47,22 @@ const livez, readyz = "/livez", "/readyz"
 // Handler is the HTTP handler of a service.
 type Handler struct {
 	http.Handler
-	Sweepers []kit.Sweeper // to call periodically
-	Closers  []kit.Closer  // to call before the database is closed
+	Sweepers   []kit.Sweeper // to call periodically
+	Closers    []kit.Closer  // to call before the database is closed
+	Migrations *migrate.Runner
 
-	engine *gin.Engine
+	engine    *gin.Engine
+	migrating atomic.Bool // requests are rejected
 }
 
 // NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and
 // the API documentation. The first module that implements access.TokenVerifier, and access.PasswordVerifier, verifies
-// credentials. NewHandler opens a collection, so it must be called before DB.Prepare.
+// credentials. NewHandler opens collections, so it must be called before DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
 	engine := gin.New()
+	h := &Handler{engine: engine, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
 	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
@@ -67,6 +72,9 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))
+	}
+	if len(h.Migrations.All()) > 0 {
+		engine.Use(h.rejectWhileMigrating)
 	}
 	engine.Use(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)))
 	engine.NoRoute(func(c *gin.Context) { rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist.")) })
@@ -79,7 +87,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	authenticator := middleware.Authenticator{Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	h := &Handler{engine: engine, Sweepers: []kit.Sweeper{idempotency, o.Deps.Limits}}
+	h.Sweepers = []kit.Sweeper{idempotency, o.Deps.Limits}
 	for _, m := range slices.Backward(o.Modules) { // the first one wins
 		if v, ok := m.(access.TokenVerifier); ok {
 			authenticator.Tokens = v
@@ -110,6 +118,13 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 
 // releaseMode disables the debug output of Gin, whose mode is global.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// close calls the Closers.
+func (h *Handler) close(ctx context.Context) {
+	for _, closer := range h.Closers {
+		closer.Close(ctx)
+	}
+}
 
 // Routes returns the routes as "METHOD /path".
 func (h *Handler) Routes() []string {

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/testkit/process"
 )
 
@@ -30,7 +29,7 @@ type testConfig struct{ Settings }
 
 var testService = Service[testConfig]{
 	Name: "ginseng", Version: "test", OpenAPI: []byte("{}"), Swagger: []byte("{}"),
-	Modules: func(kit.Deps, testConfig) []kit.Module { return nil },
+	Modules: newNoted,
 }
 
 func TestMain(m *testing.M) {

@@ -122,8 +122,6 @@ func (p program) collections() ([]store.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, closer := range handler.Closers {
-		closer.Close(context.Background())
-	}
+	handler.close(context.Background())
 	return db.Specs, nil
 }

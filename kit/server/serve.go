@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
@@ -87,10 +89,30 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 		}
 		return err
 	}
-	sweeping, stopSweeping := context.WithCancel(ctx)
-	defer stopSweeping()
-	go sweep(sweeping, sweepInterval, handler.Sweepers, logger)
-	return listenAndServe(ctx, s, handler, logger, stdout, &draining)
+	handler.Migrations.Log, handler.Migrations.Progress = logger, progressWriter(logger, stderr)
+	pending, err := handler.Migrations.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	handler.migrating.Store(len(pending) > 0)
+	background, stop := context.WithCancel(ctx)
+	group, background := errgroup.WithContext(background)
+	defer func() {
+		stop()
+		err = errors.Join(err, group.Wait())
+	}()
+	group.Go(func() error {
+		if err := handler.Migrations.Run(background, pending); err != nil {
+			if ctx.Err() != nil {
+				return nil // stopped by a signal
+			}
+			return err
+		}
+		handler.migrating.Store(false)
+		sweep(background, sweepInterval, handler.Sweepers, logger)
+		return nil
+	})
+	return listenAndServe(background, s, handler, logger, stdout, &draining)
 }
 
 func (p program) logStart(logger *slog.Logger, s Settings, source settings.Source) {
@@ -183,9 +205,7 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	for _, closer := range handler.Closers {
-		closer.Close(closing)
-	}
+	handler.close(closing)
 	return nil
 }
 

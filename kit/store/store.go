@@ -136,6 +136,9 @@ func Open[T Document](db DB, spec Spec) *Collection[T] {
 	return &Collection[T]{engine: db.Open(spec)}
 }
 
+// Engine returns the collection without its type, for code that reads documents of another form.
+func (c *Collection[T]) Engine() Engine { return c.engine }
+
 // Insert stores a new document. Errors: Conflict if its id or a unique field exists.
 func (c *Collection[T]) Insert(ctx context.Context, doc T) error {
 	return c.engine.Insert(ctx, doc.documentID(), doc)

@@ -17,7 +17,7 @@ import (
 // BackupCommand is `ginseng backup`.
 func BackupCommand(ctx context.Context, args []string, h Host) error {
 	flags := flag.NewFlagSet("backup", flag.ContinueOnError)
-	if err := parse(flags, backupUsage, args, h); err != nil {
+	if err := Parse(flags, backupUsage, args, h.Stdout); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {

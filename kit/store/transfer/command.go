@@ -41,8 +41,8 @@ replace the database by the file.
 
 `
 
-// parse parses the arguments. It returns flag.ErrHelp after printing the usage for --help.
-func parse(flags *flag.FlagSet, usage string, args []string, h Host) error {
+// Parse parses the arguments of a command. It returns flag.ErrHelp after printing the usage for --help.
+func Parse(flags *flag.FlagSet, usage string, args []string, stdout io.Writer) error {
 	flags.SetOutput(io.Discard)
 	err := flags.Parse(args)
 	flags.Usage = func() {
@@ -50,7 +50,7 @@ func parse(flags *flag.FlagSet, usage string, args []string, h Host) error {
 		flags.PrintDefaults()
 	}
 	if errors.Is(err, flag.ErrHelp) {
-		flags.SetOutput(h.Stdout)
+		flags.SetOutput(stdout)
 		flags.Usage()
 	} else if err != nil {
 		return fmt.Errorf("%w; %w", err, ErrUsage)
@@ -69,7 +69,7 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 		o.Skip = append(o.Skip, name)
 		return nil
 	})
-	err := parse(flags, copyUsage, args, h)
+	err := Parse(flags, copyUsage, args, h.Stdout)
 	switch {
 	case err != nil:
 		return err

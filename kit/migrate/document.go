@@ -1,0 +1,139 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"example.com/ginseng/kit/store"
+)
+
+// document is a stored document without its Go type. Its values are json.RawMessage or bson.RawValue, as the engine
+// stores them, and Go values that steps have set.
+type document struct {
+	id      store.ID
+	fields  map[string]any
+	changed []string
+}
+
+// UnmarshalJSON implements json.Unmarshaler, for SQLite.
+func (d *document) UnmarshalJSON(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	d.fields = make(map[string]any, len(fields))
+	for name, value := range fields {
+		if string(value) != "null" {
+			d.fields[name] = value
+		}
+	}
+	return json.Unmarshal(fields["id"], &d.id)
+}
+
+// UnmarshalBSON implements bson.Unmarshaler, for MongoDB.
+func (d *document) UnmarshalBSON(data []byte) error {
+	elements, err := bson.Raw(slices.Clone(data)).Elements()
+	if err != nil {
+		return err
+	}
+	d.fields = make(map[string]any, len(elements))
+	for _, e := range elements {
+		if value := e.Value(); value.Type != bson.TypeNull {
+			d.fields[e.Key()] = value
+		}
+	}
+	id, _ := d.fields["_id"].(bson.RawValue)
+	return id.Unmarshal(&d.id)
+}
+
+// get returns the value of a field, or nil.
+func (d *document) get(field string) any { return d.fields[field] }
+
+// set sets a field, or removes it if the value is nil.
+func (d *document) set(field string, value any) {
+	d.fields[field] = value
+	if !slices.Contains(d.changed, field) {
+		d.changed = append(d.changed, field)
+	}
+}
+
+// version selects the stored version of the document.
+func (d *document) version() (store.Filter, error) {
+	version, err := plain(d.get("version"))
+	return store.And(store.Eq("id", d.id), store.Eq("version", version)), err
+}
+
+// changes returns what the steps have changed.
+func (d *document) changes() (out []store.Change) {
+	for _, field := range d.changed {
+		out = append(out, store.Set(field, d.fields[field]))
+	}
+	return out
+}
+
+// plain returns a scalar in the types of ConvertFunc, and another value as a decoder returns it.
+func plain(value any) (any, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return plainJSON(v)
+	case bson.RawValue:
+		return plainBSON(v)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return plainJSON(text)
+}
+
+func plainJSON(text []byte) (out any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err = decoder.Decode(&out); err != nil {
+		return nil, err
+	}
+	if number, ok := out.(json.Number); ok {
+		if n, err := number.Int64(); err == nil {
+			return n, nil
+		}
+		return number.Float64()
+	}
+	return out, nil
+}
+
+func plainBSON(value bson.RawValue) (out any, err error) {
+	switch value.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return value.AsInt64(), nil
+	case bson.TypeDateTime:
+		return store.At(value.Time()).String(), nil
+	case bson.TypeObjectID:
+		return value.ObjectID().Hex(), nil
+	}
+	err = value.Unmarshal(&out)
+	return out, err
+}
+
+// same reports whether an engine stores value as stored.
+func same(stored, value any) bool {
+	switch stored := stored.(type) {
+	case json.RawMessage:
+		var text bytes.Buffer
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(value) == nil && bytes.Equal(bytes.TrimSpace(text.Bytes()), stored)
+	case bson.RawValue:
+		kind, data, err := bson.MarshalValue(value)
+		return err == nil && kind == stored.Type && bytes.Equal(data, stored.Value)
+	}
+	return false
+}
+
+// formatFloat formats a number without an exponent.
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -1,0 +1,187 @@
+// Package migrate changes stored documents to a new form before a service serves requests.
+//
+// A module declares its migrations in the order of its changes. Each runs at least once on a database: what is done is
+// recorded there. A step changes one document at a time, on the condition that it is the version that was read. So it
+// is safe that two instances migrate at the same time, or that a migration that was interrupted starts again. The
+// lease of an instance only prevents others from doing the same work.
+//
+// A migration first applies its steps to all documents without storing the result. If a value cannot be converted, or
+// a required one is missing, it stops before any change.
+package migrate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/store"
+)
+
+// Module is a module that stored its documents in another form before. The server runs its migrations at start.
+type Module interface {
+	// Migrations returns all migrations, the oldest first.
+	Migrations() []Migration
+}
+
+// Migration changes the documents of a collection.
+type Migration struct {
+	Name       string // unique in the service, and never changed: it is recorded in the database
+	Collection store.Engine
+	Steps      []Step // in the order in which they apply to each document
+}
+
+func (m Migration) String() string {
+	var steps []string
+	for _, s := range m.Steps {
+		steps = append(steps, s.text)
+	}
+	return strings.Join(steps, "; ")
+}
+
+// fields returns the fields that the steps read.
+func (m Migration) fields() []string {
+	out := []string{"version"}
+	for _, s := range m.Steps {
+		out = append(out, s.fields...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// apply applies the steps to a document.
+func (m Migration) apply(d *document) error {
+	for _, s := range m.Steps {
+		if err := s.apply(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checks reports whether a step can fail.
+func (m Migration) checks() bool {
+	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.fails })
+}
+
+// Step changes one document. It has no effect on a document that it has changed before. Fields are top-level fields.
+type Step struct {
+	text   string
+	fields []string
+	fails  bool
+	apply  func(*document) error
+}
+
+// String describes the step, such as "rename state to status".
+func (s Step) String() string { return s.text }
+
+// Default sets a field that is missing.
+func Default(field string, value any) Step {
+	text, _ := json.Marshal(value) // only a description
+	return Step{text: fmt.Sprintf("set %s to %s where it is missing", field, text), fields: []string{field}, apply: func(d *document) error {
+		if d.get(field) == nil {
+			d.set(field, value)
+		}
+		return nil
+	}}
+}
+
+// Require fails if a field is missing, or if it is an empty string or list.
+func Require(field string) Step {
+	return Step{text: "require " + field, fields: []string{field}, fails: true, apply: func(d *document) error {
+		value, err := plain(d.get(field))
+		if err != nil {
+			return err
+		}
+		if v := reflect.ValueOf(value); !v.IsValid() || (v.Kind() == reflect.String || v.Kind() == reflect.Slice) && v.Len() == 0 {
+			return fmt.Errorf("%s is required and missing", field)
+		}
+		return nil
+	}}
+}
+
+// Rename moves the value of a field. A document that has both fields keeps the value of the new one.
+func Rename(from, to string) Step {
+	return Step{text: "rename " + from + " to " + to, fields: []string{from, to}, apply: func(d *document) error {
+		value := d.get(from)
+		if value == nil {
+			return nil
+		}
+		if d.get(to) == nil {
+			d.set(to, value)
+		}
+		d.set(from, nil)
+		return nil
+	}}
+}
+
+// Drop removes a field.
+func Drop(field string) Step {
+	return Step{text: "drop " + field, fields: []string{field}, apply: func(d *document) error {
+		if d.get(field) != nil {
+			d.set(field, nil)
+		}
+		return nil
+	}}
+}
+
+// Convert changes the type of a scalar field to T. It fails if T cannot represent the value: "12" and 12 become 12 as
+// int64, "twelve" and 1.5 do not.
+func Convert[T any](field string) Step {
+	return ConvertFunc(field, reflect.TypeFor[T]().Name(), func(old any) (any, error) {
+		text := fmt.Sprint(old)
+		if f, ok := old.(float64); ok {
+			text = formatFloat(f)
+		}
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			return nil, err
+		}
+		var value T
+		if json.Unmarshal(quoted, &value) != nil && json.Unmarshal([]byte(text), &value) != nil {
+			return nil, errors.New("the type cannot represent it")
+		}
+		return value, nil
+	})
+}
+
+// OneOf fails if a field has another value.
+func OneOf(field string, values ...string) Step {
+	return ConvertFunc(field, "one of "+strings.Join(values, ", "), func(old any) (any, error) {
+		text := fmt.Sprint(old)
+		if !slices.Contains(values, text) {
+			return nil, errors.New("it is none of the values")
+		}
+		return text, nil
+	})
+}
+
+// ConvertFunc replaces the value of a scalar field, unless it is missing. The function receives a bool, an int64, a
+// float64 or a string (also for times and ids), and must return its own results unchanged. to describes the new form.
+func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
+	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
+		stored := d.get(field)
+		if stored == nil {
+			return nil
+		}
+		old, err := plain(stored)
+		if err != nil {
+			return err
+		}
+		switch old.(type) {
+		case bool, int64, float64, string:
+		default:
+			return fmt.Errorf("%s is a list or an object, and cannot be converted", field)
+		}
+		value, err := convert(old)
+		if err != nil {
+			return fmt.Errorf("%s cannot be converted to %s: %w", field, to, err)
+		}
+		if !same(stored, value) {
+			d.set(field, value)
+		}
+		return nil
+	}}
+}

@@ -1,0 +1,268 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/migrate"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
+)
+
+// old and item are the documents before and after the migration of the tests.
+type old struct {
+	store.Meta `bson:",inline"`
+	State      string     `json:"state"`
+	Price      any        `json:"price"`
+	Note       *string    `json:"note"`
+	Since      store.Time `json:"since"`
+	Count      int64      `json:"count"`
+}
+
+type item struct {
+	store.Meta `bson:",inline"`
+	Status     string     `json:"status"`
+	Price      int64      `json:"price"`
+	Note       *string    `json:"note"`
+	Since      store.Time `json:"since"`
+	Count      string     `json:"count"`
+	SKU        *string    `json:"sku"`
+}
+
+var noon = store.At(time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC))
+
+func open(t *testing.T) store.DB {
+	t.Helper()
+	return testdb.Open(t)
+}
+
+// fill stores documents with the prices.
+func fill(t *testing.T, db store.DB, prices ...any) (ids []store.ID) {
+	t.Helper()
+	items := store.Open[old](db, store.Spec{Name: "items", Search: []string{"state"}})
+	must(t, db.Prepare(t.Context()))
+	for i, price := range prices {
+		note := "a < b"
+		ids = append(ids, store.NewID())
+		must(t, items.Insert(t.Context(), old{Meta: store.NewMeta(ids[i], noon), State: "on sale", Price: price, Note: &note, Since: noon, Count: int64(i)}))
+	}
+	return ids
+}
+
+// start opens the collection in its new form, with the steps as its migration.
+func start(t *testing.T, db store.DB, steps ...migrate.Step) (*store.Collection[item], *migrate.Runner) {
+	t.Helper()
+	items := store.Open[item](db, store.Spec{Name: "items", Search: []string{"status"}, Indexes: []store.Index{{Fields: []string{"price"}}}})
+	runner := migrate.New(db, time.Now, migrate.Migration{Name: "item-1", Collection: items.Engine(), Steps: steps})
+	must(t, db.Prepare(t.Context()))
+	return items, runner
+}
+
+var steps = []migrate.Step{
+	migrate.Rename("state", "status"), migrate.Convert[int64]("price"), migrate.Convert[string]("count"), migrate.Convert[store.Time]("since"),
+	migrate.Default("sku", "none"), migrate.Drop("note"),
+}
+
+// TestRun runs a migration with every kind of step, and then nothing.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	ids := fill(t, db, "12", 7, 3.0)
+	items, runner := start(t, db, steps...)
+	pending, err := runner.Pending(t.Context())
+	if err != nil || len(pending) != 1 {
+		t.Fatalf("%v pending, %v", pending, err)
+	}
+	if want := `rename state to status; convert price to int64; convert count to string; convert since to Time; ` +
+		`set sku to "none" where it is missing; drop note`; pending[0].String() != want {
+		t.Errorf("steps %s, want %s", pending[0], want)
+	}
+	must(t, runner.Run(t.Context(), pending))
+	check := func(version int64) {
+		t.Helper()
+		for i, price := range []int64{12, 7, 3} {
+			sku := "none"
+			want := item{Meta: store.NewMeta(ids[i], noon), Status: "on sale", Price: price, Since: noon, Count: strconv.Itoa(i), SKU: &sku}
+			want.Version = version
+			if got, err := items.Get(t.Context(), ids[i]); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%v, %v, want %v", got, err, want)
+			}
+		}
+		if n, err := items.Count(t.Context(), store.And(store.Search("sale"), store.Eq("state", nil), store.Gt("price", 5))); n != 2 || err != nil {
+			t.Errorf("%d documents found, %v, want 2", n, err)
+		}
+	}
+	check(2)
+	if pending, err := runner.Pending(t.Context()); err != nil || len(pending) != 0 {
+		t.Errorf("%v pending, %v", pending, err)
+	}
+	again, err := runner.Find("item-1")
+	must(t, err)
+	must(t, runner.Run(t.Context(), []migrate.Migration{again})) // changes nothing
+	check(2)
+}
+
+// TestStopsBeforeAnyChange has values that cannot be converted, and missing ones.
+func TestStopsBeforeAnyChange(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		step migrate.Step
+		says string
+	}{
+		"text":    {migrate.Convert[int64]("price"), "price cannot be converted to int64"},
+		"missing": {migrate.Require("sku"), "sku is required and missing"},
+		"value":   {migrate.OneOf("state", "draft"), "state cannot be converted to one of draft"},
+		"list":    {migrate.Convert[string]("price"), "price is a list or an object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := open(t)
+			var prices []any
+			for i := range 12 {
+				prices = append(prices, map[bool]any{true: []string{strconv.Itoa(i)}, false: fmt.Sprint("price ", i)}[name == "list"])
+			}
+			ids := fill(t, db, prices...)
+			items, runner := start(t, db, migrate.Drop("note"), test.step)
+			pending, err := runner.Pending(t.Context())
+			must(t, err)
+			err = runner.Run(t.Context(), pending)
+			if err == nil || strings.Count(err.Error(), test.says) != 10 || !strings.Contains(err.Error(), "migration item-1: 12 of 12 documents") ||
+				!strings.Contains(err.Error(), ids[9].Hex()) {
+				t.Errorf("error %v", err)
+			}
+			if n, err := items.Count(t.Context(), store.And(store.Eq("version", 1), store.Ne("note", nil))); n != 12 || err != nil {
+				t.Errorf("%d documents are unchanged, %v", n, err)
+			}
+			if pending, err := runner.Pending(t.Context()); err != nil || len(pending) != 1 {
+				t.Errorf("%v pending, %v", pending, err)
+			}
+		})
+	}
+}
+
+// TestConcurrent migrates from several runners that ignore each other's lease, while the documents change.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	var prices []any
+	for i := range 100 {
+		prices = append(prices, strconv.Itoa(i))
+	}
+	ids := fill(t, db, prices...)
+	items, runner := start(t, db, steps...)
+	pending, err := runner.Pending(t.Context())
+	must(t, err)
+	var group sync.WaitGroup
+	for range 2 {
+		later := func() time.Time { return time.Now().Add(time.Hour) } // every lease has expired
+		other := migrate.New(db, later, pending...)
+		group.Go(func() {
+			if err := other.Run(t.Context(), pending); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Go(func() {
+		for _, id := range ids {
+			if _, err := items.Update(t.Context(), store.Eq("id", id), store.Set("updatedAt", noon)); err != nil && !strings.Contains(err.Error(), "price") {
+				t.Error(err) // an old document does not fit, but is changed
+			}
+		}
+	})
+	group.Wait()
+	n, err := items.Count(t.Context(), store.And(store.Eq("status", "on sale"), store.Gte("price", 0), store.Eq("version", 3)))
+	if n != 100 || err != nil {
+		t.Errorf("%d of 100 documents are migrated once and changed once, %v", n, err)
+	}
+}
+
+// TestLease checks that a runner waits for another one, and does not repeat its work.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	fill(t, db, "1")
+	begun, release := make(chan struct{}), make(chan struct{})
+	runs := 0
+	_, runner := start(t, db, migrate.ConvertFunc("price", "a number", func(old any) (any, error) {
+		if runs++; runs == 1 {
+			close(begun)
+			<-release
+		}
+		return int64(1), nil
+	}))
+	pending, err := runner.Pending(t.Context())
+	must(t, err)
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := runner.Run(t.Context(), pending); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan error)
+	go func() { waited <- runner.Run(ctx, pending) }()
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("a runner whose context ends returns %v", err)
+	}
+	group.Go(func() {
+		if err := runner.Run(t.Context(), pending); err != nil {
+			t.Error(err)
+		}
+	})
+	close(release)
+	group.Wait()
+	if runs != 2 { // the check and the change
+		t.Errorf("%d conversions, want 2", runs)
+	}
+}
+
+// TestInterrupted continues a migration that stopped in the middle.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	var prices []any
+	for range 520 {
+		prices = append(prices, "5")
+	}
+	fill(t, db, prices...)
+	ctx, cancel := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	runs := 0
+	items, runner := start(t, db, migrate.ConvertFunc("price", "a number", func(any) (any, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if runs++; runs == 520+510 { // in the second page of changes
+			cancel()
+		}
+		return int64(5), nil
+	}))
+	pending, err := runner.Pending(t.Context())
+	must(t, err)
+	if err := runner.Run(ctx, pending); err == nil {
+		t.Error("no error")
+	}
+	half, err := items.Count(t.Context(), store.Eq("price", 5))
+	if err != nil || half < 500 || half >= 520 {
+		t.Errorf("%d documents are migrated after the interruption, %v", half, err)
+	}
+	must(t, runner.Run(t.Context(), pending))
+	if n, err := items.Count(t.Context(), store.And(store.Eq("price", 5), store.Eq("version", 2))); n != 520 || err != nil {
+		t.Errorf("%d of 520 documents are migrated once, %v", n, err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,291 @@
+package migrate
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/progress"
+	"example.com/ginseng/kit/store"
+)
+
+const (
+	pageSize = 500
+	parallel = 16               // updates at the same time
+	lease    = 10 * time.Second // of the instance that runs a migration; renewed three times as often
+	poll     = 500 * time.Millisecond
+	reported = 10 // documents that an error names
+)
+
+const collection = "migrations"
+
+// Runner runs the migrations of a service.
+type Runner struct {
+	Log      *slog.Logger
+	Progress io.Writer
+
+	migrations []Migration
+	db         store.DB
+	records    *store.Collection[record]
+	now        func() time.Time
+}
+
+// record is the state of a migration in the database. Its id is derived from the name.
+type record struct {
+	store.Meta `bson:",inline"`
+	Name       string      `json:"name"`
+	LeaseUntil *store.Time `json:"leaseUntil"` // of the instance that runs it
+	DoneAt     *store.Time `json:"doneAt"`
+	Changed    int64       `json:"changed"` // number of documents, in the last run
+}
+
+// New returns a Runner. It opens a collection, so it must be called before DB.Prepare. It panics if two migrations have
+// the same name.
+func New(db store.DB, now func() time.Time, migrations ...Migration) *Runner {
+	names := map[string]bool{}
+	for _, m := range migrations {
+		if names[m.Name] {
+			panic("migrate: two migrations have the name " + m.Name)
+		}
+		names[m.Name] = true
+	}
+	return &Runner{
+		Log: slog.New(slog.DiscardHandler), Progress: io.Discard,
+		migrations: migrations, db: db, records: store.Open[record](db, store.Spec{Name: collection}), now: now,
+	}
+}
+
+// All returns the migrations, in order.
+func (r *Runner) All() []Migration { return r.migrations }
+
+// Find returns the migration with the name.
+func (r *Runner) Find(name string) (Migration, error) {
+	var names []string
+	for _, m := range r.migrations {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return Migration{}, fmt.Errorf("there is no migration %q; the migrations are: %s", name, strings.Join(names, ", "))
+}
+
+// Pending returns the migrations that are not recorded as done, in order. It may be called before DB.Prepare.
+func (r *Runner) Pending(ctx context.Context) ([]Migration, error) {
+	if len(r.migrations) == 0 {
+		return nil, nil
+	}
+	if names, err := r.db.Names(ctx); err != nil || !slices.Contains(names, collection) {
+		return r.migrations, err
+	}
+	records, err := r.records.List(ctx, store.Query{Filter: store.Ne("doneAt", nil)})
+	return slices.DeleteFunc(slices.Clone(r.migrations), func(m Migration) bool {
+		return slices.ContainsFunc(records, func(r record) bool { return r.Name == m.Name })
+	}), err
+}
+
+// Run runs the migrations one after the other, also those that are done. Before each, it waits while another instance
+// runs it, and skips it if that instance completes it.
+func (r *Runner) Run(ctx context.Context, migrations []Migration) error {
+	begun := store.At(r.now())
+	for _, m := range migrations {
+		if err := r.run(ctx, m, begun); err != nil {
+			return fmt.Errorf("migration %s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
+	claimed, err := r.claim(ctx, m, begun)
+	if err != nil || !claimed {
+		return err
+	}
+	started := r.now()
+	r.Log.Info("migration started", "name", m.Name, "steps", m.String())
+	renewing, stop := context.WithCancel(ctx)
+	go r.renew(renewing, m)
+	changed, err := r.migrate(ctx, m)
+	stop()
+	last := []store.Change{store.Unset("leaseUntil")}
+	if err == nil {
+		last = append(last, store.Set("doneAt", store.At(r.now())), store.Set("changed", changed))
+	}
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	defer cancel()
+	if _, recordErr := r.records.UpdateByID(recording, recordID(m), nil, last...); err == nil {
+		err = recordErr
+	}
+	if err == nil {
+		r.Log.Info("migration completed", "name", m.Name, "changed", changed, "took", r.now().Sub(started).Round(time.Millisecond))
+	}
+	return err
+}
+
+// recordID returns the id of a migration's record.
+func recordID(m Migration) store.ID {
+	sum := sha256.Sum256([]byte(m.Name))
+	return store.ID(sum[:len(store.ID{})])
+}
+
+// claim takes the lease of a migration. It waits while another instance has it, and returns false if a run that ended
+// after begun completed it.
+func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (bool, error) {
+	for waits := 0; ; waits++ {
+		now := r.now()
+		until := store.At(now.Add(lease))
+		found, err := r.records.Get(ctx, recordID(m))
+		switch {
+		case apperr.Is(err, apperr.NotFound):
+			err = r.records.Insert(ctx, record{Meta: store.NewMeta(recordID(m), store.At(now)), Name: m.Name, LeaseUntil: &until})
+		case err != nil:
+			return false, err
+		case found.DoneAt != nil && !found.DoneAt.Before(begun.Time):
+			return false, nil
+		case found.LeaseUntil != nil && found.LeaseUntil.After(now):
+			if waits == 0 {
+				r.Log.Info("waiting for a migration that another instance runs, or ran when it was killed", "name", m.Name)
+			}
+			select {
+			case <-time.After(poll):
+				continue
+			case <-ctx.Done():
+				return false, ctx.Err()
+			}
+		default:
+			_, err = r.records.UpdateByID(ctx, found.ID, store.Versions{found.Version}, store.Set("leaseUntil", until))
+		}
+		if err == nil || !apperr.Is(err, apperr.Conflict) && !apperr.Is(err, apperr.PreconditionFailed) {
+			return err == nil, err
+		}
+	}
+}
+
+// renew extends the lease until ctx ends. It ignores errors: without a lease, another instance does the same work.
+func (r *Runner) renew(ctx context.Context, m Migration) {
+	ticker := time.NewTicker(lease / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_, _ = r.records.UpdateByID(ctx, recordID(m), nil, store.Set("leaseUntil", store.At(r.now().Add(lease))))
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// migrate checks and changes all documents. It returns the number of changed ones.
+func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
+	total, err := m.Collection.Count(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	if m.checks() {
+		if err := r.check(ctx, m, total); err != nil {
+			return 0, err
+		}
+	}
+	bar := progress.Start(r.Progress, m.Name, "documents", total)
+	defer bar.Stop()
+	var changed atomic.Int64
+	err = m.each(ctx, func(docs []*document) error {
+		group, limited := errgroup.WithContext(ctx)
+		group.SetLimit(parallel)
+		for _, d := range docs {
+			group.Go(func() error {
+				stored, err := m.update(limited, d)
+				if stored {
+					changed.Add(1)
+				}
+				return err
+			})
+		}
+		err := group.Wait()
+		bar.Add(int64(len(docs)))
+		return err
+	})
+	return changed.Load(), err
+}
+
+// check applies the steps to all documents without storing the result.
+func (r *Runner) check(ctx context.Context, m Migration, total int64) error {
+	bar := progress.Start(r.Progress, m.Name+": checking", "documents", total)
+	defer bar.Stop()
+	var failed int64
+	var reasons []string
+	err := m.each(ctx, func(docs []*document) error {
+		for _, d := range docs {
+			if err := m.apply(d); err != nil {
+				if failed++; failed <= reported {
+					reasons = append(reasons, fmt.Sprintf("  %s: %v", d.id.Hex(), err))
+				}
+			}
+		}
+		bar.Add(int64(len(docs)))
+		return nil
+	})
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%s of %s documents cannot be migrated, so nothing was changed. Correct them, for example with the previous version of the "+
+			"service, and start again. The first ones:\n%s", humanize.Comma(failed), humanize.Comma(total), strings.Join(reasons, "\n"))
+	}
+	return err
+}
+
+// each calls do with pages of all documents, in the order of the ids.
+func (m Migration) each(ctx context.Context, do func([]*document) error) error {
+	q := store.Query{Limit: pageSize, Fields: m.fields()}
+	for {
+		docs := make([]*document, 0, pageSize)
+		err := m.Collection.List(ctx, q, func() any {
+			docs = append(docs, new(document))
+			return docs[len(docs)-1]
+		})
+		if err != nil || len(docs) == 0 {
+			return err
+		}
+		if err := do(docs); err != nil {
+			return err
+		}
+		q.After = []any{docs[len(docs)-1].id}
+	}
+}
+
+// update applies the steps to a document and stores the result, unless nothing changes. If the document has changed
+// meanwhile, it applies the steps to the new version.
+func (m Migration) update(ctx context.Context, d *document) (stored bool, err error) {
+	for {
+		if err := m.apply(d); err != nil {
+			return false, fmt.Errorf("%s: %w", d.id.Hex(), err)
+		}
+		changes := d.changes()
+		if changes == nil {
+			return false, nil
+		}
+		version, err := d.version()
+		if err != nil {
+			return false, err
+		}
+		if err = m.Collection.Update(ctx, version, changes, new(document)); !apperr.Is(err, apperr.NotFound) {
+			return err == nil, err
+		}
+		id := d.id
+		d = new(document)
+		if err = m.Collection.First(ctx, store.Eq("id", id), d); err != nil {
+			if apperr.Is(err, apperr.NotFound) { // deleted
+				return false, nil
+			}
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/migrate"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/progress"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store/transfer"
+)
+
+// migratingRetry is the Retry-After of responses while a migration runs.
+const migratingRetry = 10 * time.Second
+
+// rejectWhileMigrating responds 503 while a migration runs, except to /livez.
+func (h *Handler) rejectWhileMigrating(c *gin.Context) {
+	if h.migrating.Load() && c.Request.URL.Path != livez {
+		rest.Fail(c, apperr.New(apperr.Unavailable, "The service is changing its stored data to a new form. Try again later.").WithRetryAfter(migratingRetry))
+	}
+}
+
+// migrations returns the migrations of the modules that have some.
+func migrations(modules []kit.Module) (out []migrate.Migration) {
+	for _, m := range modules {
+		if m, ok := m.(migrate.Module); ok {
+			out = append(out, m.Migrations()...)
+		}
+	}
+	return out
+}
+
+// progressWriter returns the writer for the progress of a long task: the terminal, or the log.
+func progressWriter(logger *slog.Logger, stderr io.Writer) io.Writer {
+	if progress.IsTerminal(stderr) {
+		return stderr
+	}
+	return progressLog{logger}
+}
+
+type progressLog struct{ logger *slog.Logger }
+
+// Write implements io.Writer.
+func (w progressLog) Write(line []byte) (int, error) {
+	w.logger.Info(string(bytes.TrimSpace(line)))
+	return len(line), nil
+}
+
+const migrateUsage = `Usage: %[1]s migrate [--dry-run] [--again NAME]
+
+Runs the pending migrations without serving; %[1]s serve runs them at start. A migration changes the stored documents of a
+module to a new form. Each is safe to interrupt and to repeat. The exit code is 1 if a migration fails.
+
+`
+
+// migrate is the command migrate.
+func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
+	dryRun := flags.Bool("dry-run", false, "list the pending migrations without running them")
+	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored meanwhile")
+	if err := transfer.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), transfer.ErrUsage)
+	}
+	s, modules, _, err := p.load(".")
+	if err != nil {
+		return err
+	}
+	logger := newLogger(s, stderr)
+	db, err := openDatabase(ctx, s.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	sender, err := email.New(s.Email, email.Options{Log: logger})
+	if err != nil {
+		return err
+	}
+	deps := NewDeps(DepsOptions{DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher()})
+	handler, err := NewHandler(HandlerOptions{Settings: s, Deps: deps, Modules: modules(deps)})
+	if err != nil {
+		return err
+	}
+	defer handler.close(ctx)
+	if !*dryRun {
+		if err := prepare(ctx, db, logger, databaseTimeout, databaseRetry); err != nil {
+			return err
+		}
+	}
+	runner := handler.Migrations
+	runner.Log, runner.Progress = logger, progressWriter(logger, stderr)
+	pending, err := runner.Pending(ctx)
+	if err == nil && *again != "" {
+		pending = make([]migrate.Migration, 1)
+		pending[0], err = runner.Find(*again)
+	}
+	if err == nil && *dryRun {
+		return list(ctx, pending, stdout)
+	}
+	if err == nil {
+		err = runner.Run(ctx, pending)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(stdout, "%d migrations completed\n", len(pending))
+	}
+	return err
+}
+
+// list prints migrations.
+func list(ctx context.Context, pending []migrate.Migration, w io.Writer) error {
+	for _, m := range pending {
+		n, _ := m.Collection.Count(ctx, nil) // 0 if the collection does not exist yet
+		_, _ = fmt.Fprintf(w, "%s (%s documents): %s\n", m.Name, humanize.Comma(n), m)
+	}
+	_, err := fmt.Fprintf(w, "%d migrations are pending\n", len(pending))
+	return err
+}
