@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"reflect"
 	"strings"
@@ -59,6 +60,7 @@ func TestRead(t *testing.T) {
 		{"key twice", jsonType, `{"a":1,"a":2}`, apperr.MalformedBody},
 		{"deep", jsonType, `{"a":` + strings.Repeat("[", bodyLimit-7) + `}`, apperr.MalformedBody},
 		{"too large", jsonType, `{"a":"` + strings.Repeat("x", bodyLimit) + `"}`, apperr.PayloadTooLarge},
+		{"merge patch, not for PATCH", typeMergePatch, `{"a":1}`, apperr.UnsupportedMediaType},
 		{"no boundary", "multipart/form-data", "x", apperr.MalformedBody},
 		{"broken parts", "multipart/form-data; boundary=b", "--b\r\nbroken\r\n", apperr.MalformedBody},
 	} {
@@ -79,10 +81,49 @@ func TestReadManyParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := httptest.NewRequest("POST", "/", bytes.NewReader(body))
-		r.Header.Set("Content-Type", jsonType)
-		if _, err := readBody(r); apperr.CodeOf(err) != want {
-			t.Errorf("%d: %v", n, err)
+		values := url.Values{}
+		var parts bytes.Buffer
+		w := multipart.NewWriter(&parts)
+		for name := range object {
+			values.Set(name, "")
+			if err := w.WriteField(name, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for contentType, body := range map[string]string{jsonType: string(body), form: values.Encode(), w.FormDataContentType(): parts.String()} {
+			r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+			r.Header.Set("Content-Type", contentType)
+			_, err := readBody(r)
+			if apperr.CodeOf(err) != want || err != nil && !strings.Contains(err.Error(), "more than 1000 parameters") {
+				t.Errorf("%d as %s: %v", n, contentType, err)
+			}
+		}
+	}
+}
+
+// TestReadHeaders checks the media type of a merge patch (RFC 7396), and that compressed bodies are rejected.
+func TestReadHeaders(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		method, contentType, coding string
+		want                        apperr.Code
+	}{
+		{"PATCH", typeMergePatch, "", ""},
+		{"PUT", typeMergePatch, "", apperr.UnsupportedMediaType},
+		{"PATCH", jsonType, "identity", ""},
+		{"PATCH", jsonType, "gzip", apperr.UnsupportedMediaType},
+		{"POST", jsonType, "identity, br", apperr.UnsupportedMediaType},
+	} {
+		r := httptest.NewRequest(test.method, "/", strings.NewReader(`{"a":1}`))
+		r.Header.Set("Content-Type", test.contentType)
+		if test.coding != "" {
+			r.Header.Set("Content-Encoding", test.coding)
+		}
+		if _, err := readBody(r); apperr.CodeOf(err) != test.want {
+			t.Errorf("%+v: %v", test, err)
 		}
 	}
 }

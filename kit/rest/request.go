@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -162,7 +163,8 @@ type Params struct {
 
 // Body returns the parameters of the request body, which it reads once per request. The parameters of a GET are empty.
 // MalformedBody: the body cannot be parsed, or is not an object. PayloadTooLarge: it is too large (see
-// middleware.BodyLimit). UnsupportedMediaType: it is neither a form nor JSON. RequestTimeout: it arrived too slowly.
+// middleware.BodyLimit). UnsupportedMediaType: it is neither a form nor JSON, or compressed. RequestTimeout: it arrived too
+// slowly.
 func Body(c *gin.Context) (Params, error) {
 	if c.Request.Method == http.MethodGet || c.Request.ContentLength == 0 {
 		return Params{}, nil
@@ -183,29 +185,44 @@ func readBody(r *http.Request) (Params, error) {
 	if err != nil || len(body) == 0 {
 		return Params{}, err
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	}
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil {
-		mediaType = ""
+	if err != nil || !slices.Contains(mediaTypes(r.Method), mediaType) {
+		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must be one of %s, and have that Content-Type.",
+			strings.Join(mediaTypes(r.Method), ", "))
 	}
 	if !utf8.Valid(body) {
 		return Params{}, malformed("The body is not valid UTF-8.")
 	}
 	switch mediaType {
-	case "application/json":
-		object, err := parseObject(body)
-		return Params{json: object}, err
-	case "application/x-www-form-urlencoded":
-		form, err := url.ParseQuery(string(body))
-		if err != nil {
-			return Params{}, malformed("The body is not a valid form: a name=value pair is not percent-encoded correctly.").WithCause(err)
-		}
-		return Params{form: form}, nil
-	case "multipart/form-data":
+	case typeForm:
+		form, err := parseForm(body)
+		return Params{form: form}, err
+	case typeMultipart:
 		form, err := parseMultipart(body, params["boundary"])
 		return Params{form: form}, err
 	}
-	return Params{}, apperr.New(apperr.UnsupportedMediaType,
-		"The body must be application/x-www-form-urlencoded, multipart/form-data or application/json, and have that Content-Type.")
+	object, err := parseObject(body)
+	return Params{json: object}, err
+}
+
+// The media types of bodies.
+const (
+	typeJSON       = "application/json"
+	typeForm       = "application/x-www-form-urlencoded"
+	typeMultipart  = "multipart/form-data"
+	typeMergePatch = "application/merge-patch+json" // RFC 7396
+)
+
+// mediaTypes returns the media types of the bodies of a method.
+func mediaTypes(method string) []string {
+	types := []string{typeJSON, typeForm, typeMultipart}
+	if method == http.MethodPatch {
+		types = append(types, typeMergePatch)
+	}
+	return types
 }
 
 // Strings returns the values of a parameter: none if it is absent or not a string.
@@ -237,8 +254,12 @@ func (p Params) Has(name string) bool {
 	return inJSON && string(raw) != "null" || p.form.Has(name)
 }
 
-// maxParams bounds the parameters of a JSON body. The libraries that read forms have their own bounds.
+// maxParams bounds the parameters of a body.
 const maxParams = 1000
+
+func tooManyParams() *apperr.Error {
+	return apperr.New(apperr.MalformedBody, "The body has more than %d parameters.", maxParams)
+}
 
 // maxPreallocated bounds the memory that is allocated for Content-Length before the bytes arrive.
 const maxPreallocated = 64 << 10
@@ -273,7 +294,7 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 		}
 		key := tok.(string) // the decoder returns only strings here
 		if len(object) == maxParams {
-			return nil, malformed("The body has more than 1000 parameters.")
+			return nil, tooManyParams()
 		}
 		if _, twice := object[key]; twice {
 			return nil, malformed("The body has a parameter twice.")
@@ -298,13 +319,27 @@ func notJSON(dec *json.Decoder, err error) *apperr.Error {
 	return apperr.New(apperr.MalformedBody, "The body is not valid JSON; the error is after byte %d.", dec.InputOffset()).WithCause(err)
 }
 
+func parseForm(body []byte) (url.Values, error) {
+	if bytes.Count(body, []byte("&")) >= maxParams {
+		return nil, tooManyParams()
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, malformed("The body is not a valid form: a name=value pair is not percent-encoded correctly.").WithCause(err)
+	}
+	return form, nil
+}
+
 // parseMultipart parses a form. Files are rejected.
 func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	if boundary == "" {
 		return nil, malformed("The multipart body has no boundary.")
 	}
 	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
-	if err != nil {
+	switch {
+	case errors.Is(err, multipart.ErrMessageTooLarge): // more than 1000 parts, or 10,000 headers
+		return nil, tooManyParams().WithCause(err)
+	case err != nil:
 		return nil, malformed("The body is not a valid multipart form.").WithCause(err)
 	}
 	for name := range form.File {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -239,16 +240,41 @@ func Fail(c *gin.Context, err error) {
 		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not read
+	case apperr.UnsupportedMediaType: // RFC 9110 section 15.5.16
+		header.Set("Accept", strings.Join(mediaTypes(c.Request.Method), ", "))
+		header.Set("Accept-Encoding", "identity")
 	}
-	body, marshalErr := json.Marshal(Problem{
+	p := Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
 		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields,
-	})
+	}
+	p.limit()
+	body, marshalErr := json.Marshal(p)
 	if marshalErr != nil {
 		panic(marshalErr) // unreachable: the fields are plain values
 	}
 	c.Abort()
 	write(c, status, problemType, body)
+}
+
+// The limits of a problem: the body of a request can be the cause of very many errors, with names of any length.
+const (
+	maxErrors    = 100
+	maxParamSize = 256 // bytes
+)
+
+// limit cuts the list of errors, and long names in it, and adds the number of the other errors to the detail.
+func (p *Problem) limit() {
+	if more := len(p.Errors) - maxErrors; more > 0 {
+		p.Errors = p.Errors[:maxErrors]
+		p.Detail += fmt.Sprintf(" There are %d more.", more)
+	}
+	for i, fault := range p.Errors {
+		if len(fault.Param) > maxParamSize {
+			p.Errors = slices.Clone(p.Errors)
+			p.Errors[i].Param = strings.ToValidUTF8(fault.Param[:maxParamSize], "") + "…"
+		}
+	}
 }
 
 // seconds returns d in whole seconds, rounded up.

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -23,6 +25,33 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 	if len(statuses) != len(apperr.Codes) {
 		t.Errorf("%d statuses for %d codes", len(statuses), len(apperr.Codes))
+	}
+}
+
+// TestManyErrors checks that the size of a problem is limited.
+func TestManyErrors(t *testing.T) {
+	t.Parallel()
+	faults := make([]apperr.Field, 10_000)
+	for i := range faults {
+		faults[i] = apperr.Field{In: "body", Param: fmt.Sprint(i, strings.Repeat("ä", 1000)), Code: apperr.Unknown, Message: "Unknown."}
+	}
+	w := httptest.NewRecorder()
+	c, _ := gin.CreateTestContext(w)
+	c.Request = httptest.NewRequest("PUT", "/", nil)
+	err := apperr.Invalid(faults...)
+	Fail(c, err)
+	var p Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Errors) != 100 || !strings.HasSuffix(p.Detail, "There are 9900 more.") || w.Body.Len() > 50_000 {
+		t.Errorf("%d errors in %d bytes: %s", len(p.Errors), w.Body.Len(), p.Detail)
+	}
+	if param := p.Errors[99].Param; !strings.HasPrefix(param, "99ää") || !strings.HasSuffix(param, "ä…") {
+		t.Errorf("the last error is of %s", param)
+	}
+	if len(err.Fields[0].Param) < 2000 {
+		t.Error("Fail changed the error")
 	}
 }
 

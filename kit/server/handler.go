@@ -77,7 +77,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		engine.Use(h.rejectWhileMigrating)
 	}
 	engine.Use(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)))
-	engine.NoRoute(func(c *gin.Context) { rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist.")) })
+	engine.NoRoute(noRoute)
 	engine.NoMethod(noMethod)
 	mountHealth(engine, o.Ready)
 	if s.Docs {
@@ -133,6 +133,14 @@ func (h *Handler) Routes() []string {
 		out = append(out, r.Method+" "+r.Path)
 	}
 	return out
+}
+
+func noRoute(c *gin.Context) {
+	detail := "This path does not exist."
+	if strings.HasSuffix(c.Request.URL.Path, "/") {
+		detail += " No path of the API ends with a slash: leave it out."
+	}
+	rest.Fail(c, apperr.New(apperr.NotFound, "%s", detail))
 }
 
 // noMethod responds 405, or 204 to OPTIONS. Gin has set Allow to the methods of the routes.

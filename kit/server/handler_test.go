@@ -255,6 +255,12 @@ func TestErrors(t *testing.T) {
 		if w.Code == 405 && w.Header().Get("Allow") != "GET, OPTIONS, HEAD" {
 			t.Errorf("Allow: %q", w.Header().Get("Allow"))
 		}
+		if accept := w.Header().Get("Accept"); w.Code == 415 && !strings.HasPrefix(accept, "application/json, ") {
+			t.Errorf("Accept: %q", accept)
+		}
+		if strings.HasSuffix(test.path, "/") && !strings.Contains(w.Body.String(), "slash") {
+			t.Errorf("%s does not mention the slash: %s", test.path, w.Body)
+		}
 		if w.Code == 503 && w.Header().Get("Retry-After") != "5" {
 			t.Errorf("Retry-After: %q", w.Header().Get("Retry-After"))
 		}
@@ -269,7 +275,9 @@ func TestHeaders(t *testing.T) {
 	var log strings.Builder
 	s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
 		r.GET("/things/:id", auth.Public, rest.Handle(func(c *gin.Context) error { return rest.OK(c, map[string]string{"a": "<b>"}) }))
-	}, func(o *HandlerOptions) { o.Settings.CORSOrigins = []string{"https://app.example.com"} })
+	}, func(o *HandlerOptions) {
+		o.Settings.CORSOrigins = []string{"https://app.example.com", "https://*.example.net"}
+	})
 
 	w := do(s, "GET", "/things/1?access_token="+userToken, "", "", "X-Request-Id", "mine-1")
 	if w.Header().Get("X-Request-Id") != "mine-1" || w.Body.String() != "{\"a\":\"<b>\"}\n" {
@@ -303,9 +311,17 @@ func TestHeaders(t *testing.T) {
 	if w := do(s, "OPTIONS", "/things/1", "", ""); w.Code != 204 || !strings.Contains(w.Header().Get("Allow"), "GET") {
 		t.Errorf("OPTIONS: %d %v", w.Code, w.Header())
 	}
-	for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example.com": ""} {
+	for origin, allowed := range map[string]bool{
+		"https://app.example.com": true, "https://evil.example.com": false, "https://app.example.com.evil.com": false, "http://app.example.com": false,
+		"https://a.example.net": true, "https://a.b.example.net": true, "https://example.net": false, "https://evilexample.net": false,
+		"https://a.example.net.evil.com": false, "http://a.example.net": false, "https://a.example.net:8443": false,
+	} {
+		want := ""
+		if allowed {
+			want = origin
+		}
 		w := do(s, "GET", "/things/1", "", "", "Origin", origin)
-		if exposed := w.Header().Get("Access-Control-Expose-Headers"); want != "" && !strings.Contains(strings.ToLower(exposed), "etag") {
+		if exposed := w.Header().Get("Access-Control-Expose-Headers"); allowed && !(strings.Contains(exposed, "Etag") && strings.Contains(exposed, "Www-Authenticate")) {
 			t.Errorf("exposed: %q", exposed)
 		}
 		if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || w.Code != 200 {

@@ -76,7 +76,7 @@ func (l *loader) reason(name string, e validator.FieldError) string {
 	case rule == tagWebOrigin:
 		return "must list origins, each http:// or https:// and a host without a path"
 	case strings.Contains(rule, tagOrigin):
-		return "must list origins, each a scheme and a host without a path, or be *"
+		return "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"
 	}
 	return "does not satisfy " + rule
 }
@@ -149,11 +149,12 @@ func typeReason(f reflect.StructField) string {
 
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host &&
+		!strings.Contains(strings.TrimPrefix(u.Host, "*."), "*") // *example.com would include evilexample.com
 }
 
 func isWebOrigin(text string) bool {
-	return isOrigin(text) && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://"))
+	return isOrigin(text) && !strings.Contains(text, "*") && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://"))
 }
 
 func isHostPort(text string) bool {

@@ -16,7 +16,8 @@
 //   - secret: required; in production also at least 32 characters, and not the value of the example tag. In development
 //     Load can generate it.
 //   - production: required in production
-//   - origin: a scheme and a host, for example https://app.example.com; web_origin: with http or https only
+//   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for the hosts below
+//     example.com; web_origin: one host, with http or https only
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.

@@ -226,6 +226,10 @@ func TestProduction(t *testing.T) {
 		{"unknown mode", map[string]string{"APP_ENV": "prod"}, "APP_ENV"},
 		{"a space after the mode", map[string]string{"APP_ENV": "production ", "API_SECRET": "short"}, "API_SECRET"},
 		{"a carriage return after the mode", map[string]string{"APP_ENV": "production\r", "DATABASE_URL": ""}, "DATABASE_URL"},
+		{"origins below a host", map[string]string{"CORS_ORIGINS": "https://*.example.com,https://app.example.com"}, ""},
+		{"origins that end in a host", map[string]string{"CORS_ORIGINS": "https://*example.com"}, "CORS_ORIGINS"},
+		{"origins that begin with a host", map[string]string{"CORS_ORIGINS": "https://app.*"}, "CORS_ORIGINS"},
+		{"links below a host", map[string]string{"LINK_ORIGINS": "https://*.example.com"}, "LINK_ORIGINS"},
 		{"port", map[string]string{"PORT": "70000"}, "PORT"},
 		{"hexadecimal port", map[string]string{"PORT": "0x2329"}, "PORT"},
 		{"leading zeros", map[string]string{"MAX_BODY_BYTES": "01048576"}, ""},
@@ -272,7 +276,7 @@ func TestLoadBrokenFile(t *testing.T) {
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	for origin, valid := range map[string]bool{
-		"https://app.example.com": true, "http://localhost:5173": true, "https://[::1]:8443": true, "https://App.example.com": true, "https://*": true,
+		"https://app.example.com": true, "http://localhost:5173": true, "https://[::1]:8443": true, "https://App.example.com": true, "https://*": false,
 		"https://app.example.com/": false, "https://app.example.com/reset": false, "app.example.com": false, "*": false,
 		"https://ada@app.example.com": false, "ftp://app.example.com": false, "https://": false, "https://:443": false, "javascript:x": false, "https://a?b": false,
 	} {
