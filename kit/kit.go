@@ -62,6 +62,7 @@ type Middleware struct {
 // a Public route, and makes the caller available as rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
+	SignIn   gin.HandlerFunc // as Public, and the handler reads HTTP Basic
 	Master   gin.HandlerFunc // the master key
 	User     gin.HandlerFunc // a user token
 	Admin    gin.HandlerFunc // a user token of an admin

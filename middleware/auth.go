@@ -29,6 +29,7 @@ type Authenticator struct {
 func (a Authenticator) Middleware() kit.Auth {
 	return kit.Auth{
 		Public:   a.handler(a.public),
+		SignIn:   a.handler(a.signIn),
 		Master:   a.handler(a.master),
 		User:     a.handler(a.user),
 		Admin:    a.handler(a.admin),
@@ -61,7 +62,21 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 }
 
 func (a Authenticator) public(c *gin.Context) (access.Principal, error) {
+	return a.optional(c, true)
+}
+
+// signIn accepts the same callers as public. The Authorization header is for the handler.
+func (a Authenticator) signIn(c *gin.Context) (access.Principal, error) {
 	p, _, err := a.caller(c, true)
+	return p, err
+}
+
+// optional verifies the credential, if the request has one. An Authorization header without a token is an invalid one.
+func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, error) {
+	p, given, err := a.caller(c, inBody)
+	if err == nil && !given && c.GetHeader("Authorization") != "" {
+		err = apperr.New(apperr.Unauthorized, `This operation takes a user token or none. Send it in the header "Authorization: Bearer …", or leave the header out.`)
+	}
 	return p, err
 }
 
@@ -73,8 +88,7 @@ func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
 			return access.Principal{}, apperr.New(apperr.Unauthorized, "access_token must be the provider's token here. Send your own token in the Authorization header.")
 		}
 	}
-	p, _, err := a.caller(c, false)
-	return p, err
+	return a.optional(c, false)
 }
 
 func (a Authenticator) master(c *gin.Context) (access.Principal, error) {

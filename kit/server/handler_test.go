@@ -126,7 +126,7 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
 		for path, rule := range map[string]gin.HandlerFunc{
-			"/public": auth.Public, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.Basic,
+			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.Basic,
 		} {
 			r.POST(path, rule, who)
 		}
@@ -145,6 +145,13 @@ func TestGuard(t *testing.T) {
 		{"user, public", "/public", "", "Bearer " + userToken, 200, "user"},
 		{"master, public", "/public", "", "Bearer " + masterKey, 200, "master"},
 		{"bad, public", "/public", "", "Bearer x", 401, ""},
+		{"Basic, public", "/public", "", basic("ada@example.com", "a:b"), 401, "takes a user token"},
+		{"Basic, provider", "/provider", "", basic("ada@example.com", "a:b"), 401, "takes a user token"},
+		{"unknown scheme, public", "/public", "", "Digest x", 401, ""},
+		{"no token, public", "/public", "", "Bearer", 401, ""},
+		{"Basic beside a token, public", "/public", "access_token=" + userToken, basic("a", "b"), 200, "user"},
+		{"Basic, sign-in", "/sign-in", "", basic("a", "b"), 200, "anonymous"},
+		{"bad, sign-in", "/sign-in", "access_token=x", basic("a", "b"), 401, ""},
 		{"bad in body, public", "/public", "access_token=x", "", 401, ""},
 		{"no user, master", "/master", "", "", 401, "master key is missing"},
 		{"master in body", "/master", "access_token=" + masterKey, "", 200, "master"},

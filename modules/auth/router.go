@@ -10,7 +10,7 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
-	r.POST("/auth", m.users.SignUpAuth(auth), rest.Handle(c.signIn))
+	r.POST("/auth", m.users.SignInAuth(auth), rest.Handle(c.signIn))
 	r.POST("/auth/refresh", auth.Public, rest.Handle(c.refresh))
 	r.GET("/auth/sessions", auth.User, rest.Handle(c.index))
 	r.DELETE("/auth", auth.User, rest.Handle(c.signOut))

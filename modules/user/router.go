@@ -20,11 +20,17 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.DELETE("/users/:id", auth.User, rest.Handle(c.delete))
 }
 
-// SignUpAuth returns the authentication of sign-up, sign-in and password resets: the master key, unless PUBLIC_SIGNUP
-// allows any caller.
+// SignUpAuth returns the authentication of sign-up and password resets: the master key, unless PUBLIC_SIGNUP allows any
+// caller.
 func (m *Module) SignUpAuth(auth kit.Auth) gin.HandlerFunc {
 	if m.settings.PublicSignup {
 		return auth.Public
 	}
 	return auth.Master
+}
+
+// SignInAuth is SignUpAuth for a handler that reads HTTP Basic.
+func (m *Module) SignInAuth(auth kit.Auth) gin.HandlerFunc {
+	auth.Public = auth.SignIn
+	return m.SignUpAuth(auth)
 }
