@@ -339,6 +339,9 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	if strings.Contains(k.path, "{id}") && k.record() == "" && slices.Contains([]string{"200", "204", "304", "403", "409", "412"}, status) {
 		return // the API cannot create such a resource
 	}
+	if k.method == "DELETE" && status == "409" && strings.Contains(k.op.Responses["409"].Description, "other records refer to") {
+		return // the tests of the referring resource produce it
+	}
 	r := k.good()
 	switch status {
 	case "200", "201", "202":

@@ -62,18 +62,19 @@ type FieldCode string //	@name	FieldCode
 
 // The field codes.
 const (
-	Required      FieldCode = "required"
-	Type          FieldCode = "type"
-	Format        FieldCode = "format"
-	Min           FieldCode = "min"
-	Max           FieldCode = "max"
-	MinLength     FieldCode = "min_length"
-	MaxLength     FieldCode = "max_length"
-	OneOf         FieldCode = "one_of"
-	Unknown       FieldCode = "unknown"
-	FieldConflict FieldCode = "conflict" // with another parameter, or with another record
-	TooCommon     FieldCode = "too_common"
-	Wildcard      FieldCode = "wildcard"
+	Required         FieldCode = "required"
+	Type             FieldCode = "type"
+	Format           FieldCode = "format"
+	Min              FieldCode = "min"
+	Max              FieldCode = "max"
+	MinLength        FieldCode = "min_length"
+	MaxLength        FieldCode = "max_length"
+	OneOf            FieldCode = "one_of"
+	Unknown          FieldCode = "unknown"
+	UnknownReference FieldCode = "unknown_reference" // the referenced record does not exist, or is not visible to the caller
+	FieldConflict    FieldCode = "conflict"          // with another parameter, or with another record
+	TooCommon        FieldCode = "too_common"
+	Wildcard         FieldCode = "wildcard"
 )
 
 // New returns an Error. The message is formatted with fmt.Sprintf.

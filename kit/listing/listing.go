@@ -50,7 +50,8 @@ type Spec struct {
 	Search []string // fields that q searches
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
-	View   any // the zero view; the parameter fields can select its fields
+	View   any      // the zero view; the parameter fields can select its fields
+	Expand []string // references of the view that can be expanded; see package reference
 }
 
 const defaultSort = "createdAt"
@@ -85,8 +86,14 @@ type Page[V any] struct {
 	fields []string
 }
 
+// Collection is a store.Collection, or a type that embeds one.
+type Collection[D store.Document] interface {
+	List(context.Context, store.Query) ([]D, error)
+	Page(context.Context, store.Query) ([]D, int64, error)
+}
+
 // Run returns the page of a collection that a query asks for.
-func Run[D store.Document, V any](ctx context.Context, c *store.Collection[D], q Query, view func(D) V) (Page[V], error) {
+func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	sq := q.Query
 	sq.Limit++ // one more row shows whether there is a next page

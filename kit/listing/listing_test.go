@@ -126,6 +126,7 @@ func TestParseErrors(t *testing.T) {
 		"title[regex]=.":    "title[regex] unknown",
 		"open[gt]=true":     "open[gt] unknown",
 		"$where=1":          "$where unknown",
+		"expand=x":          "expand unknown",
 		"b=1&a=2&limit=200": "a unknown; b unknown; limit max",
 	} {
 		_, err := parse(t, query)
@@ -242,5 +243,40 @@ func TestSpecStore(t *testing.T) {
 	want := "title createdAt title size done price+createdAt open+createdAt userId+createdAt role+createdAt"
 	if strings.Join(names, " ") != want || got.Name != "docs" || !got.Indexes[0].Unique {
 		t.Errorf("%v, want %s", names, want)
+	}
+}
+
+// TestParseExpand parses the references to expand, which the store must return too.
+func TestParseExpand(t *testing.T) {
+	t.Parallel()
+	spec := testSpec()
+	spec.Expand, spec.View = []string{"category", "tags"}, struct {
+		ID     store.ID `json:"id"`
+		Title  string   `json:"title"`
+		Expand any      `json:"expand"`
+	}{}
+	l := NewLister(spec, NewCursors("secret"))
+	for query, want := range map[string]string{
+		"fields=title":                               "[] [id title createdAt] [id title]",
+		"expand=tags,category,tags":                  "[tags category] [] []",
+		"expand=tags&fields=title":                   "[tags] [id title tags createdAt] [id title expand]",
+		"expand=createdAt":                           "expand one_of",
+		"expand=category&expand=tags":                "expand type",
+		"fields=expand":                              "fields one_of",
+		"expand=&" + url.Values{"q": {"a"}}.Encode(): "[] [] []",
+	} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := l.Parse(values)
+		got := fmt.Sprint(q.Expand, q.Fields, q.fields)
+		var e *apperr.Error
+		if errors.As(err, &e) {
+			got = e.Fields[0].Param + " " + string(e.Fields[0].Code)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
 	}
 }

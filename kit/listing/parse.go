@@ -17,6 +17,7 @@ import (
 // Query is a parsed query string.
 type Query struct {
 	store.Query
+	Expand []string // references to expand
 	count  bool
 	fields []string // selected; nil is all
 	seal   func(values []any) string
@@ -36,6 +37,10 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	l.params = []string{"page", "limit", "sort", "fields", "after", "count"}
 	if len(spec.Search) > 0 {
 		l.params = append(l.params, "q")
+	}
+	if len(spec.Expand) > 0 {
+		l.params = append(l.params, paramExpand)
+		l.fields = slices.DeleteFunc(l.fields, func(name string) bool { return name == paramExpand })
 	}
 	for _, f := range spec.Filter {
 		l.params = append(l.params, f.Field)
@@ -69,12 +74,22 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	q.Sort = p.sort()
 	q.fields = p.selected()
 	q.Filter = p.filter()
+	if len(p.spec.Expand) > 0 {
+		q.Expand = p.expand(p.spec.Expand)
+	}
 	if q.fields != nil {
 		q.Fields = slices.Clone(q.fields)
+		needed := slices.Clip(q.Expand)
 		for _, order := range q.Sort {
-			if !slices.Contains(q.Fields, order.Field) {
-				q.Fields = append(q.Fields, order.Field)
+			needed = append(needed, order.Field)
+		}
+		for _, name := range needed {
+			if !slices.Contains(q.Fields, name) {
+				q.Fields = append(q.Fields, name)
 			}
+		}
+		if q.Expand != nil {
+			q.fields = append(q.fields, paramExpand)
 		}
 	}
 	scope := p.scope()
@@ -227,6 +242,35 @@ func (p *parser) selected() []string {
 	return out
 }
 
+// paramExpand is the parameter with the references to expand, and the field of the view with the expanded records.
+const paramExpand = "expand"
+
+// ParseExpand returns the references that the parameter expand names. ValidationFailed: one of them is not allowed.
+func ParseExpand(values url.Values, allowed []string) ([]string, error) {
+	p := parser{values: values}
+	if len(values[paramExpand]) > 1 {
+		p.bad(paramExpand, apperr.Type, "Must be given once.", nil)
+	}
+	names := p.expand(allowed)
+	if p.faults != nil {
+		return nil, apperr.Invalid(p.faults...)
+	}
+	return names, nil
+}
+
+func (p *parser) expand(allowed []string) (names []string) {
+	for _, name := range p.list(paramExpand) {
+		if !slices.Contains(allowed, name) {
+			p.bad(paramExpand, apperr.OneOf, "Must be a list of "+strings.Join(allowed, ", ")+".", allowed)
+			return nil
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (p *parser) filter() store.Filter {
 	var filters []store.Filter
 	if q := p.text("q"); q != "" {
@@ -314,7 +358,7 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 func (p *parser) scope() string {
 	scope := url.Values{}
 	for name, values := range p.values {
-		if !slices.Contains([]string{"page", "limit", "fields", "after", "count", Credential}, name) {
+		if !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramExpand, Credential}, name) {
 			scope[name] = values
 		}
 	}

@@ -134,11 +134,16 @@ func write(c *gin.Context, status int, contentType string, body []byte) {
 const GzipSuffix = "-gzip"
 
 // recordTag matches what etag returns, with or without GzipSuffix.
-var recordTag = regexp.MustCompile(`^"([0-9a-f]{24})-(\d{1,18})-\w*View(?:` + GzipSuffix + `)?"$`)
+var recordTag = regexp.MustCompile(`^"([0-9a-f]{24})-(\d{1,18})-\w*View(?:\.[0-9a-f]{16})?(?:` + GzipSuffix + `)?"$`)
 
-// etag identifies a version of a record in a view. It has the ID because a path such as /users/me has none.
+// etag identifies a version of a record in a view, and the versions of the records that the view includes. It has the ID
+// because a path such as /users/me has none.
 func etag(record store.Meta, view any) string {
-	return `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + reflect.TypeOf(view).Name() + `"`
+	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + reflect.TypeOf(view).Name()
+	if v, ok := view.(interface{ ExpandTag() string }); ok {
+		tag += v.ExpandTag()
+	}
+	return tag + `"`
 }
 
 // NotModified sets the ETag of the response. For a GET whose If-None-Match has it, NotModified responds 304 and returns

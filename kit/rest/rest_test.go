@@ -59,7 +59,7 @@ func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	id := store.NewID()
 	for header, want := range map[string]store.Versions{
-		"": nil, "*": nil, " * ": nil, `"ID-7-View"`: {7}, `"ID-7-View-gzip", "ID-8-PublicView"`: {7, 8}, `"ID-7-foreign"`: {}, `"ID-8"`: {}, `W/"ID-7-View"`: {},
+		"": nil, "*": nil, " * ": nil, `"ID-7-View"`: {7}, `"ID-7-View-gzip", "ID-8-PublicView"`: {7, 8}, `"ID-7-View.0123456789abcdef", "ID-9-View.0123456789abcdef-gzip"`: {7, 9}, `"ID-7-View.012"`: {}, `"ID-7-foreign"`: {}, `"ID-8"`: {}, `W/"ID-7-View"`: {},
 		`"` + store.NewID().Hex() + `-7-View"`: {}, `"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
 	} {
 		c, _ := gin.CreateTestContext(httptest.NewRecorder())

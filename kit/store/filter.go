@@ -40,10 +40,12 @@ type Comparison struct {
 	Value any
 }
 
-// Membership selects documents whose field equals one of the values; nil is absent. Without values it selects nothing.
+// Membership selects documents whose field equals one of the values; nil is absent. If the field is a list, an item of it
+// must equal one of the values. Without values it selects nothing.
 type Membership struct {
 	Field  string
 	Values []any
+	List   bool // the field is a list
 }
 
 // Connective joins filters by And or Or. An empty And selects all documents, an empty Or none.
@@ -104,7 +106,12 @@ func Lt(field string, v any) Filter { return Comparison{OpLt, field, v} }
 func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 
 // In selects documents whose field equals one of the values.
-func In(field string, values ...any) Filter { return Membership{field, values} }
+func In(field string, values ...any) Filter { return Membership{Field: field, Values: values} }
+
+// Contains selects documents whose list in the field has one of the values.
+func Contains(field string, values ...any) Filter {
+	return Membership{Field: field, Values: values, List: true}
+}
 
 // And selects the documents that all filters select. nil filters are ignored.
 func And(filters ...Filter) Filter { return Connective{OpAnd, present(filters)} }

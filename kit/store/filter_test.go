@@ -44,7 +44,7 @@ func TestComparisons(t *testing.T) {
 			t.Errorf("the filter is %v, want %v", got, want)
 		}
 	}
-	if got, want := In("f", 1, "a"), (Membership{"f", []any{1, "a"}}); !reflect.DeepEqual(got, want) {
+	if got, want := In("f", 1, "a"), (Membership{Field: "f", Values: []any{1, "a"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("In is %v, want %v", got, want)
 	}
 	if got, want := Search("a b"), (TextSearch{"a b"}); got != want {

@@ -105,10 +105,16 @@ type Order struct {
 }
 
 // Document is a document of a collection: a struct that embeds Meta, or a pointer to one.
-type Document interface{ documentID() ID }
+type Document interface {
+	documentID() ID
+	documentVersion() int64
+}
 
 // IDOf returns the id of a document.
 func IDOf(d Document) ID { return d.documentID() }
+
+// VersionOf returns the version of a document.
+func VersionOf(d Document) int64 { return d.documentVersion() }
 
 // Meta has the fields of every document. Embed it with the tag `bson:",inline"`.
 type Meta struct {
@@ -118,7 +124,8 @@ type Meta struct {
 	UpdatedAt Time  `json:"updatedAt"`
 }
 
-func (m Meta) documentID() ID { return m.ID }
+func (m Meta) documentID() ID         { return m.ID }
+func (m Meta) documentVersion() int64 { return m.Version }
 
 // NewMeta returns the Meta of a document created now. UpdatedAt equals CreatedAt.
 func NewMeta(id ID, now Time) Meta {

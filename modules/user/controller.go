@@ -201,6 +201,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: another user"
 //	@Failure	404	{object}	rest.Problem	"not_found"
+//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to the user"
 //	@Failure	412	{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security	UserToken
 //	@Router		/users/{id} [delete]

@@ -7,6 +7,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/reference"
 	"example.com/ginseng/kit/store"
 )
 
@@ -16,9 +17,10 @@ type Dependent interface {
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
-// Module provides the routes of users, and a Service for other modules.
+// Module provides the routes of users, and a Service for other modules, whose records can refer to users.
 type Module struct {
 	*Service
+	reference.Target
 	controller *controller
 }
 
@@ -27,6 +29,7 @@ func New(d kit.Deps, s Settings) *Module {
 	service := newService(d, s)
 	return &Module{
 		Service:    service,
+		Target:     service.users,
 		controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)},
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/reference"
 	"example.com/ginseng/kit/store"
 )
 
 // Service has the business rules of users.
 type Service struct {
-	users      *store.Collection[User]
+	users      *reference.Collection[User]
 	settings   Settings
 	hasher     kit.Hasher
 	dependents []Dependent
@@ -26,7 +27,7 @@ type Service struct {
 
 func newService(d kit.Deps, s Settings) *Service {
 	return &Service{
-		users:    store.Open[User](d.DB, storeSpec()),
+		users:    reference.Open(d, storeSpec(), User.Public, reference.Public, reference.Admins),
 		settings: s,
 		hasher:   d.Hasher,
 		limits:   d.Limits,
@@ -174,9 +175,13 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
 }
 
-// Delete deletes a user and the data of the dependents. NotFound, Forbidden, PreconditionFailed: as Update.
+// Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,
+// Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if _, err := s.editable(ctx, caller, id, expected); err != nil {
+		return err
+	}
+	if _, err := s.users.PlanDeletion(ctx, id); err != nil { // before anything changes
 		return err
 	}
 	if _, err := s.users.UpdateByID(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // ends all sessions, if the version is still expected

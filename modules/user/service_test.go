@@ -11,6 +11,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/reference"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/testdb"
 )
@@ -68,5 +69,56 @@ func TestImportedHash(t *testing.T) {
 		if err != nil || !strings.HasPrefix(now.Password, "$argon2id$") || now.Epoch != u.Epoch {
 			t.Fatalf("the hash is %.10s, epoch %d, %v", now.Password, now.Epoch, err)
 		}
+	}
+}
+
+// note is a record that refers to a user.
+type note struct {
+	store.Meta `bson:",inline"`
+	Author     store.ID  `json:"author"`
+	Reader     *store.ID `json:"reader"`
+}
+
+// TestReferences deletes users that notes refer to. A rejected deletion ends no session.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	d := deps(t, db, password.NewHasher(), time.Now)
+	m := New(d, Settings{})
+	view := func(n note) note { return n }
+	notes := reference.Open(d, store.Spec{Name: "notes"}, view, nil, nil,
+		reference.To("author", m, reference.Restrict), reference.To("reader", m, reference.Clear))
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	signUp := func(email string) User {
+		u, _, err := m.CreateVerified(t.Context(), access.Client{Trusted: true}, Profile{Email: email})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	author, reader := signUp("author@example.com"), signUp("reader@example.com")
+	n := note{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Author: author.ID, Reader: &reader.ID}
+	if err := notes.Check(t.Context(), access.Principal{}, n); err != nil {
+		t.Fatal(err)
+	}
+	if err := notes.Insert(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	remove := func(u User) error {
+		return m.Delete(t.Context(), access.Principal{UserID: u.ID, Role: access.RoleUser}, u.ID, nil)
+	}
+	if err := remove(author); !apperr.Is(err, apperr.Conflict) {
+		t.Errorf("delete the author: %v", err)
+	}
+	if u, err := m.Get(t.Context(), author.ID); err != nil || u.Epoch != author.Epoch {
+		t.Errorf("the author is %+v, %v", u, err)
+	}
+	if err := remove(reader); err != nil {
+		t.Errorf("delete the reader: %v", err)
+	}
+	if got, err := notes.Get(t.Context(), n.ID); err != nil || got.Reader != nil {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -157,6 +157,10 @@ func (b *builder) membership(f store.Membership) *builder {
 	if err != nil {
 		return b.fail(err)
 	}
+	if f.List {
+		return b.write("EXISTS (SELECT 1 FROM json_each(doc,").path(f.Field).write(") WHERE value IN (SELECT value FROM json_each(").
+			bind(string(list)).write(")))")
+	}
 	b.write("(").field(f.Field).write(" IN (SELECT value FROM json_each(").bind(string(list)).write("))")
 	if absent {
 		b.write(" OR ").field(f.Field).write(" IS NULL")

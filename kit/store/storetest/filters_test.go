@@ -18,6 +18,7 @@ func testFilters(t *testing.T, open Opener) {
 			d.Count, d.Score, d.Active = int64(n), float64(n)+0.5, flag
 			d.At, d.Due = at(n), new(at(n))
 			d.Owner, d.Editor = store.NewID(), new(store.NewID())
+			d.Tags = []string{title, "tag"}
 			d.Profile = profile{City: "City " + title, Visits: int64(n)}
 			d.Home = &profile{Email: new(title + "@example.com"), Deep: &deep{Value: new("deep " + title)}}
 		})
@@ -114,6 +115,13 @@ func testFilters(t *testing.T, open Opener) {
 		{"in ids", in("id", three.ID, none.ID), []string{"three", "none"}},
 		{"in with nil", in("name", "one", nil), []string{"one", "none"}},
 		{"in nil", in("name", (*string)(nil)), []string{"none"}},
+
+		{"contains", store.Contains("tags", "two"), []string{"two"}},
+		{"contains one of several", store.Contains("tags", "two", "one", "nothing"), []string{"one", "two"}},
+		{"contains the second", store.Contains("tags", "tag"), []string{"one", "two", "three"}},
+		{"contains, a beginning", store.Contains("tags", "tw"), nil},
+		{"contains nothing", store.Contains("tags"), nil},
+		{"contains and", and(store.Contains("tags", "tag"), eq("rank", 2)), []string{"two"}},
 
 		{"and of nothing", and(), all},
 		{"and of nil", and(nil, nil), all},

@@ -1,0 +1,196 @@
+package reference
+
+import (
+	"context"
+	"slices"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// OnDelete is what happens to a record that refers to a deleted one.
+type OnDelete int
+
+// The rules.
+const (
+	Restrict OnDelete = iota // the deletion fails with Conflict
+	Cascade                  // the record is deleted too
+	Clear                    // the reference is removed from the record
+)
+
+// MaxReferring is the number of records that a deletion can change or delete besides the record itself.
+const MaxReferring = 1000
+
+// Referrer is a reference to the records of a Target.
+type Referrer interface {
+	// plan adds what the deletion of records with the IDs does to the records that refer to them.
+	plan(ctx context.Context, d *Deletion, ids []store.ID) error
+}
+
+// Referrers are the references to the records of a Target.
+type Referrers struct{ referrers []Referrer }
+
+// ReferredBy implements Target.
+func (r *Referrers) ReferredBy(referrer Referrer) { r.referrers = append(r.referrers, referrer) }
+
+// PlanDeletion returns what the deletion of a record does to the records that refer to it. It changes nothing. Conflict: a
+// reference restricts the deletion, or more than MaxReferring records are affected.
+func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
+	d := &Deletion{deleted: map[store.ID]bool{id: true}}
+	if err := r.plan(ctx, d, []store.ID{id}); err != nil {
+		return nil, err
+	}
+	for _, b := range d.blocked {
+		if slices.ContainsFunc(b.ids, func(id store.ID) bool { return !d.deleted[id] }) {
+			return nil, apperr.New(apperr.Conflict, "The record is in use: %s refer to it. Delete them, or change their %s, first.", b.name, b.field)
+		}
+	}
+	return d, nil
+}
+
+func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
+	for _, referrer := range r.referrers {
+		if err := referrer.plan(ctx, d, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Deletion is what the deletion of a record does to the records that refer to it, directly or to a record that is deleted
+// with it.
+type Deletion struct {
+	deleted        map[store.ID]bool
+	blocked        []blocked
+	affected       int
+	clear, cascade []func(context.Context) error
+}
+
+// blocked are records that restrict the deletion, unless they are deleted too.
+type blocked struct {
+	name, field string
+	ids         []store.ID
+}
+
+// Run changes and deletes the referring records, each before the record that it refers to. After an error, another
+// Deletion of the same record completes the work.
+func (d *Deletion) Run(ctx context.Context) error {
+	for _, step := range d.steps() {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// steps returns the changes in order: references are cleared first, and records are deleted before those they refer to.
+func (d *Deletion) steps() []func(context.Context) error {
+	slices.Reverse(d.cascade)
+	return append(d.clear, d.cascade...)
+}
+
+// DeleteByID deletes the record and applies the rules of the references to it. Errors: as store.Collection.DeleteByID, and
+// Conflict as PlanDeletion.
+func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions store.Versions) error {
+	if len(c.referrers) > 0 {
+		doc, err := c.Get(ctx, id)
+		if err == nil {
+			err = versions.Check(store.VersionOf(doc))
+		}
+		if err != nil {
+			return err
+		}
+		d, err := c.PlanDeletion(ctx, id)
+		if err == nil {
+			err = d.Run(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.Collection.DeleteByID(ctx, id, versions)
+}
+
+// referrer is a reference of the records of a collection.
+type referrer[D store.Document] struct {
+	collection *Collection[D]
+	*Reference
+}
+
+func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
+	refers := r.refersTo(ids)
+	docs, err := r.collection.List(ctx, store.Query{Filter: refers, Limit: MaxReferring + 1, Fields: []string{"id"}})
+	if err != nil {
+		return err
+	}
+	var referring []store.ID
+	for _, doc := range docs {
+		if id := store.IDOf(doc); !d.deleted[id] {
+			referring = append(referring, id)
+		}
+	}
+	if len(referring) == 0 {
+		return nil
+	}
+	if r.onDelete == Restrict {
+		d.blocked = append(d.blocked, blocked{r.collection.name, r.field, referring})
+		return nil
+	}
+	if d.affected += len(referring); d.affected > MaxReferring {
+		return apperr.New(apperr.Conflict, "More than %d records would change with this one, among them %s. Delete some of them first.",
+			MaxReferring, r.collection.name)
+	}
+	if r.onDelete == Clear {
+		d.clear = append(d.clear, func(ctx context.Context) error { return r.clear(ctx, d, referring, ids) })
+		return nil
+	}
+	for _, id := range referring {
+		d.deleted[id] = true
+	}
+	d.cascade = append(d.cascade, func(ctx context.Context) error {
+		_, err := r.collection.Delete(ctx, store.And(store.In("id", values(referring)...), refers)) // some may refer to others by now
+		return err
+	})
+	return r.collection.Referrers.plan(ctx, d, referring)
+}
+
+// clear removes the IDs from the reference of each record that is not deleted.
+func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []store.ID) error {
+	for _, id := range referring {
+		if d.deleted[id] {
+			continue
+		}
+		for { // until no other write comes between
+			done, err := r.clearOne(ctx, id, ids)
+			if err != nil {
+				return err
+			}
+			if done {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// clearOne removes the IDs from the reference of one record. It reports whether the record has none of them.
+func (r referrer[D]) clearOne(ctx context.Context, id store.ID, ids []store.ID) (done bool, err error) {
+	refers := store.And(store.Eq("id", id), r.refersTo(ids))
+	doc, err := r.collection.First(ctx, refers)
+	if apperr.Is(err, apperr.NotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	change := store.Unset(r.field)
+	if r.isList {
+		list := slices.DeleteFunc(slices.Clone(idsOf(r.of(doc))), func(id store.ID) bool { return slices.Contains(ids, id) })
+		change = store.Set(r.field, list)
+	}
+	_, err = r.collection.Update(ctx, store.And(refers, store.Eq("version", store.VersionOf(doc))), change, store.Set("updatedAt", store.At(r.collection.now())))
+	if apperr.Is(err, apperr.NotFound) {
+		return false, nil
+	}
+	return true, err
+}

@@ -1,0 +1,255 @@
+// Package reference provides collections whose records refer to each other, within a module and across modules. A
+// Collection checks that references are valid, includes referenced records in responses, and applies the rule of each
+// reference when a record is deleted:
+//
+//	categories := reference.Open(d, categorySpec, Category.View, reference.Public, reference.Admins)
+//	products := reference.Open(d, productSpec, Product.View, reference.Public, reference.Own,
+//		reference.To("category", categories, reference.Restrict))
+//
+// Each write is atomic on one record only. A record that is written while its target is deleted, or by a crash in between,
+// can have a reference to a record that does not exist.
+package reference
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Target has records that references can refer to.
+type Target interface {
+	// Find returns the views of the records with the IDs that the caller may see, by ID. fields are the stored fields
+	// that the caller of Find needs, as in store.Query.
+	Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error)
+	// ReferredBy registers a Referrer. It must be called before the server starts.
+	ReferredBy(Referrer)
+}
+
+// Parent is a Target whose records can have other records under them.
+type Parent interface {
+	Target
+	// MayChange fails with NotFound unless the caller may see the record, and with Forbidden unless they may change it.
+	MayChange(ctx context.Context, caller access.Principal, id store.ID) error
+}
+
+// Access returns the filter of the records that a caller may see, or may change: nil for all.
+type Access func(access.Principal) store.Filter
+
+// Public allows every caller.
+func Public(access.Principal) store.Filter { return nil }
+
+// Users allows users and the master key.
+func Users(caller access.Principal) store.Filter { return unless(caller.IsUser() || caller.Master) }
+
+// Admins allows admins and the master key.
+func Admins(caller access.Principal) store.Filter { return unless(caller.IsAdmin() || caller.Master) }
+
+// Master allows the master key.
+func Master(caller access.Principal) store.Filter { return unless(caller.Master) }
+
+// Own allows a user the records with their ID in userId, and admins and the master key all records.
+func Own(caller access.Principal) store.Filter {
+	if !caller.IsUser() || caller.IsAdmin() {
+		return Admins(caller)
+	}
+	return store.Eq("userId", caller.UserID)
+}
+
+func unless(allowed bool) store.Filter {
+	if allowed {
+		return nil
+	}
+	return store.Or() // selects nothing
+}
+
+// Reference declares a field that refers to records of a Target. The field is a store.ID, a *store.ID or a []store.ID.
+type Reference struct {
+	field    string
+	target   Target
+	onDelete OnDelete
+	parent   Parent // the same as target, for records under it
+	index    []int  // of the field in the document
+	isList   bool
+}
+
+// To returns a reference to records of another module.
+func To(field string, target Target, onDelete OnDelete) Reference {
+	return Reference{field: field, target: target, onDelete: onDelete}
+}
+
+// ToSelf returns a reference to records of the same collection.
+func ToSelf(field string, onDelete OnDelete) Reference {
+	return Reference{field: field, onDelete: onDelete}
+}
+
+// Under returns the reference of records to the one that they are under. They are visible and deleted with it.
+func Under(field string, parent Parent) Reference {
+	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
+}
+
+// Collection is a store.Collection whose records have references or are referred to. Insert and Update do not check
+// references: call Check or CheckChanges before.
+type Collection[D store.Document] struct {
+	*store.Collection[D]
+	Referrers
+	name        string
+	view        func(D) any
+	see, change Access
+	references  []Reference
+	now         func() time.Time
+}
+
+// Open declares a collection, and registers its references at their targets. see and change select the records that a
+// caller may see and change; nil selects all. Records under a parent are visible and changed as the parent is.
+func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
+	if see == nil {
+		see = Public
+	}
+	if change == nil {
+		change = Public
+	}
+	c := &Collection[D]{
+		Collection: store.Open[D](d.DB, spec), name: spec.Name, view: func(doc D) any { return view(doc) },
+		see: see, change: change, references: references, now: d.Now,
+	}
+	for i := range references {
+		r := &references[i]
+		if r.target == nil {
+			r.target = c
+		}
+		r.index = indexOf(reflect.TypeFor[D](), r.field)
+		r.isList = reflect.TypeFor[D]().FieldByIndex(r.index).Type == reflect.TypeFor[[]store.ID]()
+		r.target.ReferredBy(referrer[D]{c, r})
+	}
+	return c
+}
+
+// indexOf returns the index of the field with a JSON name. It panics if a struct has no such field that can be a reference.
+func indexOf(t reflect.Type, name string) []int {
+	for _, f := range reflect.VisibleFields(t) {
+		if store.FieldName(f) != name || f.Anonymous {
+			continue
+		}
+		switch f.Type {
+		case reflect.TypeFor[store.ID](), reflect.TypeFor[*store.ID](), reflect.TypeFor[[]store.ID]():
+			return f.Index
+		}
+	}
+	panic(fmt.Sprintf("reference: %v has no field %s that is an ID or a list of IDs", t, name))
+}
+
+// idsOf returns the IDs in a reference.
+func idsOf(value any) []store.ID {
+	switch v := value.(type) {
+	case store.ID:
+		return []store.ID{v}
+	case *store.ID:
+		if v != nil {
+			return []store.ID{*v}
+		}
+	case []store.ID:
+		return v
+	}
+	return nil
+}
+
+// of returns the value of a reference in a document.
+func (r Reference) of(doc any) any { return reflect.ValueOf(doc).FieldByIndex(r.index).Interface() }
+
+// refersTo returns the filter of the records that refer to one of the IDs.
+func (r Reference) refersTo(ids []store.ID) store.Filter {
+	if r.isList {
+		return store.Contains(r.field, values(ids)...)
+	}
+	return store.In(r.field, values(ids)...)
+}
+
+// values returns IDs as the values of a filter.
+func values(ids []store.ID) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = id
+	}
+	return out
+}
+
+// parent returns the reference to the parent of the records, or nil.
+func (c *Collection[D]) parent() *Reference {
+	for i := range c.references {
+		if c.references[i].parent != nil {
+			return &c.references[i]
+		}
+	}
+	return nil
+}
+
+// Find implements Target.
+func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error) {
+	out := make(map[store.ID]any, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	parent := c.parent()
+	if parent != nil && fields != nil {
+		fields = append(fields, parent.field)
+	}
+	docs, err := c.List(ctx, store.Query{Filter: store.And(store.In("id", values(ids)...), c.see(caller)), Fields: fields})
+	if err != nil {
+		return nil, err
+	}
+	var parents map[store.ID]any
+	if parent != nil {
+		var of []store.ID
+		for _, doc := range docs {
+			of = append(of, idsOf(parent.of(doc))...)
+		}
+		if parents, err = parent.target.Find(ctx, caller, of, "id"); err != nil {
+			return nil, err
+		}
+	}
+	for _, doc := range docs {
+		if parent != nil {
+			if _, visible := parents[idsOf(parent.of(doc))[0]]; !visible {
+				continue
+			}
+		}
+		out[store.IDOf(doc)] = c.view(doc)
+	}
+	return out, nil
+}
+
+// MayChange implements Parent.
+func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, id store.ID) error {
+	visible := store.And(store.Eq("id", id), c.see(caller))
+	doc, err := c.First(ctx, visible)
+	if err != nil {
+		return err
+	}
+	if r := c.parent(); r != nil {
+		return r.parent.MayChange(ctx, caller, idsOf(r.of(doc))[0])
+	}
+	filter := c.change(caller)
+	if filter == nil {
+		return nil
+	}
+	_, err = c.First(ctx, store.And(visible, filter))
+	if apperr.Is(err, apperr.NotFound) {
+		err = apperr.New(apperr.Forbidden, "Only the owner or an admin may do this.")
+	}
+	return err
+}
+
+// Visible fails with NotFound unless the caller may see the record.
+func Visible(ctx context.Context, target Target, caller access.Principal, id store.ID) error {
+	found, err := target.Find(ctx, caller, []store.ID{id}, "id")
+	if err == nil && len(found) == 0 {
+		err = store.ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,437 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
+)
+
+// node is a record with every kind of reference. Each test uses some of them.
+type node struct {
+	store.Meta `bson:",inline"`
+	Name       string     `json:"name"`
+	UserID     store.ID   `json:"userId"`
+	To         store.ID   `json:"to"`
+	Maybe      *store.ID  `json:"maybe"`
+	Many       []store.ID `json:"many"`
+}
+
+// view is the view of a node.
+type view struct {
+	ID    store.ID   `json:"id"`
+	Name  string     `json:"name"`
+	To    store.ID   `json:"to"`
+	Maybe *store.ID  `json:"maybe"`
+	Many  []store.ID `json:"many"`
+	Expanded
+}
+
+func (n node) view() view {
+	return view{ID: n.ID, Name: n.Name, To: n.To, Maybe: n.Maybe, Many: n.Many}
+}
+
+// world is a database with a few collections.
+type world struct {
+	*testing.T
+	deps kit.Deps
+}
+
+func newWorld(t *testing.T) world {
+	t.Parallel()
+	return world{t, kit.Deps{DB: testdb.Open(t), Now: time.Now}}
+}
+
+func (w world) open(name string, see, change Access, references ...Reference) *Collection[node] {
+	w.Helper()
+	index := func(fields ...string) store.Index { return store.Index{Fields: fields} }
+	c := Open(w.deps, store.Spec{Name: name, Indexes: []store.Index{index("to"), index("maybe")}}, node.view, see, change, references...)
+	if err := w.deps.DB.Prepare(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
+
+// add stores a node and returns its ID.
+func (w world) add(c *Collection[node], n node) store.ID {
+	w.Helper()
+	n.Meta = store.NewMeta(store.NewID(), store.At(time.Unix(1, 0)))
+	if err := c.Insert(w.Context(), n); err != nil {
+		w.Fatal(err)
+	}
+	return n.ID
+}
+
+func (w world) delete(c *Collection[node], id store.ID) error {
+	return c.DeleteByID(w.Context(), id, nil)
+}
+
+// want fails unless the error has the code, "" for none.
+func (w world) want(err error, code apperr.Code) {
+	w.Helper()
+	if apperr.CodeOf(err) != code {
+		w.Fatalf("error %v, want %q", err, code)
+	}
+}
+
+// left fails unless the collection has n records.
+func (w world) left(c *Collection[node], n int64) {
+	w.Helper()
+	if got, err := c.Count(w.Context(), nil); err != nil || got != n {
+		w.Fatalf("%s has %d records (%v), want %d", c.name, got, err, n)
+	}
+}
+
+var (
+	alice  = access.Principal{UserID: store.ID{1}, Role: access.RoleUser}
+	bob    = access.Principal{UserID: store.ID{2}, Role: access.RoleUser}
+	admin  = access.Principal{UserID: store.ID{3}, Role: access.RoleAdmin}
+	server = access.Principal{Master: true}
+	nobody = access.Principal{}
+)
+
+func TestFind(t *testing.T) {
+	w := newWorld(t)
+	for name, test := range map[string]struct {
+		see     Access
+		callers []access.Principal // that see the node of alice
+	}{
+		"public": {Public, []access.Principal{nobody, alice, bob, admin, server}},
+		"users":  {Users, []access.Principal{alice, bob, admin, server}},
+		"admins": {Admins, []access.Principal{admin, server}},
+		"master": {Master, []access.Principal{server}},
+		"own":    {Own, []access.Principal{alice, admin, server}},
+	} {
+		targets := w.open(name, test.see, test.see)
+		items := w.open(name+"-items", nil, nil, Under("to", targets))
+		id := w.add(targets, node{UserID: alice.UserID})
+		item := w.add(items, node{To: id})
+		for _, caller := range []access.Principal{nobody, alice, bob, admin, server} {
+			want := false
+			for _, c := range test.callers {
+				want = want || c == caller
+			}
+			for _, id := range []store.ID{id, item} {
+				c := map[bool]*Collection[node]{true: targets, false: items}[id != item]
+				found, err := c.Find(t.Context(), caller, []store.ID{id, store.NewID()})
+				if _, ok := found[id]; err != nil || ok != want || len(found) > 1 {
+					t.Errorf("%s: %+v finds %v, %v", c.name, caller, found, err)
+				}
+			}
+			code := apperr.NotFound
+			if want {
+				code = ""
+			}
+			w.want(targets.MayChange(t.Context(), caller, id), code)
+			w.want(Visible(t.Context(), targets, caller, id), code)
+		}
+	}
+	public := w.open("public", Public, Own)
+	id := w.add(public, node{UserID: alice.UserID})
+	w.want(public.MayChange(t.Context(), bob, id), apperr.Forbidden)
+	w.want(public.MayChange(t.Context(), alice, id), "")
+}
+
+// faults returns the invalid parameters of an error.
+func faults(err error) (out []string) {
+	if e, ok := err.(*apperr.Error); ok {
+		for _, f := range e.Fields {
+			out = append(out, f.Param+" "+string(f.Code))
+		}
+	}
+	return out
+}
+
+func TestCheck(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Own, Own)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict), To("maybe", targets, Clear), To("many", targets, Clear))
+	mine, others, unknown := w.add(targets, node{UserID: alice.UserID}), w.add(targets, node{UserID: bob.UserID}), store.NewID()
+	for _, test := range []struct {
+		node node
+		want string
+	}{
+		{node{To: mine, Maybe: &mine, Many: []store.ID{mine, mine}}, "[]"},
+		{node{To: mine}, "[]"},
+		{node{To: others, Maybe: &unknown, Many: []store.ID{unknown, mine, others}},
+			"[to unknown_reference maybe unknown_reference many[0] unknown_reference many[2] unknown_reference]"},
+	} {
+		if got := fmt.Sprint(faults(nodes.Check(t.Context(), alice, test.node))); got != test.want {
+			t.Errorf("Check: %s, want %s", got, test.want)
+		}
+		changes := []store.Change{store.Set("to", test.node.To), store.Set("maybe", test.node.Maybe), store.Set("many", test.node.Many), store.Set("name", "x")}
+		if got := fmt.Sprint(faults(nodes.CheckChanges(t.Context(), alice, node{}, changes))); got != test.want {
+			t.Errorf("CheckChanges: %s, want %s", got, test.want)
+		}
+		if err := nodes.CheckChanges(t.Context(), alice, test.node, changes); err != nil {
+			t.Errorf("unchanged references: %v", err)
+		}
+	}
+	hidden, missing := nodes.Check(t.Context(), alice, node{To: others}), nodes.Check(t.Context(), alice, node{To: unknown})
+	if fmt.Sprint(hidden.(*apperr.Error).Fields) != fmt.Sprint(missing.(*apperr.Error).Fields) {
+		t.Errorf("an invisible record has another error than an unknown one: %v, %v", hidden, missing)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Own, Own)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict), To("maybe", targets, Clear), To("many", targets, Clear))
+	mine, others := w.add(targets, node{Name: "mine <&>", UserID: alice.UserID}), w.add(targets, node{Name: "others", UserID: bob.UserID})
+	views := []view{{To: mine, Maybe: &others, Many: []store.ID{mine, others, store.NewID(), mine}}, {To: store.NewID()}}
+	if err := Expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, views); err != nil {
+		t.Fatal(err)
+	}
+	record := `{"id":"` + mine.Hex() + `","name":"mine <&>","to":"000000000000000000000000","maybe":null,"many":null}`
+	for i, want := range []map[string]string{
+		{"to": record, "maybe": "null", "many": "[" + record + ",null,null," + record + "]"},
+		{"to": "null", "maybe": "null", "many": "[]"},
+	} {
+		for name, want := range want {
+			if got := strings.ReplaceAll(string(views[i].Expand[name]), `"many":[]`, `"many":null`); got != want {
+				t.Errorf("view %d: %s is %s, want %s", i, name, got, want)
+			}
+		}
+	}
+	before := views[0].ExpandTag()
+	again := []view{{To: mine, Maybe: &others, Many: views[0].Many}}
+	w.want(Expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, again), "")
+	if before == "" || before != again[0].ExpandTag() {
+		t.Errorf("tags %q and %q of the same records", before, again[0].ExpandTag())
+	}
+	w.want(Expand(t.Context(), nodes, admin, []string{"to", "maybe", "many"}, again), "")
+	if before == again[0].ExpandTag() {
+		t.Error("the tag of other records is the same")
+	}
+	if names, err := nodes.ParseExpand(map[string][]string{"expand": {"to, many"}}); err != nil || fmt.Sprint(names) != "[to many]" {
+		t.Errorf("ParseExpand: %v, %v", names, err)
+	}
+	for _, values := range [][]string{{"userId"}, {"to", "many"}} {
+		_, err := nodes.ParseExpand(map[string][]string{"expand": values})
+		w.want(err, apperr.ValidationFailed)
+	}
+}
+
+// TestExpandTooLarge includes a large record many times.
+func TestExpandTooLarge(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("many", targets, Clear))
+	large := w.add(targets, node{Name: strings.Repeat("x", 1<<20)})
+	views := []view{{Many: []store.ID{large, large, large}}}
+	w.want(Expand(t.Context(), nodes, nobody, []string{"many"}, views), "")
+	for range 15 {
+		views = append(views, view{Many: []store.ID{large}})
+	}
+	w.want(Expand(t.Context(), nodes, nobody, []string{"many"}, views), apperr.ValidationFailed)
+}
+
+// TestOneQuery expands the references of a page, and counts the queries.
+func TestOneQuery(t *testing.T) {
+	w := newWorld(t)
+	targets := &counter{Collection: w.open("targets", Public, Public)}
+	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict), To("maybe", targets, Clear))
+	var views []view
+	for range 100 {
+		id := w.add(targets.Collection, node{})
+		views = append(views, view{To: id, Maybe: &id})
+	}
+	w.want(Expand(t.Context(), nodes, nobody, []string{"to"}, views), "")
+	w.want(Expand(t.Context(), nodes, nobody, nil, views), "")
+	if targets.calls != 1 {
+		t.Errorf("%d queries, want 1", targets.calls)
+	}
+}
+
+type counter struct {
+	*Collection[node]
+	calls int
+}
+
+func (c *counter) Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error) {
+	c.calls++
+	return c.Collection.Find(ctx, caller, ids, fields...)
+}
+
+func TestRestrict(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict))
+	id := w.add(targets, node{})
+	referring := w.add(nodes, node{To: id})
+	err := w.delete(targets, id)
+	w.want(err, apperr.Conflict)
+	if !strings.Contains(err.Error(), "nodes") {
+		t.Errorf("%v does not name nodes", err)
+	}
+	w.left(targets, 1)
+	w.want(w.delete(nodes, referring), "")
+	w.want(targets.DeleteByID(t.Context(), id, store.Versions{7}), apperr.PreconditionFailed)
+	w.want(targets.DeleteByID(t.Context(), id, store.Versions{7, 1}), "")
+	w.want(w.delete(targets, id), apperr.NotFound)
+}
+
+// TestCascade deletes a tree: top, two levels below it, and a reference between those that does not keep them.
+func TestCascade(t *testing.T) {
+	w := newWorld(t)
+	tops := w.open("tops", Public, Public)
+	bottoms := w.open("bottoms", Public, Public)
+	middles := w.open("middles", Public, Public, To("to", tops, Cascade))
+	leaves := w.open("leaves", Public, Public, To("to", middles, Cascade), To("maybe", tops, Restrict))
+	others := w.open("others", Public, Public, To("to", leaves, Restrict), To("maybe", bottoms, Clear))
+	top, spare := w.add(tops, node{}), w.add(tops, node{})
+	middle := w.add(middles, node{To: top})
+	w.add(middles, node{To: spare})
+	leaf := w.add(leaves, node{To: middle, Maybe: &top})
+	other := w.add(others, node{To: leaf})
+	w.want(w.delete(tops, top), apperr.Conflict)
+	w.left(middles, 2)
+	w.left(leaves, 1)
+	w.want(w.delete(others, other), "")
+	w.want(w.delete(tops, top), "")
+	w.left(tops, 1)
+	w.left(middles, 1)
+	w.left(leaves, 0)
+}
+
+func TestClear(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("maybe", targets, Clear), To("many", targets, Clear))
+	id, spare := w.add(targets, node{}), w.add(targets, node{})
+	referring := w.add(nodes, node{Maybe: &id, Many: []store.ID{spare, id, id}})
+	w.add(nodes, node{Maybe: &spare})
+	w.want(w.delete(targets, id), "")
+	got, err := nodes.Get(t.Context(), referring)
+	w.want(err, "")
+	if got.Maybe != nil || len(got.Many) != 1 || got.Many[0] != spare || got.Version == 1 || got.UpdatedAt == got.CreatedAt {
+		t.Errorf("%+v", got)
+	}
+	if n, err := nodes.Count(t.Context(), store.Eq("maybe", spare)); n != 1 || err != nil {
+		t.Errorf("%d other references, %v", n, err)
+	}
+}
+
+// TestSelf deletes from a tree whose records refer to each other, in a cycle too.
+func TestSelf(t *testing.T) {
+	w := newWorld(t)
+	for _, rule := range []OnDelete{Restrict, Cascade, Clear} {
+		nodes := w.open(fmt.Sprint("nodes", rule), Public, Public, ToSelf("maybe", rule))
+		root := w.add(nodes, node{})
+		child := w.add(nodes, node{Maybe: &root})
+		w.add(nodes, node{Maybe: &child})
+		itself := w.add(nodes, node{})
+		for id, to := range map[store.ID]store.ID{root: child, itself: itself} {
+			_, err := nodes.Update(t.Context(), store.Eq("id", id), store.Set("maybe", to))
+			w.want(err, "")
+		}
+		w.want(w.delete(nodes, itself), "")
+		want := []apperr.Code{apperr.Conflict, "", ""}[rule]
+		w.want(w.delete(nodes, root), want)
+		w.left(nodes, []int64{3, 0, 2}[rule])
+	}
+}
+
+// TestTooMany deletes a record with more referring records than one deletion changes.
+func TestTooMany(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Cascade))
+	id := w.add(targets, node{})
+	var ids []store.ID
+	for range MaxReferring + 1 {
+		ids = append(ids, w.add(nodes, node{To: id}))
+	}
+	w.want(w.delete(targets, id), apperr.Conflict)
+	w.left(nodes, MaxReferring+1)
+	w.want(w.delete(nodes, ids[0]), "")
+	w.want(w.delete(targets, id), "")
+	w.left(nodes, 0)
+}
+
+// TestInterrupted interrupts a deletion after each of its steps. A repeated deletion completes it.
+func TestInterrupted(t *testing.T) {
+	w := newWorld(t)
+	tops := w.open("tops", Public, Public)
+	middles := w.open("middles", Public, Public, To("to", tops, Cascade))
+	leaves := w.open("leaves", Public, Public, To("to", middles, Cascade))
+	others := w.open("others", Public, Public, To("maybe", leaves, Clear))
+	for steps := range 4 {
+		top := w.add(tops, node{})
+		leaf := w.add(leaves, node{To: w.add(middles, node{To: top})})
+		other := w.add(others, node{Maybe: &leaf})
+		d, err := tops.PlanDeletion(t.Context(), top)
+		w.want(err, "")
+		for _, step := range d.steps()[:steps] {
+			w.want(step(t.Context()), "")
+		}
+		w.want(w.delete(tops, top), "")
+		w.left(tops, 0)
+		w.left(middles, 0)
+		w.left(leaves, 0)
+		if got, err := others.Get(t.Context(), other); err != nil || got.Maybe != nil {
+			t.Errorf("after %d steps: %+v, %v", steps, got, err)
+		}
+	}
+}
+
+// TestRace creates references to a record while it is deleted. The end is one of these: the record and all references
+// exist; the record is deleted, and each reference was rejected, cleared, deleted, or has no record.
+func TestRace(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	for _, rule := range []OnDelete{Restrict, Cascade, Clear} {
+		nodes := w.open(fmt.Sprint("nodes", rule), Public, Public, To("maybe", targets, rule))
+		for range 10 {
+			id := w.add(targets, node{})
+			var created, deleted error
+			referring := node{Meta: store.NewMeta(store.NewID(), store.At(time.Unix(1, 0))), Maybe: &id}
+			var group sync.WaitGroup
+			group.Go(func() {
+				if created = nodes.Check(t.Context(), nobody, referring); created == nil {
+					created = nodes.Insert(t.Context(), referring)
+				}
+			})
+			group.Go(func() { deleted = w.delete(targets, id) })
+			group.Wait()
+			w.checkRace(targets, nodes, rule, referring, created, deleted)
+		}
+	}
+}
+
+func (w world) checkRace(targets, nodes *Collection[node], rule OnDelete, referring node, created, deleted error) {
+	w.Helper()
+	_, gone := targets.Get(w.Context(), *referring.Maybe)
+	got, missing := nodes.Get(w.Context(), referring.ID)
+	switch {
+	case deleted != nil: // the reference came first
+		if rule != Restrict || !apperr.Is(deleted, apperr.Conflict) || created != nil || gone != nil || missing != nil {
+			w.Errorf("rule %d: delete fails with %v; create %v, target %v, node %v", rule, deleted, created, gone, missing)
+		}
+		return
+	case !apperr.Is(gone, apperr.NotFound):
+		w.Errorf("rule %d: the deleted target exists: %v", rule, gone)
+	case created != nil: // the deletion came first
+		if len(faults(created)) != 1 || !apperr.Is(missing, apperr.NotFound) {
+			w.Errorf("rule %d: create fails with %v, node %v", rule, created, missing)
+		}
+		return
+	case missing != nil && rule != Cascade:
+		w.Errorf("rule %d: the created node is missing: %v", rule, missing)
+	case missing == nil && got.Maybe != nil: // no record: expanded as null, and kept by other changes
+		views := []view{got.view()}
+		w.want(Expand(w.Context(), nodes, nobody, []string{"maybe"}, views), "")
+		if string(views[0].Expand["maybe"]) != "null" {
+			w.Errorf("rule %d: expanded as %s", rule, views[0].Expand["maybe"])
+		}
+		w.want(nodes.CheckChanges(w.Context(), nobody, got, []store.Change{store.Set("maybe", got.Maybe)}), "")
+	}
+}
