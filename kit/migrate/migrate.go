@@ -77,15 +77,31 @@ type Step struct {
 // String describes the step, such as "rename state to status".
 func (s Step) String() string { return s.text }
 
-// Default sets a field that is missing.
-func Default(field string, value any) Step {
-	text, _ := json.Marshal(value) // only a description
-	return Step{text: fmt.Sprintf("set %s to %s where it is missing", field, text), fields: []string{field}, apply: func(d *document) error {
+// Default sets a field that is missing to a value, which is JSON, or a string without its quotes. Default panics if the
+// value does not fit T.
+func Default[T any](field, text string) Step {
+	value, err := parse[T](text)
+	if err != nil {
+		panic(fmt.Sprintf("migrate: the default of %s: %v", field, err))
+	}
+	return Step{text: fmt.Sprintf("set %s to %q where it is missing", field, text), fields: []string{field}, apply: func(d *document) error {
 		if d.get(field) == nil {
 			d.set(field, value)
 		}
 		return nil
 	}}
+}
+
+// parse parses a string without its quotes, or other JSON.
+func parse[T any](text string) (value T, err error) {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return value, err
+	}
+	if json.Unmarshal(quoted, &value) == nil || json.Unmarshal([]byte(text), &value) == nil {
+		return value, nil
+	}
+	return value, fmt.Errorf("it is no %s", reflect.TypeFor[T]().Name())
 }
 
 // Require fails if a field is missing, or if it is an empty string or list.
@@ -127,39 +143,38 @@ func Drop(field string) Step {
 	}}
 }
 
-// Convert changes the type of a scalar field to T. It fails if T cannot represent the value: "12" and 12 become 12 as
-// int64, "twelve" and 1.5 do not.
+// Convert changes the type of a scalar field to T: "12" becomes 12 as int64, and 12 becomes "12" as string. An empty string
+// that T cannot represent is removed; the step fails for any other value.
 func Convert[T any](field string) Step {
 	return ConvertFunc(field, reflect.TypeFor[T]().Name(), func(old any) (any, error) {
 		text := fmt.Sprint(old)
 		if f, ok := old.(float64); ok {
 			text = formatFloat(f)
 		}
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			return nil, err
+		value, err := parse[T](text)
+		if err != nil && text == "" {
+			return nil, nil
 		}
-		var value T
-		if json.Unmarshal(quoted, &value) != nil && json.Unmarshal([]byte(text), &value) != nil {
-			return nil, errors.New("the type cannot represent it")
-		}
-		return value, nil
+		return value, err
 	})
 }
 
-// OneOf fails if a field has another value.
+// OneOf fails if a field has a value that is none of these. It removes an empty string.
 func OneOf(field string, values ...string) Step {
 	return ConvertFunc(field, "one of "+strings.Join(values, ", "), func(old any) (any, error) {
-		text := fmt.Sprint(old)
-		if !slices.Contains(values, text) {
-			return nil, errors.New("it is none of the values")
+		switch text := fmt.Sprint(old); {
+		case slices.Contains(values, text):
+			return text, nil
+		case text == "":
+			return nil, nil
 		}
-		return text, nil
+		return nil, errors.New("it is none of the values")
 	})
 }
 
 // ConvertFunc replaces the value of a scalar field, unless it is missing. The function receives a bool, an int64, a
-// float64 or a string (also for times and ids), and must return its own results unchanged. to describes the new form.
+// float64 or a string (also for times and ids), and must return its own results unchanged; nil
+// removes the field. to describes the new form.
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)
@@ -179,7 +194,7 @@ func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 		if err != nil {
 			return fmt.Errorf("%s cannot be converted to %s: %w", field, to, err)
 		}
-		if !same(stored, value) {
+		if value == nil || !same(stored, value) {
 			d.set(field, value)
 		}
 		return nil

@@ -67,7 +67,7 @@ func start(t *testing.T, db store.DB, steps ...migrate.Step) (*store.Collection[
 
 var steps = []migrate.Step{
 	migrate.Rename("state", "status"), migrate.Convert[int64]("price"), migrate.Convert[string]("count"), migrate.Convert[store.Time]("since"),
-	migrate.Default("sku", "none"), migrate.Drop("note"),
+	migrate.Default[string]("sku", "none"), migrate.Drop("note"),
 }
 
 // TestRun runs a migration with every kind of step, and then nothing.

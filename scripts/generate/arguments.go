@@ -20,11 +20,20 @@ type call struct {
 	undo    bool
 	force   bool
 	dryRun  bool
+	adds    []string // declarations of fields
+	changes []string // declarations of fields
+	renames []string // old=new
+	drops   []string // names of fields
 	set     []string // the flags that were given
 	wrong   mistakes // in lists of methods
 }
 
 func (c call) has(flag string) bool { return slices.Contains(c.set, flag) }
+
+// edits reports whether the call changes a resource.
+func (c call) edits() bool {
+	return len(c.adds)+len(c.changes)+len(c.renames)+len(c.drops) > 0
+}
 
 // parseArguments parses a command line. The error is pflag.ErrHelp, or mistakes.
 func parseArguments(args []string) (call, error) {
@@ -37,6 +46,10 @@ func parseArguments(args []string) (call, error) {
 	flags.BoolVar(&c.undo, "undo", false, "")
 	flags.BoolVar(&c.force, "force", false, "")
 	flags.BoolVar(&c.dryRun, "dry-run", false, "")
+	flags.StringArrayVar(&c.adds, "add", nil, "")
+	flags.StringArrayVar(&c.changes, "change", nil, "")
+	flags.StringArrayVar(&c.renames, "rename", nil, "")
+	flags.StringArrayVar(&c.drops, "drop", nil, "")
 	lists := map[string]*[]string{}
 	for _, name := range append([]string{"methods"}, rules...) {
 		lists[name] = flags.StringArray(name, nil, "")

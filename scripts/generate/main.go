@@ -1,11 +1,13 @@
-// Command generate adds a resource to a project, or removes it: the module with its tests, its lines in
-// modules/modules.go, and the API document.
+// Command generate adds a resource to a project, changes its fields, or removes it: the module with its tests, its lines
+// in modules/modules.go, and the API document.
 //
 //	go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
+//	go run ./scripts/generate blog-post --add subtitle:string --rename content=body
 //	go run ./scripts/generate --undo blog-post
 //
 // In a generated project the command is go tool generate. Either all files are written or none. The generated code belongs
-// to the project; module.go has the declaration that it was generated from.
+// to the project; module.go has the declaration that it was generated from. A change of fields merges the difference of the
+// generated code into the module, and writes a migration of the stored records to migrations.go.
 // Exit code 2 is wrong usage, with one line per mistake; exit code 1 is any other error.
 package main
 
@@ -22,6 +24,7 @@ import (
 )
 
 const usage = `Usage: go run ./scripts/generate NAME FIELD… [flags]     add a resource
+       go run ./scripts/generate NAME [--add FIELD] [--change FIELD] [--rename OLD=NEW] [--drop FIELD]
        go run ./scripts/generate --undo NAME [flags]    remove it
 In a generated project: go tool generate …
 
@@ -38,6 +41,10 @@ Flags:
   --user LIST          methods for users (default: create,update,delete)
   --public LIST        methods for everyone (default: list,show)
   --owner, --no-owner  store the author; only the author and admins may update and delete (default if users create)
+  --add FIELD          add a field to a resource; your edits of its files are kept. NAME can be user, for optional fields
+  --change FIELD       replace the declaration of a field
+  --rename OLD=NEW     rename a field
+  --drop FIELD         remove a field with its stored values
   --undo               remove the resource; --force removes edited files too
   --dry-run            print the changes without making them
   -h, --help           print this text
@@ -123,7 +130,7 @@ func (c cli) execute(args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(call.args) == 0 && !call.undo {
+	if len(call.args) == 0 && !call.undo && !call.edits() {
 		if c.terminal {
 			call.args = c.ask()
 		}
@@ -132,8 +139,11 @@ func (c cli) execute(args []string) error {
 		}
 	}
 	planner := p.planAdd
-	if call.undo {
+	switch {
+	case call.undo:
 		planner = p.planUndo
+	case call.edits():
+		planner = p.planChange
 	}
 	plan, err := planner(call)
 	if err != nil {

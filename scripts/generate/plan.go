@@ -22,14 +22,31 @@ type change struct {
 	before, after []byte
 }
 
-// plan adds or removes a module.
+// plan adds, removes or changes a module.
 type plan struct {
 	root     string
 	name     string   // of the module
 	files    []change // of the module
-	registry change
-	remove   bool
-	done     string // what to print afterwards
+	registry change   // without a path if it does not change
+	verb     string   // verbAdd, verbRemove or verbChange
+	done     string   // what to print afterwards
+}
+
+const verbAdd, verbRemove, verbChange = "written", "removed", "changed"
+
+// add adds the change of a file, unless there is none.
+func (p *plan) add(c change) {
+	if !bytes.Equal(c.before, c.after) {
+		p.files = append(p.files, c)
+	}
+}
+
+// changes returns the changes of the module and of the registry.
+func (p *plan) changes() []change {
+	if p.registry.path == "" {
+		return p.files
+	}
+	return append(slices.Clone(p.files), p.registry)
 }
 
 // planAdd plans a new resource.
@@ -59,7 +76,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &plan{root: p.root, name: r.Name, registry: change{registry.Path, source, after}}
+	out := &plan{root: p.root, name: r.Name, registry: change{registry.Path, source, after}, verb: verbAdd}
 	for _, name := range fileNames {
 		out.files = append(out.files, change{path.Join("modules", r.Name, name), nil, files[name]})
 	}
@@ -125,7 +142,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 		return nil, editByHand("remove", r, err)
 	}
 	done := r.Name + " is removed. Its records stay in the database.\n"
-	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, true, done}, nil
+	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, verbRemove, done}, nil
 }
 
 // generated returns the resource that a module was generated from.
@@ -167,7 +184,8 @@ func (p *project) moduleFiles(r Resource) (files []change, edited []string, err 
 		}
 		content, err := os.ReadFile(p.path(name))
 		files = append(files, change{name, content, nil})
-		if want, exists := generated[strings.TrimPrefix(name, module+"/")]; !exists || !bytes.Equal(want, content) {
+		own := strings.TrimPrefix(name, module+"/")
+		if want, exists := generated[own]; own != migrationsFile && (!exists || !bytes.Equal(want, content)) {
 			edited = append(edited, name)
 		}
 		return err
@@ -178,7 +196,7 @@ func (p *project) moduleFiles(r Resource) (files []change, edited []string, err 
 // diff returns the changes of source files as a unified diff.
 func (p *plan) diff() string {
 	var out strings.Builder
-	for _, c := range append(slices.Clone(p.files), p.registry) {
+	for _, c := range p.changes() {
 		from, to := "a/"+c.path, "b/"+c.path
 		if c.before == nil {
 			from = os.DevNull
@@ -188,18 +206,20 @@ func (p *plan) diff() string {
 		}
 		out.Write(diff.Diff(from, c.before, to, c.after))
 	}
-	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.files)+1, strings.Join(documents, ", "))
+	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.changes()), strings.Join(documents, ", "))
 	return out.String()
 }
 
 // summary lists the changed files, and says what to do next.
 func (p *plan) summary() string {
-	verb := map[bool]string{true: "removed", false: "written"}[p.remove]
 	var out strings.Builder
 	for _, c := range p.files {
-		fmt.Fprintf(&out, "  %s %s\n", verb, c.path)
+		fmt.Fprintf(&out, "  %s %s\n", p.verb, c.path)
 	}
-	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(append([]string{registry.Path}, documents...), "\n  written "), p.done)
+	if p.registry.path != "" {
+		fmt.Fprintf(&out, "  written %s\n", p.registry.path)
+	}
+	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(documents, "\n  written "), p.done)
 	return out.String()
 }
 
@@ -211,13 +231,16 @@ func (p *plan) apply(document func(root string) error) (err error) {
 			err = fmt.Errorf("nothing was changed: %w", err)
 		}
 	}()
+	if p.verb == verbChange {
+		return p.replace(document)
+	}
 	staging, err := os.MkdirTemp(filepath.Join(p.root, "modules"), ".generate-") // ignored by go and swag
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	from, to := filepath.Join(staging, p.name), filepath.Join(p.root, "modules", p.name)
-	if p.remove {
+	if p.verb == verbRemove {
 		from, to = to, from
 	} else if err := p.stage(from); err != nil {
 		return err
@@ -230,6 +253,29 @@ func (p *plan) apply(document func(root string) error) (err error) {
 	}
 	if err != nil {
 		err = errors.Join(err, p.writeRegistry(staging, p.registry.before), os.Rename(to, from))
+	}
+	return err
+}
+
+// replace replaces files one by one; git restore undoes a replacement that was killed.
+func (p *plan) replace(document func(root string) error) error {
+	write := func(content func(change) []byte) (err error) {
+		for _, c := range p.changes() {
+			file := filepath.Join(p.root, filepath.FromSlash(c.path))
+			if data := content(c); data != nil {
+				err = errors.Join(err, os.WriteFile(file, data, 0o644))
+			} else {
+				err = errors.Join(err, os.Remove(file))
+			}
+		}
+		return err
+	}
+	err := write(func(c change) []byte { return c.after })
+	if err == nil {
+		err = document(p.root)
+	}
+	if err != nil {
+		err = errors.Join(err, write(func(c change) []byte { return c.before }))
 	}
 	return err
 }

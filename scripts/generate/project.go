@@ -112,13 +112,18 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkCollisions reports what the resource has in common with the project.
-func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
+// checkReferences reports references to resources that the project does not have.
+func (p *project) checkReferences(r Resource, wrong *mistakes) {
 	for _, f := range r.Fields {
 		if f.Type == typeRef && f.Target != "" && f.Target != r.Name && !slices.Contains(p.resources, f.Target) {
 			wrong.add("field %s: unknown resource %s; %s", quote(f.Name), quote(f.Target), suggest(f.Target, p.resources))
 		}
 	}
+}
+
+// checkCollisions reports what the resource has in common with the project.
+func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
+	p.checkReferences(r, wrong)
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return
 	}

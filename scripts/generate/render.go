@@ -24,13 +24,15 @@ var fileNames = []string{
 }
 
 // render returns the module's files by name.
-func (r Resource) render() (map[string][]byte, error) {
+func (r Resource) render() (map[string][]byte, error) { return r.renderFiles(fileNames...) }
+
+func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
 	set, err := template.New("").ParseFS(templateFiles, "templates/*.tmpl")
 	if err != nil {
 		return nil, err
 	}
-	files := make(map[string][]byte, len(fileNames))
-	for _, name := range fileNames {
+	files := make(map[string][]byte, len(names))
+	for _, name := range names {
 		var buf bytes.Buffer
 		if err := set.ExecuteTemplate(&buf, name+".tmpl", r); err != nil {
 			return nil, err

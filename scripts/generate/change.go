@@ -1,0 +1,232 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+)
+
+// planChange plans the change of a resource's fields. It merges the difference between the generated module with the old
+// and the new fields into the module as it is.
+func (p *project) planChange(c call) (*plan, error) {
+	wrong := c.wrong
+	for _, flag := range c.set {
+		if !slices.Contains([]string{"add", "change", "rename", "drop", "dry-run"}, flag) {
+			wrong.add("flag --%s: cannot change; edit the module by hand", flag)
+		}
+	}
+	if len(c.args) != 1 {
+		wrong.add("name: write one name, and the fields after --add and --change")
+	}
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	if c.args[0] == "user" {
+		return p.planProfile(c)
+	}
+	old, err := p.generated(c.args[0])
+	if err != nil {
+		return nil, err
+	}
+	edit := editOf(old.Fields, c, &wrong)
+	next := old
+	next.Fields = edit.fields
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	checked, err := parseArguments(next.Declaration())
+	if err != nil {
+		return nil, err
+	}
+	next = declare(checked, p.module, p.hasUser(), &wrong)
+	p.checkReferences(next, &wrong)
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	if err := p.checkClean(); err != nil {
+		return nil, err
+	}
+	return p.merged(old, next, edit.steps())
+}
+
+// checkClean returns an error if the project has changes that are not committed, because git restore undoes the command.
+func (p *project) checkClean() error {
+	git := exec.Command("git", "status", "--porcelain", ".")
+	git.Dir = p.root
+	status, err := git.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("git status: %w\n%s", err, status)
+	}
+	if len(status) > 0 {
+		return fmt.Errorf("commit or stash your changes first:\n%s", status)
+	}
+	return nil
+}
+
+// merged returns the plan that merges the change of a resource, and adds a migration if it has steps.
+func (p *project) merged(old, next Resource, steps []string) (*plan, error) {
+	before, err := old.render()
+	if err != nil {
+		return nil, err
+	}
+	after, err := next.render()
+	if err != nil {
+		return nil, err
+	}
+	out := &plan{root: p.root, name: next.Name, verb: verbChange}
+	var conflicts []string
+	for _, name := range fileNames {
+		file := path.Join("modules", next.Name, name)
+		current, err := os.ReadFile(p.path(file))
+		if err != nil {
+			return nil, err
+		}
+		merged, err := mergeFile(name, current, before[name], after[name])
+		if conflict := (*conflictError)(nil); errors.As(err, &conflict) {
+			conflicts = append(conflicts, file+":\n"+conflict.text)
+		} else if err != nil {
+			return nil, err
+		}
+		out.add(change{file, current, merged})
+	}
+	if conflicts != nil {
+		return nil, fmt.Errorf("nothing was changed: you and the change edit the same lines. Undo your edits there and make them again afterwards, "+
+			"or change the module by hand:\n\n%s", strings.Join(conflicts, "\n"))
+	}
+	if steps != nil {
+		file := path.Join("modules", next.Name, migrationsFile)
+		current, err := os.ReadFile(p.path(file))
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+		changed, err := next.addMigration(current, steps)
+		if err != nil {
+			return nil, fmt.Errorf("nothing was changed: %s: %w", file, err)
+		}
+		out.add(change{file, current, changed})
+	}
+	out.done = fmt.Sprintf("%s is changed. Next:\n  git diff\n  go test ./modules/%s/\n", next.Name, next.Name)
+	if steps != nil {
+		out.done += "The next start changes the stored records; after a rename or a change of type, stop old instances first.\n"
+	}
+	return out, nil
+}
+
+// edit is a change of a resource's fields.
+type edit struct {
+	fields  fieldList
+	renamed [][2]string // old and new name
+	dropped []string
+	pairs   [][2]Field // fields before and after; a new field has none before
+}
+
+// editOf applies --drop, --rename, --change and --add to fields.
+func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
+	e.fields = slices.Clone(fields)
+	at := func(flag, name string) int {
+		i := slices.IndexFunc(e.fields, func(f Field) bool { return f.Name == name })
+		if i < 0 {
+			wrong.add("flag --%s: there is no field %s; %s", flag, quote(name), suggest(name, e.fields.names()))
+		}
+		return i
+	}
+	for _, name := range c.drops {
+		if i := at("drop", name); i >= 0 {
+			e.fields = slices.Delete(e.fields, i, i+1)
+			e.dropped = append(e.dropped, name)
+		}
+	}
+	for _, names := range c.renames {
+		from, to, _ := strings.Cut(names, "=")
+		checkFieldName(to, func(format string, args ...any) {
+			wrong.add("flag --rename %s: %s", quote(names), fmt.Sprintf(format, args...))
+		})
+		if slices.Contains(e.fields.names(), to) {
+			wrong.add("flag --rename: the field %s exists", quote(to))
+		} else if i := at("rename", from); i >= 0 {
+			e.fields[i].Name = to
+			e.renamed = append(e.renamed, [2]string{from, to})
+		}
+	}
+	for _, declaration := range c.changes {
+		f := parseField(declaration, wrong)
+		i := at("change", f.Name)
+		if i < 0 {
+			continue
+		}
+		old := e.fields[i]
+		if f.index = old.index; f.String() == old.String() {
+			wrong.add("flag --change: %s is declared so already", old)
+		}
+		checkConversion(old, f, wrong)
+		e.fields[i] = f
+		e.pairs = append(e.pairs, [2]Field{old, f})
+	}
+	for _, declaration := range c.adds {
+		f := parseField(declaration, wrong)
+		if slices.ContainsFunc(e.fields, func(other Field) bool { return strings.EqualFold(other.Name, f.Name) }) {
+			wrong.add("flag --add: the field %s exists; change it with --change", quote(f.Name))
+		}
+		e.fields = append(e.fields, f)
+		e.pairs = append(e.pairs, [2]Field{{}, f})
+	}
+	if len(e.fields) == 0 {
+		wrong.add("flag --drop: a resource needs a field; remove the resource with --undo")
+	}
+	return e
+}
+
+// checkConversion reports changes that a migration cannot make.
+func checkConversion(old, next Field, wrong *mistakes) {
+	plain := func(f Field) bool { return f.isScalar() && f.Type != typeRef }
+	switch {
+	case old.Type != next.Type && (!plain(old) || !plain(next)):
+		wrong.add("flag --change: values of %s cannot become %s; drop the field and add another", old.Type, next.Type)
+	case next.Unique && !old.Unique && !old.Required && old.isText():
+		wrong.add("flag --change: %s cannot become unique, because records without it have the same value; add another field", old.Name)
+	case next.Unique && old.Type != next.Type:
+		wrong.add("flag --change: %s is unique, and values can become equal when the type changes; add another field", next.Name)
+	}
+}
+
+func (f Field) isScalar() bool { return !f.IsList() && f.Type != "json" }
+
+// isText reports whether a record without the field stores "".
+func (f Field) isText() bool { return f.kind().goType == "string" && !f.Nullable() }
+
+// steps returns the steps of the migration in Go, nil if stored records need none.
+func (e edit) steps() (out []string) {
+	step := func(format string, args ...any) { out = append(out, "migrate."+fmt.Sprintf(format, args...)) }
+	for _, names := range e.renamed {
+		step("Rename(%q, %q)", names[0], names[1])
+	}
+	for _, pair := range e.pairs {
+		old, next := pair[0], pair[1]
+		goType, added := next.kind().goType, old.Name == ""
+		retyped := !added && old.Type != next.Type && (old.kind().goType != goType || next.Type == typeEnum)
+		narrowed := old.Type == typeEnum && slices.ContainsFunc(old.Values, func(v string) bool { return !slices.Contains(next.Values, v) })
+		switch {
+		case next.Type == typeEnum && (retyped || narrowed):
+			step(`OneOf(%q, "%s")`, next.Name, strings.Join(next.Values, `", "`))
+		case retyped:
+			step("Convert[%s](%q)", goType, next.Name)
+		}
+		sorted := next.isText() && (next.Sort || next.Filter)
+		switch {
+		case next.HasDefault() && (added || !old.HasDefault() || retyped):
+			step("Default[%s](%q, %q)", goType, next.Name, next.Default)
+		case next.Required && (added || !old.Required):
+			step("Require(%q)", next.Name)
+		case sorted && (added || !old.isText() || !old.Sort && !old.Filter):
+			step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, in which a missing one is not ""
+		}
+	}
+	for _, name := range e.dropped {
+		step("Drop(%q)", name)
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// newRepository makes a project with a resource in a git repository.
+func newRepository(t *testing.T, declaration ...string) string {
+	t.Helper()
+	dir := newProject(t)
+	if got := run(dir, declaration...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	git(t, dir, "init", "--quiet")
+	commit(t, dir)
+	return dir
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func commit(t *testing.T, dir string) {
+	t.Helper()
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "--quiet", "--message", "change")
+}
+
+// edit replaces a string in a file and commits that.
+func editFile(t *testing.T, file, from, to string) {
+	t.Helper()
+	source := read(t, file)
+	if strings.Count(source, from) != 1 {
+		t.Fatalf("%s has %q %d times:\n%s", file, from, strings.Count(source, from), source)
+	}
+	write(t, file, strings.Replace(source, from, to, 1))
+	commit(t, filepath.Dir(file))
+}
+
+var declaredProduct = []string{"product", "name:string:required:search", "price:int:min=0:sort", "state:enum(a,b):filter", "note:text"}
+
+// TestChange changes fields in every way. Without edits, the result is that of the new declaration.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, declaredProduct...)
+	args := []string{"product", "--add", "sku:string:filter", "--add", "size:int:default=3", "--change", "price:string:sort", "--rename", "state=status", "--drop", "note"}
+	if got := run(dir, append(args, "--dry-run")...); got.code != exitOK || !strings.Contains(got.out, "+++ b/modules/product/migrations.go") || git(t, dir, "status", "--porcelain") != "" {
+		t.Errorf("--dry-run: %+v", got)
+	}
+	got := run(dir, args...)
+	if got.code != exitOK || !strings.Contains(got.out, "changed modules/product/model.go") || strings.Contains(got.out, "modules.go") {
+		t.Fatalf("%+v", got)
+	}
+	other := newProject(t)
+	want := run(other, "product", "name:string:required:search", "price:string:sort", "status:enum(a,b):filter", "sku:string:filter", "size:int:default=3")
+	if want.code != exitOK {
+		t.Fatalf("%+v", want)
+	}
+	for _, name := range fileNames {
+		if a, b := read(t, filepath.Join(dir, "modules/product", name)), read(t, filepath.Join(other, "modules/product", name)); a != b {
+			t.Errorf("%s differs from that of the new declaration:\n%s", name, a)
+		}
+	}
+	const migrations = `package product
+
+import "example.com/ginseng/kit/migrate"
+
+// Migrations implements migrate.Module. Add new ones at the end, and keep those that a database may still need.
+func (m *Module) Migrations() []migrate.Migration {
+	return []migrate.Migration{
+		{
+			Name: "product-1", Collection: m.controller.service.products.Engine(),
+			Steps: []migrate.Step{
+				migrate.Rename("state", "status"),
+				migrate.Convert[string]("price"),
+				migrate.Default[string]("price", ""),
+				migrate.Default[string]("sku", ""),
+				migrate.Default[int64]("size", "3"),
+				migrate.Drop("note"),
+			},
+		},
+	}
+}
+
+var _ migrate.Module = (*Module)(nil)
+`
+	file := filepath.Join(dir, "modules/product", migrationsFile)
+	if got := read(t, file); got != migrations {
+		t.Errorf("migrations.go:\n%s", got)
+	}
+	commit(t, dir)
+	before := files(t, dir)
+	got = run(dir, "product", "--add", "sku:string:filter")
+	if got.code != exitUsage || got.err != "flag --add: the field sku exists; change it with --change\n" || !maps.Equal(files(t, dir), before) {
+		t.Errorf("a second identical --add: %+v", got)
+	}
+	if got := run(dir, "product", "--add", "since:time:required", "--add", "due:time:default=2026-01-02T03:04:05Z"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []string{`Name: "product-2"`, `migrate.Require("since"),`, `migrate.Default[store.Time]("due", "2026-01-02T03:04:05.000Z"),`, `"example.com/ginseng/kit/store"`} {
+		if got := read(t, file); !strings.Contains(got, want) {
+			t.Errorf("no %s in migrations.go:\n%s", want, got)
+		}
+	}
+	commit(t, dir)
+	if got := run(dir, "--undo", "product"); got.code != exitOK {
+		t.Errorf("--undo: %+v", got)
+	}
+	if _, err := os.Stat(filepath.Dir(file)); !os.IsNotExist(err) {
+		t.Errorf("--undo leaves %v", err)
+	}
+}
+
+// TestChangeKeepsEdits merges changes into files that were edited: beside the fields, in annotations, in tests.
+func TestChangeKeepsEdits(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, declaredProduct...)
+	module := filepath.Join(dir, "modules/product")
+	edits := [][3]string{
+		{"model.go", "Name string", "Hidden bool   `json:\"hidden\"`\n\tName   string"},
+		{"model.go", `Name:   "products"`, `Name:   "wares"`},
+		{"controller.go", `"path of the product"`, `"where the product is"`},
+		{"service.go", "// Service has the business rules of products.", "// Service is edited."},
+		{"router_test.go", "func TestAccess(", "func TestOwn(*testing.T) {}\n\nfunc TestAccess("},
+	}
+	for _, e := range edits {
+		source := read(t, filepath.Join(module, e[0]))
+		if e[1] == "Name string" { // aligned by gofmt
+			at := strings.Index(source, "type Fields struct {\n") + len("type Fields struct {\n")
+			write(t, filepath.Join(module, e[0]), source[:at]+"\tHidden bool `json:\"hidden\"`\n"+source[at:])
+			commit(t, dir)
+			continue
+		}
+		editFile(t, filepath.Join(module, e[0]), e[1], e[2])
+	}
+	if got := run(dir, "product", "--add", "aVeryLongName:string:filter", "--drop", "price"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	for name, texts := range map[string][]string{
+		"model.go":       {"`json:\"hidden\"`", `"wares"`, "AVeryLongName"},
+		"controller.go":  {`"where the product is"`, "aVeryLongName"},
+		"service.go":     {"// Service is edited."},
+		"router_test.go": {"func TestOwn(", "aVeryLongName"},
+	} {
+		source := read(t, filepath.Join(module, name))
+		for _, text := range texts {
+			if !strings.Contains(source, text) {
+				t.Errorf("no %s in %s:\n%s", text, name, source)
+			}
+		}
+		if strings.Contains(source, "price") {
+			t.Errorf("price in %s:\n%s", name, source)
+		}
+	}
+}
+
+// TestChangeConflict has edits of the lines to change. Nothing is changed, also if the documents fail.
+func TestChangeConflict(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, declaredProduct...)
+	before := git(t, dir, "stash", "list")
+	got := callWith(cli{dir: dir, document: func(string) error { return os.ErrInvalid }}, "product", "--add", "sku:string:filter")
+	if status := git(t, dir, "status", "--porcelain"); got.code != exitFailed || !strings.Contains(got.err, "nothing was changed: invalid argument") || status != before {
+		t.Errorf("%+v, status %s", got, status)
+	}
+	editFile(t, filepath.Join(dir, "modules/product/model.go"), `Search: []string{"name"}`, `Search: []string{"name", "note"}`)
+	got = run(dir, "product", "--rename", "name=title")
+	if status := git(t, dir, "status", "--porcelain"); got.code != exitFailed || status != "" ||
+		!strings.Contains(got.err, "nothing was changed: you and the change edit the same lines") || !strings.Contains(got.err, "modules/product/model.go:\n<<<<<<< yours") {
+		t.Errorf("%+v, status %s", got, status)
+	}
+	write(t, filepath.Join(dir, "README.md"), "uncommitted")
+	if got := run(dir, "product", "--add", "sku:string"); got.code != exitFailed || !strings.Contains(got.err, "commit or stash your changes first:\n?? README.md") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestChangeMistakes has calls that are rejected with one line per mistake.
+func TestChangeMistakes(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, append(declaredProduct, "tags:[]string", "code:string:unique")...)
+	for args, want := range map[string]string{
+		"--drop nme --rename prise=cost": "flag --drop: there is no field nme; did you mean name?\nflag --rename: there is no field prise; did you mean price?",
+		"--rename price=name":            "flag --rename: the field name exists",
+		"--rename price=id":              "flag --rename \"price=id\": is a field of every resource; choose another name",
+		"--change price:int:min=0:sort":  "flag --change: price:int:sort:min=0 is declared so already",
+		"--change tags:string":           "flag --change: values of []string cannot become string; drop the field and add another",
+		"--change note:string:unique":    "flag --change: note cannot become unique, because records without it have the same value; add another field",
+		"--change code:int:unique":       "flag --change: code is unique, and values can become equal when the type changes; add another field",
+		"--add sku:sting":                `field sku: unknown type sting; did you mean string?`,
+		"--add maker:ref(company)":       "field maker: unknown resource company; use one of policy, product, user",
+		"--add sku --plural wares":       "flag --plural: cannot change; edit the module by hand",
+		"sku --add sku":                  "name: write one name, and the fields after --add and --change",
+	} {
+		got := run(dir, append([]string{"product"}, strings.Fields(args)...)...)
+		if got.code != exitUsage || strings.TrimSpace(got.err) != want {
+			t.Errorf("%s: %+v, want %s", args, got, want)
+		}
+	}
+	if got := run(dir, "prodct", "--drop", "note"); got.code != exitUsage || !strings.Contains(got.err, "did you mean product?") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestSteps checks which changes of a field need a migration.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ old, next, want string }{
+		{"", "a:int", ""}, {"", "a:string", ""}, {"", "a:string:sort", `migrate.Default[string]("a", "")`},
+		{"", "a:int:required", `migrate.Require("a")`}, {"", "a:bool:default=true", `migrate.Default[bool]("a", "true")`},
+		{"a:int", "a:int:max=5", ""}, {"a:int", "a:int:required", `migrate.Require("a")`}, {"a:int:default=1", "a:int:default=2", ""},
+		{"a:string", "a:text", ""}, {"a:string", "a:int", `migrate.Convert[int64]("a")`}, {"a:int", "a:string", `migrate.Convert[string]("a")`},
+		{"a:string", "a:enum(x,y)", `migrate.OneOf("a", "x", "y")`}, {"a:enum(x,y)", "a:enum(x,y,z)", ""}, {"a:enum(x,y)", "a:enum(x)", `migrate.OneOf("a", "x")`},
+		{"a:string", "a:int:default=1", `migrate.Convert[int64]("a"); migrate.Default[int64]("a", "1")`},
+		{"a:string", "a:time:required", `migrate.Convert[store.Time]("a"); migrate.Require("a")`},
+	} {
+		var wrong mistakes
+		var fields fieldList
+		c := call{adds: []string{test.next}}
+		if test.old != "" {
+			fields, c = fieldList{parseField(test.old, &wrong)}, call{changes: []string{test.next}}
+		}
+		got := strings.Join(editOf(fields, c, &wrong).steps(), "; ")
+		if got != test.want || wrong != nil {
+			t.Errorf("%s becomes %s: %s, %v, want %s", test.old, test.next, got, wrong, test.want)
+		}
+	}
+}
