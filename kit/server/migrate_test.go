@@ -3,11 +3,14 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +23,8 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// noted is a module whose documents change: text becomes a number. The file "hold" in the current directory delays it.
+// noted is a module whose documents change: text becomes a number. The file "hold" in the current directory stops it after
+// the number of conversions that it has, until it is removed; then there is a file "held".
 type noted struct{ notes *store.Collection[note] }
 
 type note struct {
@@ -41,17 +45,23 @@ func (noted) Routes(gin.IRouter, kit.Middleware) {}
 
 // Migrations implements migrate.Module.
 func (n noted) Migrations() []migrate.Migration {
+	var conversions atomic.Int64
 	wait := migrate.ConvertFunc("text", "itself", func(old any) (any, error) {
-		for _, err := os.Stat("hold"); err == nil; _, err = os.Stat("hold") {
+		done := conversions.Add(1)
+		for {
+			text, err := os.ReadFile("hold")
+			if limit, _ := strconv.ParseInt(string(text), 10, 64); err != nil || done <= limit {
+				return old, nil
+			}
+			_ = os.WriteFile("held", nil, 0o600)
 			time.Sleep(time.Millisecond)
 		}
-		return old, nil
 	})
 	return []migrate.Migration{{Name: "note-1", Collection: n.notes.Engine(), Steps: []migrate.Step{wait, migrate.Convert[int64]("text")}}}
 }
 
-// addNote stores a note as an earlier version of the service did.
-func addNote(t *testing.T, dir, text string) {
+// useNotes opens the notes of a service that does not run.
+func useNotes(t *testing.T, dir string, use func(*store.Collection[note]) error) {
 	t.Helper()
 	err := os.MkdirAll(filepath.Join(dir, "data"), 0o700)
 	db, openErr := engines.Open(t.Context(), "sqlite:"+filepath.Join(dir, "data", "ginseng.db"))
@@ -59,13 +69,25 @@ func addNote(t *testing.T, dir, text string) {
 		t.Fatal(err)
 	}
 	notes := store.Open[note](db, store.Spec{Name: "notes"})
-	err = db.Prepare(t.Context())
-	if err == nil {
-		err = notes.Insert(t.Context(), note{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Text: text})
+	if err = db.Prepare(t.Context()); err == nil {
+		err = use(notes)
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// addNotes stores notes as an earlier version of the service did.
+func addNotes(t *testing.T, dir, text string, n int) {
+	t.Helper()
+	useNotes(t, dir, func(notes *store.Collection[note]) error {
+		ids, docs := make([]store.ID, n), make([]any, n)
+		for i := range ids {
+			ids[i] = store.NewID()
+			docs[i] = note{Meta: store.NewMeta(ids[i], store.At(time.Now())), Text: text}
+		}
+		return notes.Engine().Load(t.Context(), ids, docs)
+	})
 }
 
 func get(t *testing.T, url string) (status int, header http.Header, body string) {
@@ -82,17 +104,35 @@ func get(t *testing.T, url string) (status int, header http.Header, body string)
 	return response.StatusCode, response.Header, string(raw)
 }
 
-// TestMigrateAtStart checks the responses while a migration runs and after it, kills the service in between, and stops it.
+// TestMigrateAtStart kills the service in the middle of a migration, and checks the responses while the next start completes
+// it and after that.
 func TestMigrateAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	addNote(t, dir, "7")
+	const all, first = 2000, 1200
+	addNotes(t, dir, "7", all)
+	migrated := func() (n int64) {
+		useNotes(t, dir, func(notes *store.Collection[note]) (err error) {
+			n, err = notes.Count(t.Context(), store.And(store.Eq("text", 7), store.Eq("version", 2)))
+			return err
+		})
+		return n
+	}
 	hold := filepath.Join(dir, "hold")
-	if err := os.WriteFile(hold, nil, 0o600); err != nil {
+	if err := os.WriteFile(hold, fmt.Append(nil, all+first), 0o600); err != nil { // the check converts all once
 		t.Fatal(err)
 	}
 	killed := start(t, dir, migratesEnv+"=1")
+	for _, err := os.Stat(filepath.Join(dir, "held")); err != nil; _, err = os.Stat(filepath.Join(dir, "held")) {
+		time.Sleep(time.Millisecond)
+	}
 	killed.Stop(os.Kill)
+	if n := migrated(); n < first-500 || n > first {
+		t.Errorf("%d of %d notes are migrated when the service is killed, want about %d", n, all, first)
+	}
+	if err := os.WriteFile(hold, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p := start(t, dir, migratesEnv+"=1") // waits for the lease of the killed one
 	if status, _, _ := get(t, p.URL+"/livez"); status != 200 {
 		t.Errorf("/livez: %d", status)
@@ -113,8 +153,11 @@ func TestMigrateAtStart(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if code := p.Stop(syscall.SIGTERM); code != 0 || !strings.Contains(p.Log(), "migration completed") || !strings.Contains(p.Log(), "changed=1") {
+	if code := p.Stop(syscall.SIGTERM); code != 0 || !strings.Contains(p.Log(), "migration completed") || !strings.Contains(p.Log(), "changed=") {
 		t.Errorf("exit code %d: %s", code, p.Log())
+	}
+	if n := migrated(); n != all {
+		t.Errorf("%d of %d notes are migrated once", n, all)
 	}
 	again := start(t, dir, migratesEnv+"=1")
 	if code := again.Stop(syscall.SIGTERM); code != 0 || strings.Contains(again.Log(), "migration") {
@@ -126,7 +169,7 @@ func TestMigrateAtStart(t *testing.T) {
 func TestMigrationFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	addNote(t, dir, "seven")
+	addNotes(t, dir, "seven", 1)
 	code, _, stderr := does(t, dir, []string{migratesEnv + "=1"}, "serve")
 	if code != exitFailure || !strings.Contains(stderr, "migration note-1: 1 of 1 documents cannot be migrated, so nothing was changed.") {
 		t.Errorf("exit code %d: %s", code, stderr)
@@ -137,7 +180,7 @@ func TestMigrationFails(t *testing.T) {
 func TestMigrateCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	addNote(t, dir, "7")
+	addNotes(t, dir, "7", 1)
 	for _, test := range []struct {
 		args []string
 		code int
