@@ -9,7 +9,6 @@ image=$name:test version=v0.0.0-test revision=0123456789abcdef
 canary=CANARY$RANDOM$RANDOM$RANDOM # a secret that must not be in an image
 master_key=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
 work=$(mktemp -d) compose=()
-
 cleanup() {
   code=$?
   set +e
@@ -21,33 +20,30 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
-
 step() { current=$1; printf '%4d s  %s\n' "$SECONDS" "$1"; }
 fail() { echo "container: $current: $*" >&2; exit 1; }
 equal() { [ "$1" = "$2" ] || fail "got '$1', want '$2'"; }
 inspect() { "$docker" inspect --format "$1" "$2"; }
-
 build() { # DIRECTORY TAG [FLAG…]
   "$docker" build --quiet --build-arg VERSION=$version --build-arg REVISION=$revision --tag "$name:$2" "${@:3}" "$work/$1" >/dev/null
 }
-
 healthy() { # CONTAINER: waits for the image's own health check, and sets base to the address
-  local state
-  for _ in $(seq 120); do
+  local state='running starting'
+  while [ "$state" = 'running starting' ]; do # until the image's limit of retries
+    sleep 0.5
     state=$(inspect '{{.State.Status}} {{.State.Health.Status}}' "$1")
-    case $state in
-    'running healthy') base=http://$("$docker" port "$1" 9000/tcp | head -n 1); return ;;
-    'running starting') sleep 0.5 ;;
-    *) break ;;
-    esac
   done
-  fail "container is $state"
+  equal "$state" 'running healthy'
+  base=http://$("$docker" port "$1" 9000/tcp | head -n 1)
 }
-
+run() { # IMAGE
+  "$docker" run --detach --name "$name" --read-only --cap-drop ALL --security-opt no-new-privileges --volume "$name:/data" \
+    --publish 127.0.0.1::9000 --env MASTER_KEY="$master_key" --env JWT_SECRET="x$master_key" --env DATABASE_URL=sqlite:/data/test.db "$1" >/dev/null
+  healthy "$name"
+}
 call() { curl --silent --show-error --fail-with-body --max-time 30 "$@"; }
 field() { grep -o "\"$1\":\"[^\"]*\"" | cut -d '"' -f 4; } # values of a JSON field
 titles() { call "$base/articles?q=ginseng&sort=-createdAt" | field title | paste -s -d ,; }
-
 use() { # sign-up, sign-in, create, list
   call -d "access_token=$master_key&email=ada@example.com&password=analytical+engine" "$base/users" >/dev/null
   token=$(call -u 'ada@example.com:analytical engine' -d "access_token=$master_key" "$base/auth" | field token)
@@ -77,11 +73,8 @@ echo "        $((size / 1000000)) MB"
 equal "$("$docker" run --rm "$image" version)" "ginseng $version"
 
 step 'files in the layers, no decoy in any layer or in the build stage'
-mkdir "$work/saved" "$work/root"
-"$docker" save "$image" | tar -xf - -C "$work/saved"
-find "$work/saved" -type f | while read -r file; do
-  if tar -tf "$file" >/dev/null 2>&1; then tar -xf "$file" -C "$work/root"; fi # layers
-done
+mkdir "$work/saved" "$work/root" && "$docker" save "$image" | tar -xf - -C "$work/saved"
+find "$work/saved" -type f -exec sh -c 'tar -tf "$1" >/dev/null 2>&1 && tar -xf "$1" -C "$2"' - {} "$work/root" \; # layers
 equal "$(cd "$work/root" && find . ! -type d | sort | paste -s -d ' ')" './etc/passwd ./etc/ssl/certs/ca-certificates.crt ./usr/local/bin/ginseng'
 grep -rq "$version" "$work/saved" "$work/root" || fail 'cannot find even the version'
 ! grep -rq "$canary" "$work/saved" "$work/root" || fail 'a layer contains a decoy'
@@ -110,9 +103,7 @@ equal $code 78
 for setting in MASTER_KEY JWT_SECRET DATABASE_URL; do grep -q $setting "$work/log" || fail "$setting is not named"; done
 
 step 'start, healthy, idle memory'
-"$docker" run --detach --name "$name" --read-only --cap-drop ALL --security-opt no-new-privileges --volume "$name:/data" \
-  --publish 127.0.0.1::9000 --env MASTER_KEY="$master_key" --env JWT_SECRET="x$master_key" --env DATABASE_URL=sqlite:/data/ginseng.db "$image" >/dev/null
-healthy "$name"
+run "$image"
 memory=$("$docker" stats --no-stream --format '{{.MemUsage}}' "$name")
 echo "        $memory"
 case $memory in [0-9].*MiB* | [1-5][0-9].*MiB* | [0-9]MiB* | [1-5][0-9]MiB*) ;; *) fail "idle memory is not below 60 MiB: $memory" ;; esac
@@ -145,5 +136,12 @@ compose+=(--project-name "$name" --env-file "$work/a/production.env" --file "$wo
 export IMAGE=$image PUBLISH=127.0.0.1:0
 "${compose[@]}" up --detach --no-build >/dev/null 2>&1
 healthy "$("${compose[@]}" ps --quiet service)"
+use
+
+step 'a generated project: image, sign-up, article'
+"$docker" rm --force --volumes "$name" >/dev/null && "$docker" volume rm "$name" >/dev/null
+go run ./scripts/new shop --dir "$work/shop" >/dev/null
+build shop shop
+run "$name:shop"
 use
 echo "container: all checks passed in $SECONDS s"

@@ -138,6 +138,9 @@ func TestProjectFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if readme := string(project["README.md"]); !strings.Contains(readme, "\nJWT_SECRET=") {
+		t.Errorf("production.env in README.md lacks a required setting:\n%s", readme)
+	}
 	for name, data := range project {
 		if text := string(data); strings.Contains(text, "[[") && filepath.Ext(name) != ".go" {
 			t.Errorf("%s has a placeholder", name)

@@ -143,7 +143,7 @@ func execute(name string, text []byte, a answers) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = parsed.Execute(&out, map[string]any{"Name": a.Name, "Title": title(a.Name), "Copied": a.Runtime.Path == ""})
+	err = parsed.Execute(&out, map[string]any{"Name": a.Name, "Title": title(a.Name), "Copied": a.Runtime.Path == "", "HasUser": a.has("user")})
 	return out.Bytes(), err
 }
 
