@@ -449,6 +449,7 @@ func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 		collection, _, _ := strings.Cut(k.path, "/{")
 		*r = k.request(k.method, k.path, true)
 		another := k.request("POST", collection, true)
+		r.Form.Set("name", "another")
 		maps.Copy(another.Form, r.Form)
 		k.api.Do(another).JSON(201)
 		return func() {}

@@ -3,7 +3,6 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -25,63 +24,79 @@ import (
 // of Body, or ValidationFailed with every invalid parameter, in the order of the fields.
 //
 // Fields are string, bool, int64, float64, store.Time, store.ID, []string (a JSON array, a repeated form parameter, or
-// one comma-separated string), a type that implements Parser, or a pointer to one of these, which is nil if the parameter
-// is absent. A pointer to a pointer distinguishes three cases: nil is absent; a pointer to nil is null, with null:"clear",
-// or an empty form value; otherwise there is a value. Tags:
+// one comma-separated string), a type that implements Parser, or a pointer to one of these. The fields of embedded structs
+// are parameters too. A parameter that is absent, null, or empty (an empty form value, string or list) has the default of
+// its field, or else its zero value, in which lists are empty and pointers nil. Tags:
 //
 //   - json: the name.
-//   - validate: rules of github.com/go-playground/validator, and maxbytes=N, uncommon (not a common password),
-//     dnslabel (an RFC 1123 label of any length). min=1 on a string or a list means required.
+//   - default: the default; see store.SetDefaults.
+//   - validate: rules of github.com/go-playground/validator for parameters that are not empty, and maxbytes=N, uncommon (not
+//     a common password), dnslabel (an RFC 1123 label of any length). required, the first rule, rejects an absent or empty
+//     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
-//   - null:"clear" on a pointer: JSON null means empty instead of absent.
 //
 // The type of a JSON value must match: a number for a string is an error, and so is an object, which keeps operators such
 // as {"$gt":""} out of queries. Unknown parameters are ignored.
 func Bind[T any](c *gin.Context) (T, error) {
-	var in T
+	in, _, err := bind[T](c, false)
+	return in, err
+}
+
+// BindPatch is Bind for an update: an absent parameter is not an error, and its field does not change.
+func BindPatch[T any](c *gin.Context) (store.Patch[T], error) {
+	in, given, err := bind[T](c, true)
+	return store.Patch[T]{Fields: in, Given: given}, err
+}
+
+func bind[T any](c *gin.Context, partial bool) (in T, given []string, err error) {
 	params, err := Body(c)
 	if err == nil {
-		err = params.Decode(&in)
+		given, err = params.decode(&in, partial)
 	}
-	return in, err
+	return in, given, err
 }
 
 // Parser is implemented by parameters other than scalars and lists of strings. ParseInput receives the JSON value, or the
 // form value, and the name of the parameter. It returns all errors, each with Param, a path that begins with the name.
-// ParseInput is not called for JSON null.
+// ParseInput is not called for null.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
 
-// Decode is Bind for parameters that have been read.
-func (p Params) Decode(dst any) error {
+// decode returns the names of the given parameters. If it is not partial, required ones must be given.
+func (p Params) decode(dst any, partial bool) (given []string, err error) {
+	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
-	fields := fieldsOf(value.Type())
-	invalid := make(map[string][]apperr.Field)
-	for _, f := range fields {
-		if faults := p.decodeField(f, value.Field(f.index)); len(faults) > 0 {
-			invalid[f.name] = faults
+	var faults []apperr.Field
+	for _, f := range fieldsOf(value.Type()) {
+		target := value.FieldByIndex(f.index)
+		isGiven, empty, invalid := p.decodeField(f, target)
+		switch {
+		case invalid != nil:
+		case !empty:
+			invalid = f.check(target)
+		case f.required && (isGiven || !partial):
+			invalid = f.bodyFault(&apperr.Field{Code: apperr.Required, Message: "Must be given."})
+		}
+		faults = append(faults, invalid...)
+		if isGiven {
+			given = append(given, f.name)
 		}
 	}
-	validate(dst, invalid)
-	if len(invalid) == 0 {
-		return nil
+	if len(faults) > 0 {
+		return nil, apperr.Invalid(faults...)
 	}
-	faults := make([]apperr.Field, 0, len(invalid))
-	for _, f := range fields {
-		faults = append(faults, invalid[f.name]...)
-	}
-	return apperr.Invalid(faults...)
+	return given, nil
 }
 
 // field describes how to decode a field of a struct.
 type field struct {
-	index  int
-	name   string
-	trim   bool
-	clear  bool // null means empty
-	parser bool // a Parser, or a pointer to one
-	triple bool // a pointer to a pointer
+	index    []int
+	name     string
+	trim     bool
+	parser   bool // a Parser, or a pointer to one
+	required bool
+	rules    string // for the validator
 }
 
 var parserType = reflect.TypeFor[Parser]()
@@ -92,44 +107,70 @@ func fieldsOf(t reflect.Type) []field {
 	if cached, ok := fieldCache.Load(t); ok {
 		return cached.([]field)
 	}
-	fields := make([]field, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
+	var fields []field
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous {
+			continue
+		}
+		rules, required := strings.CutPrefix(f.Tag.Get("validate"), "required")
 		fields = append(fields, field{
-			index: i, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", clear: f.Tag.Get("null") == "clear",
+			index: f.Index, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", required: required, rules: strings.TrimPrefix(rules, ","),
 			parser: f.Type.Implements(parserType) || reflect.PointerTo(f.Type).Implements(parserType),
-			triple: f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Pointer,
 		})
 	}
 	fieldCache.Store(t, fields)
 	return fields
 }
 
-func (p Params) decodeField(f field, dst reflect.Value) []apperr.Field {
+// decodeField sets dst to a parameter that is not empty.
+func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, faults []apperr.Field) {
 	raw, inJSON := p.json[f.name]
 	texts, inForm := p.form[f.name]
-	switch {
-	case !inJSON && !inForm:
-		return nil
-	case inForm && len(texts) == 1 && f.parser:
+	if !inJSON && !inForm {
+		return false, true, nil
+	}
+	if inForm && f.parser && len(texts) == 1 {
 		raw = json.RawMessage(strings.TrimSpace(texts[0]))
-	case inForm && len(texts) == 1 && f.triple && strings.TrimSpace(texts[0]) == "":
-		raw = json.RawMessage("null")
-	case inForm:
-		return f.bodyFault(f.fromForm(texts, allocate(dst)))
 	}
-	if string(raw) == "null" {
-		if f.clear {
-			dst.Set(reflect.New(dst.Type().Elem()))
+	isEmpty := inForm && !f.parser && len(texts) == 1 && strings.TrimSpace(texts[0]) == "" && (f.trim || texts[0] == "")
+	if isEmpty || string(raw) == "null" {
+		return true, true, nil
+	}
+	if f.parser && raw != nil {
+		faults = allocate(dst).Addr().Interface().(Parser).ParseInput(f.name, raw)
+		for i := range faults {
+			faults[i].In = "body"
 		}
+		return true, false, faults
+	}
+	value := reflect.New(dst.Type()).Elem()
+	target := allocate(value)
+	if inForm {
+		faults = f.bodyFault(f.fromForm(texts, target))
+	} else {
+		faults = f.bodyFault(f.fromJSON(raw, target))
+	}
+	if kind := target.Kind(); (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
+		return true, true, faults
+	}
+	dst.Set(value)
+	return true, false, faults
+}
+
+// check returns the violations of the rules.
+func (f field) check(value reflect.Value) (faults []apperr.Field) {
+	if f.rules == "" {
 		return nil
 	}
-	if !f.parser {
-		return f.bodyFault(f.fromJSON(raw, allocate(dst)))
+	err := validation().Var(reflect.Indirect(value).Interface(), f.rules)
+	violations, ok := err.(validator.ValidationErrors)
+	if err != nil && !ok {
+		panic(err) // unreachable: the value is valid
 	}
-	faults := allocate(dst).Addr().Interface().(Parser).ParseInput(f.name, raw)
-	for i := range faults {
-		faults[i].In = "body"
+	for _, v := range violations {
+		fault := violation(v)
+		fault.In, fault.Param = "body", f.name+v.Field() // [0] is the first item of a list
+		faults = append(faults, fault)
 	}
 	return faults
 }
@@ -305,7 +346,6 @@ func wrongType(expected string) *apperr.Field {
 
 var validation = sync.OnceValue(func() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
-	v.RegisterTagNameFunc(store.FieldName)
 	v.RegisterCustomTypeFunc(func(t reflect.Value) any { return t.Interface().(store.Time).Time }, store.Time{})
 	register(v, "uncommon", func(fl validator.FieldLevel) bool { return !password.IsCommon(fl.Field().String()) })
 	register(v, "maxbytes", func(fl validator.FieldLevel) bool {
@@ -322,24 +362,6 @@ var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 func register(v *validator.Validate, tag string, rule validator.Func) {
 	if err := v.RegisterValidation(tag, rule); err != nil {
 		panic(err) // unreachable: only for tags that the library reserves
-	}
-}
-
-// validate adds the violations of the rules to invalid, except for fields that are in it already.
-func validate(dst any, invalid map[string][]apperr.Field) {
-	err := validation().Struct(dst)
-	violations, ok := err.(validator.ValidationErrors)
-	if err != nil && !ok {
-		panic(err) // unreachable: dst is a pointer to a struct
-	}
-	unparsed := maps.Clone(invalid)
-	for _, v := range violations {
-		name, _, _ := strings.Cut(v.Field(), "[") // list[0] is an item of list
-		if _, ok := unparsed[name]; !ok {
-			fault := violation(v)
-			fault.In, fault.Param = "body", v.Field()
-			invalid[name] = append(invalid[name], fault)
-		}
 	}
 }
 
@@ -362,9 +384,6 @@ var bounds = map[string]map[reflect.Kind]apperr.Field{
 
 func violation(v validator.FieldError) apperr.Field {
 	tag, param, kind := v.Tag(), v.Param(), v.Kind()
-	if tag == "required" || tag == "min" && param == "1" && (kind == reflect.String || kind == reflect.Slice) {
-		return apperr.Field{Code: apperr.Required, Message: "Must be given."}
-	}
 	if kinds := bounds[tag]; kinds != nil {
 		fault, ok := kinds[kind]
 		if !ok {
@@ -384,7 +403,7 @@ func violation(v validator.FieldError) apperr.Field {
 		return apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
 	case tag == "excludes":
 		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
-	case strings.HasSuffix(tag, "http_url"): // alone, or as len=0|http_url
+	case tag == "http_url":
 		return apperr.Field{Code: apperr.Format, Message: "Must be a URL that begins with http:// or https://."}
 	case tag == "dnslabel":
 		return apperr.Field{Code: apperr.Format, Message: "Must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit."}

@@ -190,7 +190,7 @@ type all struct {
 	Float float64     `json:"float"`
 	Time  store.Time  `json:"time"`
 	List  []string    `json:"list"`
-	Some  *string     `json:"some" null:"clear"`
+	Some  *string     `json:"some"`
 	Other *string     `json:"other"`
 	When  *store.Time `json:"when"`
 }
@@ -213,7 +213,7 @@ func TestDecode(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var got all
-		if err := v.Decode(&got); err != nil || !reflect.DeepEqual(got, want) {
+		if _, err := v.decode(&got, false); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -226,8 +226,7 @@ func TestDecodeNull(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got all
-	empty := ""
-	if err := v.Decode(&got); err != nil || !reflect.DeepEqual(got, all{Some: &empty}) {
+	if _, err := v.decode(&got, false); err != nil || !reflect.DeepEqual(got, all{List: []string{}}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -246,7 +245,7 @@ func TestDecodeTypes(t *testing.T) {
 		}
 		var got all
 		var e *apperr.Error
-		if err := v.Decode(&got); !errors.As(err, &e) || e.Code != apperr.ValidationFailed {
+		if _, err := v.decode(&got, false); !errors.As(err, &e) || e.Code != apperr.ValidationFailed {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var params []string
@@ -264,46 +263,47 @@ func TestDecodeTypes(t *testing.T) {
 
 type ruled struct {
 	Name   string  `json:"name" validate:"required,max=3"`
-	Change *string `json:"change" validate:"omitnil,min=1,max=3"`
-	Pass   string  `json:"pass" trim:"no" validate:"omitempty,min=8,uncommon"`
-	Email  string  `json:"email" validate:"omitempty,maxbytes=20,email"`
-	URL    string  `json:"url" validate:"len=0|http_url"`
-	Role   string  `json:"role" validate:"omitempty,oneof=user admin"`
-	Age    int64   `json:"age" validate:"omitempty,min=18,max=99"`
-	Host   string  `json:"host" validate:"omitempty,max=5,dnslabel"`
+	Change *string `json:"change" validate:"max=3"`
+	Pass   string  `json:"pass" trim:"no" validate:"min=8,uncommon"`
+	Email  string  `json:"email" validate:"maxbytes=20,email"`
+	URL    string  `json:"url" validate:"http_url"`
+	Role   string  `json:"role" validate:"oneof=user admin"`
+	Age    int64   `json:"age" validate:"required,min=0,max=99"`
+	Host   string  `json:"host" validate:"max=5,dnslabel"`
 }
 
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		"name=abc":                           "",
-		"name=äöü&email=a@example.com":       "",
-		"":                                   "name required",
-		"name=++":                            "name required",
-		"name=abcd":                          "name max_length 3",
-		"name=a&change=":                     "change required",
-		"name=a&change=+":                    "change required",
-		"name=a&change=abcd":                 "change max_length 3",
-		"name=a&pass=1234567":                "pass min_length 8",
-		"name=a&pass=Password1":              "pass too_common",
-		"name=a&email=nobody":                "email format",
-		"name=a&email=a@x.example.co":        "",
-		"name=a&email=aaaaaaaaa@xample.com":  "",
-		"name=a&email=aaaaaaaaaa@xample.com": "email max_length 20",
-		"name=a&url=javascript:alert(1)":     "url format",
-		"name=a&url=https://example.com":     "",
-		"name=a&role=root":                   "role one_of [user admin]",
-		"name=a&age=17":                      "age min 18",
-		"name=a&age=100":                     "age max 99",
-		"name=a&host=0-a":                    "",
-		"name=a&host=a-":                     "host format",
-		"name=a&host=-a":                     "host format",
-		"name=a&host=A":                      "host format",
-		"name=a&host=a.b":                    "host format",
-		"name=a&host=a%0a":                   "",
-		"name=a&host=a%0ab":                  "host format",
-		"name=a&host=aaaaaa":                 "host max_length 5",
-		"role=root&age=1":                    "name required; role one_of [user admin]; age min 18",
+		"name=abc&age=5":                           "",
+		"name=äöü&email=a@example.com&age=5":       "",
+		"age=5":                                    "name required",
+		"name=++&age=5":                            "name required",
+		"name=abcd&age=5":                          "name max_length 3",
+		"name=a&change=&age=5":                     "",
+		"name=a&change=abcd&age=5":                 "change max_length 3",
+		"name=a&pass=1234567&age=5":                "pass min_length 8",
+		"name=a&pass=Password1&age=5":              "pass too_common",
+		"name=a&email=nobody&age=5":                "email format",
+		"name=a&email=a@x.example.co&age=5":        "",
+		"name=a&email=aaaaaaaaa@xample.com&age=5":  "",
+		"name=a&email=aaaaaaaaaa@xample.com&age=5": "email max_length 20",
+		"name=a&age=5&url=javascript:alert(1)":     "url format",
+		"name=a&age=5&url=https://example.com":     "",
+		"name=a&role=root&age=5":                   "role one_of [user admin]",
+		"name=a&age=-1":                            "age min 0",
+		"name=a&age=0":                             "",
+		"name=a&age=":                              "age required",
+		"name=a&age=100":                           "age max 99",
+		"name=a&host=0-a&age=5":                    "",
+		"name=a&host=a-&age=5":                     "host format",
+		"name=a&host=-a&age=5":                     "host format",
+		"name=a&host=A&age=5":                      "host format",
+		"name=a&host=a.b&age=5":                    "host format",
+		"name=a&host=a%0a&age=5":                   "",
+		"name=a&host=a%0ab&age=5":                  "host format",
+		"name=a&host=aaaaaa&age=5":                 "host max_length 5",
+		"role=root&age=-1":                         "name required; role one_of [user admin]; age min 0",
 	} {
 		v, err := read(form, body)
 		if err != nil {
@@ -312,7 +312,7 @@ func TestRules(t *testing.T) {
 		var in ruled
 		var e *apperr.Error
 		var got []string
-		if err := v.Decode(&in); errors.As(err, &e) {
+		if _, err := v.decode(&in, false); errors.As(err, &e) {
 			for _, f := range e.Fields {
 				line := f.Param + " " + string(f.Code)
 				if f.Expected != nil {
@@ -350,7 +350,6 @@ func TestParser(t *testing.T) {
 		Name  string `json:"name" validate:"required"`
 		Plain pair   `json:"plain"`
 		Maybe *pair  `json:"maybe"`
-		Clear *pair  `json:"clear" null:"clear"`
 		Last  string `json:"last" validate:"required"`
 	}
 	for _, test := range []struct {
@@ -360,9 +359,9 @@ func TestParser(t *testing.T) {
 	}{
 		{jsonType, `{"name":"n","last":"l"}`, paired{Name: "n", Last: "l"}, ""},
 		{jsonType, `{"name":"n","last":"l","plain":["a","b"],"maybe":["c","d"]}`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Maybe: &pair{"c", "d"}}, ""},
-		{form, `name=n&last=l&plain=["a","b"]&clear=+["c","d"]+`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Clear: &pair{"c", "d"}}, ""},
-		{jsonType, `{"name":"n","last":"l","plain":null,"maybe":null,"clear":null}`, paired{Name: "n", Last: "l", Clear: &pair{}}, ""},
-		{form, `name=n&last=l&plain=null&maybe=+null&clear=null`, paired{Name: "n", Last: "l", Clear: &pair{}}, ""},
+		{form, `name=n&last=l&plain=["a","b"]&maybe=+["c","d"]+`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Maybe: &pair{"c", "d"}}, ""},
+		{jsonType, `{"name":"n","last":"l","plain":null,"maybe":null}`, paired{Name: "n", Last: "l"}, ""},
+		{form, `name=n&last=l&plain=null&maybe=+null`, paired{Name: "n", Last: "l"}, ""},
 		{jsonType, `{"plain":[1,2],"maybe":"x"}`, paired{}, "name required; plain[0] format; plain[1] format; maybe type; last required"},
 		{form, `plain=&maybe=["a","b"]&maybe=["a","b"]`, paired{}, "name required; plain type; maybe type; last required"},
 	} {
@@ -373,7 +372,7 @@ func TestParser(t *testing.T) {
 		var in paired
 		var e *apperr.Error
 		var got []string
-		if err := v.Decode(&in); errors.As(err, &e) {
+		if _, err := v.decode(&in, false); errors.As(err, &e) {
 			for _, f := range e.Fields {
 				got = append(got, f.Param+" "+string(f.Code))
 				if f.In != "body" {
@@ -400,46 +399,50 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestDecodeClear distinguishes missing, cleared and set parameters, and validates set ones.
-func TestDecodeClear(t *testing.T) {
+// TestDecodePatch distinguishes absent, empty and other parameters: empty ones have their default, and rules apply to
+// the others.
+func TestDecodePatch(t *testing.T) {
 	t.Parallel()
+	type embedded struct {
+		Text string `json:"text" default:"none" validate:"max=4"`
+	}
 	type change struct {
-		Int   **int64      `json:"int" null:"clear" validate:"omitnil,min=1,max=9"`
-		Float **float64    `json:"float" null:"clear"`
-		Bool  **bool       `json:"bool" null:"clear"`
-		Time  **store.Time `json:"time" null:"clear"`
-		Enum  **string     `json:"enum" null:"clear" validate:"omitnil,oneof=a b"`
-		Ref   **store.ID   `json:"ref" null:"clear"`
-		List  *[]string    `json:"list" null:"clear" validate:"omitnil,max=2,dive,max=3"`
-		Must  *[]string    `json:"must" validate:"omitnil,min=1"`
+		embedded
+		Int   *int64      `json:"int" validate:"min=1,max=9"`
+		Zero  int64       `json:"zero" validate:"required,min=0"`
+		Float float64     `json:"float" default:"1.5"`
+		Bool  *bool       `json:"bool"`
+		Time  *store.Time `json:"time"`
+		Enum  *string     `json:"enum" validate:"oneof=a b"`
+		Ref   *store.ID   `json:"ref"`
+		List  []string    `json:"list" validate:"max=2,dive,max=3"`
+		Must  []string    `json:"must" validate:"required"`
 	}
 	when, err := store.ParseTime("2026-01-02T03:04:05.678Z")
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := store.NewID()
+	none := change{embedded: embedded{"none"}, Float: 1.5, List: []string{}, Must: []string{}}
 	all := change{
-		Int: new(new(int64(5))), Float: new(new(0.0)), Bool: new(new(false)), Time: new(new(when)), Enum: new(new("a")), Ref: new(new(id)),
-		List: &[]string{"abc"}, Must: &[]string{"x"},
-	}
-	none := change{
-		Int: new((*int64)(nil)), Float: new((*float64)(nil)), Bool: new((*bool)(nil)), Time: new((*store.Time)(nil)),
-		Enum: new((*string)(nil)), Ref: new((*store.ID)(nil)), List: new([]string(nil)),
+		embedded{"x"}, new(int64(5)), 0, 0, new(false), &when, new("a"), &id, []string{"abc"}, []string{"x"},
 	}
 	for _, test := range []struct {
 		contentType, body string
 		want              change
+		given             int
 		faults            string
 	}{
-		{jsonType, `{}`, change{}, ""},
-		{jsonType, `{"int":5,"float":0,"bool":false,"time":"2026-01-02T03:04:05.678Z","enum":"a","ref":"` + id.Hex() + `","list":["abc"],"must":["x"]}`, all, ""},
-		{form, "int=5&float=0&bool=false&time=2026-01-02T03:04:05.678Z&enum=a&ref=" + id.Hex() + "&list=abc&must=x", all, ""},
-		{jsonType, `{"int":null,"float":null,"bool":null,"time":null,"enum":null,"ref":null,"list":null,"must":null}`, none, ""},
-		{form, "int=&float=+&bool=&time=&enum=&ref=", change{none.Int, none.Float, none.Bool, none.Time, none.Enum, none.Ref, nil, nil}, ""},
-		{jsonType, `{"int":0,"float":"","bool":"","time":"","enum":"","ref":"","list":["abcd","","abcd"],"must":[]}`, change{},
-			"int min; float type; bool type; time type; enum one_of; ref format; list[0] max_length; list[1] max_length; must required"},
-		{jsonType, `{"int":10,"ref":5,"list":["a","b","c"]}`, change{}, "int max; ref type; list max_length"},
-		{form, "int=10&int=&ref=x&enum=c&must=", change{}, "int type; enum one_of; ref format; must required"},
+		{jsonType, `{}`, none, 0, ""},
+		{jsonType, `{"text":"x","int":5,"zero":0,"float":0,"bool":false,"time":"2026-01-02T03:04:05.678Z","enum":"a","ref":"` + id.Hex() + `","list":["abc"],"must":["x"]}`, all, 10, ""},
+		{form, "text=x&int=5&zero=0&float=0&bool=false&time=2026-01-02T03:04:05.678Z&enum=a&ref=" + id.Hex() + "&list=abc&must=x", all, 10, ""},
+		{jsonType, `{"text":null,"int":null,"float":null,"bool":null,"time":null,"enum":null,"ref":null,"list":null}`, none, 8, ""},
+		{jsonType, `{"text":" ","enum":"","list":[]}`, none, 3, ""},
+		{form, "text=&int=&float=+&bool=&time=&enum=&ref=&list=", none, 8, ""},
+		{jsonType, `{"int":0,"zero":null,"float":"","bool":"","time":"","list":["abcd","","abcd"],"must":[]}`, none, 0,
+			"int min; zero required; float type; bool type; time type; list[0] max_length; list[1] max_length; must required"},
+		{jsonType, `{"int":10,"ref":5,"list":["a","b","c"]}`, none, 0, "int max; ref type; list max_length"},
+		{form, "text=abcde&int=10&int=&zero=&ref=x&enum=c&must=", none, 0, "text max_length; int type; zero required; enum one_of; ref format; must required"},
 	} {
 		v, err := read(test.contentType, test.body)
 		if err != nil {
@@ -448,13 +451,14 @@ func TestDecodeClear(t *testing.T) {
 		var in change
 		var e *apperr.Error
 		var got []string
-		if err := v.Decode(&in); errors.As(err, &e) {
+		given, err := v.decode(&in, true)
+		if errors.As(err, &e) {
 			for _, f := range e.Fields {
 				got = append(got, f.Param+" "+string(f.Code))
 			}
 		}
-		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {
-			t.Errorf("%s: %+v, %q", test.body, in, got)
+		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) || len(given) != test.given {
+			t.Errorf("%s: %+v, %d given, %q", test.body, in, len(given), got)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
+	"time"
 
 	"example.com/ginseng/kit/apperr"
 )
@@ -153,28 +153,27 @@ func Unset(field string) Change { return Change{OpUnset, field, nil} }
 // Inc adds n to the number in the field. An absent field counts as 0.
 func Inc(field string, n int64) Change { return Change{OpInc, field, n} }
 
-// Changes returns the changes for the input of an update: a struct of pointers with JSON names. A nil pointer makes
-// no change. A pointer to nil, or to a zero value in a field with omitempty, is Unset. A pointer to a nil slice sets
-// an empty slice. Any other pointer is Set.
-func Changes(input any) (changes []Change) {
-	v := reflect.ValueOf(input)
-	for i := range v.NumField() {
-		field, value := v.Type().Field(i), v.Field(i)
-		if value.IsNil() {
-			continue
-		}
-		value = value.Elem()
-		name, omitEmpty := FieldName(field), strings.HasSuffix(field.Tag.Get("json"), ",omitempty")
-		switch {
-		case omitEmpty && value.IsZero():
-			changes = append(changes, Unset(name))
-		case value.Kind() == reflect.Slice && value.IsNil():
-			changes = append(changes, Set(name, reflect.MakeSlice(value.Type(), 0, 0).Interface()))
-		default:
-			changes = append(changes, Set(name, value.Interface()))
+// Patch is the input of an update: the values of some fields of T, a struct with JSON names.
+type Patch[T any] struct {
+	Fields T
+	Given  []string // names of the fields to change
+}
+
+// Has reports whether the field is to change.
+func (p Patch[T]) Has(name string) bool { return slices.Contains(p.Given, name) }
+
+// Changes returns the changes of the given fields and of updatedAt; nil if no field is given. A nil pointer is Unset.
+func (p Patch[T]) Changes(now time.Time) (changes []Change) {
+	v := reflect.ValueOf(p.Fields)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if name := FieldName(f); !f.Anonymous && p.Has(name) {
+			changes = append(changes, Set(name, v.FieldByIndex(f.Index).Interface()))
 		}
 	}
-	return changes
+	if changes == nil {
+		return nil
+	}
+	return append(changes, Set("updatedAt", At(now)))
 }
 
 // Versions are the accepted versions of a document to change (RFC 9110 If-Match); nil accepts any.
@@ -210,10 +209,16 @@ func (v Versions) missed() error {
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id. Errors: NotFound; PreconditionFailed if the document does not have one
-// of the versions.
+// UpdateByID updates the document with the id; without changes it only returns it. Errors: NotFound; PreconditionFailed
+// if the document does not have one of the versions.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
-	doc, err := c.Update(ctx, versions.of(id), changes...)
+	var doc T
+	var err error
+	if len(changes) == 0 {
+		doc, err = c.First(ctx, versions.of(id))
+	} else {
+		doc, err = c.Update(ctx, versions.of(id), changes...)
+	}
 	if apperr.Is(err, apperr.NotFound) {
 		err = versions.missed()
 	}

@@ -18,9 +18,12 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -135,12 +138,15 @@ func NewMeta(id ID, now Time) Meta {
 // Collection holds documents of one type.
 type Collection[T Document] struct {
 	engine Engine
+	blank  T // with defaults
 }
 
-// Open declares a collection of T on db.
+// Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
-	return &Collection[T]{engine: db.Open(spec)}
+	c := &Collection[T]{engine: db.Open(spec)}
+	SetDefaults(&c.blank)
+	return c
 }
 
 // Engine returns the collection without its type, for code that reads documents of another form.
@@ -158,7 +164,7 @@ func (c *Collection[T]) Get(ctx context.Context, id ID) (T, error) {
 
 // First returns the oldest document (by id) that f selects. Errors: NotFound.
 func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
-	var doc T
+	doc := c.blank
 	err := c.engine.First(ctx, f, &doc)
 	return doc, err
 }
@@ -166,7 +172,7 @@ func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
 // List returns the documents that q selects, never nil.
 func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
-	err := c.engine.List(ctx, q, appendTo(&docs))
+	err := c.engine.List(ctx, q, c.appendTo(&docs))
 	return docs, err
 }
 
@@ -174,15 +180,14 @@ func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 // both come from one snapshot; on MongoDB, concurrent writes may come between them.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
-	n, err := c.engine.Page(ctx, q, appendTo(&docs))
+	n, err := c.engine.Page(ctx, q, c.appendTo(&docs))
 	return docs, n, err
 }
 
-// appendTo returns a function that appends a zero value to docs and returns a pointer to it.
-func appendTo[T any](docs *[]T) func() any {
+// appendTo returns a function that appends a blank document to docs and returns a pointer to it.
+func (c *Collection[T]) appendTo(docs *[]T) func() any {
 	return func() any {
-		var zero T
-		*docs = append(*docs, zero)
+		*docs = append(*docs, c.blank)
 		return &(*docs)[len(*docs)-1]
 	}
 }
@@ -196,7 +201,7 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 // step: if the filter holds only before the change, exactly one of several concurrent callers succeeds. Errors:
 // NotFound.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
-	var doc T
+	doc := c.blank
 	err := c.engine.Update(ctx, f, changes, &doc)
 	return doc, err
 }
@@ -345,6 +350,49 @@ func UnmarshalValues(data []byte) ([]any, error) {
 		}
 	}
 	return doc.Values, nil
+}
+
+// SetDefaults sets the fields of a struct that have the tag default to that value, and nil lists to empty ones. dst is a
+// pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics
+// if it does not fit the field's type.
+func SetDefaults(dst any) {
+	v := reflect.ValueOf(dst).Elem()
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for _, d := range defaultsOf(v.Type()) {
+		v.FieldByIndex(d.index).Set(d.value)
+	}
+}
+
+type fieldDefault struct {
+	index []int
+	value reflect.Value
+}
+
+var defaultCache sync.Map // reflect.Type → []fieldDefault
+
+func defaultsOf(t reflect.Type) (out []fieldDefault) {
+	if cached, ok := defaultCache.Load(t); ok {
+		return cached.([]fieldDefault)
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		value := reflect.New(f.Type)
+		if text, ok := f.Tag.Lookup("default"); ok {
+			if json.Unmarshal([]byte(text), value.Interface()) != nil {
+				if err := json.Unmarshal([]byte(strconv.Quote(text)), value.Interface()); err != nil {
+					panic(fmt.Sprintf("store: the field %s of %s cannot have the default %s: %v", f.Name, t, text, err))
+				}
+			}
+		} else if f.Type.Kind() == reflect.Slice {
+			value.Elem().Set(reflect.MakeSlice(f.Type, 0, 0))
+		} else {
+			continue
+		}
+		out = append(out, fieldDefault{f.Index, value.Elem()})
+	}
+	defaultCache.Store(t, out)
+	return out
 }
 
 // FieldName returns the JSON name of a struct field, which is its name in requests, responses and stored documents; "" if

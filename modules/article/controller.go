@@ -15,20 +15,16 @@ type controller struct {
 // create creates an article.
 //
 //	@Summary		Create an article
-//	@Description	The caller becomes its author.
+//	@Description	The caller becomes its owner.
 //	@Tags			articles
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
-//	@Param			input			formData	CreateInput	true	"the article"
-//	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
+//	@Param			input			formData	Fields	true	"the article"
+//	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
-//	@Header			201				{string}	Location		"path of the article"
-//	@Failure		409				{object}	rest.Problem	"conflict: the first request with this key is still running"
-//	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Header			201				{string}	Location	"path of the article"
 //	@Security		UserToken
 //	@Router			/articles [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[CreateInput](g)
+	in, err := rest.Bind[Fields](g)
 	if err != nil {
 		return err
 	}
@@ -43,7 +39,6 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List articles
 //	@Tags		articles
-//	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
@@ -51,8 +46,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		userId			query		string			false	"also userId[ne], userId[in]"
 //	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
-//	@Header		200				{string}	ETag	"of this page"
-//	@Success	304				"not changed since that response"
 //	@Router		/articles [get]
 func (c *controller) index(g *gin.Context) error {
 	q, err := c.list.Parse(rest.Query(g))
@@ -70,13 +63,8 @@ func (c *controller) index(g *gin.Context) error {
 //
 //	@Summary	Get an article
 //	@Tags		articles
-//	@Produce	json
-//	@Param		id				path		string	true	"id"
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
-//	@Header		200				{string}	ETag	"of this version"
-//	@Success	304				"not changed since that response"
-//	@Failure	404				{object}	rest.Problem	"not_found"
 //	@Router		/articles/{id} [get]
 func (c *controller) show(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -93,22 +81,17 @@ func (c *controller) show(g *gin.Context) error {
 // update changes an article.
 //
 //	@Summary		Change an article
-//	@Description	Changes the given fields only. PUT and PATCH are the same.
+//	@Description	Changes the given fields only. PUT and PATCH are the same. null clears an optional field; in a form, an empty value does.
 //	@Tags			articles
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
-//	@Param			id			path		string		true	"id"
-//	@Param			If-Match	header		string		false	"the ETag of the version to change"
-//	@Param			input		formData	UpdateInput	false	"what to change"
+//	@Param			If-Match	header		string	false	"the ETag of the version to change"
+//	@Param			input		formData	Fields	false	"what to change"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: neither the author nor an admin"
-//	@Failure		404			{object}	rest.Problem	"not_found"
-//	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
+//	@Failure		403			{object}	rest.Problem	"forbidden: neither the owner nor an admin"
 //	@Security		UserToken
 //	@Router			/articles/{id} [put]
 //	@Router			/articles/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.Bind[UpdateInput](g)
+	in, err := rest.BindPatch[Fields](g)
 	if err != nil {
 		return err
 	}
@@ -127,13 +110,9 @@ func (c *controller) update(g *gin.Context) error {
 //
 //	@Summary	Delete an article
 //	@Tags		articles
-//	@Produce	json
-//	@Param		id			path	string	true	"id"
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
-//	@Failure	403	{object}	rest.Problem	"forbidden: neither the author nor an admin"
-//	@Failure	404	{object}	rest.Problem	"not_found"
-//	@Failure	412	{object}	rest.Problem	"precondition_failed: the record has changed since"
+//	@Failure	403	{object}	rest.Problem	"forbidden: neither the owner nor an admin"
 //	@Security	UserToken
 //	@Router		/articles/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {

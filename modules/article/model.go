@@ -9,26 +9,14 @@ import (
 type Article struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	UserID     store.ID `json:"userId"` // the author
+	UserID     store.ID `json:"userId"` // the owner
 }
 
-// Fields are the fields that clients set.
+// Fields are the fields that clients set: parameters of create and update, and part of the document and the view.
 type Fields struct {
-	Title   string `json:"title" example:"Example title"`
-	Content string `json:"content" example:"Example content"`
-}
-
-// CreateInput has the parameters of a new article.
-type CreateInput struct {
 	Title   string `json:"title" validate:"required,max=200" example:"Example title"`
 	Content string `json:"content" validate:"max=100000" example:"Example content"`
-} //	@name	ArticleCreate
-
-// UpdateInput has the parameters of a change; nil does not change a field.
-type UpdateInput struct {
-	Title   *string `json:"title" validate:"omitnil,min=1,max=200" example:"Another title"`
-	Content *string `json:"content" null:"clear" validate:"omitnil,max=100000" example:"Another content" extensions:"x-nullable"`
-} //	@name	ArticleUpdate
+}
 
 // View is the representation of an article in responses.
 type View struct {
@@ -41,13 +29,7 @@ type View struct {
 
 // View returns the representation of the article.
 func (a Article) View() View {
-	return View{
-		ID:        a.ID,
-		Fields:    a.Fields,
-		UserID:    a.UserID,
-		CreatedAt: a.CreatedAt,
-		UpdatedAt: a.UpdatedAt,
-	}
+	return View{ID: a.ID, Fields: a.Fields, UserID: a.UserID, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt}
 }
 
 func spec() listing.Spec {

@@ -16,12 +16,8 @@ type Service struct {
 }
 
 // Create creates an article of the caller.
-func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Article, error) {
-	a := Article{
-		Meta:   store.NewMeta(store.NewID(), store.At(s.now())),
-		Fields: Fields(in),
-		UserID: caller.UserID,
-	}
+func (s *Service) Create(ctx context.Context, caller access.Principal, in Fields) (Article, error) {
+	a := Article{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Fields: in, UserID: caller.UserID}
 	return a, s.articles.Insert(ctx, a)
 }
 
@@ -35,37 +31,29 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.articles, q, Article.View)
 }
 
-// Update changes the given fields. NotFound; Forbidden: the caller is neither the author nor an admin;
-// PreconditionFailed: the article has none of the expected versions.
-func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in UpdateInput) (Article, error) {
-	a, err := s.editable(ctx, caller, id, expected)
-	if err != nil {
+// Update changes the given fields. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
+// article has none of the expected versions.
+func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[Fields]) (Article, error) {
+	if err := s.mayChange(ctx, caller, id); err != nil {
 		return Article{}, err
 	}
-	changes := store.Changes(in)
-	if changes == nil {
-		return a, nil
-	}
-	return s.articles.UpdateByID(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
+	return s.articles.UpdateByID(ctx, id, expected, in.Changes(s.now())...)
 }
 
-// Delete deletes an article. NotFound; Forbidden: the caller is neither the author nor an admin; PreconditionFailed: the
+// Delete deletes an article. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
 // article has none of the expected versions.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
-	if _, err := s.editable(ctx, caller, id, expected); err != nil {
+	if err := s.mayChange(ctx, caller, id); err != nil {
 		return err
 	}
 	return s.articles.DeleteByID(ctx, id, expected)
 }
 
-// editable returns an article that the caller may change, in one of the expected versions.
-func (s *Service) editable(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (Article, error) {
+// mayChange returns nil if the caller is the owner or an admin. NotFound, Forbidden.
+func (s *Service) mayChange(ctx context.Context, caller access.Principal, id store.ID) error {
 	a, err := s.articles.Get(ctx, id)
 	if err != nil {
-		return Article{}, err
+		return err
 	}
-	if err := caller.MayChange(a.UserID); err != nil {
-		return Article{}, err
-	}
-	return a, expected.Check(a.Version)
+	return caller.MayChange(a.UserID)
 }

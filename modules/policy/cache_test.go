@@ -84,7 +84,7 @@ func TestFailedWrite(t *testing.T) {
 	attempt := func(name string, after func() error) {
 		t.Helper()
 		w.next("Insert policies", func(do func() error) error { return errors.Join(do(), after()) })
-		if _, err := s.Create(ctx, CreateInput{Namespace: "n", Name: name}); err == nil {
+		if _, err := s.Create(ctx, Input{Namespace: "n", Name: name}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -104,7 +104,7 @@ func TestStampNotWritten(t *testing.T) {
 	first := w.create(s, "n", "1", "a")
 	w.expect(reader, "1")
 	w.next("Update policy-stamps", func(func() error) error { return errors.New("lost") })
-	if _, err := s.Create(t.Context(), CreateInput{Namespace: "n", Name: "2"}); !apperr.Is(err, apperr.Unavailable) {
+	if _, err := s.Create(t.Context(), Input{Namespace: "n", Name: "2"}); !apperr.Is(err, apperr.Unavailable) {
 		t.Errorf("the error is %v, want Unavailable", err)
 	}
 	w.next("Update policy-stamps", func(func() error) error { return errors.New("lost") })
@@ -125,7 +125,7 @@ func TestRejectedWrite(t *testing.T) {
 	w.create(s, "n", "1", "a")
 	w.expect(reader, "1")
 	w.insert(s, "2")
-	if _, err := s.Create(t.Context(), CreateInput{Namespace: "n", Name: "2"}); !apperr.Is(err, apperr.Conflict) {
+	if _, err := s.Create(t.Context(), Input{Namespace: "n", Name: "2"}); !apperr.Is(err, apperr.Conflict) {
 		t.Errorf("the error is %v, want Conflict", err)
 	}
 	w.expect(reader, "1 2")
@@ -322,9 +322,9 @@ func TestRandomWorld(t *testing.T) {
 			w.clock = w.clock.Add(time.Millisecond)
 			alive = append(alive, w.create(anyInstance(), "n", fmt.Sprint("p", step), app()))
 		case what == 2:
-			in := UpdateInput{Selector: appIs(app())}
+			in := store.Patch[Input]{Fields: Input{Selector: appIs(app())}, Given: []string{"selector"}}
 			if random.IntN(4) == 0 {
-				in.Selector = &Selector{}
+				in.Fields.Selector = &Selector{}
 			}
 			p, err := anyInstance().Update(t.Context(), alive[at].ID, nil, in)
 			w.must(err)

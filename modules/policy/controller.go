@@ -19,8 +19,8 @@ type controller struct {
 //	@Tags			policies
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			input			formData	CreateInput	true	"the policy"
-//	@Param			Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
+//	@Param			input			formData	Input	true	"the policy"
+//	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
 //	@Header			201				{string}	Location		"path of the policy"
 //	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
@@ -30,7 +30,7 @@ type controller struct {
 //	@x-tag			"Rules that apply to workloads, selected by labels."
 //	@Router			/policies [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[CreateInput](g)
+	in, err := rest.Bind[Input](g)
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func (c *controller) show(g *gin.Context) error {
 //	@Tags			policies
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
-//	@Param			id			path		string		true	"id"
-//	@Param			If-Match	header		string		false	"the ETag of the version to change"
-//	@Param			input		formData	UpdateInput	false	"what to change"
+//	@Param			id			path		string	true	"id"
+//	@Param			If-Match	header		string	false	"the ETag of the version to change"
+//	@Param			input		formData	Input	false	"what to change"
 //	@Success		200			{object}	View
 //	@Failure		403			{object}	rest.Problem	"forbidden: not an admin"
 //	@Failure		404			{object}	rest.Problem	"not_found"
@@ -112,7 +112,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Router			/policies/{id} [put]
 //	@Router			/policies/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.Bind[UpdateInput](g)
+	in, err := rest.BindPatch[Input](g)
 	if err != nil {
 		return err
 	}

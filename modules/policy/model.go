@@ -42,20 +42,12 @@ type Selector struct {
 	MatchLabels map[string]string `json:"matchLabels" example:"app:reviews,version:v2"`
 } //	@name	WorkloadSelector
 
-// CreateInput is the input for a new policy.
-type CreateInput struct {
+// Input has the parameters of a policy.
+type Input struct {
 	Namespace string    `json:"namespace" validate:"required,max=63,dnslabel" example:"shop" maxLength:"63"`
 	Name      string    `json:"name" validate:"required,max=63,dnslabel" example:"reviews-v2" maxLength:"63"`
 	Selector  *Selector `json:"selector" swaggertype:"string" extensions:"x-json=WorkloadSelector" example:"{\"matchLabels\": {\"app\": \"reviews\", \"version\": \"v2\"}}"`
-} //	@name	PolicyCreate
-
-// UpdateInput is the input for a change of a policy. A nil field is not changed. A Selector without labels removes the
-// policy's selector.
-type UpdateInput struct {
-	Namespace *string   `json:"namespace" validate:"omitnil,min=1,max=63,dnslabel" example:"shop" maxLength:"63"`
-	Name      *string   `json:"name" validate:"omitnil,min=1,max=63,dnslabel" example:"reviews" maxLength:"63"`
-	Selector  *Selector `json:"selector" null:"clear" swaggertype:"string" extensions:"x-json=WorkloadSelector,x-nullable" example:"{\"matchLabels\": {\"app\": \"reviews\"}}"`
-} //	@name	PolicyUpdate
+} //	@name	PolicyInput
 
 // EvaluateInput describes a proxy; see v1beta1.Proxy.
 type EvaluateInput struct {

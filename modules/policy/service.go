@@ -23,7 +23,7 @@ func newService(d kit.Deps) *Service {
 }
 
 // Create stores a new policy. Conflict: the namespace has a policy of this name.
-func (s *Service) Create(ctx context.Context, in CreateInput) (Policy, error) {
+func (s *Service) Create(ctx context.Context, in Input) (Policy, error) {
 	p := Policy{
 		Meta:      store.NewMeta(store.NewID(), store.At(s.now())),
 		Namespace: in.Namespace,
@@ -46,7 +46,7 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 
 // Update changes the given fields. NotFound; ValidationFailed: another namespace; PreconditionFailed: the policy has none
 // of the expected versions; Conflict: the namespace has another policy of this name.
-func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versions, in UpdateInput) (Policy, error) {
+func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versions, in store.Patch[Input]) (Policy, error) {
 	p, err := s.policies.Get(ctx, id)
 	if err != nil {
 		return p, err
@@ -54,13 +54,13 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 	if err := expected.Check(p.Version); err != nil {
 		return p, err
 	}
-	if in.Namespace != nil && *in.Namespace != p.Namespace {
+	if in.Has("namespace") && in.Fields.Namespace != p.Namespace {
 		return p, apperr.Invalid(apperr.Field{
 			In: "body", Param: "namespace", Code: apperr.FieldConflict,
 			Message: "The namespace of a policy cannot change. Delete the policy and create one in the other namespace.",
 		})
 	}
-	changes := in.changes()
+	changes := changesOf(in)
 	if changes == nil {
 		return p, nil
 	}
@@ -72,15 +72,17 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 	return p, err
 }
 
-// changes returns the changes of the given fields, nil if there are none.
-func (in UpdateInput) changes() (changes []store.Change) {
-	if in.Name != nil {
-		changes = append(changes, store.Set("name", *in.Name))
+// changesOf returns the changes of the given fields, nil if there are none. A selector without labels is removed.
+func changesOf(in store.Patch[Input]) (changes []store.Change) {
+	if in.Has("name") {
+		changes = append(changes, store.Set("name", in.Fields.Name))
 	}
-	if in.Selector != nil && in.Selector.MatchLabels == nil {
+	switch selector := in.Fields.Selector; {
+	case !in.Has("selector"):
+	case selector == nil || selector.MatchLabels == nil:
 		changes = append(changes, store.Unset("selector"))
-	} else if in.Selector != nil {
-		changes = append(changes, store.Set("selector", *in.Selector))
+	default:
+		changes = append(changes, store.Set("selector", *selector))
 	}
 	return changes
 }

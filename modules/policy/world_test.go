@@ -129,7 +129,7 @@ func (w *world) expect(s *Service, want string) {
 
 func (w *world) create(s *Service, namespace, name, app string) Policy {
 	w.Helper()
-	p, err := s.Create(w.Context(), CreateInput{Namespace: namespace, Name: name, Selector: appIs(app)})
+	p, err := s.Create(w.Context(), Input{Namespace: namespace, Name: name, Selector: appIs(app)})
 	w.must(err)
 	return p
 }

@@ -142,7 +142,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Router			/users/{id} [put]
 //	@Router			/users/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.Bind[UpdateInput](g)
+	in, err := rest.BindPatch[UpdateInput](g)
 	if err != nil {
 		return err
 	}

@@ -39,16 +39,15 @@ type CreateInput struct {
 	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100" example:"Ada"`
-	Picture  string `json:"picture" validate:"omitempty,max=2048,http_url" example:"https://example.com/ada.png"`
-	Role     string `json:"role" validate:"omitempty,oneof=user admin" enums:"user,admin"`
+	Picture  string `json:"picture" validate:"max=2048,http_url" example:"https://example.com/ada.png"`
+	Role     string `json:"role" validate:"oneof=user admin" enums:"user,admin"`
 } //	@name	UserCreate
 
-// UpdateInput has the parameters of a change: nil does not change a field, and an empty name or picture resets it to the
-// default.
+// UpdateInput has the parameters of a change. An empty name or picture resets it to the default.
 type UpdateInput struct {
-	Name    *string `json:"name" null:"clear" validate:"omitnil,max=100" example:"Ada Lovelace" extensions:"x-nullable"`
-	Picture *string `json:"picture" null:"clear" validate:"omitnil,max=2048,len=0|http_url" example:"https://example.com/ada.png" extensions:"x-nullable"`
-	Role    *string `json:"role" validate:"omitnil,oneof=user admin" enums:"user,admin"`
+	Name    string `json:"name" validate:"max=100" example:"Ada Lovelace"`
+	Picture string `json:"picture" validate:"max=2048,http_url" example:"https://example.com/ada.png"`
+	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`
 } //	@name	UserUpdate
 
 // PasswordInput has the parameters of a password change.

@@ -108,23 +108,23 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
 // without being an admin; PreconditionFailed: the user has none of the expected versions.
-func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in UpdateInput) (User, error) {
+func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[UpdateInput]) (User, error) {
 	u, err := s.editable(ctx, caller, id, expected)
 	if err != nil {
 		return User{}, err
 	}
-	if in.Role != nil && !caller.IsAdmin() {
+	if in.Has("role") && !caller.IsAdmin() {
 		return User{}, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
 	}
 	var changes []store.Change
-	if in.Name != nil {
-		changes = append(changes, store.Set("name", cmp.Or(*in.Name, defaultName(u.Email))))
+	if in.Has("name") {
+		changes = append(changes, store.Set("name", cmp.Or(in.Fields.Name, defaultName(u.Email))))
 	}
-	if in.Picture != nil {
-		changes = append(changes, store.Set("picture", cmp.Or(*in.Picture, defaultPicture(u.Email))))
+	if in.Has("picture") {
+		changes = append(changes, store.Set("picture", cmp.Or(in.Fields.Picture, defaultPicture(u.Email))))
 	}
-	if in.Role != nil {
-		changes = append(changes, store.Set("role", *in.Role))
+	if in.Has("role") {
+		changes = append(changes, store.Set("role", in.Fields.Role))
 	}
 	if changes == nil {
 		return u, nil

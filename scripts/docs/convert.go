@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,6 +34,9 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	var from openapi2.T
 	if err := json.Unmarshal(swagger, &from); err != nil {
 		return nil, fmt.Errorf("swagger.json: %w", err)
+	}
+	if from.Consumes == nil {
+		from.Consumes = bodyTypes
 	}
 	doc, err := openapi2conv.ToV3(&from)
 	if err != nil {
@@ -140,6 +144,11 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 				tags[tag] += about
 			}
 			delete(op.Extensions, tagMark)
+			e.implied(op, path)
+			notEmpty(op)
+			if method == http.MethodPatch || method == http.MethodPut && item.Patch != nil {
+				partial(op)
+			}
 			if err := e.operation(op, method, from.Paths[path].GetOperation(method)); err != nil {
 				return fmt.Errorf("%s %s: %w", method, path, err)
 			}
@@ -199,7 +208,7 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if s.Nullable && len(s.Enum) > 0 {
 		s.Enum = append(s.Enum, nil)
 	}
-	s.Required = nil
+	s.Required, s.MinLength, s.MinItems = nil, 0, 0 // an absent string or list is empty
 	for name, property := range s.Properties {
 		if _, optional := extension(property, "x-omitempty"); !optional {
 			s.Required = append(s.Required, name)
@@ -324,7 +333,8 @@ func requestBody(op *openapi3.Operation) {
 	for name, property := range schema.Properties {
 		p := property.Value
 		delete(p.Extensions, "x-formData-name")
-		_, p.Nullable = extension(property, "x-nullable")
+		_, nullable := extension(property, "x-nullable")
+		p.Nullable = p.Nullable || nullable
 		p.Example, _ = extension(property, exampleMark)
 		if kind, ok := extension(property, "x-json"); ok {
 			var example any

@@ -131,7 +131,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 			names = append(names, "WWW-Authenticate")
 		case status == "429", status == "503":
 			names = append(names, "Retry-After")
-		case status == "304", status == "200" && op.Parameters.GetByInAndName("header", "If-Match") != nil:
+		case status == "304", status == "200" && isConditional(op):
 			names = append(names, "ETag")
 		case r.Headers["Location"] != nil:
 			names = append(names, "ETag")
@@ -153,6 +153,12 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 	}
 	e.defaultResponse(op)
 	return nil
+}
+
+// isConditional reports whether the operation compares an ETag.
+func isConditional(op *openapi3.Operation) bool {
+	header := op.Parameters.GetByInAndName
+	return header("header", "If-Match") != nil || header("header", "If-None-Match") != nil
 }
 
 // examples adds an example for each code at the beginning of the description of an error, for example "not_found", or

@@ -16,7 +16,7 @@ import (
 // form.
 func (f *Field) check(bad func(string, ...any)) {
 	k := f.kind()
-	if f.Search && !k.isString {
+	if f.Search && (!k.isString || f.Type == typeEnum) {
 		bad("search is for strings, not for %s", f.Type)
 	}
 	if f.Sort && k.filter == "" {

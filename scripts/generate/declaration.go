@@ -48,7 +48,7 @@ type Resource struct {
 	Plural  string // kebab-case
 	Fields  fieldList
 	Rules   map[string]string // by method; methods without a rule do not exist
-	Owner   bool              // records store their author
+	Owner   bool              // records store the user who created them
 	HasUser bool              // the project has users
 }
 
@@ -74,9 +74,6 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 		if !r.Has(methodList) && (f.Search || f.Sort || f.Filter) {
 			wrong.add("field %s: search, sort and filter need the method list", f.Name)
 		}
-		if !r.Has(methodCreate) && f.HasDefault() {
-			wrong.add("field %s: default needs the method create", f.Name)
-		}
 	}
 	return r
 }
@@ -91,11 +88,11 @@ var reserved = map[string]string{
 var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com\d|lpt\d)$`)
 
 // declared are the types that every module declares.
-var declared = []string{"module", "service", "view", "create-input", "update-input", "controller", "fields"}
+var declared = []string{"module", "service", "view", "controller", "fields"}
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "cmp", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reflect", "rest", "slices",
+	"access", "apitest", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reflect", "rest", "slices",
 	"store", "strconv", "strings", "testing", "testkit", "time", "url",
 }
 
@@ -168,7 +165,7 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	case c.owner && c.noOwner:
 		wrong.add("flag --owner: excludes --no-owner")
 	case c.owner && !usersCreate:
-		wrong.add("flag --owner: the author is the user who creates the record; add --user create")
+		wrong.add("flag --owner: the owner is the user who creates the record; add --user create")
 	}
 }
 

@@ -104,7 +104,7 @@ func TestMistakes(t *testing.T) {
 		{"note :int", []string{`field "": the name is missing; write name:type`}},
 		{"note a:", []string{"field a: the type is missing; write name:type"}},
 		{"note id", []string{"field id: is a field of every resource; choose another name"}},
-		{"note userId", []string{"field userId: is the author's id; choose another name"}},
+		{"note userId", []string{"field userId: is the owner's id; choose another name"}},
 		{"note version", []string{"field version: is the record's version; choose another name"}},
 		{"note access_token", []string{`field "access_token": is a credential; choose another name`}},
 		{"note limit", []string{"field limit: is a list parameter; choose another name"}},
@@ -166,9 +166,8 @@ func TestMistakes(t *testing.T) {
 		{"note a --admin create,create", []string{"flag --admin: create is given twice"}},
 		{"note a --methods show --admin list", []string{"flag --admin: --methods does not have list"}},
 		{"note a --owner --no-owner", []string{"flag --owner: excludes --no-owner"}},
-		{"note a --owner --admin create", []string{"flag --owner: the author is the user who creates the record; add --user create"}},
+		{"note a --owner --admin create", []string{"flag --owner: the owner is the user who creates the record; add --user create"}},
 		{"note a:int:sort --methods create", []string{"field a: search, sort and filter need the method list"}},
-		{"note a:int:default=5 --methods list", []string{"field a: default needs the method create"}},
 
 		{"note a:flaot b:int:requird:min=9:max=5 --methods lst", []string{
 			"field a: unknown type flaot; did you mean float?", "field b: min=9 is greater than max=5",

@@ -29,14 +29,16 @@ type Field struct {
 
 func (f Field) kind() kind { return kinds[f.Type] }
 
-// IsString reports whether an absent value is "".
-func (f Field) IsString() bool { return f.kind().isString }
+// IsText reports whether an absent value is "": of a string or text that is not unique, so that several records may lack it.
+func (f Field) IsText() bool { return (f.Type == typeString || f.Type == typeText) && !f.Unique }
 
 // IsList reports whether the field has a list of values.
 func (f Field) IsList() bool { return f.Type == typeList }
 
 // Nullable reports whether the field can be null in a response.
-func (f Field) Nullable() bool { return !f.Required && !f.IsString() && !f.IsList() }
+func (f Field) Nullable() bool {
+	return !f.Required && !f.HasDefault() && !f.IsText() && !f.IsList()
+}
 
 // modifier is a modifier of a field: a flag, or a value.
 type modifier struct {
@@ -154,7 +156,7 @@ func isModifier(part string) bool {
 // reservedFields are names that every resource or list uses, in lower case.
 var reservedFields = map[string]string{
 	"id": "is a field of every resource", "createdat": "is a field of every resource", "updatedat": "is a field of every resource",
-	"userid": "is the author's id", "version": "is the record's version", "accesstoken": "is a credential",
+	"userid": "is the owner's id", "version": "is the record's version", "accesstoken": "is a credential",
 	"q": "is a list parameter", "page": "is a list parameter", "limit": "is a list parameter", "sort": "is a list parameter",
 	"fields": "is a list parameter", "after": "is a list parameter", "count": "is a list parameter",
 	"view": "is a method of every resource", "meta": "is an embedded struct of every resource",

@@ -40,7 +40,7 @@ Flags:
   --admin LIST         methods for admins
   --user LIST          methods for users (default: create,update,delete)
   --public LIST        methods for everyone (default: list,show)
-  --owner, --no-owner  store the author; only the author and admins may update and delete (default if users create)
+  --owner, --no-owner  store the user who creates a record; only the owner and admins may update and delete (default if users create)
   --add FIELD          add a field to a resource; your edits of its files are kept. NAME can be user, for optional fields
   --change FIELD       replace the declaration of a field
   --rename OLD=NEW     rename a field

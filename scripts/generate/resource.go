@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // The methods below are what the templates of the module use.
@@ -32,7 +30,7 @@ func (r Resource) One() string { return withArticle(r.Word()) }
 func (r Resource) Many() string { return inWords(r.Plural) }
 
 // templateVariables are the variables of the templates where a record's variable is in scope.
-var templateVariables = []string{"c", "g", "s", "t", "q", "v", "in", "err", "ctx", "id", "caller", "changes", "page", "author", "meta", "versions"}
+var templateVariables = []string{"c", "g", "s", "t", "q", "v", "in", "err", "ctx", "id", "caller", "changes", "page", "owner", "meta", "versions"}
 
 // Var returns the variable of a record: its first letter, its name, or "record".
 func (r Resource) Var() string {
@@ -55,12 +53,12 @@ func (r Resource) Writes() bool { return r.Has(methodCreate) || r.Has(methodUpda
 // Auth returns the middleware that authenticates the caller of a method.
 func (r Resource) Auth(method string) string { return "auth." + goName(r.Rules[method]) }
 
-// OwnerOnly reports whether a method is for the author of the record, and for admins.
+// OwnerOnly reports whether a method is for the owner of the record, and for admins.
 func (r Resource) OwnerOnly(method string) bool {
 	return r.Owner && r.Rules[method] == ruleUser && (method == methodUpdate || method == methodDelete)
 }
 
-// Owned reports whether a method is for the author.
+// Owned reports whether a method is for the owner.
 func (r Resource) Owned() bool { return r.OwnerOnly(methodUpdate) || r.OwnerOnly(methodDelete) }
 
 // Security returns the security scheme of a method, "" if it is public.
@@ -74,13 +72,10 @@ func (r Resource) Forbidden(method string) string {
 	case r.Rules[method] == ruleAdmin:
 		return "forbidden: not an admin"
 	case r.OwnerOnly(method):
-		return "forbidden: neither the author nor an admin"
+		return "forbidden: neither the owner nor an admin"
 	}
 	return ""
 }
-
-// HasNull reports whether null clears a field.
-func (r Resource) HasNull() bool { return slices.ContainsFunc(r.Fields, Field.Nullable) }
 
 // Uniques returns the unique fields.
 func (r Resource) Uniques() fieldList { return r.Fields.only(func(f Field) bool { return f.Unique }) }
@@ -94,17 +89,6 @@ func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool
 // Sorted returns all fields to sort by.
 func (r Resource) Sorted() fieldList {
 	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
-}
-
-// Shared returns the fields that the document and the view have in common, Omitted the others: "" is not stored.
-func (r Resource) Shared() fieldList {
-	return r.Fields.only(func(f Field) bool { return !f.OmitEmpty() })
-}
-func (r Resource) Omitted() fieldList { return r.Fields.only(Field.OmitEmpty) }
-
-// Converts reports whether a CreateInput can be converted to Fields.
-func (r Resource) Converts() bool {
-	return !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.OmitEmpty() || f.IsList() || f.CreateType() != f.StoredType() })
 }
 
 // Taken describes a conflict of unique values.
@@ -146,76 +130,6 @@ func (l fieldList) Spoken() string {
 
 // Go returns the field's name in Go.
 func (f Field) Go() string { return goName(f.Name) }
-
-// StoredType returns the type in the document and the view.
-func (f Field) StoredType() string {
-	if f.Nullable() {
-		return "*" + f.kind().goType
-	}
-	return f.kind().goType
-}
-
-// CreateType returns the type in CreateInput: a pointer if the zero value is valid, or if there is a default.
-func (f Field) CreateType() string {
-	if f.IsList() || (f.IsString() || f.Type == typeEnum && f.Required) && !f.HasDefault() {
-		return f.kind().goType
-	}
-	return "*" + f.kind().goType
-}
-
-// UpdateType returns the type in UpdateInput.
-func (f Field) UpdateType() string { return "*" + f.StoredType() }
-
-// OmitEmpty reports whether "" is not stored: several records may lack a unique value.
-func (f Field) OmitEmpty() bool { return f.Unique && f.IsString() && !f.Required }
-
-// FromInput returns the document's value, from a CreateInput named in.
-func (f Field) FromInput() string {
-	value := "in." + f.Go()
-	switch {
-	case f.HasDefault() && f.IsString():
-		return "*cmp.Or(" + value + ", new(" + f.defaultGo() + "))"
-	case f.HasDefault():
-		return "cmp.Or(" + value + ", new(" + f.defaultGo() + "))"
-	case f.IsList():
-		return "append([]string{}, " + value + "...)"
-	case f.CreateType() != f.StoredType():
-		return "*" + value
-	}
-	return value
-}
-
-func (f Field) defaultGo() string {
-	switch f.Type {
-	case typeInt, typeFloat:
-		return f.kind().goType + "(" + f.Default + ")"
-	case typeBool:
-		return f.Default
-	case typeTime:
-		t, _ := time.Parse(timeLayout, f.Default) // valid: see checkDefault
-		return fmt.Sprintf("store.At(time.Date(%d, %d, %d, %d, %d, %d, %d, time.UTC))",
-			t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond())
-	}
-	return strconv.Quote(f.Default)
-}
-
-// StoredComment says what the type does not.
-func (f Field) StoredComment() string {
-	var notes []string
-	if f.Unique {
-		notes = append(notes, "unique")
-	}
-	switch f.Type {
-	case typeRef:
-		notes = append(notes, "ID of "+withArticle(inWords(f.Target)))
-	case typeEnum:
-		notes = append(notes, strings.Join(f.Values, ", "))
-	}
-	if notes == nil {
-		return ""
-	}
-	return " // " + strings.Join(notes, "; ")
-}
 
 // FilterGo returns the declaration of the filter.
 func (f Field) FilterGo() string {

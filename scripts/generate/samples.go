@@ -7,20 +7,6 @@ import (
 	"strings"
 )
 
-// example returns a value for the API document: of a new record for n = 0, of a changed one for n = 1.
-func (f Field) example(n int) string {
-	if text := f.kind().examples[n]; text != "" {
-		return text
-	}
-	if f.Type == typeString || f.Type == typeText {
-		text := []string{"Example ", "Another "}[n] + inWords(suggestKebab(f.Name, "value"))
-		if len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
-			return text
-		}
-	}
-	return f.text(n)
-}
-
 // sampleWords are in alphabetical order, and none begins another, so that tests can sort and search them.
 var sampleWords = []string{
 	"amber", "birch", "cedar", "daisy", "elder", "fennel", "garlic", "hazel", "indigo", "jasmine", "kale", "lotus",

@@ -6,15 +6,18 @@ import (
 	"strings"
 )
 
-// rules returns the validation rules of a value that is given.
+// GoType returns the type in Go: a pointer if the value can be null.
+func (f Field) GoType() string {
+	if f.Nullable() {
+		return "*" + f.kind().goType
+	}
+	return f.kind().goType
+}
+
+// rules returns the validation rules.
 func (f Field) rules() (out []string) {
-	switch f.Type {
-	case typeEmail:
-		return []string{"maxbytes=254", "email"}
-	case typeURL:
-		return []string{"max=" + strconv.Itoa(maxURL), "http_url"}
-	case typeEnum:
-		return []string{"oneof=" + strings.Join(f.Values, " ")}
+	if f.Required {
+		out = append(out, "required")
 	}
 	length := f.kind().maxLength > 0
 	if f.Min != "" && (!length || f.MinLength() > 1) {
@@ -25,102 +28,65 @@ func (f Field) rules() (out []string) {
 	} else if f.Max != "" {
 		out = append(out, "max="+f.Max)
 	}
-	if f.IsList() {
+	switch f.Type {
+	case typeEnum:
+		out = append(out, "oneof="+strings.Join(f.Values, " "))
+	case typeList:
 		out = append(out, "dive", fmt.Sprint("max=", maxString))
 	}
-	return out
+	return append(out, f.kind().rules...)
 }
 
-// emptyIsValid reports whether the rules accept "" and an empty list.
-func (f Field) emptyIsValid() bool { return f.kind().maxLength > 0 && f.MinLength() <= 1 }
-
-// isEmptyable reports whether the zero value of the Go type means that the value is absent.
-func (f Field) isEmptyable() bool { return f.IsString() || f.IsList() }
-
-// CreateTag returns the tag in CreateInput.
-func (f Field) CreateTag() string {
-	rules := f.rules()
-	switch {
-	case f.Required && f.IsList() && f.MinLength() <= 1:
-		rules = append([]string{"required", "min=1"}, rules...)
-	case f.Required:
-		rules = append([]string{"required"}, rules...)
-	case rules == nil, f.emptyIsValid() && !f.HasDefault():
-	case f.isEmptyable():
-		rules = append([]string{"omitzero"}, rules...)
-	default:
-		rules = append([]string{"omitnil"}, rules...)
+// Tag returns the tag of the field.
+func (f Field) Tag() string {
+	tag := `json:"` + f.Name + `"`
+	if rules := f.rules(); len(rules) > 0 {
+		tag += ` validate:"` + strings.Join(rules, ",") + `"`
 	}
-	tag := f.tag("", rules)
 	if f.HasDefault() {
 		tag += ` default:"` + f.Default + `"`
 	}
-	return tag + f.exampleTag(0)
-}
-
-// UpdateTag returns the tag in UpdateInput.
-func (f Field) UpdateTag() string {
-	rules := f.rules()
-	switch {
-	case f.Required && f.isEmptyable() && f.MinLength() <= 1:
-		rules = append([]string{"omitnil", "min=1"}, rules...)
-	case rules == nil:
-	case !f.Required && !f.emptyIsValid() && f.isEmptyable():
-		rules = append([]string{"omitzero"}, rules...)
-	default:
-		rules = append([]string{"omitnil"}, rules...)
+	if f.kind().tags != "" {
+		tag += " " + f.kind().tags
 	}
-	if f.Required {
-		return f.tag("", rules) + f.exampleTag(1)
-	}
-	tag := f.tag(` null:"clear"`, rules) + f.exampleTag(1) + ` extensions:"x-nullable"`
-	if f.OmitEmpty() {
-		tag = strings.Replace(tag, f.Name, f.Name+",omitempty", 1)
-	}
-	return tag
-}
-
-// StoredTag returns the tag in the document, and in the view unless "" is not stored.
-func (f Field) StoredTag() string {
-	if f.OmitEmpty() {
-		return `json:"` + f.Name + `,omitempty"`
-	}
-	return f.ViewTag()
-}
-
-// ViewTag returns the tag in the view.
-func (f Field) ViewTag() string {
-	tag := f.tag("", nil)
 	if f.Type == typeEnum {
 		tag += ` enums:"` + strings.Join(f.Values, ",") + `"`
 	}
-	tag += f.exampleTag(0)
+	tag += ` example:"` + f.example() + `"`
 	if f.Nullable() {
 		tag += ` extensions:"x-nullable"`
 	}
 	return tag
 }
 
-// tag returns the name, the rules, and the format.
-func (f Field) tag(null string, rules []string) string {
-	tag := `json:"` + f.Name + `"` + null
-	if len(rules) > 0 {
-		tag += ` validate:"` + strings.Join(rules, ",") + `"`
+// Comment says what type and tag do not.
+func (f Field) Comment() string {
+	var notes []string
+	if f.Unique {
+		notes = append(notes, "unique")
 	}
-	switch f.Type {
-	case typeTime:
-		tag += ` swaggertype:"string" format:"date-time"`
-	case typeRef:
-		tag += ` swaggertype:"string"`
-	case typeEmail, typeURL:
-		if len(rules) > 0 || f.Required { // a response may have ""
-			tag += ` format:"` + map[string]string{typeEmail: "email", typeURL: "uri"}[f.Type] + `"`
-		}
+	if f.Type == typeRef {
+		notes = append(notes, "ID of "+withArticle(inWords(f.Target)))
 	}
-	if len(rules) > 0 && f.Type == typeEmail {
-		tag += ` maxLength:"254"`
+	if notes == nil {
+		return ""
 	}
-	return tag
+	return " // " + strings.Join(notes, "; ")
 }
 
-func (f Field) exampleTag(n int) string { return ` example:"` + f.example(n) + `"` }
+// example returns a value for the API document.
+func (f Field) example() string {
+	switch f.Type {
+	case typeString, typeText:
+		text := "Example " + inWords(suggestKebab(f.Name, "value"))
+		if len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
+			return text
+		}
+	case typeInt, typeFloat:
+		return strconv.FormatFloat(f.number(1), 'f', -1, 64)
+	}
+	if text := f.kind().example; text != "" {
+		return text
+	}
+	return f.text(0)
+}

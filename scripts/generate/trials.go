@@ -15,7 +15,7 @@ import (
 // Token returns the credential that a method requires, in Go.
 func (r Resource) Token(method string) string {
 	return map[string]string{
-		ruleUser: "s.author.Token", ruleAdmin: "s.admin.Token", ruleMaster: "testkit.MasterKey", rulePublic: `""`,
+		ruleUser: "s.owner.Token", ruleAdmin: "s.admin.Token", ruleMaster: "testkit.MasterKey", rulePublic: `""`,
 	}[r.Rules[method]]
 }
 
@@ -53,11 +53,6 @@ func (r Resource) CountsCalls() bool {
 // MethodNames returns the names of the methods, as fields of a struct.
 func (r Resource) MethodNames() string { return strings.Join(r.Methods(), ", ") }
 
-// RuleNames returns those of the methods with rules.
-func (r Resource) RuleNames() string {
-	return strings.Join(slices.DeleteFunc(r.Methods(), func(m string) bool { return m != methodCreate && m != methodUpdate }), ", ")
-}
-
 // First returns the field with which tests change a record.
 func (r Resource) First() Field { return r.Fields[0] }
 
@@ -75,7 +70,7 @@ func (r Resource) Callers() (out []caller) {
 			[2]string{"deleted user", "s.DeletedUser().Token"}, [2]string{"demoted admin", "s.DemotedAdmin().Token"})
 	}
 	if r.Owner {
-		rows = append(rows, [2]string{"author", "s.author.Token"})
+		rows = append(rows, [2]string{"owner", "s.owner.Token"})
 	}
 	for _, row := range rows {
 		var statuses []string
@@ -88,7 +83,7 @@ func (r Resource) Callers() (out []caller) {
 }
 
 func (r Resource) status(method, caller string) int {
-	signedIn := slices.Contains([]string{"user", "admin", "demoted admin", "author"}, caller)
+	signedIn := slices.Contains([]string{"user", "admin", "demoted admin", "owner"}, caller)
 	switch rule := r.Rules[method]; {
 	case caller == "invalid token", caller == "deleted user",
 		rule == ruleMaster && caller != "master key",
@@ -100,11 +95,13 @@ func (r Resource) status(method, caller string) int {
 	return map[string]int{methodCreate: 201, methodList: 200, methodShow: 200, methodUpdate: 200, methodDelete: 204}[method]
 }
 
-// Absent returns the value in a response if the field was not given, in Go.
+// Absent returns the value in a response if the field was not given, or null was, in Go.
 func (f Field) Absent() string {
 	switch {
-	case !f.HasDefault():
-		return f.Cleared()
+	case f.IsList():
+		return "[]any{}"
+	case f.Nullable():
+		return "nil"
 	case f.kind().isNumber:
 		x, _ := strconv.ParseFloat(f.Default, 64) // valid: see checkDefault
 		return decimal(x)
@@ -114,63 +111,35 @@ func (f Field) Absent() string {
 	return strconv.Quote(f.Default)
 }
 
-// Cleared returns the value in a response after null, in Go.
-func (f Field) Cleared() string {
-	switch {
-	case f.IsString():
-		return `""`
-	case f.IsList():
-		return "[]any{}"
-	}
-	return "nil"
-}
-
-// AfterNull returns the value in a response if a record with sample n is updated with null, in Go.
-func (f Field) AfterNull(n int) string {
-	if f.Required {
-		return f.Sent(n)
-	}
-	return f.Cleared()
-}
-
 // trial is a value of a field, in Go, with the error code of the response; "" is success.
 type trial struct{ Value, Code string }
 
 // Trials returns the rows of TestRules: values at the bounds of the field's rules, and beyond them.
-func (r Resource) Trials(f Field) (out []string) {
-	row := func(param, value, create, update string) {
-		text := fmt.Sprintf("%q, %s", param, value)
-		if r.Has(methodCreate) {
-			text += fmt.Sprintf(", %q", create)
-		}
-		if r.Has(methodUpdate) {
-			text += fmt.Sprintf(", %q", update)
-		}
+func (f Field) Trials() (out []string) {
+	row := func(param, value, code string) {
+		text := fmt.Sprintf("%q, %s, %q", param, value, code)
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 	}
-	null, empty := "", ""
+	empty := ""
 	if f.Required {
-		null, empty = "required", "required"
-		if f.MinLength() > 1 {
-			empty = "min_length"
-		}
+		empty = "required"
 	}
-	row(f.Name, "nil", null, "")
+	row(f.Name, "nil", empty)
 	switch {
-	case f.IsString():
-		row(f.Name, "5.0", "type", "type")
-		row(f.Name, `"  "`, null, empty)
+	case f.kind().isString:
+		row(f.Name, "5.0", "type")
+		row(f.Name, `"  "`, empty)
 	case f.IsList():
-		row(f.Name, `"x"`, "type", "type")
-		row(f.Name, "[]any{1.0}", "type", "type")
-		row(f.Name, "[]any{}", empty, empty)
+		row(f.Name, `"x"`, "type")
+		row(f.Name, "[]any{1.0}", "type")
+		row(f.Name, "[]any{}", empty)
 		item := fmt.Sprintf(`slices.Repeat([]any{strings.Repeat("ä", %d)}, %d)`, maxString+1, max(1, f.MinLength()))
-		row(f.Name+"[0]", item, "max_length", "max_length")
+		row(f.Name+"[0]", item, "max_length")
 	}
 	for _, t := range slices.Concat(f.kind().trials, f.bounded()) {
-		row(f.Name, t.Value, t.Code, t.Code)
+		row(f.Name, t.Value, t.Code)
 	}
 	return out
 }
