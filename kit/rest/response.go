@@ -107,11 +107,11 @@ func encode(view any, use func(body []byte)) error {
 		}
 	}()
 	buf.Reset()
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false) // browsers do not read application/json with nosniff as HTML
-	if err := enc.Encode(view); err != nil {
+	// It does not escape HTML: browsers do not read application/json with nosniff as HTML.
+	if err := store.EncodeJSON(buf, view); err != nil {
 		return apperr.New(apperr.Internal, "The response could not be encoded.").WithCause(err)
 	}
+	buf.WriteByte('\n')
 	use(buf.Bytes())
 	return nil
 }

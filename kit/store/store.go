@@ -18,14 +18,15 @@ package store
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"reflect"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/apperr"
@@ -330,6 +331,23 @@ func (t *Time) UnmarshalBSONValue(typ byte, data []byte) error {
 	return nil
 }
 
+// EncodeJSON writes v as encoding/json does without escaping HTML, in half the time (docs/performance.md).
+func EncodeJSON(w io.Writer, v any) error { return json.MarshalWrite(w, v, encodeOptions) }
+
+// encodeOptions write IDs and times, of which a page has many, without allocations.
+var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalToFunc(func(e *jsontext.Encoder, id ID) error {
+		return e.WriteValue(append(hex.AppendEncode(append(e.AvailableBuffer(), '"'), id[:]), '"'))
+	}),
+	json.MarshalToFunc(func(e *jsontext.Encoder, t Time) error {
+		text, err := t.AppendText(append(e.AvailableBuffer(), '"'))
+		if err != nil {
+			return err
+		}
+		return e.WriteValue(append(text, '"'))
+	}),
+)))
+
 // MarshalValues encodes scalars, as in Comparison. UnmarshalValues decodes them with their types: numbers as int32,
 // int64 or float64, times as Time.
 func MarshalValues(values []any) ([]byte, error) {
@@ -350,54 +368,4 @@ func UnmarshalValues(data []byte) ([]any, error) {
 		}
 	}
 	return doc.Values, nil
-}
-
-// SetDefaults sets the fields of a struct that have the tag default to that value, and nil lists to empty ones. dst is a
-// pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics
-// if it does not fit the field's type.
-func SetDefaults(dst any) {
-	v := reflect.ValueOf(dst).Elem()
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	for _, d := range defaultsOf(v.Type()) {
-		v.FieldByIndex(d.index).Set(d.value)
-	}
-}
-
-type fieldDefault struct {
-	index []int
-	value reflect.Value
-}
-
-var defaultCache sync.Map // reflect.Type → []fieldDefault
-
-func defaultsOf(t reflect.Type) (out []fieldDefault) {
-	if cached, ok := defaultCache.Load(t); ok {
-		return cached.([]fieldDefault)
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		value := reflect.New(f.Type)
-		if text, ok := f.Tag.Lookup("default"); ok {
-			if json.Unmarshal([]byte(text), value.Interface()) != nil {
-				if err := json.Unmarshal([]byte(strconv.Quote(text)), value.Interface()); err != nil {
-					panic(fmt.Sprintf("store: the field %s of %s cannot have the default %s: %v", f.Name, t, text, err))
-				}
-			}
-		} else if f.Type.Kind() == reflect.Slice {
-			value.Elem().Set(reflect.MakeSlice(f.Type, 0, 0))
-		} else {
-			continue
-		}
-		out = append(out, fieldDefault{f.Index, value.Elem()})
-	}
-	defaultCache.Store(t, out)
-	return out
-}
-
-// FieldName returns the JSON name of a struct field, which is its name in requests, responses and stored documents; "" if
-// its tag has none.
-func FieldName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -142,5 +143,27 @@ func TestID(t *testing.T) {
 		if ok && got.Hex() != strings.ToLower(text) {
 			t.Errorf("ParseID(%q) = %s", text, got.Hex())
 		}
+	}
+}
+
+func TestEncodeJSON(t *testing.T) {
+	t.Parallel()
+	v := map[string]any{
+		"id": NewID(), "ids": []ID{NewID()}, "at": At(time.Now()), "pointer": new(Time), "nil": (*ID)(nil),
+		"text": "<b>&\u2028\x00\"", "list": []string(nil), "map": map[string]int{"b": 1, "a": 2}, "empty": struct {
+			N int `json:"n,omitempty"`
+		}{},
+	}
+	var got, want bytes.Buffer
+	encoder := json.NewEncoder(&want)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	if err := EncodeJSON(&got, v); err != nil || got.String()+"\n" != want.String() {
+		t.Errorf("%s, %v\nencoding/json: %s", &got, err, &want)
+	}
+	if err := EncodeJSON(&got, At(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))); err == nil {
+		t.Error("a year of five digits has no error")
 	}
 }

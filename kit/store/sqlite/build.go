@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -333,10 +332,8 @@ func scalar(v any) (any, error) {
 // encode returns JSON without escaped HTML characters, so that < stays readable.
 func encode(v any) ([]byte, error) {
 	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	if err := store.EncodeJSON(&text, v); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+	return text.Bytes(), nil
 }
