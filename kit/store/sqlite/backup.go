@@ -49,7 +49,7 @@ func backup(ctx context.Context, path, file string, progress func(done, total in
 			os.Remove(partial.Name())
 		}
 	}()
-	err = source.snapshot(ctx, func() error { return source.backup(ctx, partial.Name(), progress) })
+	err = source.snapshot(func() error { return source.backup(ctx, partial.Name(), progress) })
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	}
 	err := c.db.readers.use(ctx, func(conn *conn) error {
 		if byID(f) {
-			ctx = context.Background() // with a cancellable context, the driver would start a goroutine for a query this short
+			ctx = context.Background() // short: see conn.query
 		}
 		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
 			found = true
@@ -189,7 +189,7 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err er
 
 func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan) (int64, error) {
 	if f == nil {
-		return c.documents(ctx, conn)
+		return c.documents(conn)
 	}
 	b := c.build("SELECT count(*) FROM ")
 	if plan != nil && plan.scan == nil && isAlone(f) { // each document has one row of words
@@ -218,7 +218,7 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 		if len(parts) == 1 {
 			return read()
 		}
-		return conn.snapshot(ctx, read)
+		return conn.snapshot(read)
 	})
 }
 
@@ -229,7 +229,7 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 		return 0, err
 	}
 	err = c.db.readers.use(ctx, func(conn *conn) error {
-		return conn.snapshot(ctx, func() error {
+		return conn.snapshot(func() error {
 			plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows))
 			if err != nil {
 				return err
@@ -270,6 +270,9 @@ func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
 ) error {
 	left := q.Limit
+	if q.Filter == nil && left > 0 {
+		ctx = context.Background() // reads an index from one place: short
+	}
 	for _, part := range parts {
 		b := c.selectPart(q, part, plan, left)
 		if b.err != nil {

@@ -84,7 +84,8 @@ func (c *conn) exec(ctx context.Context, text string, args ...any) (driver.Resul
 	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
 }
 
-// query calls row with each row of a statement. The values are valid until the next call.
+// query calls row with each row of a statement. The values are valid until the next call. For a statement that takes less
+// than some milliseconds, ctx should be without cancellation: the driver starts a goroutine to interrupt the others.
 func (c *conn) query(ctx context.Context, text string, args []any, row func([]driver.Value) error) error {
 	stmt, err := c.prepare(ctx, text)
 	if err != nil {
@@ -150,8 +151,8 @@ func named(args []any) []driver.NamedValue {
 }
 
 // snapshot calls read in a transaction, so that all its statements see the same state of the file.
-func (c *conn) snapshot(ctx context.Context, read func() error) error {
-	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+func (c *conn) snapshot(read func() error) error {
+	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
 		return err
 	}
 	err := read()
@@ -227,6 +228,9 @@ var errClosed = errors.New("sqlite: the database was closed")
 
 // translate converts an error of the driver to one that package store documents.
 func translate(err error) error {
+	if err == nil {
+		return nil
+	}
 	var translated *apperr.Error
 	switch code := codeOf(err); {
 	case errors.As(err, &translated):
@@ -252,6 +256,9 @@ func isUnavailable(err error) bool {
 
 // codeOf returns SQLite's extended result code, 0 for other errors.
 func codeOf(err error) int {
+	if err == nil {
+		return sqlite3.SQLITE_OK
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return sqlite3.SQLITE_OK

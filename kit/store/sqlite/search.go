@@ -41,7 +41,7 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	if !ok || len(words) == 0 || len(c.spec.Search) == 0 {
 		return nil, nil
 	}
-	documents, err := c.documents(ctx, conn)
+	documents, err := c.documents(conn)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, m
 func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
 // documents returns the number of documents in the collection.
-func (c *collection) documents(ctx context.Context, conn *conn) (int64, error) {
-	return conn.integer(ctx, c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
+func (c *collection) documents(conn *conn) (int64, error) {
+	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
 // walk reads a list of common words in the order of the list's own index. It reports false if the words are not common,
