@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -36,7 +37,9 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 		rest.SetRequestID(c, id)
 		c.Header("X-Request-Id", id)
 		ctx, observed := observer.Begin(c.Request, method, c.FullPath())
-		c.Request = c.Request.WithContext(ctx)
+		if observer != nil {
+			c.Request = c.Request.WithContext(ctx)
+		}
 
 		status := http.StatusInternalServerError // of a panic that Recovery has not handled
 		defer func() {
@@ -207,11 +210,11 @@ func CORS(origins []string) gin.HandlerFunc {
 // SecurityHeaders sets headers that keep browsers from treating a response as anything but data (OWASP REST Security
 // Cheat Sheet).
 func SecurityHeaders() gin.HandlerFunc {
-	return func(c *gin.Context) {
-		header := c.Writer.Header()
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("X-Frame-Options", "DENY")
-		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	headers := http.Header{
+		"X-Content-Type-Options":  {"nosniff"},
+		"Referrer-Policy":         {"no-referrer"},
+		"X-Frame-Options":         {"DENY"},
+		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
 	}
+	return func(c *gin.Context) { maps.Copy(c.Writer.Header(), headers) }
 }

@@ -29,6 +29,15 @@ type Lister struct {
 	cursors Cursors
 	fields  []string // of the view
 	params  []string // allowed names, sorted
+
+	conditions []condition
+}
+
+// condition is a parameter that compares a field.
+type condition struct {
+	Filter
+	op   store.Op
+	name string
 }
 
 // NewLister returns the Lister of a Spec.
@@ -43,10 +52,13 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 		l.fields = slices.DeleteFunc(l.fields, func(name string) bool { return name == paramExpand })
 	}
 	for _, f := range spec.Filter {
-		l.params = append(l.params, f.Field)
+		l.conditions = append(l.conditions, condition{f, store.OpEq, f.Field})
 		for _, op := range f.Type.operators() {
-			l.params = append(l.params, f.Field+"["+op+"]")
+			l.conditions = append(l.conditions, condition{f, op, f.Field + "[" + string(op) + "]"})
 		}
+	}
+	for _, c := range l.conditions {
+		l.params = append(l.params, c.name)
 	}
 	sort.Strings(l.params)
 	return l
@@ -279,16 +291,9 @@ func (p *parser) filter() store.Filter {
 		}
 		filters = append(filters, store.Search(q))
 	}
-	for _, f := range p.spec.Filter {
-		if p.values.Has(f.Field) {
-			if v, ok := p.value(f, f.Field, p.values.Get(f.Field)); ok {
-				filters = append(filters, store.Eq(f.Field, v))
-			}
-		}
-		for _, op := range f.Type.operators() {
-			if name := f.Field + "[" + op + "]"; p.values.Has(name) {
-				filters = append(filters, p.operator(f, op, name))
-			}
+	for _, c := range p.conditions {
+		if p.values.Has(c.name) {
+			filters = append(filters, p.condition(c))
 		}
 	}
 	if len(filters) == 0 {
@@ -297,47 +302,51 @@ func (p *parser) filter() store.Filter {
 	return store.And(filters...)
 }
 
-func (p *parser) operator(f Filter, op, name string) store.Filter {
-	if op == "in" {
+// condition returns the filter of a parameter, nil if its value is invalid.
+func (p *parser) condition(c condition) store.Filter {
+	if c.op == opIn {
 		var values []any
-		for _, item := range p.list(name) {
-			v, ok := p.value(f, name, item)
+		for _, item := range p.list(c.name) {
+			v, ok := p.value(c, item)
 			if !ok {
 				return nil
 			}
 			values = append(values, v)
 		}
-		return store.In(f.Field, values...)
+		return store.In(c.Field, values...)
 	}
-	v, ok := p.value(f, name, p.values.Get(name))
+	v, ok := p.value(c, p.values.Get(c.name))
 	if !ok {
 		return nil
 	}
-	return store.Comparison{Op: store.Op(op), Field: f.Field, Value: v}
+	return store.Comparison{Op: c.op, Field: c.Field, Value: v}
 }
 
-// operators returns the names in brackets, which are those of the store.
-func (t Type) operators() []string {
+// opIn is the operator of store.Membership.
+const opIn store.Op = "in"
+
+// operators returns the names in brackets.
+func (t Type) operators() []store.Op {
 	if t == Bool {
-		return []string{"ne"}
+		return []store.Op{store.OpNe}
 	}
 	if t == ID || t == Enum {
-		return []string{"ne", "in"}
+		return []store.Op{store.OpNe, opIn}
 	}
-	return []string{"gt", "gte", "lt", "lte", "ne", "in"}
+	return []store.Op{store.OpGt, store.OpGte, store.OpLt, store.OpLte, store.OpNe, opIn}
 }
 
-func (p *parser) value(f Filter, name, text string) (any, bool) {
-	if f.Type == Text {
+func (p *parser) value(c condition, text string) (any, bool) {
+	if c.Type == Text {
 		return text, true
 	}
 	text = strings.TrimSpace(text)
 	var v any
 	var fault *apperr.Field
-	switch f.Type {
+	switch c.Type {
 	case Enum:
-		if v = text; !slices.Contains(f.Values, text) {
-			fault = &apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(f.Values, ", ") + ".", Expected: f.Values}
+		if v = text; !slices.Contains(c.Values, text) {
+			fault = &apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(c.Values, ", ") + ".", Expected: c.Values}
 		}
 	case Int:
 		v, fault = rest.ParseInt(text)
@@ -350,7 +359,7 @@ func (p *parser) value(f Filter, name, text string) (any, bool) {
 	default:
 		v, fault = rest.ParseID(text)
 	}
-	p.add(name, fault)
+	p.add(c.name, fault)
 	return v, fault == nil
 }
 
