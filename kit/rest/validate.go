@@ -1,0 +1,85 @@
+package rest
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-playground/validator/v10"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/store"
+)
+
+var validation = sync.OnceValue(func() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterCustomTypeFunc(func(t reflect.Value) any { return t.Interface().(store.Time).Time }, store.Time{})
+	register(v, "uncommon", func(fl validator.FieldLevel) bool { return !password.IsCommon(fl.Field().String()) })
+	register(v, "maxbytes", func(fl validator.FieldLevel) bool {
+		n, err := strconv.Atoi(fl.Param())
+		return err == nil && len(fl.Field().String()) <= n
+	})
+	register(v, "dnslabel", func(fl validator.FieldLevel) bool { return dnsLabel.MatchString(fl.Field().String()) })
+	return v
+})
+
+// dnsLabel matches a label of RFC 1123 section 2.1, in lower case.
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+func register(v *validator.Validate, tag string, rule validator.Func) {
+	if err := v.RegisterValidation(tag, rule); err != nil {
+		panic(err) // unreachable: only for tags that the library reserves
+	}
+}
+
+// bounds has the code and message of the rules with a bound, by tag and kind.
+var bounds = map[string]map[reflect.Kind]apperr.Field{
+	"max": {
+		reflect.Slice:   {Code: apperr.MaxLength, Message: "Must have at most %s items."},
+		reflect.String:  {Code: apperr.MaxLength, Message: "Must have at most %s characters."},
+		reflect.Invalid: {Code: apperr.Max, Message: "Must be at most %s."},
+	},
+	"min": {
+		reflect.Slice:   {Code: apperr.MinLength, Message: "Must have at least %s items."},
+		reflect.String:  {Code: apperr.MinLength, Message: "Must have at least %s characters."},
+		reflect.Invalid: {Code: apperr.Min, Message: "Must be at least %s."},
+	},
+	"maxbytes": {
+		reflect.String: {Code: apperr.MaxLength, Message: "Must have at most %s bytes."},
+	},
+}
+
+func violation(v validator.FieldError) apperr.Field {
+	tag, param, kind := v.Tag(), v.Param(), v.Kind()
+	if kinds := bounds[tag]; kinds != nil {
+		fault, ok := kinds[kind]
+		if !ok {
+			fault = kinds[reflect.Invalid]
+		}
+		fault.Message = fmt.Sprintf(fault.Message, param)
+		if n, err := strconv.ParseFloat(param, 64); err == nil {
+			fault.Expected = n
+		}
+		return fault
+	}
+	switch {
+	case tag == "oneof":
+		allowed := strings.Fields(param)
+		return apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
+	case tag == "email":
+		return apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
+	case tag == "excludes":
+		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
+	case tag == "http_url":
+		return apperr.Field{Code: apperr.Format, Message: "Must be a URL that begins with http:// or https://."}
+	case tag == "dnslabel":
+		return apperr.Field{Code: apperr.Format, Message: "Must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit."}
+	case tag == "uncommon":
+		return apperr.Field{Code: apperr.TooCommon, Message: "Is a common password. Choose another one."}
+	}
+	return apperr.Field{Code: apperr.Format, Message: "Is not valid."}
+}
