@@ -13,6 +13,7 @@ import (
 // User is a stored account.
 type User struct {
 	store.Meta `bson:",inline"`
+	Fields     `bson:",inline"`
 	Email      string      `json:"email"` // trimmed, lower case, unique
 	Name       string      `json:"name"`
 	Picture    string      `json:"picture"` // URL of an image
@@ -41,6 +42,7 @@ type CreateInput struct {
 	Name     string `json:"name" validate:"max=100" example:"Ada"`
 	Picture  string `json:"picture" validate:"max=2048,http_url" example:"https://example.com/ada.png"`
 	Role     string `json:"role" validate:"oneof=user admin" enums:"user,admin"`
+	Fields
 } //	@name	UserCreate
 
 // UpdateInput has the parameters of a change. An empty name or picture resets it to the default.
@@ -48,6 +50,7 @@ type UpdateInput struct {
 	Name    string `json:"name" validate:"max=100" example:"Ada Lovelace"`
 	Picture string `json:"picture" validate:"max=2048,http_url" example:"https://example.com/ada.png"`
 	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`
+	Fields
 } //	@name	UserUpdate
 
 // PasswordInput has the parameters of a password change.
@@ -70,6 +73,7 @@ type View struct {
 	Email     string      `json:"email" example:"ada@example.com"`
 	Role      access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+	Fields
 } //	@name	User
 
 // AnyView documents a response with a PublicView or a View.
@@ -78,6 +82,7 @@ type AnyView struct {
 	Email     string      `json:"email,omitempty" extensions:"x-omitempty" example:"ada@example.com"`
 	Role      access.Role `json:"role,omitempty" swaggertype:"string" enums:"user,admin" extensions:"x-omitempty" example:"user"`
 	CreatedAt store.Time  `json:"createdAt,omitzero" swaggertype:"string" format:"date-time" extensions:"x-omitempty" example:"2026-01-02T15:04:05.678Z"`
+	Fields
 } //	@name	UserSeen
 
 // SignedIn is the response to a sign-in.
@@ -93,7 +98,7 @@ func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Pi
 
 // View returns the representation for the user and for admins.
 func (u User) View() View {
-	return View{ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, Role: u.Role, CreatedAt: u.CreatedAt}
+	return View{ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, Role: u.Role, CreatedAt: u.CreatedAt, Fields: u.Fields}
 }
 
 func spec() listing.Spec {

@@ -59,7 +59,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 		return User{}, limits, err
 	}
 	u := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
-	u.Role, u.Password = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash
+	u.Role, u.Password, u.Fields = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash, in.Fields
 	return u, limits, s.users.Insert(ctx, u)
 }
 
@@ -84,13 +84,15 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 
 func (s *Service) newUser(p Profile) User {
 	email := NormalEmail(p.Email)
-	return User{
+	u := User{
 		Meta:    store.NewMeta(store.NewID(), store.At(s.now())),
 		Email:   email,
 		Name:    cmp.Or(p.Name, defaultName(email)),
 		Picture: cmp.Or(p.Picture, defaultPicture(email)),
 		Role:    access.RoleUser,
 	}
+	store.SetDefaults(&u.Fields)
+	return u
 }
 
 // Get returns a user, or NotFound.
@@ -116,20 +118,9 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	if in.Has("role") && !caller.IsAdmin() {
 		return User{}, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
 	}
-	var changes []store.Change
-	if in.Has("name") {
-		changes = append(changes, store.Set("name", cmp.Or(in.Fields.Name, defaultName(u.Email))))
-	}
-	if in.Has("picture") {
-		changes = append(changes, store.Set("picture", cmp.Or(in.Fields.Picture, defaultPicture(u.Email))))
-	}
-	if in.Has("role") {
-		changes = append(changes, store.Set("role", in.Fields.Role))
-	}
-	if changes == nil {
-		return u, nil
-	}
-	return s.change(ctx, id, expected, changes...)
+	in.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
+	in.Fields.Picture = cmp.Or(in.Fields.Picture, defaultPicture(u.Email))
+	return s.users.UpdateByID(ctx, id, expected, in.Changes(s.now())...)
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
@@ -266,8 +257,4 @@ func (s *Service) editable(ctx context.Context, caller access.Principal, id stor
 		return User{}, err
 	}
 	return u, expected.Check(u.Version)
-}
-
-func (s *Service) change(ctx context.Context, id store.ID, expected store.Versions, changes ...store.Change) (User, error) {
-	return s.users.UpdateByID(ctx, id, expected, append(changes, store.Set("updatedAt", store.At(s.now())))...)
 }

@@ -186,7 +186,7 @@ func checkConversion(old, next Field, wrong *mistakes) {
 	switch {
 	case old.Type != next.Type && (!plain(old) || !plain(next)):
 		wrong.add("flag --change: values of %s cannot become %s; drop the field and add another", old.Type, next.Type)
-	case next.Unique && !old.Unique && !old.Required && old.isText():
+	case next.Unique && !old.Unique && !old.Required && old.IsText():
 		wrong.add("flag --change: %s cannot become unique, because records without it have the same value; add another field", old.Name)
 	case next.Unique && old.Type != next.Type:
 		wrong.add("flag --change: %s is unique, and values can become equal when the type changes; add another field", next.Name)
@@ -194,9 +194,6 @@ func checkConversion(old, next Field, wrong *mistakes) {
 }
 
 func (f Field) isScalar() bool { return !f.IsList() && f.Type != "json" }
-
-// isText reports whether a record without the field stores "".
-func (f Field) isText() bool { return f.kind().goType == "string" && !f.Nullable() }
 
 // steps returns the steps of the migration in Go, nil if stored records need none.
 func (e edit) steps() (out []string) {
@@ -215,13 +212,13 @@ func (e edit) steps() (out []string) {
 		case retyped:
 			step("Convert[%s](%q)", goType, next.Name)
 		}
-		sorted := next.isText() && (next.Sort || next.Filter)
+		sorted := next.IsText() && (next.Sort || next.Filter)
 		switch {
 		case next.HasDefault() && (added || !old.HasDefault() || retyped):
 			step("Default[%s](%q, %q)", goType, next.Name, next.Default)
 		case next.Required && (added || !old.Required):
 			step("Require(%q)", next.Name)
-		case sorted && (added || !old.isText() || !old.Sort && !old.Filter):
+		case sorted && (added || !old.IsText() || !old.Sort && !old.Filter):
 			step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, in which a missing one is not ""
 		}
 	}

@@ -218,7 +218,7 @@ func TestChangeMistakes(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ old, next, want string }{
-		{"", "a:int", ""}, {"", "a:string", ""}, {"", "a:string:sort", `migrate.Default[string]("a", "")`},
+		{"", "a:int", ""}, {"", "a:string", ""}, {"", "a:string:sort", `migrate.Default[string]("a", "")`}, {"", "a:string:unique:sort", ""},
 		{"", "a:int:required", `migrate.Require("a")`}, {"", "a:bool:default=true", `migrate.Default[bool]("a", "true")`},
 		{"a:int", "a:int:max=5", ""}, {"a:int", "a:int:required", `migrate.Require("a")`}, {"a:int:default=1", "a:int:default=2", ""},
 		{"a:string", "a:text", ""}, {"a:string", "a:int", `migrate.Convert[int64]("a")`}, {"a:int", "a:string", `migrate.Convert[string]("a")`},
@@ -235,6 +235,50 @@ func TestSteps(t *testing.T) {
 		got := strings.Join(editOf(fields, c, &wrong).steps(), "; ")
 		if got != test.want || wrong != nil {
 			t.Errorf("%s becomes %s: %s, %v, want %s", test.old, test.next, got, wrong, test.want)
+		}
+	}
+}
+
+// TestUserFields adds fields to users. The file of the template is what the generator makes without fields.
+func TestUserFields(t *testing.T) {
+	t.Parallel()
+	template := read(t, filepath.Join("../..", profileFile))
+	empty, err := Resource{Name: "user"}.renderFiles("profile.go")
+	if err != nil || string(empty["profile.go"]) != template {
+		t.Errorf("%v; without fields, %s is\n%s", err, profileFile, empty["profile.go"])
+	}
+	dir := newProject(t)
+	file := filepath.Join(dir, profileFile)
+	write(t, file, template)
+	git(t, dir, "init", "--quiet")
+	commit(t, dir)
+	args := []string{"user", "--add", "phone:string:max=30", "--add", "newsletter:bool:default=false"}
+	if got := run(dir, args...); got.code != exitOK || !strings.Contains(got.out, "changed modules/user/profile.go") {
+		t.Fatalf("%+v", got)
+	}
+	commit(t, dir)
+	if got := run(dir, args...); got.code != exitUsage || !strings.Contains(got.err, "flag --add: the field phone exists; change it with --change") {
+		t.Errorf("again: %+v", got)
+	}
+	editFile(t, file, "`json:\"phone\"", "`json:\"phone\" own:\"yes\"")
+	if got := run(dir, "user", "--add", "born:time"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []string{
+		"//go:generate go run example.com/ginseng/scripts/generate user phone:string:max=30 newsletter:bool:default=false born:time\n",
+		"\tPhone      string      `json:\"phone\" own:\"yes\" validate:\"max=30\"", "\tNewsletter bool        `json:\"newsletter\" default:\"false\"",
+		"\tBorn       *store.Time `json:\"born\"", `extensions:"x-nullable,x-omitempty"`,
+	} {
+		if got := read(t, file); !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	commit(t, dir)
+	for args, want := range map[string]string{
+		"--add a:string:required": "a field of users is optional", "--add role:string": "is a field of every user", "--drop phone": "is not for users",
+	} {
+		if got := run(dir, append([]string{"user"}, strings.Fields(args)...)...); got.code != exitUsage || !strings.Contains(got.err, want) {
+			t.Errorf("%s: %+v", args, got)
 		}
 	}
 }

@@ -206,8 +206,18 @@ func (r Resource) Has(method string) bool { return r.Rules[method] != "" }
 const directive = "//go:generate go run " + runtime + "/scripts/generate "
 
 // Directive returns the go:generate line with the declaration.
-func (r Resource) Directive() string {
-	args := r.Declaration()
+func (r Resource) Directive() string { return directiveOf(r.Declaration()) }
+
+// ProfileDirective returns the go:generate line with the name and the fields.
+func (r Resource) ProfileDirective() string {
+	args := []string{r.Name}
+	for _, f := range r.Fields {
+		args = append(args, f.String())
+	}
+	return directiveOf(args)
+}
+
+func directiveOf(args []string) string {
 	for i, arg := range args {
 		if strings.ContainsAny(arg, " \t") {
 			args[i] = `"` + arg + `"` // a declaration has no quotes and no backslashes: see plainString

@@ -59,6 +59,14 @@ func (f Field) Tag() string {
 	return tag
 }
 
+// OptionalTag returns the tag of a field that some responses lack.
+func (f Field) OptionalTag() string {
+	if f.Nullable() {
+		return strings.Replace(f.Tag(), `"x-nullable"`, `"x-nullable,x-omitempty"`, 1)
+	}
+	return f.Tag() + ` extensions:"x-omitempty"`
+}
+
 // Comment says what type and tag do not.
 func (f Field) Comment() string {
 	var notes []string
