@@ -25,8 +25,9 @@ type Deps struct {
 	Hasher      Hasher
 	Limits      *ratelimit.Limiter
 	Cursors     listing.Cursors
-	HTTP        http.RoundTripper // for requests to other services; traced when tracing is on
-	Development bool              // APP_ENV is development
+	Digest      func(parts ...string) []byte // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
+	HTTP        http.RoundTripper            // for requests to other services; traced when tracing is on
+	Development bool                         // APP_ENV is development
 }
 
 // Hasher hashes passwords. Package password implements it.

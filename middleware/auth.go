@@ -131,7 +131,16 @@ func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {
 	if a.Passwords == nil {
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "Email or password is wrong.")
 	}
-	p, limits, err := a.Passwords.VerifyPassword(c.Request.Context(), rest.Client(c), email, password)
+	server, keyed, err := a.caller(c, true) // the master key, of a server that calls for many clients
+	if err == nil && keyed && !server.Master {
+		err = apperr.New(apperr.Unauthorized, "With email and password, access_token must be the master key.")
+	}
+	if err != nil {
+		return access.Principal{}, err
+	}
+	client := rest.Client(c)
+	client.Trusted = server.Master
+	p, limits, err := a.Passwords.VerifyPassword(c.Request.Context(), client, email, password)
 	rest.SetRateLimit(c, limits)
 	return p, err
 }

@@ -52,7 +52,9 @@ var matrix = []struct{ route, body, statuses string }{
 	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204"},
 	{"DELETE /auth/sessions/:id", "", "401 401 204 404 404 401 404"},
 
-	{"POST /auth/:provider", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201"},
+	{"POST /auth/facebook", `{"access_token":"{facebook}"}`, "201 201 201* 201 201 401 201"},
+	{"POST /auth/github", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201"},
+	{"POST /auth/google", `{"access_token":"{google}"}`, "201 201 201* 201 201 401 201"},
 	{"GET /auth/identities", "", "401 401 200 200 200 401 200"},
 	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404"},
 
@@ -166,7 +168,8 @@ func (c *matrixCell) request(route, body string) request {
 	}
 	if body != "" {
 		r.JSON = strings.NewReplacer("{new}", store.NewID().Hex(), "{email}", c.owner.Email, "{refresh}", c.owner.RefreshToken,
-			"{github}", c.githubToken()).Replace(body)
+			"{facebook}", c.Facebook.Token(c.Facebook.AddUser(providers.User{EmailVerified: true}).ID), "{github}", c.githubToken(),
+			"{google}", c.Google.Token(c.Google.AddUser(providers.User{EmailVerified: true}).ID)).Replace(body)
 	}
 	return r
 }

@@ -33,7 +33,7 @@ func TestSecretsInTelemetry(t *testing.T) {
 	for _, s := range spans {
 		calls[s.Name] = true
 	}
-	for _, name := range []string{"POST /auth/:provider", "PUT /password-resets/:token", "send email", "verify password", "POST", "insert identities"} {
+	for _, name := range []string{"POST /auth/github", "PUT /password-resets/:token", "send email", "verify password", "POST", "insert identities"} {
 		if !calls[name] {
 			t.Errorf("there is no span %s", name)
 		}

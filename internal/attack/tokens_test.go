@@ -53,6 +53,21 @@ func TestTokenAlgorithms(t *testing.T) {
 	}
 }
 
+// TestCriticalExtension signs a token with an extension that its readers must understand (RFC 7515 section 4.1.11), as
+// another service with the same secret could.
+func TestCriticalExtension(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	extended := jwt.NewWithClaims(jwt.SigningMethodHS256, claimsOf(t, ada.Token))
+	extended.Header["crit"] = []string{"https://example.com/only-for-reports"}
+	token, err := extended.SignedString([]byte(testkit.Secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, 401, api.Do(me(token)), "a token with an unknown critical extension")
+}
+
 // TestTokenNotYetValid uses a token before its nbf time.
 func TestTokenNotYetValid(t *testing.T) {
 	t.Parallel()

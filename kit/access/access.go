@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -138,7 +139,13 @@ func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, 
 // Verify returns the user and the session of a token. Unauthorized: the token is invalid or has expired.
 func (t *Tokens) Verify(token string) (user, session store.ID, err error) {
 	var c claims
-	if _, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.secret, nil }); err != nil {
+	key := func(parsed *jwt.Token) (any, error) {
+		if _, ok := parsed.Header["crit"]; ok {
+			return nil, errors.New("the header crit names an extension") // none is supported (RFC 7515 section 4.1.11)
+		}
+		return t.secret, nil
+	}
+	if _, err := t.parser.ParseWithClaims(token, &c, key); err != nil {
 		return user, session, InvalidToken().WithCause(err)
 	}
 	user, okUser := store.ParseID(c.Subject)

@@ -68,8 +68,15 @@ func TestVerifyRefuses(t *testing.T) {
 	if _, _, err := tokens.Verify(whole); err != nil {
 		t.Fatalf("the valid token is rejected: %v", err)
 	}
+	extended := jwt.NewWithClaims(jwt.SigningMethodHS256, good)
+	extended.Header["crit"], extended.Header["b64"] = []string{"b64"}, false
+	critical, err := extended.SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, token := range map[string]string{
 		"alg none":       sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, good),
+		"crit":           critical,
 		"alg HS512":      sign(jwt.SigningMethodHS512, key, good),
 		"other secret":   sign(jwt.SigningMethodHS256, []byte(strings.ToUpper(secret)), good),
 		"no expiry":      sign(jwt.SigningMethodHS256, key, with("exp", nil)),

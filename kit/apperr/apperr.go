@@ -75,6 +75,7 @@ const (
 	FieldConflict    FieldCode = "conflict"          // with another parameter, or with another record
 	TooCommon        FieldCode = "too_common"
 	Wildcard         FieldCode = "wildcard"
+	ReadOnly         FieldCode = "read_only" // only an admin can change it
 )
 
 // New returns an Error. The message is formatted with fmt.Sprintf.

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"example.com/ginseng/kit/apperr"
@@ -26,37 +27,77 @@ type turn struct {
 // NewGuesses returns Guesses that count with the limiter.
 func NewGuesses(l *Limiter) *Guesses { return &Guesses{limiter: l, turns: make(map[Key]*turn)} }
 
-// Guess calls guess unless one of the counters is used up: that of the account, that of the account and the client, and
-// others. A wrong guess counts in each; a right one clears that of the client. TooManyRequests: a counter is used up.
-// Unavailable: too many guesses at the account wait. The states are also returned with an error, if they are known.
-func (g *Guesses) Guess(ctx context.Context, account, client Key, others []Key, guess func() (right bool, err error)) (right bool, states States, err error) {
-	keys := append([]Key{client, account}, others...)
+// Guess is a guess at an account. A wrong one counts in each counter; a right one resets the first of Own.
+type Guess struct {
+	Own    []Key // the counters of the caller
+	Shared []Key // the counters that others use up too; the first is the account's
+	// Exempt reports whether Shared does not apply to the caller. It is called only if one of them is used up.
+	Exempt func(context.Context) (bool, error)
+	// Check reports whether the guess is right.
+	Check func() (bool, error)
+}
+
+// Try makes a guess. TooManyRequests: a counter is used up. Unavailable: too many guesses at the account wait. The states of
+// Own and of Shared are also returned with an error, if they are known.
+func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared States, err error) {
+	split := func(states States) (own, shared States) {
+		n := min(len(states), len(guess.Own))
+		return states[:n:n], states[n:]
+	}
+	account := guess.Shared[0]
 	if g.busy(account) { // rejects a client without letting it wait
-		if states, err = g.limiter.Check(ctx, keys...); err != nil {
-			return false, states, err
+		if states, _, _, err := g.check(ctx, guess); err != nil {
+			own, shared = split(states)
+			return false, own, shared, err
 		}
 	}
 	release, err := g.wait(ctx, account)
 	if err != nil {
-		return false, states, err
+		return false, nil, nil, err
 	}
 	defer release()
-	states, counters, err := g.limiter.check(ctx, keys)
+	states, keys, counted, err := g.check(ctx, guess)
+	own, shared = split(states)
 	if err != nil {
-		return false, states, err
+		return false, own, shared, err
 	}
-	if right, err = guess(); err != nil {
-		return false, states, err
+	if right, err = guess.Check(); err != nil {
+		return false, own, shared, err
 	}
 	if !right {
 		taken, err := g.limiter.Take(context.WithoutCancel(ctx), keys...) // also if the client disconnects
-		return false, states.With(taken), err
+		if taken != nil {
+			own, shared = split(taken)
+		}
+		return false, own, shared, err
 	}
-	if _, counted := counters[client.id]; counted {
-		cleared, err := g.limiter.Clear(ctx, client)
-		return err == nil, states.With(cleared), err
+	if counted {
+		cleared, err := g.limiter.Clear(ctx, guess.Own[0])
+		return err == nil, own.With(cleared), shared, err
 	}
-	return true, states, nil
+	return true, own, shared, nil
+}
+
+// check fails with TooManyRequests if a counter that applies to the guess is used up. keys are those that apply; counted
+// reports whether the first has counted a guess.
+func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys []Key, counted bool, err error) {
+	keys = slices.Concat(guess.Own, guess.Shared)
+	states, counters, err := g.limiter.read(ctx, keys)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	n := len(guess.Own)
+	if !slices.ContainsFunc(states[:n], State.usedUp) && slices.ContainsFunc(states[n:], State.usedUp) {
+		exempt, err := guess.Exempt(ctx)
+		if err != nil {
+			return states, nil, false, err
+		}
+		if exempt {
+			states, keys = states[:n], keys[:n]
+		}
+	}
+	_, counted = counters[keys[0].id]
+	return states, keys, counted, g.limiter.judge(states, State.usedUp)
 }
 
 func (g *Guesses) busy(k Key) bool {

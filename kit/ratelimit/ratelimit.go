@@ -37,7 +37,13 @@ func (r Rule) Of(parts ...string) Key {
 
 // Network returns the part of a client's address that is counted: an IPv4 address, or the /64 prefix of an IPv6 address,
 // whose other bits the client can choose (RFC 4291 section 2.5.1).
-func Network(address string) string {
+func Network(address string) string { return prefix(address, 64) }
+
+// Site returns Network for an IPv4 address, and the /48 prefix of an IPv6 address, the usual size of what one customer gets
+// (RFC 6177 section 2).
+func Site(address string) string { return prefix(address, 48) }
+
+func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
@@ -45,11 +51,11 @@ func Network(address string) string {
 	if ip = ip.Unmap(); ip.Is4() {
 		return ip.String()
 	}
-	prefix, err := ip.WithZone("").Prefix(64)
+	network, err := ip.WithZone("").Prefix(bits)
 	if err != nil {
 		return address
 	}
-	return prefix.String()
+	return network.String()
 }
 
 // counter is a stored counter. Its ID is that of the Key.
@@ -102,12 +108,15 @@ func (s States) With(later States) States {
 // Check fails with TooManyRequests if one of the counters is used up. It counts nothing and takes one query. The states
 // are also returned with TooManyRequests.
 func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
-	states, _, err := l.check(ctx, keys)
-	return states, err
+	states, _, err := l.read(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	return states, l.judge(states, State.usedUp)
 }
 
-// check also returns the counters that exist, by ID.
-func (l *Limiter) check(ctx context.Context, keys []Key) (States, map[store.ID]counter, error) {
+// read returns the states of the counters, and the counters that exist, by ID.
+func (l *Limiter) read(ctx context.Context, keys []Key) (States, map[store.ID]counter, error) {
 	ids, now := make([]any, len(keys)), store.At(l.now())
 	for i, k := range keys {
 		ids[i] = k.id
@@ -127,7 +136,7 @@ func (l *Limiter) check(ctx context.Context, keys []Key) (States, map[store.ID]c
 		}
 		states[i] = k.state(counters[k.id], now)
 	}
-	return states, counters, l.judge(states, func(s State) bool { return s.Left <= 0 })
+	return states, counters, nil
 }
 
 // Take adds one to each counter. It fails with TooManyRequests if one of them was used up before. The states are also
@@ -169,10 +178,14 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 // a window. A window that ends later was begun by a clock that has been set back since, and is ignored.
 func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
-// Clear resets a counter and returns its state.
-func (l *Limiter) Clear(ctx context.Context, k Key) (States, error) {
-	_, err := l.counters.Delete(ctx, store.Eq("id", k.id))
-	return States{k.state(counter{}, store.Time{})}, err
+// Clear resets counters and returns their states.
+func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
+	ids, states := make([]any, len(keys)), make(States, len(keys))
+	for i, k := range keys {
+		ids[i], states[i] = k.id, k.state(counter{}, store.Time{})
+	}
+	_, err := l.counters.Delete(ctx, store.In("id", ids...))
+	return states, err
 }
 
 // Sweep implements kit.Sweeper. It deletes the counters of windows that have ended.
@@ -189,6 +202,8 @@ func (k Key) state(c counter, now store.Time) State {
 	}
 	return s
 }
+
+func (s State) usedUp() bool { return s.Left <= 0 }
 
 // judge fails with TooManyRequests if exceeded reports true for a state. RetryAfter is the longest wait of these states.
 func (l *Limiter) judge(states States, exceeded func(State) bool) error {

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -153,10 +154,22 @@ func TestKeys(t *testing.T) {
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "": "", "pipe": "pipe",
 	} {
+		if got := Site(address); got != strings.Replace(strings.Replace(want, ":2::/64", "::/48", 1), "/64", "/48", 1) {
+			t.Errorf("the site of %s is %s", address, got)
+		}
 		if got := Network(address); got != want {
 			t.Errorf("%s is in %s", address, got)
 		}
 	}
+}
+
+// try makes a guess with one counter of the client and one of the account.
+func try(g *Guesses, ctx context.Context, account, client Key, check func() (bool, error)) (bool, error) {
+	right, _, _, err := g.Try(ctx, Guess{
+		Own: []Key{client}, Shared: []Key{account}, Check: check,
+		Exempt: func(context.Context) (bool, error) { return false, nil },
+	})
+	return right, err
 }
 
 // TestGuess allows exactly the number of wrong guesses of the rule, also concurrently, and rejects a right one after them.
@@ -166,7 +179,7 @@ func TestGuess(t *testing.T) {
 	g := NewGuesses(l)
 	client, account := rule.Of("ada", "here"), Rule{Name: "account", Max: 100, Window: time.Minute}.Of("ada")
 	guess := func(right bool) (bool, error) {
-		ok, _, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return right, nil })
+		ok, err := try(g, t.Context(), account, client, func() (bool, error) { return right, nil })
 		return ok, err
 	}
 	for range 5 { // a right guess resets the counter
@@ -196,7 +209,7 @@ func TestGuess(t *testing.T) {
 	}
 	advance(time.Minute)
 	broken := errors.New("broken")
-	if ok, _, err := g.Guess(t.Context(), account, client, nil, func() (bool, error) { return false, broken }); ok || !errors.Is(err, broken) {
+	if ok, err := try(g, t.Context(), account, client, func() (bool, error) { return false, broken }); ok || !errors.Is(err, broken) {
 		t.Errorf("%v %v", ok, err)
 	}
 	if ok, err := guess(true); !ok || err != nil {
@@ -204,6 +217,42 @@ func TestGuess(t *testing.T) {
 	}
 	if len(g.turns) != 0 {
 		t.Errorf("%d turns are kept", len(g.turns))
+	}
+}
+
+// TestExempt uses up the shared counter. A guess that is exempt from it is made, also a wrong one, which counts only in its own
+// counter; one that is not is rejected.
+func TestExempt(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	g := NewGuesses(l)
+	shared, own := Rule{Name: "account", Max: 2, Window: time.Minute}.Of("ada"), rule.Of("ada", "here")
+	_, _ = l.Take(t.Context(), shared, shared)
+	exempt, right, asked := false, true, 0
+	guess := Guess{
+		Own: []Key{own}, Shared: []Key{shared},
+		Exempt: func(context.Context) (bool, error) { asked++; return exempt, nil },
+		Check:  func() (bool, error) { return right, nil },
+	}
+	if ok, mine, others, err := g.Try(t.Context(), guess); ok || !tooMany(err) || len(mine) != 1 || mine[0].Left != rule.Max || len(others) != 1 || others[0].Left != 0 {
+		t.Errorf("not exempt: %v %v %v %v", ok, mine, others, err)
+	}
+	exempt = true
+	if ok, _, others, err := g.Try(t.Context(), guess); !ok || err != nil || len(others) != 0 {
+		t.Errorf("exempt: %v %v %v", ok, others, err)
+	}
+	right = false
+	for i := range rule.Max {
+		if ok, mine, _, err := g.Try(t.Context(), guess); ok || err != nil || mine[0].Left != rule.Max-i-1 {
+			t.Errorf("exempt, wrong guess %d: %v %v %v", i+1, ok, mine, err)
+		}
+	}
+	before := asked
+	if ok, _, _, err := g.Try(t.Context(), guess); ok || !tooMany(err) || asked != before {
+		t.Errorf("the client's own counter is used up: %v %v, asked %d times", ok, err, asked-before)
+	}
+	if states, err := l.Check(t.Context(), shared); !tooMany(err) || states[0].Left != 0 {
+		t.Errorf("exempt guesses count in the shared counter: %v", states)
 	}
 }
 
@@ -218,20 +267,20 @@ func TestFlood(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	running := make(chan struct{})
 	wg.Go(func() {
-		_, _, _ = g.Guess(t.Context(), ada, rule.Of("a"), nil, func() (bool, error) { close(running); <-hold; return true, nil })
+		_, _ = try(g, t.Context(), ada, rule.Of("a"), func() (bool, error) { close(running); <-hold; return true, nil })
 	})
 	<-running
 	rejected := make(chan error)
 	for range maxWaiting + 1 {
 		wg.Go(func() {
-			_, _, err := g.Guess(ctx, ada, rule.Of("a"), nil, func() (bool, error) { return true, nil })
+			_, err := try(g, ctx, ada, rule.Of("a"), func() (bool, error) { return true, nil })
 			rejected <- err
 		})
 	}
 	if err := <-rejected; !apperr.Is(err, apperr.Unavailable) { // the last one; the others wait
 		t.Error(err)
 	}
-	if ok, _, err := g.Guess(t.Context(), eve, rule.Of("e"), nil, func() (bool, error) { return true, nil }); !ok || err != nil {
+	if ok, err := try(g, t.Context(), eve, rule.Of("e"), func() (bool, error) { return true, nil }); !ok || err != nil {
 		t.Errorf("another account: %v %v", ok, err)
 	}
 	cancel()
@@ -259,14 +308,14 @@ func TestFloodOfTheLimited(t *testing.T) {
 	hold, running := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, _, _ = g.Guess(t.Context(), account, owner, nil, func() (bool, error) { close(running); <-hold; return true, nil })
+		_, _ = try(g, t.Context(), account, owner, func() (bool, error) { close(running); <-hold; return true, nil })
 	})
 	<-running
 	ctx, cancel := context.WithCancel(t.Context())
 	rejected := make(chan error, 2*maxWaiting)
 	for range cap(rejected) {
 		wg.Go(func() {
-			_, _, err := g.Guess(ctx, account, thief, nil, func() (bool, error) { return false, nil })
+			_, err := try(g, ctx, account, thief, func() (bool, error) { return false, nil })
 			rejected <- err
 		})
 	}

@@ -39,21 +39,33 @@ func Record(c *gin.Context, record store.Meta, view any) error {
 	return respond(c, http.StatusOK, view)
 }
 
-// Page responds 200 with a page of a list and an ETag of the response, or 304 to a GET whose If-None-Match has that ETag.
-func Page(c *gin.Context, page any) error {
-	return encode(page, func(body []byte) {
-		sum := sha256.Sum256(body)
-		if !NotModified(c, `"`+hex.EncodeToString(sum[:12])+`"`) {
+// View responds 200 with a view and an ETag of its content, or 304 to a GET whose If-None-Match has that ETag. Use it
+// instead of Record if the record has data that the view does not show.
+func View(c *gin.Context, view any) error {
+	return encode(view, func(body []byte) {
+		if !NotModified(c, contentTag(body)) {
 			write(c, http.StatusOK, ContentType, body)
 		}
 	})
 }
+
+// Page responds 200 with a page of a list, as View does.
+func Page(c *gin.Context, page any) error { return View(c, page) }
 
 // Created responds 201 with the view of a new record. Its Location is the request's path and the ID.
 func Created(c *gin.Context, record store.Meta, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+record.ID.Hex())
 	c.Header("ETag", etag(record, view))
 	return respond(c, http.StatusCreated, view)
+}
+
+// CreatedView is Created with the ETag of View.
+func CreatedView(c *gin.Context, id store.ID, view any) error {
+	c.Header("Location", c.Request.URL.Path+"/"+id.Hex())
+	return encode(view, func(body []byte) {
+		c.Header("ETag", contentTag(body))
+		write(c, http.StatusCreated, ContentType, body)
+	})
 }
 
 // CreatedSecret responds 201 with a view that contains a token and must not be cached.
@@ -146,6 +158,12 @@ func etag(record store.Meta, view any) string {
 	return tag + `"`
 }
 
+// contentTag identifies a representation by its bytes.
+func contentTag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}
+
 // NotModified sets the ETag of the response. For a GET whose If-None-Match has it, NotModified responds 304 and returns
 // true.
 func NotModified(c *gin.Context, tag string) bool {
@@ -189,6 +207,24 @@ func IfMatch(c *gin.Context, id store.ID) store.Versions {
 		}
 	}
 	return versions
+}
+
+// IfMatchView is IfMatch for the ETag of View. It returns a function that reports whether the request may change a record
+// with the view: nil for any.
+func IfMatchView(c *gin.Context) func(view any) bool {
+	header := strings.TrimSpace(joined(c, "If-Match"))
+	if header == "" || header == "*" {
+		return nil
+	}
+	return func(view any) (matches bool) {
+		_ = encode(view, func(body []byte) { // View reports the error
+			tag := contentTag(body)
+			for item := range strings.SplitSeq(header, ",") {
+				matches = matches || strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag
+			}
+		})
+		return matches
+	}
 }
 
 // Problem is the body of every error response (RFC 9457).

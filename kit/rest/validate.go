@@ -2,11 +2,13 @@ package rest
 
 import (
 	"fmt"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/go-playground/validator/v10"
 
@@ -23,9 +25,27 @@ var validation = sync.OnceValue(func() *validator.Validate {
 		n, err := strconv.Atoi(fl.Param())
 		return err == nil && len(fl.Field().String()) <= n
 	})
+	register(v, "plain", func(fl validator.FieldLevel) bool { return !strings.ContainsFunc(fl.Field().String(), IsControl) })
+	register(v, "plain_http_url", func(fl validator.FieldLevel) bool { return isPlainURL(fl.Field().String()) })
 	register(v, "dnslabel", func(fl validator.FieldLevel) bool { return dnsLabel.MatchString(fl.Field().String()) })
 	return v
 })
+
+// Valid reports whether a value satisfies rules of the tag validate.
+func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
+
+// IsControl reports whether r is a control character, ends a line, or changes the direction of the text around it.
+func IsControl(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// isPlainURL reports whether s is an http(s) URL that is safe in a page: without user information, and without control
+// characters, spaces and ASCII characters that a URL must percent-encode (RFC 3986 appendix A).
+func isPlainURL(s string) bool {
+	u, err := url.Parse(s)
+	unsafe := func(r rune) bool { return IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune("\"<>\\^`{|}", r) }
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(s, unsafe)
+}
 
 // dnsLabel matches a label of RFC 1123 section 2.1, in lower case.
 var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
@@ -74,6 +94,10 @@ func violation(v validator.FieldError) apperr.Field {
 		return apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
 	case tag == "excludes":
 		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
+	case tag == "plain_http_url":
+		return apperr.Field{Code: apperr.Format, Message: "Must be a URL that begins with http:// or https://, percent-encoded, without a user name."}
+	case tag == "plain":
+		return apperr.Field{Code: apperr.Format, Message: "Must not contain control characters, line breaks or characters that change the direction of text."}
 	case tag == "http_url":
 		return apperr.Field{Code: apperr.Format, Message: "Must be a URL that begins with http:// or https://."}
 	case tag == "dnslabel":

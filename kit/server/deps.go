@@ -1,8 +1,11 @@
 package server
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -16,7 +19,7 @@ import (
 // DepsOptions are the parts of kit.Deps.
 type DepsOptions struct {
 	DB          store.DB
-	MasterKeys  []string // sign the cursors of lists; at least one
+	MasterKeys  []string // sign the cursors of lists; at least one, of which the first is the key of Digest
 	Now         func() time.Time
 	Log         *slog.Logger
 	Sender      email.Sender
@@ -42,6 +45,15 @@ func NewDeps(o DepsOptions) kit.Deps {
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
 	return kit.Deps{
 		DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limits: limits,
-		Cursors: listing.NewCursors(o.MasterKeys...), HTTP: o.Observer.Transport(transport), Development: o.Development,
+		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
+	}
+}
+
+// keyedDigest returns kit.Deps.Digest.
+func keyedDigest(key string) func(parts ...string) []byte {
+	return func(parts ...string) []byte {
+		mac := hmac.New(sha256.New, []byte("digest "+key))
+		mac.Write([]byte(strings.Join(parts, "\x00")))
+		return mac.Sum(nil)
 	}
 }

@@ -213,6 +213,21 @@ func (c *Collection[T]) Delete(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.Delete(ctx, f)
 }
 
+// DeleteList deletes the documents that List returns for q. With Skip, it keeps the first ones.
+func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
+	q.Fields = []string{"id"}
+	docs, err := c.List(ctx, q)
+	if err != nil || len(docs) == 0 {
+		return err
+	}
+	ids := make([]any, len(docs))
+	for i, doc := range docs {
+		ids[i] = doc.documentID()
+	}
+	_, err = c.Delete(ctx, In("id", ids...))
+	return err
+}
+
 // ErrNotFound is the error of the engines if no document is selected.
 var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 

@@ -189,13 +189,18 @@ func (d *document) find(root string, r *http.Request) *operation {
 	}
 	segments := strings.Split(path, "/")
 	var found *operation
+	fewest := len(segments) + 1 // parameters: a literal segment takes precedence, also if that path lacks the method
 	for i := range d.operations {
 		op := &d.operations[i]
-		if op.method != method || !matches(op.segments, segments) {
+		parameters := strings.Count(op.path, "{")
+		if parameters > fewest || !matches(op.segments, segments) {
 			continue
 		}
-		if found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{") {
-			found = op // a literal segment takes precedence over a parameter
+		if parameters < fewest {
+			found, fewest = nil, parameters
+		}
+		if op.method == method {
+			found = op
 		}
 	}
 	return found

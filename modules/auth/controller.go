@@ -12,7 +12,7 @@ type controller struct{ service *Service }
 // signIn signs a user in.
 //
 //	@Summary		Sign in
-//	@Description	Takes email and password as HTTP Basic, and the master key as access_token (not with PUBLIC_SIGNUP=true). Send the returned token as access_token in a body or query, or as Authorization: Bearer. Before it expires, send the refreshToken to POST /auth/refresh.
+//	@Description	Takes email and password as HTTP Basic, and the master key as access_token (not with PUBLIC_SIGNUP=true). A user has at most 50 sessions: a new one ends the least recently used. Send the returned token as access_token in a body or query, or as Authorization: Bearer. Before it expires, send the refreshToken to POST /auth/refresh.
 //	@Tags			auth
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json

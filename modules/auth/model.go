@@ -41,10 +41,10 @@ type SessionView struct {
 	Current    bool       `json:"current"` // the session of this request
 } //	@name	Session
 
-// SessionList has the sessions of a user, newest first: at most 100 of Count.
+// SessionList has the sessions of a user, newest first.
 type SessionList struct {
-	Rows  []SessionView `json:"rows"`
-	Count int64         `json:"count" example:"1"`
+	Rows  []SessionView `json:"rows" maxItems:"50"`
+	Count int           `json:"count" maximum:"50" example:"1"`
 } //	@name	SessionList
 
 // View returns the representation of the session. current is the session of the request.

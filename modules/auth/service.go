@@ -27,7 +27,7 @@ type Service struct {
 const (
 	grace        = 30 * time.Second // in which a replaced refresh token returns the same next one
 	maxRotations = 20               // stored per session: more within the grace period indicate theft
-	maxSessions  = 100              // in a list
+	maxSessions  = 50               // of a user
 )
 
 // invalidRefreshes limits invalid refresh tokens per network.
@@ -45,7 +45,8 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 	return result, limits, err
 }
 
-// Open opens a session for an authenticated user.
+// Open opens a session for an authenticated user. If the user has too many, it ends the one whose last sign-in or refresh is
+// the oldest. Unauthorized: the user has been deleted, or all sessions have ended, since the authentication.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
 	token, now := newRefreshToken(), store.At(s.now())
 	session := Session{
@@ -56,7 +57,27 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (
 	if err := s.sessions.Insert(ctx, session); err != nil {
 		return user.SignedIn{}, err
 	}
+	if err := s.settle(context.WithoutCancel(ctx), session); err != nil { // also if the client disconnects
+		return user.SignedIn{}, err
+	}
 	return s.signedIn(u, session.ID, token)
+}
+
+// settle ends a new session if its user was deleted before the session was stored. Then it ends the user's sessions beyond
+// maxSessions. It does so after the insertion: whichever of several concurrent sign-ins comes last sees all of them.
+func (s *Service) settle(ctx context.Context, session Session) error {
+	u, err := s.users.Get(ctx, session.UserID)
+	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != session.Epoch {
+		if _, err := s.sessions.Delete(ctx, store.Eq("id", session.ID)); err != nil {
+			return err
+		}
+		return apperr.New(apperr.Unauthorized, "The account was deleted or its password changed during the sign-in. Sign in again.")
+	}
+	if err != nil {
+		return err
+	}
+	others := store.And(store.Eq("userId", session.UserID), store.Ne("id", session.ID))
+	return s.sessions.DeleteList(ctx, store.Query{Filter: others, Sort: []store.Order{{Field: "lastUsedAt", Desc: true}}, Skip: maxSessions - 1})
 }
 
 func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) (user.SignedIn, error) {
@@ -180,14 +201,11 @@ func (s *Service) List(ctx context.Context, caller access.Principal) (SessionLis
 	if err != nil {
 		return SessionList{}, err
 	}
-	list := SessionList{Rows: make([]SessionView, len(sessions)), Count: int64(len(sessions))}
+	list := SessionList{Rows: make([]SessionView, len(sessions)), Count: len(sessions)}
 	for i, session := range sessions {
 		list.Rows[i] = session.View(caller.SessionID)
 	}
-	if len(sessions) == maxSessions {
-		list.Count, err = s.sessions.Count(ctx, open)
-	}
-	return list, err
+	return list, nil
 }
 
 // ofCaller selects the caller's sessions of the current epoch.

@@ -77,5 +77,5 @@ func (c *controller) complete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.Record(g, u.Meta, u.View())
+	return rest.View(g, u.View())
 }

@@ -26,12 +26,12 @@ type controller struct{ service *Service }
 //	@Security				UserToken
 //	@x-optional-security	true
 //	@Router					/auth/{provider} [post]
-func (c *controller) signIn(g *gin.Context) error {
+func (c *controller) signIn(g *gin.Context, provider string) error {
 	proof, err := rest.Bind[Proof](g)
 	if err != nil {
 		return err
 	}
-	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Caller(g), rest.Client(g), g.Param("provider"), proof)
+	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Caller(g), rest.Client(g), provider, proof)
 	rest.SetRateLimit(g, limits)
 	if err != nil {
 		return err

@@ -10,7 +10,9 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
-	r.POST("/auth/:provider", auth.Provider, rest.Handle(c.signIn))
+	for name := range c.service.providers { // not a parameter, which would add POST to the header Allow of /auth/sessions
+		r.POST("/auth/"+name, auth.Provider, rest.Handle(func(g *gin.Context) error { return c.signIn(g, name) }))
+	}
 	r.GET("/auth/identities", auth.User, rest.Handle(c.index))
 	r.DELETE("/auth/identities/:provider", auth.User, rest.Handle(c.unlink))
 }

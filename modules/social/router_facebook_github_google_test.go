@@ -147,7 +147,7 @@ func TestBadProof(t *testing.T) {
 		row("proof in the query", request{Method: "POST", Path: "/auth/github?code=x&redirect_uri=y"}, 400, []string{`"code":"required"`}, nil),
 
 		row("no such provider", post("twitter", body{"access_token": "x"}), 404, []string{"not_found"}, []string{"twitter"}),
-		row("a route's name", post("identities", body{}), 404, nil, nil),
+		row("a route's name", post("identities", body{}), 405, nil, nil),
 		row("capitals", post("GitHub", body{"access_token": p.GitHub.Token(ada.ID)}), 404, nil, nil),
 		row("unverified email", post("google", body{"access_token": p.Google.Token(eve.ID)}), 409, []string{"has not verified the email address", "links the account"}, []string{eve.Email}),
 		row("no email", post("facebook", body{"access_token": p.Facebook.Token(eve.ID)}), 409, []string{"returns no email address"}, nil),

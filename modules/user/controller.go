@@ -43,7 +43,7 @@ func (c *controller) create(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.Created(g, u.Meta, u.View())
+	return rest.CreatedView(g, u.ID, u.View())
 }
 
 // index lists users.
@@ -82,7 +82,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Produce	json
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
-//	@Header		200				{string}	ETag	"of this version"
+//	@Header		200				{string}	ETag	"of this representation"
 //	@Success	304				"not changed since that response"
 //	@Security	UserToken
 //	@Router		/users/me [get]
@@ -91,7 +91,7 @@ func (c *controller) me(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.Record(g, u.Meta, u.View())
+	return rest.View(g, u.View())
 }
 
 // show returns a user.
@@ -103,7 +103,7 @@ func (c *controller) me(g *gin.Context) error {
 //	@Param					id				path		string	true	"id"
 //	@Param					If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success				200				{object}	AnyView	"without email, role and createdAt for others"
-//	@Header					200				{string}	ETag	"of this version"
+//	@Header					200				{string}	ETag	"of this representation"
 //	@Success				304				"not changed since that response"
 //	@Failure				404				{object}	rest.Problem	"not_found"
 //	@Security				UserToken
@@ -119,24 +119,25 @@ func (c *controller) show(g *gin.Context) error {
 		return err
 	}
 	if caller := rest.Caller(g); caller.Is(id) || caller.IsAdmin() {
-		return rest.Record(g, u.Meta, u.View())
+		return rest.View(g, u.View())
 	}
-	return rest.Record(g, u.Meta, u.Public())
+	return rest.View(g, u.Public())
 }
 
 // update changes a user.
 //
 //	@Summary		Change a user
-//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same.
+//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, which ends the user's sessions.
 //	@Tags			users
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			id			path		string		true	"id, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
-//	@Param			input		formData	UpdateInput	false	"what to change; role by an admin only"
+//	@Param			input		formData	UpdateInput	false	"what to change; another email address or role by an admin only"
 //	@Success		200			{object}	View
 //	@Failure		403			{object}	rest.Problem	"forbidden: another user, or a role without being an admin"
 //	@Failure		404			{object}	rest.Problem	"not_found"
+//	@Failure		409			{object}	rest.Problem	"conflict: the email address is in use"
 //	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security		UserToken
 //	@Router			/users/{id} [put]
@@ -150,17 +151,17 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.Update(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id), in)
+	u, err := c.service.Update(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g), in)
 	if err != nil {
 		return err
 	}
-	return rest.Record(g, u.Meta, u.View())
+	return rest.View(g, u.View())
 }
 
 // changePassword changes the caller's password.
 //
 //	@Summary		Change a password
-//	@Description	Requires the user's email address and current password. Ends all sessions of the user.
+//	@Description	Requires the user's email address and current password. Ends all sessions of the user. A server that calls for many clients sends the master key too, as access_token.
 //	@Tags			users
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
@@ -184,11 +185,11 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.ChangePassword(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id), in)
+	u, err := c.service.ChangePassword(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g), in)
 	if err != nil {
 		return err
 	}
-	return rest.Record(g, u.Meta, u.View())
+	return rest.View(g, u.View())
 }
 
 // delete deletes a user.
@@ -210,7 +211,7 @@ func (c *controller) delete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id)); err != nil {
+	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g)); err != nil {
 		return err
 	}
 	return rest.NoContent(g)

@@ -1,12 +1,12 @@
 package user
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -14,7 +14,7 @@ import (
 type User struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	Email      string      `json:"email"` // trimmed, lower case, unique
+	Email      string      `json:"email"` // unique; see NormalEmail
 	Name       string      `json:"name"`
 	Picture    string      `json:"picture"` // URL of an image
 	Role       access.Role `json:"role"`
@@ -29,6 +29,11 @@ type User struct {
 	LinksFrom int64 `json:"linksFrom"`
 }
 
+const (
+	emailRules = "required,maxbytes=254,email,excludes=:"
+	maxName    = 100 // characters
+)
+
 // HasPassword reports whether the user can sign in with a password.
 func (u User) HasPassword() bool { return u.Password != "" }
 
@@ -39,17 +44,19 @@ type Profile struct{ Email, Name, Picture string }
 type CreateInput struct {
 	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
-	Name     string `json:"name" validate:"max=100" example:"Ada"`
-	Picture  string `json:"picture" validate:"max=2048,http_url" example:"https://example.com/ada.png"`
+	Name     string `json:"name" validate:"max=100,plain" example:"Ada"`
+	Picture  string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
 	Role     string `json:"role" validate:"oneof=user admin" enums:"user,admin"`
 	Fields
 } //	@name	UserCreate
 
-// UpdateInput has the parameters of a change. An empty name or picture resets it to the default.
+// UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current email address
+// and role are accepted from anyone.
 type UpdateInput struct {
-	Name    string `json:"name" validate:"max=100" example:"Ada Lovelace"`
-	Picture string `json:"picture" validate:"max=2048,http_url" example:"https://example.com/ada.png"`
-	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`
+	Name    string `json:"name" validate:"max=100,plain" example:"Ada Lovelace"`
+	Picture string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
+	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // by an admin only
+	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`                       // by an admin only
 	Fields
 } //	@name	UserUpdate
 
@@ -62,14 +69,14 @@ type PasswordInput struct {
 type PublicView struct {
 	ID      store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name    string   `json:"name" example:"Ada"`
-	Picture string   `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon"`
+	Picture string   `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon&f=y"`
 } //	@name	UserPublic
 
 // View is the representation of a user for the user and for admins.
 type View struct {
 	ID        store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name      string      `json:"name" example:"Ada"`
-	Picture   string      `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon"`
+	Picture   string      `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon&f=y"`
 	Email     string      `json:"email" example:"ada@example.com"`
 	Role      access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
@@ -115,26 +122,43 @@ func storeSpec() store.Spec {
 	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
-// NormalEmail returns the form in which an email address is stored and looked up: trimmed, ASCII in lower case. Other
-// letters are not changed, because some become ASCII: the Kelvin sign, U+212A, is k in lower case.
-func NormalEmail(email string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + ('a' - 'A')
-		}
-		return r
-	}, strings.TrimSpace(email))
-}
-
-// defaultName returns the part of the address before @, up to the maximum length of a name.
+// defaultName returns the part of the address before @, as CleanName.
 func defaultName(email string) string {
 	name, _, _ := strings.Cut(email, "@")
-	runes := []rune(name)
-	return string(runes[:min(len(runes), 100)])
+	return CleanName(name)
 }
 
-// defaultPicture returns the URL of the address's Gravatar, or of a generated pattern if there is none.
-func defaultPicture(email string) string {
-	sum := sha256.Sum256([]byte(email))
-	return "https://www.gravatar.com/avatar/" + hex.EncodeToString(sum[:]) + "?d=identicon"
+// CleanName returns a name without the characters that a name may not have, shortened to the maximum length.
+func CleanName(name string) string {
+	printable := strings.Map(func(r rune) rune {
+		if rest.IsControl(r) {
+			return -1
+		}
+		return r
+	}, name)
+	runes := []rune(strings.TrimSpace(printable))
+	return strings.TrimSpace(string(runes[:min(len(runes), maxName)]))
+}
+
+// ValidPicture reports whether the URL can be the picture of a user.
+func ValidPicture(address string) bool { return rest.Valid(address, "max=2048,plain_http_url") }
+
+const (
+	gravatar    = "https://www.gravatar.com/avatar/"
+	oldFallback = "?d=identicon"
+)
+
+// defaultPicture returns the URL of a generated pattern. It depends on the id only: a hash of the email address could be
+// compared with those of known addresses.
+func (s *Service) defaultPicture(id store.ID) string {
+	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + oldFallback + "&f=y"
+}
+
+// current returns a user as this version would store it. Earlier versions used a hash of the email address in the default
+// picture.
+func (s *Service) current(u User) User {
+	if strings.HasSuffix(u.Picture, oldFallback) && strings.HasPrefix(u.Picture, gravatar) {
+		u.Picture = s.defaultPicture(u.ID)
+	}
+	return u
 }

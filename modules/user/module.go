@@ -41,5 +41,6 @@ func (m *Module) OnDelete(dependent Dependent) {
 
 var (
 	_ kit.Module              = (*Module)(nil)
+	_ kit.Sweeper             = (*Module)(nil)
 	_ access.PasswordVerifier = (*Module)(nil)
 )

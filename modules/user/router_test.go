@@ -2,6 +2,7 @@ package user_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -101,8 +102,13 @@ func TestUsers(t *testing.T) {
 		row("change nothing", request{Method: "PUT", Path: "/users/me", As: ada.Token}, 200, []string{`"name":"Ada L"`}, nil),
 		row("change one field", request{Method: "PUT", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}, 200, []string{`"name":"Ada"`, `"picture":"https://example.com/a.png"`}, nil),
 		row("clear", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":null,"picture":""}`}, 200, []string{`"name":"` + ada.Email[:24], "gravatar"}, nil),
+		row("control characters", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":"A\u202eB","picture":"http://x/\"><script>"}`}, 400, []string{`"param":"name","code":"format"`, `"param":"picture","code":"format"`}, []string{"script"}),
+		row("user information", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"picture":"https://ada:secret@example.com/a.png"}`}, 400, []string{`"param":"picture","code":"format"`}, []string{"secret"}),
 		row("invalid change", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":5,"picture":"ftp://x"}`}, 400, []string{`"param":"name","code":"type"`, `"param":"picture","code":"format"`}, nil),
-		row("email and id stay", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"email":"other@example.com","id":"x","password":"another password"}`}, 200, []string{ada.Email, ada.ID}, nil),
+		row("id stays", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"id":"x"}`}, 200, []string{ada.Email, ada.ID}, nil),
+		row("another address", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":"X","email":"other@example.com"}`}, 400, []string{`"param":"email","code":"read_only"`, "Only an admin"}, []string{"other"}),
+		row("the same address", request{Method: "PATCH", Path: path, As: ada.Token, JSON: map[string]string{"email": " " + strings.ToUpper(ada.Email), "role": "user"}}, 200, []string{ada.Email}, nil),
+		row("another's role is the current one", request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"role":"user"}`}, 403, nil, nil),
 		row("own role", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"role":"admin"}`}, 403, nil, nil),
 		row("another", request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"name":"x"}`}, 403, nil, nil),
 		row("unknown before ownership", request{Method: "PATCH", Path: "/users/" + nobody, As: eve.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
@@ -112,6 +118,13 @@ func TestUsers(t *testing.T) {
 		row("admin removes the role", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"user"}`}, 200, []string{`"role":"user"`}, nil),
 		row("which applies immediately", request{Method: "GET", Path: "/users", As: ada.Token}, 403, nil, nil),
 
+		row("admin changes the address", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: `{"email":"Eve@BÜCHER.example"}`}, 200, []string{`"email":"eve@xn--bcher-kva.example"`}, nil),
+		row("which ends the sessions", request{Method: "GET", Path: "/users/me", As: eve.Token}, 401, nil, nil),
+		row("to one in use", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: map[string]string{"email": ada.Email}}, 409, []string{`"param":"email"`}, nil),
+		row("to none", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: `{"email":"eve"}`}, 400, []string{`"param":"email","code":"format"`}, nil),
+	})
+	eve.Token = api.SignIn("eve@bücher.example", testkit.Password).Token
+	api.Run(t, []testkit.Scenario{
 		row("delete another", request{Method: "DELETE", Path: path, As: eve.Token}, 403, nil, nil),
 		row("delete unknown", request{Method: "DELETE", Path: "/users/" + nobody, As: eve.Token}, 404, nil, nil),
 		row("delete me, token in body", request{Method: "DELETE", Path: "/users/me", Form: url.Values{"access_token": {ada.Token}}}, 204, nil, nil),
@@ -199,6 +212,149 @@ func TestViewETags(t *testing.T) {
 	if full.Status != 200 || public == "" || full.Header.Get("ETag") == public {
 		t.Errorf("%d, ETag %s after %s", full.Status, full.Header.Get("ETag"), public)
 	}
+}
+
+// TestRoundTrip sends back, as each caller, what it has just read.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	for name, test := range map[string]struct{ path, token string }{
+		"a user": {"/users/me", ada.Token}, "an admin": {"/users/me", admin.Token}, "an admin, another user": {"/users/" + ada.ID, admin.Token},
+	} {
+		read := api.Do(request{Method: "GET", Path: test.path, As: test.token})
+		for _, method := range []string{"PUT", "PATCH"} {
+			wrote := api.Do(request{Method: method, Path: test.path, As: test.token, JSON: string(read.Body)})
+			if wrote.Status != 200 || !bytes.Equal(wrote.Body, read.Body) || wrote.Header.Get("ETag") != read.Header.Get("ETag") {
+				t.Errorf("%s, %s: %d %s", name, method, wrote.Status, wrote.Body)
+			}
+		}
+	}
+}
+
+// TestETagOfPrivateEvents checks that an ETag changes only when the view does: not after a sign-in, a password change or a
+// reset, and the public one not after a change of the role.
+func TestETagOfPrivateEvents(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	path := "/users/" + ada.ID
+	tags := func() [2]string {
+		return [2]string{
+			api.Do(request{Method: "GET", Path: path}).Header.Get("ETag"), api.Do(request{Method: "GET", Path: path, As: admin.Token}).Header.Get("ETag"),
+		}
+	}
+	before := tags()
+	if before[0] == "" || before[0] == before[1] {
+		t.Errorf("ETags %v", before)
+	}
+	ada.Session = api.SignIn(ada.Email, testkit.Password)
+	api.Do(request{Method: "PUT", Path: path + "/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}}).JSON(200)
+	if after := tags(); after != before {
+		t.Errorf("after private events: %v, then %v", before, after)
+	}
+	api.Do(request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"admin"}`}).JSON(200)
+	if after := tags(); after[0] != before[0] || after[1] == before[1] {
+		t.Errorf("after a change of the role: %v, then %v", before, after)
+	}
+	before = tags()
+	changed := api.Do(request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"name":"Ada"}`, Header: http.Header{"If-Match": {before[1]}}})
+	if after := tags(); changed.Status != 200 || changed.Header.Get("ETag") != after[1] || after[0] == before[0] {
+		t.Errorf("after a change of the name: %d %v, then %v", changed.Status, before, after)
+	}
+	created := api.Do(request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: url.Values{"email": {"new@example.com"}, "password": {testkit.Password}}})
+	read := api.Do(request{Method: "GET", Path: created.Header.Get("Location"), As: admin.Token})
+	if tag := created.Header.Get("ETag"); tag == "" || tag != read.Header.Get("ETag") {
+		t.Errorf("created %s, read %s", tag, read.Header.Get("ETag"))
+	}
+}
+
+// TestIfMatchOnPasswordChange changes the name while each password change is being hashed, with If-Match. The precondition
+// must hold in the write: either the change of the name or that of the password fails.
+func TestIfMatchOnPasswordChange(t *testing.T) {
+	t.Parallel()
+	var between func() // runs after the first check of the precondition, before the write
+	api := apitest.Start(t, func(c *testkit.Config) { c.DB = &interrupted{c.DB, &between} })
+	ada := api.SignUp("user")
+	tag := api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")
+	rename := func(header http.Header) testkit.Response {
+		return api.Do(request{Method: "PATCH", Path: "/users/me", As: ada.Token, JSON: `{"name":"Renamed"}`, Header: header})
+	}
+	between = func() {
+		between = nil
+		if response := rename(nil); response.Status != 200 {
+			t.Errorf("%d %s", response.Status, response.Body)
+		}
+	}
+	change := request{
+		Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}},
+		Header: http.Header{"If-Match": {tag}},
+	}
+	if response := api.Do(change); response.Status != 412 {
+		t.Errorf("the view changed before the write: %d %s", response.Status, response.Body)
+	}
+	between = func() {
+		between = nil
+		api.SignIn(ada.Email, testkit.Password)
+	}
+	change.Header = http.Header{"If-Match": {api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")}}
+	if response := api.Do(change); response.Status != 200 {
+		t.Errorf("only private data changed: %d %s", response.Status, response.Body)
+	}
+}
+
+// interrupted is a database that calls a function before an update of a user.
+type interrupted struct {
+	store.DB
+	before *func()
+}
+
+func (i *interrupted) Open(spec store.Spec) store.Engine {
+	engine := i.DB.Open(spec)
+	if spec.Name != "users" {
+		return engine
+	}
+	return &interruptedUsers{engine, i.before}
+}
+
+type interruptedUsers struct {
+	store.Engine
+	before *func()
+}
+
+func (i *interruptedUsers) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	if call := *i.before; call != nil {
+		call()
+	}
+	return i.Engine.Update(ctx, f, changes, into)
+}
+
+// TestMasterKeyWithBasic changes passwords for many clients from one address, with the master key. Another access_token is
+// rejected, also with the right password.
+func TestMasterKeyWithBasic(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	put := func(email, password, key string) request {
+		form := url.Values{"password": {newPassword}}
+		if key != "" {
+			form.Set("access_token", key)
+		}
+		return request{Method: "PUT", Path: "/users/me/password", Email: email, Password: password, Form: form}
+	}
+	for i := range 101 { // an untrusted client has 100
+		if response := api.Do(put(fmt.Sprint(i, "@example.com"), "wrong", testkit.MasterKey)); response.Status != 401 {
+			t.Fatalf("account %d: %d %s", i+1, response.Status, response.Body)
+		}
+	}
+	inQuery := put(ada.Email, testkit.Password, "")
+	inQuery.Path += "?access_token=nonsense"
+	api.Run(t, []testkit.Scenario{
+		row("nonsense", put(ada.Email, testkit.Password, "nonsense"), 401, []string{"access token is invalid"}, nil),
+		row("nonsense in the query", inQuery, 401, nil, nil),
+		row("a user token", put(ada.Email, testkit.Password, ada.Token), 401, []string{"must be the master key"}, nil),
+		row("the key", put(ada.Email, testkit.Password, testkit.MasterKey), 200, []string{ada.Email}, nil),
+	})
 }
 
 // TestConcurrentSignUp checks that one of many concurrent sign-ups with one address succeeds.

@@ -3,6 +3,7 @@ package user
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -11,38 +12,42 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
 // Service has the business rules of users.
 type Service struct {
 	users      *reference.Collection[User]
+	networks   *networks
 	settings   Settings
 	hasher     kit.Hasher
 	dependents []Dependent
 	limits     *ratelimit.Limiter
 	guesses    *ratelimit.Guesses
+	digest     func(parts ...string) []byte
 	now        func() time.Time
 }
 
 func newService(d kit.Deps, s Settings) *Service {
-	return &Service{
-		users:    reference.Open(d, storeSpec(), User.Public, reference.Public, reference.Admins),
-		settings: s,
-		hasher:   d.Hasher,
-		limits:   d.Limits,
-		guesses:  ratelimit.NewGuesses(d.Limits),
-		now:      d.Now,
+	networks := &networks{known: store.Open[network](d.DB, networkSpec()), digest: d.Digest, now: d.Now}
+	service := &Service{
+		networks:   networks,
+		settings:   s,
+		hasher:     d.Hasher,
+		dependents: []Dependent{networks},
+		limits:     d.Limits,
+		guesses:    ratelimit.NewGuesses(d.Limits),
+		digest:     d.Digest,
+		now:        d.Now,
 	}
+	public := func(u User) PublicView { return service.current(u).Public() }
+	service.users = reference.Open(d, storeSpec(), public, reference.Public, reference.Admins)
+	return service
 }
 
-// Rate limits. Those of sign-in count wrong passwords.
-var (
-	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // per account and network
-	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
-	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute}
-	signups          = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour} // per network
-)
+// signups limits new accounts per network.
+var signups = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}
 
 // Create creates an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups from the
 // client's network. Conflict: the email address is in use. The states of the rate limits are also returned with an error.
@@ -60,7 +65,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	}
 	u := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
 	u.Role, u.Password, u.Fields = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash, in.Fields
-	return u, limits, s.users.Insert(ctx, u)
+	return u, limits, s.insert(ctx, u, in.Email)
 }
 
 // CreateVerified creates an account without a password, with an email address that an identity provider has verified.
@@ -72,7 +77,31 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	}
 	u := s.newUser(in)
 	u.EmailVerified = true
-	return u, limits, s.users.Insert(ctx, u)
+	return u, limits, s.insert(ctx, u, in.Email)
+}
+
+// insert stores a new user. Conflict: the email address is in use, also in a form that an earlier version stored.
+func (s *Service) insert(ctx context.Context, u User, email string) error {
+	if err := s.checkFree(ctx, u.ID, email); err != nil {
+		return err
+	}
+	return s.users.Insert(ctx, u)
+}
+
+// checkFree fails with Conflict if a user other than the one with the id has the address in a form that is not the normal
+// one. The unique index compares the normal form.
+func (s *Service) checkFree(ctx context.Context, id store.ID, email string) error {
+	if len(emailForms(email)) == 1 {
+		return nil
+	}
+	u, err := s.ByEmail(ctx, email)
+	switch {
+	case apperr.Is(err, apperr.NotFound) || err == nil && u.ID == id:
+		return nil
+	case err == nil:
+		return store.Duplicate("email")
+	}
+	return err
 }
 
 func (s *Service) countSignup(ctx context.Context, client access.Client) (ratelimit.States, error) {
@@ -83,12 +112,12 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 }
 
 func (s *Service) newUser(p Profile) User {
-	email := NormalEmail(p.Email)
+	email, id := NormalEmail(p.Email), store.NewID()
 	u := User{
-		Meta:    store.NewMeta(store.NewID(), store.At(s.now())),
+		Meta:    store.NewMeta(id, store.At(s.now())),
 		Email:   email,
 		Name:    cmp.Or(p.Name, defaultName(email)),
-		Picture: cmp.Or(p.Picture, defaultPicture(email)),
+		Picture: cmp.Or(p.Picture, s.defaultPicture(id)),
 		Role:    access.RoleUser,
 	}
 	store.SetDefaults(&u.Fields)
@@ -96,57 +125,99 @@ func (s *Service) newUser(p Profile) User {
 }
 
 // Get returns a user, or NotFound.
-func (s *Service) Get(ctx context.Context, id store.ID) (User, error) { return s.users.Get(ctx, id) }
+func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
+	u, err := s.users.Get(ctx, id)
+	return s.current(u), err
+}
 
 // ByEmail returns the user with the email address, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
-	return s.users.First(ctx, store.Eq("email", NormalEmail(email)))
+	forms := emailForms(email)
+	if len(forms) == 1 {
+		u, err := s.users.First(ctx, store.Eq("email", forms[0]))
+		return s.current(u), err
+	}
+	values := make([]any, len(forms))
+	for i, form := range forms {
+		values[i] = form
+	}
+	found, err := s.users.List(ctx, store.Query{Filter: store.In("email", values...)})
+	if err != nil {
+		return User{}, err
+	}
+	for _, form := range forms {
+		for _, u := range found {
+			if u.Email == form {
+				return s.current(u), nil
+			}
+		}
+	}
+	return User{}, store.ErrNotFound
 }
 
 // List returns a page of users.
 func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
-	return listing.Run(ctx, s.users, q, User.View)
+	return listing.Run(ctx, s.users, q, func(u User) View { return s.current(u).View() })
 }
 
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
-// without being an admin; PreconditionFailed: the user has none of the expected versions.
-func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[UpdateInput]) (User, error) {
-	u, err := s.editable(ctx, caller, id, expected)
-	if err != nil {
-		return User{}, err
+// without being an admin; ValidationFailed: the caller changes the email address without being an admin; Conflict: the
+// address is in use; PreconditionFailed: the user is not as expected.
+func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
+	return s.change(ctx, id, func(u User) ([]store.Change, error) {
+		if err := mayChange(u, caller, expected); err != nil {
+			return nil, err
+		}
+		if in.Has("role") && in.Fields.Role != string(u.Role) && !caller.IsAdmin() {
+			return nil, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
+		}
+		patch := in
+		patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
+		patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
+		if in.Has("email") && NormalEmail(in.Fields.Email) != NormalEmail(u.Email) {
+			patch.Fields.Email = NormalEmail(in.Fields.Email)
+			// A reset email to the old address must not work anymore. The epoch ends resets and sessions.
+			changes := append(patch.Changes(s.now()), store.Set("emailVerified", false), store.Inc("epoch", 1))
+			return changes, s.checkEmail(ctx, caller, u, in.Fields.Email)
+		}
+		patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
+		return patch.Changes(s.now()), nil
+	})
+}
+
+// checkEmail fails unless the caller may give the user another email address, and it is valid and free.
+func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u User, email string) error {
+	switch {
+	case !caller.IsAdmin():
+		return apperr.Invalid(apperr.Field{
+			In: "body", Param: "email", Code: apperr.ReadOnly, Message: "Only an admin can change it. Leave it out, or send the current address.",
+		})
+	case !rest.Valid(email, emailRules):
+		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.Format, Message: "Must be an email address."})
 	}
-	if in.Has("role") && !caller.IsAdmin() {
-		return User{}, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
-	}
-	in.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
-	in.Fields.Picture = cmp.Or(in.Fields.Picture, defaultPicture(u.Email))
-	return s.users.UpdateByID(ctx, id, expected, in.Changes(s.now())...)
+	return s.checkFree(ctx, u.ID, email)
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
 // another user, also if an admin. Unauthorized: the caller's password has been changed since it was verified.
-// PreconditionFailed: the user has none of the expected versions.
-func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in PasswordInput) (User, error) {
-	u, err := s.users.Get(ctx, id)
-	if err != nil {
-		return User{}, err
-	}
-	if !caller.Is(id) {
-		return User{}, apperr.New(apperr.Forbidden, "Email and password belong to another user.")
-	}
-	if err := expected.Check(u.Version); err != nil {
-		return User{}, err
-	}
-	hash, err := s.hasher.Hash(ctx, in.Password)
-	if err != nil {
-		return User{}, err
-	}
-	proved := store.And(store.Eq("id", id), store.Eq("epoch", caller.Epoch))
-	u, err = s.users.Update(ctx, proved, store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now())))
-	if apperr.Is(err, apperr.NotFound) {
-		err = wrongPassword()
-	}
-	return u, err
+// PreconditionFailed: the user is not as expected.
+func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
+	var hash string
+	return s.change(ctx, id, func(u User) (changes []store.Change, err error) {
+		switch {
+		case !caller.Is(id):
+			return nil, apperr.New(apperr.Forbidden, "Email and password belong to another user.")
+		case u.Epoch != caller.Epoch:
+			return nil, wrongPassword()
+		}
+		if err := expected.check(u); err != nil {
+			return nil, err
+		}
+		if hash == "" {
+			hash, err = s.hasher.Hash(ctx, in.Password)
+		}
+		return []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, err
+	})
 }
 
 // ResetPassword sets the password of a user who received a reset email. The same write ends all sessions and resets of
@@ -162,20 +233,22 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	if err != nil {
 		return User{}, err
 	}
-	return s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
+	u, err := s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
+	return s.current(u), err
 }
 
 // Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,
 // Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion.
-func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
-	if _, err := s.editable(ctx, caller, id, expected); err != nil {
-		return err
-	}
-	if _, err := s.users.PlanDeletion(ctx, id); err != nil { // before anything changes
-		return err
-	}
-	if _, err := s.users.UpdateByID(ctx, id, expected, store.Inc("epoch", 1)); err != nil { // ends all sessions, if the version is still expected
+func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
+	_, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
+		if err := mayChange(u, caller, expected); err != nil {
+			return nil, err
+		}
+		_, err := s.users.PlanDeletion(ctx, id)           // before anything changes
+		return []store.Change{store.Inc("epoch", 1)}, err // ends all sessions
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.deleteDependents(ctx, id); err != nil { // before the user: after a failure an admin can repeat the request
@@ -196,65 +269,44 @@ func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
 	return nil
 }
 
-// Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
-// unknown addresses. TooManyRequests: too many wrong passwords for the account or from the client. Unavailable: too many
-// concurrent sign-ins. An outdated hash is replaced. The states of the rate limits are also returned with an error.
-func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
-	email = NormalEmail(email)
-	var others []ratelimit.Key
-	network := ratelimit.Network(client.Address)
-	if !client.Trusted {
-		others = []ratelimit.Key{guessesOfAddress.Of(network)}
-	}
-	var u User
-	right, limits, err := s.guesses.Guess(ctx, guessesAtAccount.Of(email), guessesOfClient.Of(email, network), others, func() (right bool, err error) {
-		u, right, err = s.verify(ctx, email, pass)
-		return right, err
-	})
-	if err == nil && !right {
-		err = wrongPassword()
-	}
-	if err != nil {
-		return User{}, limits, err
-	}
-	return u, limits, nil
-}
-
-func (s *Service) verify(ctx context.Context, email, pass string) (u User, right bool, err error) {
-	u, err = s.ByEmail(ctx, email)
-	if err != nil && !apperr.Is(err, apperr.NotFound) {
-		return u, false, err
-	}
-	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // an unknown user has an empty hash, which takes the same time
-	if right && outdated {
-		s.rehash(ctx, u, pass)
-	}
-	return u, right, err
-}
-
-// rehash replaces an outdated hash. After an error, the next sign-in tries again.
-func (s *Service) rehash(ctx context.Context, u User, pass string) {
-	if hash, err := s.hasher.Hash(ctx, pass); err == nil {
-		_, _ = s.users.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("password", u.Password)), store.Set("password", hash))
+// change applies the changes that decide returns for the user, if any, to the version that decide saw: if the user is changed
+// in the meantime, decide is called again.
+func (s *Service) change(ctx context.Context, id store.ID, decide func(User) ([]store.Change, error)) (User, error) {
+	for {
+		u, err := s.Get(ctx, id)
+		if err != nil {
+			return User{}, err
+		}
+		changes, err := decide(u)
+		if err != nil {
+			return User{}, err
+		}
+		if len(changes) == 0 {
+			return u, nil
+		}
+		seen := store.And(store.Eq("id", id), store.Eq("version", u.Version))
+		changed, err := s.users.Update(ctx, seen, changes...)
+		if !apperr.Is(err, apperr.NotFound) {
+			return s.current(changed), err
+		}
 	}
 }
 
-func wrongPassword() error { return apperr.New(apperr.Unauthorized, "Email or password is wrong.") }
-
-// VerifyPassword implements access.PasswordVerifier.
-func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, ratelimit.States, error) {
-	u, limits, err := s.Authenticate(ctx, client, email, pass)
-	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, limits, err
+// mayChange fails with Forbidden unless the caller is the user or an admin, and with PreconditionFailed if the user is not
+// as expected.
+func mayChange(u User, caller access.Principal, expected Expected) error {
+	if err := caller.MayChange(u.ID); err != nil {
+		return err
+	}
+	return expected.check(u)
 }
 
-// editable returns a user that the caller may change, in one of the expected versions.
-func (s *Service) editable(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) (User, error) {
-	u, err := s.users.Get(ctx, id)
-	if err != nil {
-		return User{}, err
+// Expected reports whether a user may be changed that has the view; nil accepts any. See rest.IfMatchView.
+type Expected func(view any) bool
+
+func (e Expected) check(u User) error {
+	if e == nil || e(u.View()) {
+		return nil
 	}
-	if err := caller.MayChange(id); err != nil {
-		return User{}, err
-	}
-	return u, expected.Check(u.Version)
+	return store.ErrStale
 }

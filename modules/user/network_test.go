@@ -1,0 +1,267 @@
+package user
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit/testdb"
+)
+
+// signIn returns the code of a sign-in.
+func signIn(t *testing.T, s *Service, client access.Client, email, password string) apperr.Code {
+	t.Helper()
+	_, _, err := s.Authenticate(t.Context(), client, email, password)
+	return apperr.CodeOf(err)
+}
+
+// lockOut uses up the limit of an account with wrong passwords from ten networks.
+func lockOut(t *testing.T, s *Service, email string) {
+	t.Helper()
+	for i := range 100 {
+		if code := signIn(t, s, address(100+i/10), email, "wrong"); code != apperr.Unauthorized {
+			t.Fatalf("guess %d: %s", i+1, code)
+		}
+	}
+}
+
+// TestKnownNetwork signs in, from a network of an earlier sign-in and from another one, while the limit of the account is used
+// up. The own limit of a known network stays.
+func TestKnownNetwork(t *testing.T) {
+	t.Parallel()
+	s, ada, advance := limited(t)
+	home, phone := access.Client{Address: "2001:db8:1:2::1"}, address(1)
+	for _, client := range []access.Client{home, phone} {
+		if code := signIn(t, s, client, ada.Email, "right"); code != "" {
+			t.Fatal(code)
+		}
+	}
+	lockOut(t, s, ada.Email)
+	for name, test := range map[string]struct {
+		client access.Client
+		want   apperr.Code
+	}{
+		"known":                 {phone, ""},
+		"known /64":             {access.Client{Address: "2001:db8:1:2:ffff::9"}, ""},
+		"another /64":           {access.Client{Address: "2001:db8:1:3::1"}, apperr.TooManyRequests},
+		"another address":       {address(2), apperr.TooManyRequests},
+		"a server with the key": {access.Client{Address: "192.0.2.3", Trusted: true}, apperr.TooManyRequests},
+	} {
+		if code := signIn(t, s, test.client, ada.Email, "right"); code != test.want {
+			t.Errorf("%s: %q, want %q", name, code, test.want)
+		}
+	}
+	for i := range 10 {
+		if code := signIn(t, s, phone, ada.Email, "wrong"); code != apperr.Unauthorized {
+			t.Errorf("known, guess %d: %s", i+1, code)
+		}
+	}
+	if code := signIn(t, s, phone, ada.Email, "right"); code != apperr.TooManyRequests {
+		t.Errorf("known, guess 11: %q", code)
+	}
+	advance(networkTTL)
+	lockOut(t, s, ada.Email)
+	if code := signIn(t, s, home, ada.Email, "right"); code != apperr.TooManyRequests {
+		t.Errorf("30 days later: %q", code)
+	}
+}
+
+// TestSite guesses from many /64 networks of one /48, whose limit is not used up when the account's window ends.
+func TestSite(t *testing.T) {
+	t.Parallel()
+	s, ada, advance := limited(t)
+	networks := 0
+	guess := func(n int, format string) {
+		t.Helper()
+		for i := range n {
+			client := access.Client{Address: fmt.Sprintf(format, networks+i/10)}
+			if code := signIn(t, s, client, ada.Email, "wrong"); code != apperr.Unauthorized {
+				t.Fatalf("guess %d from %s: %s", i+1, client.Address, code)
+			}
+		}
+		networks += n / 10
+	}
+	guess(50, "198.51.100.%d")
+	advance(10 * time.Minute)
+	guess(50, "2001:db8:1:%x::1")
+	advance(5 * time.Minute)
+	guess(50, "2001:db8:1:%x::1")
+	if code := signIn(t, s, access.Client{Address: "2001:db8:1:ffff::1"}, ada.Email, "right"); code != apperr.TooManyRequests {
+		t.Errorf("another network of the site: %q", code)
+	}
+	if code := signIn(t, s, access.Client{Address: "2001:db8:2::1"}, ada.Email, "right"); code != "" {
+		t.Errorf("another site: %s", code)
+	}
+}
+
+// TestReportedLimits checks that only a trusted caller learns the counters that others use up.
+func TestReportedLimits(t *testing.T) {
+	t.Parallel()
+	s, ada, _ := limited(t)
+	names := func(client access.Client, password string) string {
+		_, states, _ := s.Authenticate(t.Context(), client, ada.Email, password)
+		var out []string
+		for _, state := range states {
+			out = append(out, state.Name)
+		}
+		slices.Sort(out)
+		return strings.Join(out, " ")
+	}
+	check := func(when string) {
+		for _, password := range []string{"right", "wrong"} {
+			if got := names(access.Client{Address: "2001:db8::1"}, password); got != "sign-in sign-in-address" {
+				t.Errorf("%s, %s: %s", when, password, got)
+			}
+			if got := names(access.Client{Address: "192.0.2.9", Trusted: true}, password); got != "sign-in sign-in-account" {
+				t.Errorf("%s, %s, trusted: %s", when, password, got)
+			}
+		}
+	}
+	check("before")
+	if err := s.networks.DeleteOf(t.Context(), ada.ID); err != nil {
+		t.Fatal(err)
+	}
+	lockOutRest(t, s, ada.Email)
+	check("when the account's limit is used up")
+}
+
+// lockOutRest guesses until the limit of the account is used up.
+func lockOutRest(t *testing.T, s *Service, email string) {
+	t.Helper()
+	for i := range 200 {
+		if signIn(t, s, address(i), email, "wrong") == apperr.TooManyRequests {
+			return
+		}
+	}
+	t.Fatal("no limit")
+}
+
+// TestClearAttempts checks that the account can be used again from everywhere, and from the client's network.
+func TestClearAttempts(t *testing.T) {
+	t.Parallel()
+	s, ada, _ := limited(t)
+	eve, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "eve@example.com", Password: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lockOut(t, s, ada.Email)
+	lockOut(t, s, eve.Email)
+	if err := s.ClearAttempts(t.Context(), address(100), ada); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range map[int]apperr.Code{1: "", 100: "", 101: apperr.TooManyRequests} { // 101 has used up its own limit
+		if code := signIn(t, s, address(i), ada.Email, "right"); code != want {
+			t.Errorf("network %d: %q, want %q", i, code, want)
+		}
+	}
+	if code := signIn(t, s, address(1), eve.Email, "right"); code != apperr.TooManyRequests {
+		t.Errorf("another account: %q", code)
+	}
+}
+
+// TestNetworks checks what is stored: no address, at most maxNetworks of a user, nothing that has expired, and nothing of a
+// deleted user.
+func TestNetworks(t *testing.T) {
+	t.Parallel()
+	s, ada, advance := limited(t)
+	eve, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "eve@example.com", Password: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxNetworks + 5 {
+		signIn(t, s, address(i), ada.Email, "right")
+		advance(time.Hour)
+		signIn(t, s, address(0), ada.Email, "right") // stays the most recent
+	}
+	signIn(t, s, address(0), eve.Email, "right")
+	stored := func() []network {
+		t.Helper()
+		list, err := s.networks.known.List(t.Context(), store.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	raw, err := json.Marshal(stored())
+	if err != nil || strings.Contains(string(raw), "192.0.2.") {
+		t.Errorf("%s, %v", raw, err)
+	}
+	if n := len(stored()); n != maxNetworks+1 {
+		t.Errorf("%d networks of two users", n)
+	}
+	if known, err := s.networks.has(t.Context(), ada.ID, address(0).Address); !known || err != nil {
+		t.Errorf("the network in use was replaced: %v", err)
+	}
+	if known, err := s.networks.has(t.Context(), ada.ID, address(1).Address); known || err != nil {
+		t.Errorf("the oldest was not replaced: %v", err)
+	}
+	if err := s.Delete(t.Context(), access.Principal{UserID: ada.ID}, ada.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if left := stored(); len(left) != 1 || left[0].UserID != eve.ID {
+		t.Errorf("after the deletion: %+v", left)
+	}
+	advance(networkTTL)
+	if err := s.Sweep(t.Context()); err != nil || len(stored()) != 0 {
+		t.Errorf("after 30 days: %+v, %v", stored(), err)
+	}
+}
+
+// deleting is a hasher that deletes a user while it verifies the password.
+type deleting struct {
+	plain
+	delete func()
+}
+
+func (d *deleting) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
+	if d.delete != nil {
+		d.delete()
+	}
+	return d.plain.Verify(ctx, password, hash)
+}
+
+// TestNetworkOfADeletedUser deletes a user who is signing in. Nothing of the user may be left.
+func TestNetworkOfADeletedUser(t *testing.T) {
+	t.Parallel()
+	db, hasher := testdb.Open(t), &deleting{}
+	s := newService(deps(t, db, hasher, time.Now), Settings{})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ada, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasher.delete = func() {
+		if err := s.Delete(t.Context(), access.Principal{UserID: ada.ID}, ada.ID, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	signIn(t, s, address(1), ada.Email, "right")
+	if n, err := s.networks.known.Count(t.Context(), nil); n != 0 || err != nil {
+		t.Errorf("%d networks are left, %v", n, err)
+	}
+}
+
+// TestSpellingsShareALimit guesses with other spellings of an address.
+func TestSpellingsShareALimit(t *testing.T) {
+	t.Parallel()
+	s, _, _ := limited(t)
+	for i, email := range []string{"äda@bücher.example", "a\u0308da@bücher.example", "äda@BÜCHER.example", "äda@xn--bcher-kva.example", " äda@XN--BCHER-KVA.example "} {
+		for range 2 {
+			if code := signIn(t, s, address(1), email, "wrong"); code != apperr.Unauthorized {
+				t.Fatalf("spelling %d: %s", i, code)
+			}
+		}
+	}
+	if code := signIn(t, s, address(1), "äda@bücher.example", "wrong"); code != apperr.TooManyRequests {
+		t.Errorf("guess 11: %s", code)
+	}
+}

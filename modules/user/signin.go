@@ -1,0 +1,121 @@
+package user
+
+import (
+	"context"
+	"time"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+)
+
+// Rate limits of wrong passwords. Those of an account and of a site do not apply to the networks from which its user signed
+// in: an attacker cannot lock the user out.
+var (
+	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // per account and network
+	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 100, Window: 15 * time.Minute}
+	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
+	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
+)
+
+// attempts returns the counters of a client's wrong passwords at the account of an address in normal form: the client's, of
+// which the first is for this account only, and those that others use up too.
+func attempts(client access.Client, email string) (own, shared []ratelimit.Key) {
+	own = []ratelimit.Key{guessesOfClient.Of(email, ratelimit.Network(client.Address))}
+	if !client.Trusted {
+		own = append(own, guessesOfAddress.Of(ratelimit.Network(client.Address)))
+	}
+	shared = []ratelimit.Key{guessesAtAccount.Of(email)}
+	if site := ratelimit.Site(client.Address); site != ratelimit.Network(client.Address) { // IPv6
+		shared = append(shared, guessesOfSite.Of(email, site))
+	}
+	return own, shared
+}
+
+// Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
+// unknown addresses. TooManyRequests: too many wrong passwords for the account or from the client. Unavailable: too many
+// concurrent sign-ins. An outdated hash is replaced. The states of the rate limits are also returned with an error; those
+// that others use up too, only for a trusted client.
+func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
+	own, shared := attempts(client, NormalEmail(email))
+	var u User
+	right, limits, others, err := s.guesses.Try(ctx, ratelimit.Guess{
+		Own: own, Shared: shared,
+		Exempt: func(ctx context.Context) (bool, error) {
+			u, err := s.ByEmail(ctx, email)
+			if err != nil && !apperr.Is(err, apperr.NotFound) {
+				return false, err
+			}
+			return s.networks.has(ctx, u.ID, client.Address) // also without a user, so that it takes the same time
+		},
+		Check: func() (right bool, err error) {
+			u, right, err = s.verify(ctx, email, pass)
+			return right, err
+		},
+	})
+	if client.Trusted {
+		limits = limits.With(others)
+	}
+	if err == nil && !right {
+		err = wrongPassword()
+	}
+	if err == nil {
+		err = s.recordNetwork(ctx, u, client)
+	}
+	if err != nil {
+		return User{}, limits, err
+	}
+	return u, limits, nil
+}
+
+// recordNetwork records the network of a sign-in, unless the user has been deleted in the meantime.
+func (s *Service) recordNetwork(ctx context.Context, u User, client access.Client) error {
+	added, err := s.networks.add(ctx, u.ID, client.Address)
+	if err != nil || !added {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	if _, err = s.users.Get(ctx, u.ID); apperr.Is(err, apperr.NotFound) {
+		err = s.networks.DeleteOf(ctx, u.ID)
+	}
+	return err
+}
+
+// ClearAttempts forgets the wrong passwords at an account: all of the account, and those of the client's network. Call it
+// when the user has proved the ownership of the email address.
+func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
+	own, shared := attempts(client, NormalEmail(u.Email))
+	_, err := s.limits.Clear(ctx, append(shared, own[0])...)
+	return err
+}
+
+func (s *Service) verify(ctx context.Context, email, pass string) (u User, right bool, err error) {
+	u, err = s.ByEmail(ctx, email)
+	if err != nil && !apperr.Is(err, apperr.NotFound) {
+		return u, false, err
+	}
+	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // an unknown user has an empty hash, which takes the same time
+	if right && outdated {
+		s.rehash(ctx, u, pass)
+	}
+	return u, right, err
+}
+
+// rehash replaces an outdated hash. After an error, the next sign-in tries again.
+func (s *Service) rehash(ctx context.Context, u User, pass string) {
+	if hash, err := s.hasher.Hash(ctx, pass); err == nil {
+		_, _ = s.users.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("password", u.Password)), store.Set("password", hash))
+	}
+}
+
+func wrongPassword() error { return apperr.New(apperr.Unauthorized, "Email or password is wrong.") }
+
+// VerifyPassword implements access.PasswordVerifier.
+func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, ratelimit.States, error) {
+	u, limits, err := s.Authenticate(ctx, client, email, pass)
+	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, limits, err
+}
+
+// Sweep implements kit.Sweeper. It deletes the networks from which no user signed in for long.
+func (s *Service) Sweep(ctx context.Context) error { return s.networks.Sweep(ctx) }
