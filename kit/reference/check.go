@@ -3,7 +3,7 @@ package reference
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"slices"
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
@@ -24,13 +24,25 @@ func (c *Collection[D]) Check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// CheckChanges fails as Check does, for the references among the changes of a stored record. A change to the same value is
-// not checked: the record may have been deleted, or be invisible to the caller.
-func (c *Collection[D]) CheckChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
+// CheckChanges fails as Check does, for the references among the changes of the record with the ID. A change to the same
+// value is not checked: its record may be deleted, or invisible to the caller. NotFound: the record does not exist, and a
+// reference is among the changes.
+func (c *Collection[D]) CheckChanges(ctx context.Context, caller access.Principal, id store.ID, changes []store.Change) error {
 	var unknown []apperr.Field
+	var stored *D
 	for _, r := range c.references {
 		for _, change := range changes {
-			if change.Field != r.field || reflect.DeepEqual(idsOf(change.Value), idsOf(r.of(stored))) {
+			if change.Field != r.field {
+				continue
+			}
+			if stored == nil {
+				doc, err := c.Get(ctx, id)
+				if err != nil {
+					return err
+				}
+				stored = &doc
+			}
+			if slices.Equal(idsOf(change.Value), idsOf(r.of(*stored))) {
 				continue
 			}
 			fields, err := r.check(ctx, caller, change.Value)

@@ -45,22 +45,36 @@ func (e Expanded) ExpandTag() string {
 	return "." + hex.EncodeToString(sum[:8])
 }
 
-// ParseExpand returns the references that the parameter expand of a query string names. ValidationFailed: the collection
-// does not have one of them.
-func (c *Collection[D]) ParseExpand(query url.Values) ([]string, error) {
+// ExpandView adds to a view the referenced records that the parameter expand of a query string names. See List.
+// ValidationFailed: the collection does not have one of the references.
+func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
 	var names []string
 	for _, r := range c.references {
 		if r.parent == nil {
 			names = append(names, r.field)
 		}
 	}
-	return listing.ParseExpand(query, names)
+	names, err := listing.ParseExpand(query, names)
+	if err != nil || names == nil {
+		return view, err
+	}
+	views := []V{view}
+	err = expand(ctx, c, caller, names, views)
+	return views[0], err
 }
 
-// Expand adds the referenced records to views, for the references with the names. The type of the views embeds Expanded and
-// has the fields of the references. A record that does not exist, or that the caller may not see, is null. Expand makes one
-// query per reference and 100 different records. ValidationFailed: the expanded records are larger than 16 MiB together.
-func Expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V) error {
+// List is listing.Run, and adds the referenced records that the query names to the views. Their type embeds Expanded and has
+// the fields of the references. A record that does not exist, or that the caller may not see, is null. List makes one query
+// more per reference and 100 different records. ValidationFailed: the expanded records are larger than 16 MiB together.
+func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
+	page, err := listing.Run(ctx, c, q, view)
+	if err != nil || q.Expand == nil {
+		return page, err
+	}
+	return page, expand(ctx, c, caller, q.Expand, page.Rows)
+}
+
+func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V) error {
 	budget := maxExpanded
 	for _, name := range names {
 		i := slices.IndexFunc(c.references, func(r Reference) bool { return r.field == name })

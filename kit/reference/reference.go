@@ -244,12 +244,3 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 	}
 	return err
 }
-
-// Visible fails with NotFound unless the caller may see the record.
-func Visible(ctx context.Context, target Target, caller access.Principal, id store.ID) error {
-	found, err := target.Find(ctx, caller, []store.ID{id}, "id")
-	if err == nil && len(found) == 0 {
-		err = store.ErrNotFound
-	}
-	return err
-}

@@ -3,6 +3,7 @@ package reference
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/testdb"
 )
@@ -131,13 +133,32 @@ func TestFind(t *testing.T) {
 				code = ""
 			}
 			w.want(targets.MayChange(t.Context(), caller, id), code)
-			w.want(Visible(t.Context(), targets, caller, id), code)
+			_, err := items.GetUnder(t.Context(), caller, id, item)
+			w.want(err, code)
+			w.want(items.MayAdd(t.Context(), caller, id), code)
+			w.want(items.MayChangeUnder(t.Context(), caller, id, item), code)
+			w.want(items.MayChange(t.Context(), caller, item), code)
+			q, err := items.Under(t.Context(), caller, id, listing.Query{})
+			w.want(err, code)
+			if n, err := items.Count(t.Context(), q.Filter); n != 1 || err != nil {
+				t.Errorf("%d items under the target, %v", n, err)
+			}
 		}
 	}
 	public := w.open("public", Public, Own)
 	id := w.add(public, node{UserID: alice.UserID})
 	w.want(public.MayChange(t.Context(), bob, id), apperr.Forbidden)
 	w.want(public.MayChange(t.Context(), alice, id), "")
+	items := w.open("public-items", nil, nil, Under("to", public))
+	item := w.add(items, node{To: id})
+	w.want(items.MayChangeUnder(t.Context(), bob, id, item), apperr.Forbidden)
+	other := w.add(public, node{UserID: alice.UserID})
+	w.want(items.MayChangeUnder(t.Context(), alice, other, item), apperr.NotFound)
+	_, err := items.GetUnder(t.Context(), bob, other, item)
+	w.want(err, apperr.NotFound)
+	if _, err := items.GetUnder(t.Context(), bob, id, item); err != nil {
+		t.Error(err)
+	}
 }
 
 // faults returns the invalid parameters of an error.
@@ -168,12 +189,13 @@ func TestCheck(t *testing.T) {
 			t.Errorf("Check: %s, want %s", got, test.want)
 		}
 		changes := []store.Change{store.Set("to", test.node.To), store.Set("maybe", test.node.Maybe), store.Set("many", test.node.Many), store.Set("name", "x")}
-		if got := fmt.Sprint(faults(nodes.CheckChanges(t.Context(), alice, node{}, changes))); got != test.want {
+		empty, full := w.add(nodes, node{}), w.add(nodes, test.node)
+		if got := fmt.Sprint(faults(nodes.CheckChanges(t.Context(), alice, empty, changes))); got != test.want {
 			t.Errorf("CheckChanges: %s, want %s", got, test.want)
 		}
-		if err := nodes.CheckChanges(t.Context(), alice, test.node, changes); err != nil {
-			t.Errorf("unchanged references: %v", err)
-		}
+		w.want(nodes.CheckChanges(t.Context(), alice, full, changes), "")
+		w.want(nodes.CheckChanges(t.Context(), alice, store.NewID(), changes), apperr.NotFound)
+		w.want(nodes.CheckChanges(t.Context(), alice, store.NewID(), []store.Change{store.Set("name", "x")}), "")
 	}
 	hidden, missing := nodes.Check(t.Context(), alice, node{To: others}), nodes.Check(t.Context(), alice, node{To: unknown})
 	if fmt.Sprint(hidden.(*apperr.Error).Fields) != fmt.Sprint(missing.(*apperr.Error).Fields) {
@@ -187,7 +209,7 @@ func TestExpand(t *testing.T) {
 	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict), To("maybe", targets, Clear), To("many", targets, Clear))
 	mine, others := w.add(targets, node{Name: "mine <&>", UserID: alice.UserID}), w.add(targets, node{Name: "others", UserID: bob.UserID})
 	views := []view{{To: mine, Maybe: &others, Many: []store.ID{mine, others, store.NewID(), mine}}, {To: store.NewID()}}
-	if err := Expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, views); err != nil {
+	if err := expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, views); err != nil {
 		t.Fatal(err)
 	}
 	record := `{"id":"` + mine.Hex() + `","name":"mine <&>","to":"000000000000000000000000","maybe":null,"many":null}`
@@ -203,20 +225,29 @@ func TestExpand(t *testing.T) {
 	}
 	before := views[0].ExpandTag()
 	again := []view{{To: mine, Maybe: &others, Many: views[0].Many}}
-	w.want(Expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, again), "")
+	w.want(expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, again), "")
 	if before == "" || before != again[0].ExpandTag() {
 		t.Errorf("tags %q and %q of the same records", before, again[0].ExpandTag())
 	}
-	w.want(Expand(t.Context(), nodes, admin, []string{"to", "maybe", "many"}, again), "")
+	w.want(expand(t.Context(), nodes, admin, []string{"to", "maybe", "many"}, again), "")
 	if before == again[0].ExpandTag() {
 		t.Error("the tag of other records is the same")
 	}
-	if names, err := nodes.ParseExpand(map[string][]string{"expand": {"to, many"}}); err != nil || fmt.Sprint(names) != "[to many]" {
-		t.Errorf("ParseExpand: %v, %v", names, err)
+	one, err := ExpandView(t.Context(), nodes, alice, url.Values{"expand": {"to, many"}}, view{To: mine})
+	if w.want(err, ""); len(one.Expand) != 2 || string(one.Expand["to"]) == "null" {
+		t.Errorf("%v", one)
+	}
+	if one, err = ExpandView(t.Context(), nodes, alice, nil, view{To: mine}); err != nil || one.Expand != nil || one.ExpandTag() != "" {
+		t.Errorf("%v, %v", one, err)
 	}
 	for _, values := range [][]string{{"userId"}, {"to", "many"}} {
-		_, err := nodes.ParseExpand(map[string][]string{"expand": values})
+		_, err := ExpandView(t.Context(), nodes, alice, url.Values{"expand": values}, view{})
 		w.want(err, apperr.ValidationFailed)
+	}
+	w.add(nodes, node{To: mine})
+	page, err := List(t.Context(), nodes, alice, listing.Query{Query: store.Query{Limit: 5}, Expand: []string{"to"}}, node.view)
+	if w.want(err, ""); len(page.Rows) != 1 || string(page.Rows[0].Expand["to"]) == "null" {
+		t.Errorf("%v", page.Rows)
 	}
 }
 
@@ -227,11 +258,11 @@ func TestExpandTooLarge(t *testing.T) {
 	nodes := w.open("nodes", Public, Public, To("many", targets, Clear))
 	large := w.add(targets, node{Name: strings.Repeat("x", 1<<20)})
 	views := []view{{Many: []store.ID{large, large, large}}}
-	w.want(Expand(t.Context(), nodes, nobody, []string{"many"}, views), "")
+	w.want(expand(t.Context(), nodes, nobody, []string{"many"}, views), "")
 	for range 15 {
 		views = append(views, view{Many: []store.ID{large}})
 	}
-	w.want(Expand(t.Context(), nodes, nobody, []string{"many"}, views), apperr.ValidationFailed)
+	w.want(expand(t.Context(), nodes, nobody, []string{"many"}, views), apperr.ValidationFailed)
 }
 
 // TestOneQuery expands the references of a page, and counts the queries.
@@ -244,8 +275,8 @@ func TestOneQuery(t *testing.T) {
 		id := w.add(targets.Collection, node{})
 		views = append(views, view{To: id, Maybe: &id})
 	}
-	w.want(Expand(t.Context(), nodes, nobody, []string{"to"}, views), "")
-	w.want(Expand(t.Context(), nodes, nobody, nil, views), "")
+	w.want(expand(t.Context(), nodes, nobody, []string{"to"}, views), "")
+	w.want(expand(t.Context(), nodes, nobody, nil, views), "")
 	if targets.calls != 1 {
 		t.Errorf("%d queries, want 1", targets.calls)
 	}
@@ -428,10 +459,10 @@ func (w world) checkRace(targets, nodes *Collection[node], rule OnDelete, referr
 		w.Errorf("rule %d: the created node is missing: %v", rule, missing)
 	case missing == nil && got.Maybe != nil: // no record: expanded as null, and kept by other changes
 		views := []view{got.view()}
-		w.want(Expand(w.Context(), nodes, nobody, []string{"maybe"}, views), "")
+		w.want(expand(w.Context(), nodes, nobody, []string{"maybe"}, views), "")
 		if string(views[0].Expand["maybe"]) != "null" {
 			w.Errorf("rule %d: expanded as %s", rule, views[0].Expand["maybe"])
 		}
-		w.want(nodes.CheckChanges(w.Context(), nobody, got, []store.Change{store.Set("maybe", got.Maybe)}), "")
+		w.want(nodes.CheckChanges(w.Context(), nobody, got.ID, []store.Change{store.Set("maybe", got.Maybe)}), "")
 	}
 }

@@ -92,8 +92,11 @@ func Client(c *gin.Context) access.Client {
 }
 
 // ID returns the path parameter "id". A malformed ID is NotFound, as an unknown one is.
-func ID(c *gin.Context) (store.ID, error) {
-	id, ok := store.ParseID(c.Param("id"))
+func ID(c *gin.Context) (store.ID, error) { return PathID(c, "id") }
+
+// PathID is ID for a path parameter with another name.
+func PathID(c *gin.Context, name string) (store.ID, error) {
+	id, ok := store.ParseID(c.Param(name))
 	if !ok {
 		return id, store.ErrNotFound
 	}

@@ -153,6 +153,12 @@ func (a *API) start(options []Option) {
 	a.URL, a.root = httpServer.URL, s.APIRoot
 }
 
+// Insert stores a record, past the rules of its module.
+func Insert[D store.Document](a *API, collection string, record D) {
+	a.t.Helper()
+	a.must(store.Open[D](a.DB, store.Spec{Name: collection}).Insert(a.t.Context(), record))
+}
+
 func (a *API) must(err error) {
 	a.t.Helper()
 	if err != nil {

@@ -113,6 +113,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: neither the owner nor an admin"
+//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to it"
 //	@Security	UserToken
 //	@Router		/articles/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {

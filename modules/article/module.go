@@ -6,16 +6,20 @@ package article
 import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/reference"
 )
 
-// Module provides the routes of articles.
-type Module struct{ controller *controller }
+// Module provides the routes of articles, to which records of other modules can refer.
+type Module struct {
+	reference.Parent
+	controller *controller
+}
 
 // New creates the module.
 func New(d kit.Deps) *Module {
-	service := &Service{articles: store.Open[Article](d.DB, storeSpec()), now: d.Now}
-	return &Module{&controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
+	articles := reference.Open(d, storeSpec(), Article.View, reference.Public, reference.Own)
+	service := &Service{articles: articles, now: d.Now}
+	return &Module{articles, &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }
 
 var _ kit.Module = (*Module)(nil)

@@ -32,7 +32,7 @@ func start(t *testing.T) *service {
 }
 
 // valid returns the required parameters.
-func (*service) valid() map[string]any {
+func (s *service) valid() map[string]any {
 	return map[string]any{
 		"title": "amber",
 	}

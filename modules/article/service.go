@@ -6,12 +6,13 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/reference"
 	"example.com/ginseng/kit/store"
 )
 
 // Service has the business rules of articles.
 type Service struct {
-	articles *store.Collection[Article]
+	articles *reference.Collection[Article]
 	now      func() time.Time
 }
 
@@ -41,7 +42,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 }
 
 // Delete deletes an article. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
-// article has none of the expected versions.
+// article has none of the expected versions; Conflict: other records refer to it.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if err := s.mayChange(ctx, caller, id); err != nil {
 		return err

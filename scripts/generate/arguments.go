@@ -15,6 +15,7 @@ type call struct {
 	plural  string
 	methods []string
 	rules   map[string][]string // methods by rule
+	under   string
 	owner   bool
 	noOwner bool
 	undo    bool
@@ -41,6 +42,7 @@ func parseArguments(args []string) (call, error) {
 	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&c.plural, "plural", "", "")
+	flags.StringVar(&c.under, "under", "", "")
 	flags.BoolVar(&c.owner, "owner", false, "")
 	flags.BoolVar(&c.noOwner, "no-owner", false, "")
 	flags.BoolVar(&c.undo, "undo", false, "")

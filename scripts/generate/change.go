@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"example.com/ginseng/scripts/internal/registry"
 )
 
 // planChange plans the change of a resource's fields. It merges the difference between the generated module with the old
@@ -43,14 +45,27 @@ func (p *project) planChange(c call) (*plan, error) {
 		return nil, err
 	}
 	next = declare(checked, p.module, p.hasUser(), &wrong)
-	p.checkReferences(next, &wrong)
+	modules, source, err := p.registry()
+	if err != nil {
+		return nil, err
+	}
+	p.resolve(&next, modules, &wrong)
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
 	if err := p.checkClean(); err != nil {
 		return nil, err
 	}
-	return p.merged(old, next, edit.steps())
+	out, err := p.merged(old, next, edit.steps())
+	if err != nil || old.entry() == next.entry() {
+		return out, err
+	}
+	after, err := modules.Replace(old.entry(), next.entry())
+	if err != nil {
+		return nil, editByHand("change", next, err)
+	}
+	out.registry = change{registry.Path, source, after}
+	return out, nil
 }
 
 // checkClean returns an error if the project has changes that are not committed, because git restore undoes the command.

@@ -200,7 +200,7 @@ func TestChangeMistakes(t *testing.T) {
 		"--change note:string:unique":    "flag --change: note cannot become unique, because records without it have the same value; add another field",
 		"--change code:int:unique":       "flag --change: code is unique, and values can become equal when the type changes; add another field",
 		"--add sku:sting":                `field sku: unknown type sting; did you mean string?`,
-		"--add maker:ref(company)":       "field maker: unknown resource company; use one of policy, product, user",
+		"--add maker:ref(company)":       "field maker: unknown resource company; use one of product, user",
 		"--add sku --plural wares":       "flag --plural: cannot change; edit the module by hand",
 		"sku --add sku":                  "name: write one name, and the fields after --add and --change",
 	} {

@@ -35,6 +35,7 @@ func (f *Field) check(bad func(string, ...any)) {
 		bad("unique excludes default")
 	}
 	f.checkBounds(bad)
+	f.checkOnDelete(bad)
 	if f.HasDefault() {
 		f.checkDefault(bad)
 	}

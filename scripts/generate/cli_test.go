@@ -23,6 +23,7 @@ func newProject(t testing.TB) string {
 		swaggerPath:               `{"paths": {"/auth": {}, "/users/{id}": {}}, "definitions": {"rest.Problem": {}, "Problem": {}}}`,
 		"modules/auth/model.go":   "package auth\n\ntype Session struct {\n\tstore.Meta\n}\n\nvar spec = store.Spec{Name: \"sessions\"}\n",
 		"modules/user/model.go":   "package user\n\n// User is a user.\ntype User struct {\n\tstore.Meta `bson:\",inline\"`\n}\n",
+		"modules/user/module.go":  "package user\n\ntype Module struct {\n\treference.Target\n}\n",
 		"modules/policy/model.go": "package policy\n\ntype Policy struct {\n\tstore.Meta\n}\n",
 		registry.Path: `package modules
 
@@ -119,7 +120,7 @@ func TestAddUndo(t *testing.T) {
 	if want := len(before) + 1 + len(fileNames); len(after) != want {
 		t.Errorf("%d files, want %d", len(after), want)
 	}
-	if modules := after[filepath.Join(dir, registry.Path)]; !strings.Contains(modules, "\toctopuses := octopus.New(d)\n\treturn") {
+	if modules := after[filepath.Join(dir, registry.Path)]; !strings.Contains(modules, "\toctopuses := octopus.New(d, users)\n\treturn") {
 		t.Errorf("the registry is\n%s", modules)
 	}
 	want := "name octopus: modules/octopus exists; remove it with --undo, or choose another name\n"
@@ -194,10 +195,10 @@ func TestCollisions(t *testing.T) {
 		"problem a":                  "name problem: the API document has the type Problem; choose another name\n",
 		"sign-in a --plural auth":    "plural auth: the API has the path /auth; choose another with --plural\n",
 		"probe a --plural readyz":    "plural readyz: the API has the path /readyz; choose another with --plural\n",
-		"note a:ref(nobody)":         "field a: unknown resource nobody; use one of policy, user\n",
-		"note a:ref(polcy)":          "field a: unknown resource polcy; did you mean policy?\n",
-		"note a:ref(auth)":           "field a: unknown resource auth; use one of policy, user\n",
-		"--undo user":                "name user: modules/user/module.go does not exist; use one of auth, blogpost, policy, user\n",
+		"note a:ref(nobody)":         "field a: unknown resource nobody; use one of user\n",
+		"note a:ref(usr)":            "field a: unknown resource usr; did you mean user?\n",
+		"note a:ref(auth)":           "field a: unknown resource auth; use one of user\n",
+		"--undo user":                "name user: modules/user/module.go has no go:generate line of this command; delete the module by hand\n",
 		"--undo policy":              "name policy: modules/policy/module.go has no go:generate line of this command; delete the module by hand\n",
 		"--undo ../x":                "name \"../x\": is not in kebab-case\n",
 		"--undo":                     "name: is missing; write --undo NAME\n",

@@ -50,6 +50,8 @@ type Resource struct {
 	Rules   map[string]string // by method; methods without a rule do not exist
 	Owner   bool              // records store the user who created them
 	HasUser bool              // the project has users
+	Under   string            // the resource that records are under, or ""
+	Targets []Target          // what records are under and refer to; set by project.resolve
 }
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
@@ -70,6 +72,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	r.Fields = parseFields(c.args[1:], wrong)
 	r.declareRules(c, wrong)
 	r.declareOwner(c, wrong)
+	r.declareUnder(c, wrong)
 	for _, f := range r.Fields {
 		if !r.Has(methodList) && (f.Search || f.Sort || f.Filter) {
 			wrong.add("field %s: search, sort and filter need the method list", f.Name)
@@ -92,7 +95,7 @@ var declared = []string{"module", "service", "view", "controller", "fields"}
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reflect", "rest", "slices",
+	"access", "apitest", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reference", "reflect", "rest", "slices",
 	"store", "strconv", "strings", "testing", "testkit", "time", "url",
 }
 
@@ -169,6 +172,26 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	}
 }
 
+func (r *Resource) declareUnder(c call, wrong *mistakes) {
+	if r.Under = c.under; r.Under == "" {
+		return
+	}
+	for _, flag := range append(slices.Clone(rules), "owner", "no-owner") {
+		if c.has(flag) {
+			wrong.add("flag --%s: excludes --under; the rules are those of %s", flag, r.Under)
+		}
+	}
+	if r.Under == r.Name {
+		wrong.add("flag --under: %s cannot be under itself", r.Name)
+	}
+	for _, f := range r.Fields {
+		if strings.EqualFold(f.Name, r.UnderField()) {
+			wrong.add("field %s: has the ID of the %s; choose another name", f.Name, r.Under)
+		}
+	}
+	r.Owner = false
+}
+
 // Declaration returns the arguments that declare the resource, in a canonical form: flags only where they differ from the
 // default.
 func (r Resource) Declaration() []string {
@@ -181,6 +204,9 @@ func (r Resource) Declaration() []string {
 	}
 	if chosen := r.Methods(); len(chosen) < len(methods) {
 		out = append(out, "--methods", strings.Join(chosen, ","))
+	}
+	if r.Under != "" {
+		return append(out, "--under", r.Under)
 	}
 	withUsers := Resource{HasUser: true}
 	for _, rule := range rules {
@@ -246,7 +272,11 @@ func (r Resource) entry() registry.Module {
 	if variable == r.Package() {
 		variable += "Module"
 	}
+	call := r.Package() + ".New(d"
+	for _, t := range r.Targets {
+		call += ", " + t.Registered
+	}
 	return registry.Module{
-		Import: path.Join(r.Module, "modules", r.Name), Package: r.Package(), Variable: variable, Call: r.Package() + ".New(d)",
+		Import: path.Join(r.Module, "modules", r.Name), Package: r.Package(), Variable: variable, Call: call + ")",
 	}
 }

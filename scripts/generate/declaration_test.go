@@ -120,7 +120,7 @@ func TestMistakes(t *testing.T) {
 		{"note a:enum(x,x)", []string{"field a: the enum has x twice"}},
 		{"note a:ref", []string{"field a: the resource is missing; write ref(article)"}},
 		{"note a:int:requird", []string{"field a: unknown modifier requird; did you mean required?"}},
-		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, min, max, default"}},
+		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, min, max, default, onDelete"}},
 		{"note a:int:sort:sort", []string{"field a: sort is given twice"}},
 		{"note a:int:sort=1", []string{"field a: sort has no value; write sort"}},
 		{"note a:int:min", []string{"field a: min needs a value; write min=…"}},

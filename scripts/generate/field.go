@@ -23,6 +23,7 @@ type Field struct {
 	Min      string // "": none
 	Max      string
 	Default  string
+	OnDelete string // of a ref: "" is restrict
 
 	index int // among the fields of the resource
 }
@@ -51,7 +52,7 @@ type modifier struct {
 func (f *Field) modifiers() []modifier {
 	return []modifier{
 		{"required", &f.Required, nil}, {"unique", &f.Unique, nil}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
-		{"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default},
+		{"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete},
 	}
 }
 
@@ -159,7 +160,7 @@ var reservedFields = map[string]string{
 	"userid": "is the owner's id", "version": "is the record's version", "accesstoken": "is a credential",
 	"q": "is a list parameter", "page": "is a list parameter", "limit": "is a list parameter", "sort": "is a list parameter",
 	"fields": "is a list parameter", "after": "is a list parameter", "count": "is a list parameter",
-	"view": "is a method of every resource", "meta": "is an embedded struct of every resource",
+	"expand": "is a list parameter", "view": "is a method of every resource", "meta": "is an embedded struct of every resource",
 }
 
 func checkFieldName(name string, bad func(string, ...any)) {

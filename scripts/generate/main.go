@@ -31,7 +31,8 @@ In a generated project: go tool generate …
 NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the default type is string:
   types      string (at most 200 characters), text (at most 100,000), int, float, bool, time, email, url,
              enum(a,b), ref(resource), []string
-  modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE
+  modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
+             onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does)
 
 Flags:
   --plural WORD        path and collection, if the English plural is wrong
@@ -41,6 +42,7 @@ Flags:
   --user LIST          methods for users (default: create,update,delete)
   --public LIST        methods for everyone (default: list,show)
   --owner, --no-owner  store the user who creates a record; only the owner and admins may update and delete (default if users create)
+  --under NAME         nest under a resource: /orders/{id}/items, read and written by those who may read and change the order
   --add FIELD          add a field to a resource; your edits of its files are kept. NAME can be user, for optional fields
   --change FIELD       replace the declaration of a field
   --rename OLD=NEW     rename a field

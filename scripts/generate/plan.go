@@ -60,6 +60,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	registered := map[string]bool{}
 	if invalid == nil {
 		registered = modules.Names()
+		p.resolve(&r, modules, &wrong)
 	}
 	p.checkCollisions(r, registered, &wrong)
 	if err := wrong.err(); err != nil {
@@ -80,7 +81,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	for _, name := range fileNames {
 		out.files = append(out.files, change{path.Join("modules", r.Name, name), nil, files[name]})
 	}
-	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  go run .\n  open http://localhost:9000/docs/\n", r.Name, r.Path(), r.Name)
+	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
 	return out, nil
 }
 
@@ -133,6 +134,9 @@ func (p *project) planUndo(c call) (*plan, error) {
 		}
 		return nil, wrong
 	}
+	if referrers := p.referrers(r.Name); referrers != nil {
+		return nil, mistakes{fmt.Sprintf("name %s: %s refers to it, or is under it; remove that first, or drop its field", r.Name, strings.Join(referrers, ", "))}
+	}
 	modules, source, err := p.registry()
 	if err != nil {
 		return nil, editByHand("remove", r, err)
@@ -145,8 +149,20 @@ func (p *project) planUndo(c call) (*plan, error) {
 	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, verbRemove, done}, nil
 }
 
-// generated returns the resource that a module was generated from.
-func (p *project) generated(name string) (r Resource, err error) {
+// generated returns the resource that a module was generated from, with what it refers to.
+func (p *project) generated(name string) (Resource, error) {
+	r, err := p.declared(name)
+	if err != nil {
+		return r, err
+	}
+	modules, _, _ := p.registry() // the caller reports an invalid one
+	var wrong mistakes
+	p.resolve(&r, modules, &wrong)
+	return r, wrong.err()
+}
+
+// declared returns the resource that a module was generated from, without what it refers to.
+func (p *project) declared(name string) (r Resource, err error) {
 	file := path.Join("modules", name, "module.go")
 	source, err := os.ReadFile(p.path(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,6 +180,13 @@ func (p *project) generated(name string) (r Resource, err error) {
 		var wrong mistakes
 		r = declare(c, p.module, p.hasUser(), &wrong)
 		err = wrong.err()
+	}
+	if err == nil && r.Under != "" {
+		parent, err := p.declared(r.Under)
+		if err != nil {
+			return r, err
+		}
+		r.nest(parent)
 	}
 	if err != nil {
 		return r, fmt.Errorf("%s: invalid go:generate line: %w", file, err)

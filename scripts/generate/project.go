@@ -56,9 +56,7 @@ func (p *project) readModules() error {
 			continue
 		}
 		p.modules = append(p.modules, e.Name())
-		source, err := os.ReadFile(p.path("modules/" + e.Name() + "/model.go"))
-		document := regexp.MustCompile(`(?m)^type ` + goName(e.Name()) + ` struct \{\n\tstore\.Meta`)
-		if err == nil && document.Match(source) {
+		if p.isTarget(e.Name()) {
 			p.resources = append(p.resources, e.Name())
 		}
 	}
@@ -112,18 +110,8 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkReferences reports references to resources that the project does not have.
-func (p *project) checkReferences(r Resource, wrong *mistakes) {
-	for _, f := range r.Fields {
-		if f.Type == typeRef && f.Target != "" && f.Target != r.Name && !slices.Contains(p.resources, f.Target) {
-			wrong.add("field %s: unknown resource %s; %s", quote(f.Name), quote(f.Target), suggest(f.Target, p.resources))
-		}
-	}
-}
-
 // checkCollisions reports what the resource has in common with the project.
 func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
-	p.checkReferences(r, wrong)
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return
 	}
@@ -158,7 +146,7 @@ func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong 
 	} else if slices.Contains(runtimeCollections, r.Plural) {
 		badPlural("the runtime has this collection")
 	}
-	if p.paths[r.Plural] {
+	if r.Under == "" && p.paths[r.Plural] {
 		badPlural("the API has the path %s", r.Path())
 	}
 }

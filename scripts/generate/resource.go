@@ -14,8 +14,12 @@ func (r Resource) Package() string { return packageName(r.Name) }
 // Type returns the type of the stored document.
 func (r Resource) Type() string { return goName(r.Name) }
 
-// Path returns the path of the list.
-func (r Resource) Path() string { return "/" + r.Plural }
+// Path returns the path of the list, under the first parent of the tests.
+func (r Resource) Path() string {
+	return strings.ReplaceAll(r.Route(), ":id", firstID)
+}
+
+const firstID = "000000000000000000000001"
 
 // Collection returns the service's field.
 func (r Resource) Collection() string { return variableName(r.Plural) }
@@ -42,11 +46,6 @@ func (r Resource) Var() string {
 	return "record"
 }
 
-// HasView reports whether a method responds with a record.
-func (r Resource) HasView() bool {
-	return r.Has(methodCreate) || r.Has(methodList) || r.Has(methodShow) || r.Has(methodUpdate)
-}
-
 // Writes reports whether a method stores the time.
 func (r Resource) Writes() bool { return r.Has(methodCreate) || r.Has(methodUpdate) }
 
@@ -56,6 +55,14 @@ func (r Resource) Auth(method string) string { return "auth." + goName(r.Rules[m
 // OwnerOnly reports whether a method is for the owner of the record, and for admins.
 func (r Resource) OwnerOnly(method string) bool {
 	return r.Owner && r.Rules[method] == ruleUser && (method == methodUpdate || method == methodDelete)
+}
+
+// ownersOnly reports whether a method is for the owner of the record, or of the one that it is under.
+func (r Resource) ownersOnly(method string) bool {
+	if above := r.Above(); above != nil {
+		return above.OwnerOnly(methodUpdate) && method != methodList && method != methodShow
+	}
+	return r.OwnerOnly(method)
 }
 
 // Owned reports whether a method is for the owner.
@@ -71,7 +78,7 @@ func (r Resource) Forbidden(method string) string {
 	switch {
 	case r.Rules[method] == ruleAdmin:
 		return "forbidden: not an admin"
-	case r.OwnerOnly(method):
+	case r.ownersOnly(method):
 		return "forbidden: neither the owner nor an admin"
 	}
 	return ""
@@ -79,6 +86,25 @@ func (r Resource) Forbidden(method string) string {
 
 // Uniques returns the unique fields.
 func (r Resource) Uniques() fieldList { return r.Fields.only(func(f Field) bool { return f.Unique }) }
+
+// Indexes returns the indexes in Go, besides those of the list: for unique values, and to find referring records.
+func (r Resource) Indexes() (out []string) {
+	add := func(unique string, fields ...string) {
+		out = append(out, `Fields: []string{"`+strings.Join(fields, `", "`)+`"}`+unique)
+	}
+	for _, f := range r.Uniques() {
+		add(", Unique: true", f.Name)
+	}
+	if r.Under != "" {
+		add("", r.UnderField(), "createdAt")
+	}
+	for _, f := range r.References() {
+		if !f.Unique && !f.Filter {
+			add("", f.Name)
+		}
+	}
+	return out
+}
 
 // Filtered returns the fields to filter by, without those of every resource.
 func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
@@ -116,8 +142,9 @@ func (l fieldList) names() []string {
 // Quoted returns the names as Go strings.
 func (l fieldList) Quoted() string { return `"` + strings.Join(l.names(), `", "`) + `"` }
 
-// Listed returns the names with commas.
+// Listed returns the names with commas and spaces, Joined with commas.
 func (l fieldList) Listed() string { return strings.Join(l.names(), ", ") }
+func (l fieldList) Joined() string { return strings.Join(l.names(), ",") }
 
 // Spoken returns the names as in a sentence.
 func (l fieldList) Spoken() string {

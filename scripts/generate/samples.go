@@ -105,7 +105,7 @@ func (f Field) Valid() string {
 	case typeURL:
 		return `fmt.Sprintf("https://example.com/%d", s.calls)`
 	case typeRef:
-		return "store.NewID().Hex()"
+		return "s.new" + goName(f.Target) + "(store.NewID())"
 	}
 	width := min(max(f.MinLength(), 4), f.MaxLength())
 	if width < 4 { // base 36 has enough values

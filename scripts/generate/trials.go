@@ -69,7 +69,7 @@ func (r Resource) Callers() (out []caller) {
 		rows = append(rows, [2]string{"user", `s.SignUp("user").Token`}, [2]string{"admin", `s.SignUp("admin").Token`},
 			[2]string{"deleted user", "s.DeletedUser().Token"}, [2]string{"demoted admin", "s.DemotedAdmin().Token"})
 	}
-	if r.Owner {
+	if r.Owner || r.Above() != nil && r.Above().Owner {
 		rows = append(rows, [2]string{"owner", "s.owner.Token"})
 	}
 	for _, row := range rows {
@@ -89,7 +89,7 @@ func (r Resource) status(method, caller string) int {
 		rule == ruleMaster && caller != "master key",
 		(rule == ruleUser || rule == ruleAdmin) && !signedIn:
 		return 401
-	case rule == ruleAdmin && caller != "admin", r.OwnerOnly(method) && (caller == "user" || caller == "demoted admin"):
+	case rule == ruleAdmin && caller != "admin", r.ownersOnly(method) && (caller == "user" || caller == "demoted admin"):
 		return 403
 	}
 	return map[string]int{methodCreate: 201, methodList: 200, methodShow: 200, methodUpdate: 200, methodDelete: 204}[method]
@@ -182,7 +182,7 @@ func (r Resource) Records() (out []string) {
 	for record := range 3 {
 		var pairs []string
 		for _, f := range r.Fields {
-			if f.Required || f.Search || f.Sort || f.Filter {
+			if (f.Required || f.Search || f.Sort || f.Filter) && f.Target != r.Name {
 				pairs = append(pairs, fmt.Sprintf("%q: %s", f.Name, f.Sent(f.sample(record))))
 			}
 		}
@@ -202,6 +202,9 @@ func (r Resource) Queries() (out []query) {
 	newest := []int{2, 1, 0}
 	add("", newest)
 	for _, f := range r.Sorted() {
+		if f.IsRef() && f.Target == r.Name {
+			continue // the records of the test refer to none
+		}
 		records := []int{0, 1, 2}
 		if f.Type != "" {
 			slices.SortStableFunc(records, func(a, b int) int { return f.compare(f.sample(a), f.sample(b)) })
@@ -214,6 +217,9 @@ func (r Resource) Queries() (out []query) {
 		return slices.DeleteFunc(slices.Clone(newest), func(record int) bool { return !matches(record) })
 	}
 	for _, f := range r.Filtered() {
+		if f.Target == r.Name {
+			continue // the records of the test refer to none
+		}
 		for _, operator := range append([]string{""}, f.kind().operators...) {
 			name := f.Name
 			if operator != "" {

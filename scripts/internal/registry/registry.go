@@ -249,6 +249,39 @@ func (r *Registry) Remove(m Module) ([]byte, error) {
 	return Apply(r.source, edits)
 }
 
+// Replace returns the source with another constructor call for a module. The constructor lines that the new call needs, and
+// that follow, are moved before it. It returns an error if the line differs from that of m.
+func (r *Registry) Replace(m, next Module) ([]byte, error) {
+	statement, call := r.constructor(m.Variable)
+	if statement == nil || r.text(call) != m.Call {
+		return nil, fmt.Errorf("%s was edited: it does not have %q", Path, m.Constructor())
+	}
+	needed := map[ast.Stmt]bool{}
+	var need func(ast.Expr)
+	need = func(call ast.Expr) {
+		eachName(call, nil, func(name *ast.Ident) {
+			if other, call := r.constructor(name.Name); other != nil && other.Pos() > statement.Pos() && !needed[other] {
+				needed[other] = true
+				need(call)
+			}
+		})
+	}
+	after, err := parser.ParseExpr(next.Call)
+	if err != nil {
+		return nil, err
+	}
+	need(after)
+	moved := ""
+	edits := []Edit{{r.offset(call.Pos()), len(m.Call), next.Call}}
+	for _, other := range r.body.List {
+		if needed[other] {
+			moved += r.text(other) + "\n"
+			edits = append(edits, r.cut(other))
+		}
+	}
+	return Apply(r.source, append(edits, Edit{r.lineStart(statement.Pos()), 0, moved}))
+}
+
 // constructor returns the statement variable := package.New(…).
 func (r *Registry) constructor(variable string) (ast.Stmt, *ast.CallExpr) {
 	for _, statement := range r.body.List {

@@ -198,3 +198,35 @@ func TestKeepMerge(t *testing.T) {
 		t.Error("Keep removed a module that another uses")
 	}
 }
+
+// TestReplace gives a module two more arguments, whose constructors follow it.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	tags := Module{"example.com/shop/modules/tag", "tag", "tags", "tag.New(d, labels)", ""}
+	labels := Module{"example.com/shop/modules/label", "label", "labels", "label.New(d)", ""}
+	other := Module{"example.com/shop/modules/other", "other", "others", "other.New(d, articles)", ""}
+	source := full
+	for _, m := range []Module{labels, other, tags} {
+		source = insert(t, source, m)
+	}
+	next := articles
+	next.Call = "article.New(d, users, tags)"
+	got, err := parse(t, source).Replace(articles, next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"users)\n\tlabels := label.New(d)\n\ttags := tag.New(d, labels)\n\tarticles := article.New(d, users, tags)\n\tothers := other.New(d, articles)\n\treturn",
+		"articles,\n\t\tlabels,\n\t\tothers,\n\t\ttags,\n",
+	} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if back, err := parse(t, string(got)).Replace(next, articles); err != nil || strings.Contains(string(back), "users, tags") {
+		t.Errorf("%v\n%s", err, back)
+	}
+	if _, err := parse(t, source).Replace(next, articles); err == nil {
+		t.Error("Replace changed a line that was edited")
+	}
+}

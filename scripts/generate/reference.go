@@ -1,0 +1,420 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/scripts/internal/registry"
+)
+
+// Rules of a reference when the record that it refers to is deleted.
+const (
+	onRestrict = "restrict"
+	onCascade  = "cascade"
+	onClear    = "clear"
+)
+
+// IsRef reports whether the field refers to records.
+func (f Field) IsRef() bool { return f.Target != "" }
+
+// checkOnDelete reports a rule that the field cannot have. restrict is the default, which is not written.
+func (f *Field) checkOnDelete(bad func(string, ...any)) {
+	switch {
+	case f.OnDelete == "":
+	case !f.IsRef():
+		bad("onDelete is only for references")
+	case !slices.Contains([]string{onRestrict, onCascade, onClear}, f.OnDelete):
+		bad("onDelete=%s is unknown; %s", f.OnDelete, suggest(f.OnDelete, []string{onRestrict, onCascade, onClear}))
+	case f.OnDelete == onClear && f.Required:
+		bad("onDelete=clear excludes required; write restrict or cascade")
+	case f.OnDelete == onCascade && f.IsList():
+		bad("onDelete=cascade is not possible for a list; write restrict or clear")
+	case f.OnDelete == onRestrict:
+		f.OnDelete = ""
+	}
+}
+
+// Declare returns the declaration of a reference in Go.
+func (r Resource) Declare(f Field) string {
+	rule := "reference.Restrict"
+	if f.OnDelete != "" {
+		rule = "reference." + goName(f.OnDelete)
+	}
+	if f.Target == r.Name {
+		return fmt.Sprintf("reference.ToSelf(%q, %s)", f.Name, rule)
+	}
+	return fmt.Sprintf("reference.To(%q, %s, %s)", f.Name, r.targetOf(f).Argument(), rule)
+}
+
+// targetOf returns what a field refers to.
+func (r Resource) targetOf(f Field) Target {
+	for _, t := range r.Targets {
+		if t.Name == f.Target {
+			return t
+		}
+	}
+	return Target{Resource: r, Registered: "self"}
+}
+
+// Target is a resource that another refers to, or is under.
+type Target struct {
+	Resource
+	Registered string // its variable in modules.go
+	Parent     bool
+}
+
+// Argument returns the parameter of New.
+func (t Target) Argument() string { return t.Collection() }
+
+// Interface returns the type of the parameter.
+func (t Target) Interface() string {
+	if t.Parent {
+		return "reference.Parent"
+	}
+	return "reference.Target"
+}
+
+// accounts are the users as a target.
+func (p *project) accounts() Resource {
+	return Resource{
+		Module: p.module, Name: "user", Plural: "users", HasUser: true,
+		Fields: fieldList{{Name: "email", Type: typeEmail, Unique: true, Required: true}},
+		Rules:  map[string]string{methodShow: rulePublic, methodDelete: ruleAdmin},
+	}
+}
+
+// target returns the resource that a reference or --under names.
+func (p *project) target(name string) (Resource, error) {
+	if name == "user" {
+		return p.accounts(), nil
+	}
+	return p.declared(name)
+}
+
+// isTarget reports whether a module can be referred to.
+func (p *project) isTarget(name string) bool {
+	source, err := os.ReadFile(p.path("modules/" + name + "/module.go"))
+	return err == nil && (strings.Contains(string(source), "reference.Target") || strings.Contains(string(source), "reference.Parent"))
+}
+
+// resolve finds what the resource refers to.
+func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistakes) {
+	r.Targets = nil
+	if r.Under != "" {
+		p.addTarget(r, "flag --under", r.Under, modules, wrong)
+	}
+	for _, f := range r.Fields {
+		if f.IsRef() && f.Target != r.Name {
+			p.addTarget(r, "field "+quote(f.Name), f.Target, modules, wrong)
+		}
+	}
+}
+
+func (p *project) addTarget(r *Resource, where, name string, modules *registry.Registry, wrong *mistakes) {
+	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Name == name }) {
+		return
+	}
+	if !slices.Contains(p.resources, name) {
+		wrong.add("%s: unknown resource %s; %s", where, quote(name), suggest(name, p.resources))
+		return
+	}
+	target, err := p.target(name)
+	if err != nil {
+		wrong.add("%s: %v", where, err)
+		return
+	}
+	t := Target{Resource: target, Parent: name == r.Under}
+	if modules != nil {
+		for _, m := range modules.Modules() {
+			if m.Import == target.entry().Import {
+				t.Registered = m.Variable
+			}
+		}
+		if t.Registered == "" {
+			wrong.add("%s: %s does not create %s", where, registry.Path, name)
+		}
+	}
+	switch {
+	case target.seeRule() == "":
+		wrong.add("%s: no caller can read %s; they have neither show nor list", where, target.Many())
+	case t.Parent && name == "user":
+		wrong.add("%s: records of users have an owner: omit the flag", where)
+	case t.Parent && target.Under != "":
+		wrong.add("%s: %s is under %s; more than two levels are not possible", where, name, target.Under)
+	case p.refersTo(target, r.Name):
+		wrong.add("%s: %s refers to %s already, and a cycle is not possible", where, name, r.Name)
+	}
+	if t.Parent {
+		r.nest(target)
+	}
+	r.Targets = append(r.Targets, t)
+}
+
+// refersTo reports whether a resource refers to another, directly or through others.
+func (p *project) refersTo(r Resource, name string) bool {
+	for _, target := range r.targetNames() {
+		if target == name && target != r.Name {
+			return true
+		}
+		if target == r.Name || target == "user" {
+			continue
+		}
+		if next, err := p.declared(target); err == nil && p.refersTo(next, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// targetNames returns the names of the resources that r refers to, or is under.
+func (r Resource) targetNames() (out []string) {
+	if r.Under != "" {
+		out = append(out, r.Under)
+	}
+	for _, f := range r.Fields {
+		if f.IsRef() {
+			out = append(out, f.Target)
+		}
+	}
+	return out
+}
+
+// referrers returns the resources that refer to a resource, or are under it.
+func (p *project) referrers(name string) (out []string) {
+	for _, module := range p.modules {
+		if r, err := p.declared(module); err == nil && module != name && slices.Contains(r.targetNames(), name) {
+			out = append(out, module)
+		}
+	}
+	return out
+}
+
+// nest gives a resource under another the rules of its parent: it is read by those who may read the parent, and written by
+// those who may change it.
+func (r *Resource) nest(parent Resource) {
+	write := parent.Rules[methodUpdate]
+	for _, method := range []string{methodDelete, methodCreate} {
+		if write == "" {
+			write = parent.Rules[method]
+		}
+	}
+	for _, method := range r.Methods() {
+		if r.Rules[method] = write; method == methodList || method == methodShow {
+			r.Rules[method] = parent.seeRule()
+		}
+	}
+}
+
+// seeRule returns who may read records, "" if there is no method to read them.
+func (r Resource) seeRule() string {
+	if rule := r.Rules[methodShow]; rule != "" {
+		return rule
+	}
+	return r.Rules[methodList]
+}
+
+var accessOf = map[string]string{
+	rulePublic: "reference.Public", ruleUser: "reference.Users", ruleAdmin: "reference.Admins", ruleMaster: "reference.Master",
+}
+
+// See returns who may refer to records and expand them, in Go; Change who may change what is under them.
+func (r Resource) See() string {
+	if r.Under != "" {
+		return "nil"
+	}
+	if rule := r.seeRule(); rule != "" {
+		return accessOf[rule]
+	}
+	return "reference.Master"
+}
+
+// Change: see See.
+func (r Resource) Change() string {
+	if r.Under != "" {
+		return "nil"
+	}
+	for _, method := range []string{methodUpdate, methodDelete, methodCreate} {
+		if r.OwnerOnly(method) {
+			return "reference.Own"
+		}
+		if rule := r.Rules[method]; rule != "" {
+			return accessOf[rule]
+		}
+	}
+	return "reference.Master"
+}
+
+// References returns the fields that refer to records.
+func (r Resource) References() fieldList { return r.Fields.only(Field.IsRef) }
+
+// IsSelf reports whether records refer to records of the same resource.
+func (r Resource) IsSelf() bool { return slices.Contains(r.targetNames(), r.Name) }
+
+// Above returns the parent of the records, nil if there is none.
+func (r Resource) Above() *Target {
+	if r.Under == "" || len(r.Targets) == 0 {
+		return nil
+	}
+	return &r.Targets[0]
+}
+
+// NeedsCaller reports whether the service has the caller of a method as a parameter.
+func (r Resource) NeedsCaller(method string) bool {
+	refers := len(r.References()) > 0
+	switch {
+	case r.Under != "":
+		return true
+	case method == methodCreate:
+		return r.Owner || refers
+	case method == methodList:
+		return refers
+	case method == methodUpdate:
+		return r.OwnerOnly(method) || refers
+	}
+	return r.OwnerOnly(method)
+}
+
+// Parameters returns the first parameters of a service's method, and Arguments the arguments of the controller.
+func (r Resource) Parameters(method string) (out string) {
+	if r.NeedsCaller(method) {
+		out = "caller access.Principal, "
+	}
+	if r.Under != "" {
+		out += r.UnderVariable() + " store.ID, "
+	}
+	return out
+}
+
+// Arguments: see Parameters.
+func (r Resource) Arguments(method string) (out string) {
+	if r.NeedsCaller(method) {
+		out = "rest.Caller(g), "
+	}
+	if r.Under != "" {
+		out += r.UnderVariable() + ", "
+	}
+	return out
+}
+
+// UnderField returns the field with the parent's ID in JSON, UnderVariable and UnderGo its names in Go.
+func (r Resource) UnderField() string    { return variableName(r.Under) + "Id" }
+func (r Resource) UnderVariable() string { return variableName(r.Under) + "ID" }
+func (r Resource) UnderGo() string       { return goName(r.Under) + "ID" }
+
+// parameter returns the name of the path parameter with the record's ID. Gin allows one name per place in a path.
+func (r Resource) parameter() string {
+	if r.Under == "" {
+		return "id"
+	}
+	return variableName(r.Name) + "Id"
+}
+
+// ID returns the expression of the record's ID in the controller.
+func (r Resource) ID() string {
+	if r.Under == "" {
+		return "rest.ID(g)"
+	}
+	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
+}
+
+// Route returns the path of the list for Gin, RouteOne that of a record, and DocPath and DocOne those for the document.
+func (r Resource) Route() string {
+	if above := r.Above(); above != nil {
+		return above.Route() + "/:id/" + r.Plural
+	}
+	return "/" + r.Plural
+}
+
+// RouteOne: see Route.
+func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
+
+// DocPath: see Route.
+func (r Resource) DocPath() string { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
+
+// DocOne: see Route.
+func (r Resource) DocOne() string { return r.DocPath() + "/{" + r.parameter() + "}" }
+
+// The methods below are what the templates of the tests use.
+
+// Referred returns the resources of which the tests store records to refer to.
+func (r Resource) Referred() []Target {
+	if r.IsSelf() {
+		return append(slices.Clone(r.Targets), Target{Resource: r})
+	}
+	return r.Targets
+}
+
+// Unique returns values for the required unique fields of a record with the ID id, as elements of the struct.
+func (t Target) Unique() string {
+	var fields []string
+	for _, f := range t.Fields {
+		if !f.Unique || !f.Required {
+			continue
+		}
+		value := "id.Hex()"
+		switch number := "int64(id[10])<<8 + int64(id[11])"; {
+		case f.IsRef():
+			value = "id"
+		case f.Type == typeInt:
+			value = number
+		case f.Type == typeTime:
+			value = "store.At(time.Unix(" + number + ", 0))"
+		}
+		fields = append(fields, f.Go()+": "+value)
+	}
+	if fields == nil {
+		return ""
+	}
+	if t.Name == "user" {
+		return ", " + strings.Join(fields, ", ")
+	}
+	return ", Fields: " + t.GoPackage() + ".Fields{" + strings.Join(fields, ", ") + "}"
+}
+
+// GoPackage returns the package of the target in the test.
+func (t Target) GoPackage() string {
+	if t.Registered == "" {
+		return "module"
+	}
+	return t.Package()
+}
+
+// deletion is a row of TestReferences: a referenced record that is deleted.
+type deletion struct {
+	Field, New, Path, Token string
+	IsList                  bool
+	Deleted, Shown          int // status
+}
+
+// Deletions returns the rows of TestReferences.
+func (r Resource) Deletions() (out []deletion) {
+	for _, f := range r.References() {
+		target := r.targetOf(f)
+		rule := target.Rules[methodDelete]
+		if rule == "" || target.Under != "" {
+			continue
+		}
+		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", IsList: f.IsList(), Deleted: 204, Shown: 200}
+		d.Token = map[string]string{
+			ruleUser: `s.SignUp("admin").Token`, ruleAdmin: `s.SignUp("admin").Token`, ruleMaster: "testkit.MasterKey", rulePublic: `""`,
+		}[rule]
+		switch f.OnDelete {
+		case "":
+			d.Deleted = 409
+		case onCascade:
+			d.Shown = 404
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// Value returns an ID as the value of the field, in Go.
+func (f Field) Value(id string) string {
+	if f.IsList() {
+		return "[]any{" + id + "}"
+	}
+	return id
+}
