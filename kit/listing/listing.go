@@ -35,6 +35,9 @@ const (
 	Time
 	ID
 	Enum
+	Date
+	UUID
+	Decimal
 )
 
 // Filter declares a field that a list can be filtered by.
@@ -42,6 +45,7 @@ type Filter struct {
 	Field  string
 	Type   Type
 	Values []string // of an Enum
+	List   bool     // the field is a list; the filter selects records whose list contains the value
 }
 
 // Spec declares the list of a resource. Names are those of the view's fields, which the document has too.
@@ -70,7 +74,7 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 		add(field)
 	}
 	for _, f := range s.Filter {
-		if !slices.Contains(s.Sort, f.Field) {
+		if !f.List && !slices.Contains(s.Sort, f.Field) { // no engine has an index of lists that is worth its size
 			add(f.Field, defaultSort)
 		}
 	}

@@ -53,7 +53,7 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	}
 	for _, f := range spec.Filter {
 		l.conditions = append(l.conditions, condition{f, store.OpEq, f.Field})
-		for _, op := range f.Type.operators() {
+		for _, op := range f.operators() {
 			l.conditions = append(l.conditions, condition{f, op, f.Field + "[" + string(op) + "]"})
 		}
 	}
@@ -313,11 +313,14 @@ func (p *parser) condition(c condition) store.Filter {
 			}
 			values = append(values, v)
 		}
-		return store.In(c.Field, values...)
+		return store.Membership{Field: c.Field, Values: values, List: c.List}
 	}
 	v, ok := p.value(c, p.values.Get(c.name))
 	if !ok {
 		return nil
+	}
+	if c.List {
+		return store.Contains(c.Field, v)
 	}
 	return store.Comparison{Op: c.op, Field: c.Field, Value: v}
 }
@@ -326,11 +329,13 @@ func (p *parser) condition(c condition) store.Filter {
 const opIn store.Op = "in"
 
 // operators returns the names in brackets.
-func (t Type) operators() []store.Op {
-	if t == Bool {
+func (f Filter) operators() []store.Op {
+	switch {
+	case f.List:
+		return []store.Op{opIn}
+	case f.Type == Bool:
 		return []store.Op{store.OpNe}
-	}
-	if t == ID || t == Enum {
+	case f.Type == ID, f.Type == Enum, f.Type == UUID:
 		return []store.Op{store.OpNe, opIn}
 	}
 	return []store.Op{store.OpGt, store.OpGte, store.OpLt, store.OpLte, store.OpNe, opIn}
@@ -356,6 +361,12 @@ func (p *parser) value(c condition, text string) (any, bool) {
 		v, fault = rest.ParseBool(text)
 	case Time:
 		v, fault = rest.ParseTime(text)
+	case Date:
+		v, fault = rest.ParseDate(text)
+	case UUID:
+		v, fault = rest.ParseUUID(text)
+	case Decimal:
+		v, fault = rest.ParseDecimal(text)
 	default:
 		v, fault = rest.ParseID(text)
 	}

@@ -2,13 +2,9 @@ package rest
 
 import (
 	"encoding/json"
-	"math"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-playground/validator/v10"
@@ -20,15 +16,16 @@ import (
 // Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. The error is that
 // of Body, or ValidationFailed with every invalid parameter, in the order of the fields.
 //
-// Fields are string, bool, int64, float64, store.Time, store.ID, []string (a JSON array, a repeated form parameter, or
-// one comma-separated string), a type that implements Parser, or a pointer to one of these. The fields of embedded structs
+// Fields are string, bool, int64, float64, store.Time, Date, ID, UUID and Decimal (a JSON string or number), lists of
+// these (a JSON array, a repeated form parameter, or one comma-separated string), a type that implements Parser, or a
+// pointer to one of these. The fields of embedded structs
 // are parameters too. A parameter that is absent, null, or empty (an empty form value, string or list) has the default of
 // its field, or else its zero value, in which lists are empty and pointers nil. Tags:
 //
 //   - json: the name.
 //   - default: the default; see store.SetDefaults.
 //   - validate: rules of github.com/go-playground/validator for parameters that are not empty, and maxbytes=N, uncommon (not
-//     a common password), dnslabel (an RFC 1123 label of any length), plain (no control characters), plain_http_url (a URL
+//     a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N of a Decimal, plain (no control characters), plain_http_url (a URL
 //     that is safe in a page). required, the first rule, rejects an absent or empty parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //
@@ -145,7 +142,7 @@ func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, faul
 	if inForm {
 		faults = f.bodyFault(f.fromForm(texts, target))
 	} else {
-		faults = f.bodyFault(f.fromJSON(raw, target))
+		faults = f.bodyFault(f.fromJSON(string(raw), target))
 	}
 	if kind := target.Kind(); (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
 		return true, true, faults
@@ -191,49 +188,51 @@ func allocate(dst reflect.Value) reflect.Value {
 }
 
 func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
-	if list, ok := dst.Addr().Interface().(*[]string); ok {
+	if dst.Kind() == reflect.Slice {
 		if len(texts) == 1 {
 			texts = strings.Split(texts[0], ",")
 		}
-		return f.setList(texts, list)
+		return f.setList(texts, dst, f.setScalar)
 	}
 	if len(texts) != 1 {
 		return &apperr.Field{Code: apperr.Type, Message: "Must be given once."}
 	}
-	if _, ok := dst.Addr().Interface().(*string); ok {
-		return f.setScalar(texts[0], dst)
-	}
-	return f.setScalar(strings.TrimSpace(texts[0]), dst)
+	return f.setScalar(texts[0], dst)
 }
 
-func (f field) fromJSON(raw json.RawMessage, dst reflect.Value) *apperr.Field {
+func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
+	text := raw
 	switch p := dst.Addr().Interface().(type) {
-	case *[]string:
-		var items []*string
-		if json.Unmarshal(raw, &items) != nil || slices.Contains(items, nil) {
-			return wrongType("a list of strings")
-		}
-		list := make([]string, len(items))
-		for i, item := range items {
-			list[i] = *item
-		}
-		return f.setList(list, p)
-	case *string, *store.ID, *store.Time:
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
+	case *string, *store.ID, *store.Time, *store.Date, *store.UUID:
+		if json.Unmarshal([]byte(raw), &text) != nil || raw == "null" {
 			return wrongType("a string")
 		}
+	case *store.Decimal:
+		if p.UnmarshalJSON([]byte(raw)) == nil && raw != "null" {
+			return nil
+		}
+		return wrongType(decimalForm)
+	}
+	if dst.Kind() != reflect.Slice {
 		return f.setScalar(text, dst)
 	}
-	return f.setScalar(string(raw), dst)
+	var items []json.RawMessage
+	if json.Unmarshal([]byte(raw), &items) != nil {
+		return wrongType("a list")
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = string(item)
+	}
+	return f.setList(texts, dst, f.fromJSON)
 }
 
 func (f field) setScalar(text string, dst reflect.Value) (fault *apperr.Field) {
+	if _, isString := dst.Addr().Interface().(*string); !isString || f.trim {
+		text = strings.TrimSpace(text)
+	}
 	switch p := dst.Addr().Interface().(type) {
 	case *string:
-		if f.trim {
-			text = strings.TrimSpace(text)
-		}
 		if fault = CheckString(text); fault == nil {
 			*p = text
 		}
@@ -241,102 +240,36 @@ func (f field) setScalar(text string, dst reflect.Value) (fault *apperr.Field) {
 		*p, fault = ParseTime(text)
 	case *store.ID:
 		*p, fault = ParseID(text)
+	case *store.Date:
+		*p, fault = ParseDate(text)
+	case *store.UUID:
+		*p, fault = ParseUUID(text)
+	case *store.Decimal:
+		*p, fault = ParseDecimal(text)
+	case *bool:
+		*p, fault = ParseBool(text)
+	case *int64:
+		*p, fault = ParseInt(text)
+	case *float64:
+		*p, fault = ParseFloat(text)
 	default:
-		switch dst.Kind() {
-		case reflect.Bool:
-			var b bool
-			b, fault = ParseBool(text)
-			dst.SetBool(b)
-		case reflect.Int64:
-			var n int64
-			n, fault = ParseInt(text)
-			dst.SetInt(n)
-		case reflect.Float64:
-			var x float64
-			x, fault = ParseFloat(text)
-			dst.SetFloat(x)
-		default:
-			panic("rest: a parameter cannot have the type " + dst.Type().String())
-		}
+		panic("rest: a parameter cannot have the type " + dst.Type().String())
 	}
 	return fault
 }
 
-// setList sets a list of strings, without the empty ones.
-func (f field) setList(texts []string, dst *[]string) *apperr.Field {
-	list := make([]string, 0, len(texts))
+// setList sets a list with a function that sets an item, without empty strings.
+func (f field) setList(texts []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
+	list := reflect.MakeSlice(dst.Type(), 0, len(texts))
 	for _, text := range texts {
-		var item string
-		if fault := f.setScalar(text, reflect.ValueOf(&item).Elem()); fault != nil {
+		item := reflect.New(dst.Type().Elem()).Elem()
+		if fault := set(text, item); fault != nil {
 			return fault
 		}
-		if item != "" {
-			list = append(list, item)
+		if item.Kind() != reflect.String || item.Len() > 0 {
+			list = reflect.Append(list, item)
 		}
 	}
-	*dst = list
+	dst.Set(list)
 	return nil
-}
-
-// The parsers below are for parameters of bodies and of query strings. The *apperr.Field is nil for a valid value; else it
-// has Code and Message, and the caller sets In and Param. An ID that cannot be parsed has the code format, any other
-// scalar type.
-
-// maxInt is the largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
-const maxInt = 1<<53 - 1
-
-// ParseInt parses an integer within ±(2^53-1).
-func ParseInt(s string) (int64, *apperr.Field) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n > maxInt || n < -maxInt {
-		return 0, wrongType("an integer between -9007199254740991 and 9007199254740991")
-	}
-	return n, nil
-}
-
-// ParseFloat parses a finite number.
-func ParseFloat(s string) (float64, *apperr.Field) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0, wrongType("a number")
-	}
-	return x, nil
-}
-
-// ParseBool parses true or false.
-func ParseBool(s string) (bool, *apperr.Field) {
-	if s != "true" && s != "false" {
-		return false, wrongType("true or false")
-	}
-	return s == "true", nil
-}
-
-// ParseTime parses an RFC 3339 time.
-func ParseTime(s string) (store.Time, *apperr.Field) {
-	t, err := store.ParseTime(s)
-	if err != nil {
-		return t, wrongType("a time such as 2006-01-02T15:04:05.000Z")
-	}
-	return t, nil
-}
-
-// ParseID parses an ID.
-func ParseID(s string) (store.ID, *apperr.Field) {
-	id, ok := store.ParseID(s)
-	if !ok {
-		return id, &apperr.Field{Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."}
-	}
-	return id, nil
-}
-
-// CheckString checks that a string can be stored.
-func CheckString(s string) *apperr.Field {
-	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
-	}
-	return nil
-}
-
-func wrongType(expected string) *apperr.Field {
-	return &apperr.Field{Code: apperr.Type, Message: "Must be " + expected + "."}
 }

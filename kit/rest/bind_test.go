@@ -462,3 +462,60 @@ func TestDecodePatch(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodeStoreTypes binds the types of package store and lists, and rejects values that do not fit them.
+func TestDecodeStoreTypes(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		Price  store.Decimal   `json:"price" validate:"decmin=-0.5,decmax=10.25"`
+		Prices []store.Decimal `json:"prices"`
+		Day    *store.Date     `json:"day"`
+		Key    store.UUID      `json:"key"`
+		Refs   []store.ID      `json:"refs"`
+		Sizes  []int64         `json:"sizes" validate:"max=3"`
+		Data   *store.Object   `json:"data"`
+	}
+	id := store.NewID()
+	key := "123e4567-e89b-42d3-a456-426614174000"
+	deep := strings.Repeat(`{"a":`, 10) + "1" + strings.Repeat("}", 10)
+	for _, test := range []struct{ contentType, body, want string }{
+		{jsonType, `{"price":"10.250","prices":[1,"2.50"],"day":"2026-01-02","key":"` + strings.ToUpper(key) + `","refs":["` + id.Hex() + `"],"sizes":[1,-2],"data":{"a":null,"b":{"c":[null]}}}`,
+			`{"price":"10.25","prices":["1","2.5"],"day":"2026-01-02","key":"` + key + `","refs":["` + id.Hex() + `"],"sizes":[1,-2],"data":{"b":{"c":[null]}}}`},
+		{form, `price=-0.5&prices=1,+2.50&day=2026-01-02&key=` + key + `&refs=` + id.Hex() + `&sizes=1&sizes=-2&data={"b":1}`,
+			`{"price":"-0.5","prices":["1","2.5"],"day":"2026-01-02","key":"` + key + `","refs":["` + id.Hex() + `"],"sizes":[1,-2],"data":{"b":1}}`},
+		{jsonType, `{"data":` + deep + `}`, `{"price":"0","prices":[],"day":null,"key":"","refs":[],"sizes":[],"data":` + deep + `}`},
+		{jsonType, `{"price":10.250001}`, "price max"},
+		{jsonType, `{"price":-0.500001}`, "price min"},
+		{jsonType, `{"price":1e1}`, "price type"},
+		{jsonType, `{"price":"1.0000001"}`, "price type"},
+		{jsonType, `{"price":true,"prices":[null],"day":"2026-02-30","key":"x","refs":["x"],"sizes":[1.5],"data":[]}`,
+			"price type; prices type; day type; key format; refs format; sizes type; data type"},
+		{jsonType, `{"day":5,"key":5,"refs":[5],"sizes":["1"],"data":"{}"}`, "day type; key type; refs type; sizes type; data type"},
+		{jsonType, `{"sizes":[1,2,3,4],"data":{"a":` + deep + `}}`, "sizes max_length; data max"},
+		{jsonType, `{"data":{"a":"\u0000"}}`, "data type"},
+		{jsonType, `{"data":{"\u0000":1}}`, "data type"},
+		{jsonType, `{"data":{"a":1,"a":2}}`, "data type"},
+		{jsonType, `{"data":{"a":1e400}}`, "data type"},
+		{form, `data={"a":"` + strings.Repeat("x", 600) + `"}&price=x`, "price type"},
+	} {
+		v, err := read(test.contentType, test.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in input
+		var e *apperr.Error
+		var got []string
+		if _, err := v.decode(&in, false); errors.As(err, &e) {
+			for _, f := range e.Fields {
+				got = append(got, f.Param+" "+string(f.Code))
+			}
+		} else if view, err := json.Marshal(in); err != nil {
+			t.Error(err)
+		} else {
+			got = []string{string(view)}
+		}
+		if strings.Join(got, "; ") != test.want {
+			t.Errorf("%s: %q, want %s", test.body, got, test.want)
+		}
+	}
+}

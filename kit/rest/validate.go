@@ -27,6 +27,8 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	})
 	register(v, "plain", func(fl validator.FieldLevel) bool { return !strings.ContainsFunc(fl.Field().String(), IsControl) })
 	register(v, "plain_http_url", func(fl validator.FieldLevel) bool { return isPlainURL(fl.Field().String()) })
+	register(v, "decmin", func(fl validator.FieldLevel) bool { return fl.Field().Int() >= int64(decimal(fl.Param())) })
+	register(v, "decmax", func(fl validator.FieldLevel) bool { return fl.Field().Int() <= int64(decimal(fl.Param())) })
 	register(v, "dnslabel", func(fl validator.FieldLevel) bool { return dnsLabel.MatchString(fl.Field().String()) })
 	return v
 })
@@ -45,6 +47,15 @@ func isPlainURL(s string) bool {
 	u, err := url.Parse(s)
 	unsafe := func(r rune) bool { return IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune("\"<>\\^`{|}", r) }
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(s, unsafe)
+}
+
+// decimal returns the bound of a rule.
+func decimal(bound string) store.Decimal {
+	d, err := store.ParseDecimal(bound)
+	if err != nil {
+		panic(err) // in a tag
+	}
+	return d
 }
 
 // dnsLabel matches a label of RFC 1123 section 2.1, in lower case.
@@ -68,6 +79,8 @@ var bounds = map[string]map[reflect.Kind]apperr.Field{
 		reflect.String:  {Code: apperr.MinLength, Message: "Must have at least %s characters."},
 		reflect.Invalid: {Code: apperr.Min, Message: "Must be at least %s."},
 	},
+	"decmin": {reflect.Int64: {Code: apperr.Min, Message: "Must be at least %s."}},
+	"decmax": {reflect.Int64: {Code: apperr.Max, Message: "Must be at most %s."}},
 	"maxbytes": {
 		reflect.String: {Code: apperr.MaxLength, Message: "Must have at most %s bytes."},
 	},

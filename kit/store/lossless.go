@@ -17,23 +17,23 @@ import (
 // CheckLossless compares doc, a pointer to a decoded document, with the stored JSON. It fails if doc cannot represent
 // the JSON: the type has no such field, or changes the value. Null equals absent, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
-	again, err := stdjson.Marshal(doc)
-	if err != nil {
+	var encoded bytes.Buffer
+	if err := EncodeStored(&encoded, doc); err != nil {
 		return fmt.Errorf("encode %s: %w", stored, err)
 	}
-	if bytes.Equal(stored, again) {
+	if bytes.Equal(stored, encoded.Bytes()) {
 		return nil
 	}
 	before, err := parse(stored)
 	if err != nil {
 		return err
 	}
-	after, err := parse(again)
+	after, err := parse(encoded.Bytes())
 	if err != nil {
 		return err
 	}
 	field := lost(before, after)
-	err = json.Unmarshal(stored, reflect.New(reflect.TypeOf(doc).Elem()).Interface(), json.RejectUnknownMembers(true))
+	err = json.Unmarshal(stored, reflect.New(reflect.TypeOf(doc).Elem()).Interface(), json.RejectUnknownMembers(true), decodingOf(reflect.TypeOf(doc)))
 	if unknown := new(json.SemanticError); errors.As(err, &unknown) {
 		field = slices.Collect(unknown.JSONPointer.Tokens())
 	} else if field == nil {

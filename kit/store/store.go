@@ -6,7 +6,7 @@
 //
 //   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted
 //     path ("profile.city") names a nested field. "id" names the key.
-//   - null and absent are the same: a nil pointer is not stored. Eq(field, nil) finds documents without the field.
+//   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil) finds documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments
 //     Meta.Version.
 //   - Strings compare by code point. Absent values sort before all others. Equal values are sorted by id, in the
@@ -349,8 +349,10 @@ func (t *Time) UnmarshalBSONValue(typ byte, data []byte) error {
 // EncodeJSON writes v as encoding/json does without escaping HTML, in half the time (docs/performance.md).
 func EncodeJSON(w io.Writer, v any) error { return json.MarshalWrite(w, v, encodeOptions) }
 
-// encodeOptions write IDs and times, of which a page has many, without allocations.
-var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(json.JoinMarshalers(
+var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(marshalers))
+
+// marshalers write IDs and times, of which a page has many, without allocations.
+var marshalers = json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, id ID) error {
 		return e.WriteValue(append(hex.AppendEncode(append(e.AvailableBuffer(), '"'), id[:]), '"'))
 	}),
@@ -361,7 +363,7 @@ var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeF
 		}
 		return e.WriteValue(append(text, '"'))
 	}),
-)))
+)
 
 // MarshalValues encodes scalars, as in Comparison. UnmarshalValues decodes them with their types: numbers as int32,
 // int64 or float64, times as Time.

@@ -25,7 +25,7 @@ import (
 //   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
 //   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
 //   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
-//   - a filter with the description "also createdAt[gt], [in]" supports these operators too
+//   - a filter with the description "also createdAt[gt], [in]" supports these operators too; "contains, also" of a list
 func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	swagger, err := prepare(swagger)
 	if err != nil {
@@ -69,7 +69,10 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 // has none.
 const exampleMark = "x-example"
 
-// prepare marks the examples of parameters, and removes Go packages from the names of definitions: listing.Page-Article
+// decimalPattern is the form of store.Decimal.
+const decimalPattern = `^-?\d{1,12}(\.\d{1,6})?$`
+
+// prepare adds the pattern of decimals, marks the examples of parameters, and removes Go packages from the names of definitions: listing.Page-Article
 // becomes ArticlePage.
 func prepare(swagger []byte) ([]byte, error) {
 	var doc map[string]any
@@ -102,6 +105,9 @@ func prepare(swagger []byte) ([]byte, error) {
 			if _, isParameter := v["in"].(string); isParameter && v["example"] != nil {
 				v[exampleMark] = v["example"]
 				delete(v, "example")
+			}
+			if v["format"] == "decimal" {
+				v["pattern"] = decimalPattern
 			}
 			for _, inner := range v {
 				walk(inner)
@@ -207,6 +213,13 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	seen[s] = true
 	if s.Nullable && len(s.Enum) > 0 {
 		s.Enum = append(s.Enum, nil)
+	}
+	if _, isObject := extension(ref, "x-json"); isObject {
+		s.Type = &openapi3.Types{"object"}
+		s.WithAnyAdditionalProperties()
+		if text, ok := s.Example.(string); ok {
+			_ = json.Unmarshal([]byte(text), &s.Example) // an invalid example fails the validation
+		}
 	}
 	s.Required, s.MinLength, s.MinItems = nil, 0, 0 // an absent string or list is empty
 	for name, property := range s.Properties {

@@ -73,15 +73,22 @@ func rank(p *openapi3.Parameter) int {
 
 // alternatives returns a parameter for each operator that the description of a filter names.
 func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
-	also, isFilter := strings.CutPrefix(p.Description, "also ")
+	description, isList := strings.CutPrefix(p.Description, "contains, ")
+	also, isFilter := strings.CutPrefix(description, "also ")
 	if !isFilter {
 		return nil, nil
 	}
 	p.Description = "exactly this"
+	if isList {
+		p.Description = "the list contains this"
+	}
 	for _, found := range operator.FindAllStringSubmatch(also, -1) {
 		meaning, known := operators[found[1]]
 		if !known {
 			return nil, fmt.Errorf("the parameter %s has the unknown operator %s", p.Name, found[1])
+		}
+		if isList {
+			meaning = "the list contains " + meaning
 		}
 		schema := *p.Schema.Value
 		another := &openapi3.Parameter{

@@ -19,7 +19,7 @@ func (f *Field) check(bad func(string, ...any)) {
 	if f.Search && (!k.isString || f.Type == typeEnum) {
 		bad("search is for strings, not for %s", f.Type)
 	}
-	if f.Sort && k.filter == "" {
+	if f.Sort && (k.filter == "" || f.IsList()) {
 		bad("sort is not possible for %s", f.Type)
 	}
 	if f.Filter && k.filter == "" {
@@ -49,9 +49,11 @@ func (f *Field) checkBounds(bad func(string, ...any)) {
 	low, high := -math.MaxFloat64, math.MaxFloat64
 	switch {
 	case k.maxLength > 0:
-		low, high = 0, float64(k.maxLength)
+		low, high = 0, float64(max(k.maxLength, k.limit))
 	case f.Type == typeInt:
 		low, high = -maxInt, maxInt
+	case f.Type == typeDecimal:
+		low, high = -maxDecimal, maxDecimal
 	case !k.isNumber:
 		bad("min and max are not possible for %s", f.Type)
 		return
@@ -67,7 +69,7 @@ func (f *Field) checkBounds(bad func(string, ...any)) {
 		bad("min and max of %s are between %s and %s", f.Type, number(low), number(high))
 	case k.maxLength > 0 && greatest < 1:
 		bad("max=%s allows only empty values", f.Max)
-	case f.Unique && f.Type == typeInt && greatest-least+1 < minUnique, f.Unique && f.Type == typeString && greatest < 2:
+	case f.Unique && f.kind().isNumber && greatest-least+1 < minUnique, f.Unique && f.Type == typeString && greatest < 2:
 		bad("unique needs bounds that allow at least %d values", minUnique)
 	}
 }
@@ -78,13 +80,22 @@ func (f *Field) bound(word string, text *string, into *float64, bad func(string,
 		return true
 	}
 	x, err := strconv.ParseFloat(*text, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || f.Type != typeFloat && !isInteger(*text) {
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || f.Type != typeFloat && f.Type != typeDecimal && !isInteger(*text) {
 		bad("%s=%s is not a number; write %s=10", word, *text, word)
 		return false
 	}
-	*text, *into = number(x), x
+	if f.Type == typeDecimal && !exactDecimal.MatchString(*text) {
+		bad("%s=%s is not exact; write at most 12 digits and 6 decimals, without zeros at the end", word, *text)
+		return false
+	}
+	if *into = x; f.Type != typeDecimal {
+		*text = number(x)
+	}
 	return true
 }
+
+// exactDecimal matches what store.Decimal writes.
+var exactDecimal = regexp.MustCompile(`^(0|-?[1-9]\d{0,11}|-?(0|[1-9]\d{0,11})\.\d{0,5}[1-9])$`)
 
 func isInteger(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -96,6 +107,8 @@ func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 // plainString matches strings that need no quoting in a go:generate line and in a struct tag.
 var plainString = regexp.MustCompile("^[^\\x00-\\x1f\"`$\\\\]*$")
 
+var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 func (f *Field) checkDefault(bad func(string, ...any)) {
@@ -106,7 +119,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 	}
 	invalid := func(expected string) { bad("default=%s is not %s", value, expected) }
 	switch f.Type {
-	case typeRef, typeList:
+	case typeRef, typeJSON, typeStrings, typeInts:
 		bad("default is not possible for %s", f.Type)
 	case typeString, typeText:
 		if strings.TrimSpace(value) != value {
@@ -123,7 +136,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Contains(value, " ") {
 			invalid("an http:// or https:// URL")
 		}
-	case typeInt, typeFloat:
+	case typeInt, typeFloat, typeDecimal:
 		f.checkNumber(bad)
 	case typeBool:
 		if value != "true" && value != "false" {
@@ -136,6 +149,14 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 			return
 		}
 		f.Default = t.UTC().Truncate(time.Millisecond).Format(timeLayout)
+	case typeDate:
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			invalid("a date such as 2026-01-02")
+		}
+	case typeUUID:
+		if !uuidPattern.MatchString(value) {
+			invalid("a UUID in lower case")
+		}
 	case typeEnum:
 		if !slices.Contains(f.Values, value) {
 			bad("default=%s is not in the enum; %s", value, suggest(value, f.Values))
@@ -150,9 +171,11 @@ func (f *Field) checkNumber(bad func(string, ...any)) {
 		bad("default=%s is not a number", f.Default)
 	case f.Type == typeInt && (!isInteger(f.Default) || math.Abs(x) > maxInt):
 		bad("default=%s is not an integer between -%d and %d", f.Default, maxInt, maxInt)
+	case f.Type == typeDecimal && !exactDecimal.MatchString(f.Default):
+		bad("default=%s is not exact; write at most 12 digits and 6 decimals, without zeros at the end", f.Default)
 	case x < low || x > high:
 		bad("default=%s is outside of min and max", f.Default)
-	default:
+	case f.Type != typeDecimal:
 		f.Default = number(x)
 	}
 }

@@ -34,7 +34,7 @@ func (f Field) kind() kind { return kinds[f.Type] }
 func (f Field) IsText() bool { return (f.Type == typeString || f.Type == typeText) && !f.Unique }
 
 // IsList reports whether the field has a list of values.
-func (f Field) IsList() bool { return f.Type == typeList }
+func (f Field) IsList() bool { return strings.HasPrefix(f.Type, "[]") }
 
 // Nullable reports whether the field can be null in a response.
 func (f Field) Nullable() bool {
@@ -88,7 +88,7 @@ func (f Field) HasDefault() bool { return f.Default != "" }
 var (
 	camelCase  = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 	enumValue  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
-	typePhrase = regexp.MustCompile(`^(\[\]string|[A-Za-z]+)(?:\((.*)\))?$`)
+	typePhrase = regexp.MustCompile(`^((?:\[\])?[A-Za-z]+)(?:\((.*)\))?$`)
 )
 
 // parseFields parses the declarations of all fields, and adds every mistake to wrong.

@@ -7,39 +7,48 @@ import (
 
 // The types of fields.
 const (
-	typeString = "string"
-	typeText   = "text"
-	typeInt    = "int"
-	typeFloat  = "float"
-	typeBool   = "bool"
-	typeTime   = "time"
-	typeEmail  = "email"
-	typeURL    = "url"
-	typeEnum   = "enum"
-	typeRef    = "ref"
-	typeList   = "[]string"
+	typeString  = "string"
+	typeText    = "text"
+	typeInt     = "int"
+	typeFloat   = "float"
+	typeBool    = "bool"
+	typeTime    = "time"
+	typeEmail   = "email"
+	typeURL     = "url"
+	typeEnum    = "enum"
+	typeRef     = "ref"
+	typeDecimal = "decimal"
+	typeDate    = "date"
+	typeUUID    = "uuid"
+	typeJSON    = "json"
+	typeStrings = "[]string"
+	typeInts    = "[]int"
 )
 
 const (
-	maxString = 200
-	maxText   = 100_000
-	maxItems  = 100
-	maxInt    = 1<<53 - 1 // the largest integer that every JSON reader keeps exact (RFC 8259, section 6)
-	minUnique = 1000      // values that the bounds of a unique field must allow
+	maxString  = 200
+	maxLong    = 10_000
+	maxText    = 100_000
+	maxItems   = 100
+	maxDecimal = 999_999_999_999 // whole digits of store.Decimal
+	maxInt     = 1<<53 - 1       // the largest integer that every JSON reader keeps exact (RFC 8259, section 6)
+	minUnique  = 1000            // values that the bounds of a unique field must allow
 )
 
 // kind describes a type of fields.
 type kind struct {
 	goType    string   // of a value
 	isString  bool     // a Go string
-	maxLength int      // of strings and lists, unless max= is lower; then min= and max= are lengths
+	maxLength int      // of strings and lists, unless max= is given; then min= and max= are lengths
+	limit     int      // of max=, if it is more than maxLength
 	isNumber  bool     // min= and max= are values
 	unique    bool     // can be unique
-	filter    string   // type of the filter in package listing; "": cannot be filtered or sorted
+	filter    string   // type of the filter in package listing; "": cannot be filtered
 	operators []string // of the filter, besides equality
 	swagger   string   // type of the filter in the API document
 	rules     []string // of the validator, besides those that depend on the field
-	tags      string   // for the API document
+	format    string   // in the API document
+	tags      string   // for the API document, besides the format
 	example   string   // in the API document, if it does not depend on the field
 	trials    []trial  // in the test of the rules, besides those that depend on the field
 }
@@ -50,7 +59,7 @@ var (
 )
 
 var kinds = map[string]kind{
-	typeString: {goType: "string", isString: true, maxLength: maxString, unique: true, filter: "Text", operators: ordering, swagger: "string"},
+	typeString: {goType: "string", isString: true, maxLength: maxString, limit: maxLong, unique: true, filter: "Text", operators: ordering, swagger: "string"},
 	typeText:   {goType: "string", isString: true, maxLength: maxText},
 	typeInt: {
 		goType: "int64", isNumber: true, unique: true, filter: "Int", operators: ordering, swagger: "integer",
@@ -66,16 +75,16 @@ var kinds = map[string]kind{
 	},
 	typeTime: {
 		goType: "store.Time", unique: true, filter: "Time", operators: ordering, swagger: "string",
-		tags: `swaggertype:"string" format:"date-time"`, example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
+		format: "date-time", tags: `swaggertype:"string"`, example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
 	},
 	typeEmail: {
 		goType: "string", isString: true, unique: true, filter: "Text", operators: ordering, swagger: "string",
-		rules: []string{"maxbytes=254", "email"}, tags: `format:"email" maxLength:"254"`, example: "alice@example.com",
+		rules: []string{"maxbytes=254", "email"}, format: "email", tags: `maxLength:"254"`, example: "alice@example.com",
 		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
 	},
 	typeURL: {
 		goType: "string", isString: true, unique: true, filter: "Text", operators: ordering, swagger: "string",
-		rules: []string{"max=2048", "http_url"}, tags: `format:"uri"`, example: "https://example.com/",
+		rules: []string{"max=2048", "http_url"}, format: "uri", example: "https://example.com/",
 		trials: []trial{
 			{`"javascript:alert(1)"`, "format"}, {`"https://example.com/" + strings.Repeat("x", 2028)`, ""},
 			{`"https://example.com/" + strings.Repeat("x", 2029)`, "max_length"},
@@ -86,7 +95,27 @@ var kinds = map[string]kind{
 		goType: "store.ID", unique: true, filter: "ID", operators: equality, swagger: "string",
 		tags: `swaggertype:"string"`, example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
-	typeList: {goType: "[]string", maxLength: maxItems},
+	typeDecimal: {
+		goType: "store.Decimal", isNumber: true, unique: true, filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
+		tags: `swaggertype:"string"`, trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
+	},
+	typeDate: {
+		goType: "store.Date", unique: true, filter: "Date", operators: ordering, swagger: "string", format: "date",
+		tags: `swaggertype:"string"`, example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
+	},
+	typeUUID: {
+		goType: "store.UUID", unique: true, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
+		tags: `swaggertype:"string"`, example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
+	},
+	typeJSON: {
+		goType: "store.Object", tags: `swaggertype:"string"`, example: `{\"color\": \"red\"}`,
+		trials: []trial{
+			{`"x"`, "type"}, {"[]any{}", "type"}, {`map[string]any{"a": strings.Repeat("x", store.MaxObjectBytes)}`, "max_length"},
+			{`map[string]any{}`, ""},
+		},
+	},
+	typeStrings: {goType: "[]string", maxLength: maxItems, filter: "Text", operators: []string{"in"}, swagger: "string"},
+	typeInts:    {goType: "[]int64", maxLength: maxItems, filter: "Int", operators: []string{"in"}, swagger: "integer", trials: []trial{{`[]any{"x"}`, "type"}, {"[]any{1.5}", "type"}}},
 }
 
 var typeNames = slices.Sorted(maps.Keys(kinds))

@@ -160,20 +160,28 @@ func (f Field) Go() string { return goName(f.Name) }
 
 // FilterGo returns the declaration of the filter.
 func (f Field) FilterGo() string {
+	more := ""
 	if f.Type == typeEnum {
-		return fmt.Sprintf(`{Field: %q, Type: listing.Enum, Values: []string{"%s"}}`, f.Name, strings.Join(f.Values, `", "`))
+		more = `, Values: []string{"` + strings.Join(f.Values, `", "`) + `"}`
 	}
-	return fmt.Sprintf(`{Field: %q, Type: listing.%s}`, f.Name, f.kind().filter)
+	if f.IsList() {
+		more = ", List: true"
+	}
+	return fmt.Sprintf(`{Field: %q, Type: listing.%s%s}`, f.Name, f.kind().filter, more)
 }
 
 // FilterDoc returns the filter's @Param, after its name.
 func (f Field) FilterDoc() string {
 	k := f.kind()
-	doc := k.swagger + ` false "also ` + f.Name + "[" + strings.Join(k.operators, "], [") + `]"`
-	switch f.Type {
-	case typeTime:
-		doc += " Format(date-time)"
-	case typeEnum:
+	doc := k.swagger + ` false "also ` + f.Name + "[" + strings.Join(k.operators, "], [") + "]"
+	if f.IsList() {
+		doc = strings.Replace(doc, "also", "contains, also", 1)
+	}
+	doc += `"`
+	if k.format != "" && !k.isString {
+		doc += " Format(" + k.format + ")"
+	}
+	if f.Type == typeEnum {
 		doc += " Enums(" + strings.Join(f.Values, ", ") + ")"
 	}
 	return doc

@@ -24,31 +24,37 @@ func (f Field) text(n int) string {
 		return word + "@example.com"
 	case typeURL:
 		return "https://example.com/" + word
-	case typeInt, typeFloat:
+	case typeInt, typeFloat, typeDecimal:
 		return number(f.number(n))
 	case typeBool:
 		return strconv.FormatBool(n > 0)
 	case typeTime:
 		return fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1)
+	case typeDate:
+		return fmt.Sprintf("2026-01-%02d", n+1)
+	case typeUUID:
+		return fmt.Sprintf("11111111-0000-4000-8000-%012d", n+1)
+	case typeJSON:
+		return fmt.Sprintf(`{"n": %d}`, n)
 	case typeEnum:
 		return f.Values[min(n, len(f.Values)-1)]
 	case typeRef:
 		return strings.Repeat("0", 23) + strconv.Itoa(n+1)
-	case typeList:
+	case typeStrings, typeInts:
 		return strings.Join(f.items(n), ",")
 	}
 	length := min(max(f.MinLength(), len(word)), f.MaxLength())
 	return strings.Repeat(word+"-", length/len(word)+1)[:length]
 }
 
-// number returns a valid value of an int or float.
+// number returns a valid value of a number.
 func (f Field) number(n int) float64 {
 	low, high := f.bounds()
 	switch hasLow, hasHigh := f.Min != "", f.Max != ""; {
 	case hasLow && hasHigh && f.Type == typeInt:
 		return math.Floor(low + (high-low)*float64(n)/2)
 	case hasLow && hasHigh:
-		return low + (high-low)*float64(n)/2
+		return math.Round((low+(high-low)*float64(n)/2)*1e6) / 1e6
 	case hasLow:
 		return low + float64(n)
 	case hasHigh:
@@ -60,9 +66,12 @@ func (f Field) number(n int) float64 {
 // items returns a valid value of a list.
 func (f Field) items(n int) []string {
 	word := sampleWords[(3*f.index+n)%len(sampleWords)]
+	if f.Type == typeInts {
+		word = strconv.Itoa(n + 1)
+	}
 	out := []string{word}
 	for i := 2; i <= min(max(2, f.MinLength()), f.MaxLength()); i++ {
-		out = append(out, word+strconv.Itoa(i))
+		out = append(out, fmt.Sprintf("%s%03d", word, i))
 	}
 	return out
 }
@@ -74,8 +83,12 @@ func (f Field) Sent(n int) string {
 		return decimal(f.number(n))
 	case typeBool:
 		return f.text(n)
-	case typeList:
+	case typeStrings:
 		return `[]any{"` + strings.Join(f.items(n), `", "`) + `"}`
+	case typeInts:
+		return "[]any{" + strings.Join(f.items(n), ".0, ") + ".0}"
+	case typeJSON:
+		return fmt.Sprintf(`map[string]any{"n": %d.0}`, n)
 	}
 	return strconv.Quote(f.text(n))
 }
@@ -98,6 +111,13 @@ func (f Field) Valid() string {
 	case typeInt:
 		low, high := f.bounds()
 		return "float64(" + number(min(max(low, 0), high-minUnique)) + " + s.calls)"
+	case typeDecimal:
+		low, high := f.bounds()
+		return "strconv.Itoa(" + number(math.Ceil(min(max(low, 0), high-minUnique))) + " + s.calls)"
+	case typeDate:
+		return "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)"
+	case typeUUID:
+		return `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`
 	case typeTime:
 		return "store.At(time.Unix(int64(s.calls), 0)).String()"
 	case typeEmail:

@@ -19,19 +19,22 @@ func (f Field) rules() (out []string) {
 	if f.Required {
 		out = append(out, "required")
 	}
-	length := f.kind().maxLength > 0
+	length, least, greatest := f.kind().maxLength > 0, "min=", "max="
+	if f.Type == typeDecimal {
+		least, greatest = "decmin=", "decmax="
+	}
 	if f.Min != "" && (!length || f.MinLength() > 1) {
-		out = append(out, "min="+f.Min)
+		out = append(out, least+f.Min)
 	}
 	if length {
 		out = append(out, fmt.Sprint("max=", f.MaxLength()))
 	} else if f.Max != "" {
-		out = append(out, "max="+f.Max)
+		out = append(out, greatest+f.Max)
 	}
 	switch f.Type {
 	case typeEnum:
 		out = append(out, "oneof="+strings.Join(f.Values, " "))
-	case typeList:
+	case typeStrings:
 		out = append(out, "dive", fmt.Sprint("max=", maxString))
 	}
 	return append(out, f.kind().rules...)
@@ -49,12 +52,22 @@ func (f Field) Tag() string {
 	if f.kind().tags != "" {
 		tag += " " + f.kind().tags
 	}
+	if f.kind().format != "" {
+		tag += ` format:"` + f.kind().format + `"`
+	}
 	if f.Type == typeEnum {
 		tag += ` enums:"` + strings.Join(f.Values, ",") + `"`
 	}
 	tag += ` example:"` + f.example() + `"`
+	var extensions []string
+	if f.Type == typeJSON {
+		extensions = append(extensions, "x-json=object")
+	}
 	if f.Nullable() {
-		tag += ` extensions:"x-nullable"`
+		extensions = append(extensions, "x-nullable")
+	}
+	if extensions != nil {
+		tag += ` extensions:"` + strings.Join(extensions, ",") + `"`
 	}
 	return tag
 }
@@ -90,7 +103,7 @@ func (f Field) example() string {
 		if len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
 			return text
 		}
-	case typeInt, typeFloat:
+	case typeInt, typeFloat, typeDecimal:
 		return strconv.FormatFloat(f.number(1), 'f', -1, 64)
 	}
 	if text := f.kind().example; text != "" {

@@ -102,7 +102,7 @@ func (f Field) Absent() string {
 		return "[]any{}"
 	case f.Nullable():
 		return "nil"
-	case f.kind().isNumber:
+	case f.kind().isNumber && f.Type != typeDecimal:
 		x, _ := strconv.ParseFloat(f.Default, 64) // valid: see checkDefault
 		return decimal(x)
 	case f.Type == typeBool:
@@ -133,8 +133,10 @@ func (f Field) Trials() (out []string) {
 		row(f.Name, `"  "`, empty)
 	case f.IsList():
 		row(f.Name, `"x"`, "type")
-		row(f.Name, "[]any{1.0}", "type")
 		row(f.Name, "[]any{}", empty)
+	}
+	if f.Type == typeStrings {
+		row(f.Name, "[]any{1.0}", "type")
 		item := fmt.Sprintf(`slices.Repeat([]any{strings.Repeat("ä", %d)}, %d)`, maxString+1, max(1, f.MinLength()))
 		row(f.Name+"[0]", item, "max_length")
 	}
@@ -149,7 +151,8 @@ func (f Field) bounded() (out []trial) {
 	if f.kind().maxLength > 0 {
 		value := func(n int) string { return fmt.Sprintf(`strings.Repeat("ä", %d)`, n) }
 		if f.IsList() {
-			value = func(n int) string { return fmt.Sprintf(`slices.Repeat([]any{"x"}, %d)`, n) }
+			item := map[string]string{typeStrings: `"x"`, typeInts: "1.0"}[f.Type]
+			value = func(n int) string { return fmt.Sprintf(`slices.Repeat([]any{%s}, %d)`, item, n) }
 		}
 		if n := f.MinLength(); n > 1 {
 			out = append(out, trial{value(n - 1), "min_length"}, trial{value(n), ""})
@@ -160,13 +163,17 @@ func (f Field) bounded() (out []trial) {
 		return []trial{{f.Sent(0), ""}}
 	}
 	low, high := f.bounds()
-	low, high = max(low, -maxInt), min(high, maxInt)
-	out = append(out, trial{decimal(low), ""}, trial{decimal(high), ""})
-	if low > -maxInt {
-		out = append(out, trial{decimal(low - 1), "min"})
+	limit, value := float64(maxInt), decimal
+	if f.Type == typeDecimal {
+		limit, value = maxDecimal, func(x float64) string { return strconv.Quote(number(x)) }
 	}
-	if high < maxInt {
-		out = append(out, trial{decimal(high + 1), "max"})
+	low, high = max(low, -limit), min(high, limit)
+	out = append(out, trial{value(low), ""}, trial{value(high), ""})
+	if low > -limit {
+		out = append(out, trial{value(low - 1), "min"})
+	}
+	if high < limit {
+		out = append(out, trial{value(high + 1), "max"})
 	}
 	return out
 }
@@ -225,7 +232,11 @@ func (r Resource) Queries() (out []query) {
 			if operator != "" {
 				name += "[" + operator + "]"
 			}
-			add(name+"="+url.QueryEscape(f.text(1)), only(func(record int) bool { return holds(operator, f.compare(f.sample(record), 1)) }))
+			value, matches := f.text(1), func(record int) bool { return holds(operator, f.compare(f.sample(record), 1)) }
+			if f.IsList() {
+				value, matches = f.items(1)[0], func(record int) bool { return f.sample(record) == 1 }
+			}
+			add(name+"="+url.QueryEscape(value), only(matches))
 		}
 	}
 	for _, f := range r.Searched() {

@@ -332,7 +332,7 @@ func scalar(v any) (any, error) {
 // encode returns JSON without escaped HTML characters, so that < stays readable.
 func encode(v any) ([]byte, error) {
 	var text bytes.Buffer
-	if err := store.EncodeJSON(&text, v); err != nil {
+	if err := store.EncodeStored(&text, v); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	return text.Bytes(), nil

@@ -14,7 +14,9 @@ import (
 const wordsVersion = 1
 
 func newCollection(db *DB, spec store.Spec) *collection {
-	return &collection{db: db, spec: spec, table: quote(spec.Name), words: quote(spec.Name + ":words"), err: check(spec)}
+	return &collection{
+		db: db, spec: spec, table: quote(spec.Name), words: quote(spec.Name + ":words"), err: check(spec), decoding: spec.Decoding(),
+	}
 }
 
 // check returns the error of an invalid Spec. Names that begin with _ are reserved for the engine.

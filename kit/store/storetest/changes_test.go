@@ -146,6 +146,12 @@ func unset(field string) []store.Change        { return []store.Change{store.Uns
 func inc(field string, n int64) []store.Change { return []store.Change{store.Inc(field, n)} }
 func wantDoc(t *testing.T, got, want doc) {
 	t.Helper()
+	if want.Tags == nil { // an absent list is read as an empty one
+		want.Tags = []string{}
+	}
+	if want.Parts == nil {
+		want.Parts = []part{}
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the document is\n%+v, want\n%+v", got, want)
 	}

@@ -61,6 +61,8 @@ func testEngine(t *testing.T, open Opener) {
 		{"Changes", testChanges},
 		{"Version", testVersion},
 		{"RoundTrip", testRoundTrip},
+		{"Types", testTypes},
+		{"Defaults", testDefaults},
 		{"Texts", testTexts},
 		{"Times", testTimes},
 		{"Numbers", testNumbers},

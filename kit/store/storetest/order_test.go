@@ -251,9 +251,9 @@ func testFields(t *testing.T, open Opener) {
 	full := newDoc("full", func(d *doc) {
 		d.Name, d.Count, d.Score, d.Active, d.Editor = new("n\x00\"}"), 7, 1e300, true, new(store.NewID())
 		d.Profile, d.Tags = profile{City: "Oslo", Deep: &deep{Value: new("v")}}, []string{"a", "b"}
-		d.Labels = map[string]string{"k": "v"}
+		d.Labels, d.Parts = map[string]string{"k": "v"}, []part{}
 	})
-	bare := newDoc("bare")
+	bare := newDoc("bare", func(d *doc) { d.Tags, d.Parts = []string{}, []part{} })
 	insert(t, c, full, bare)
 	for _, test := range []struct {
 		fields []string

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+// Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Its JSON is a
+// string without trailing zeros. Databases store the integer, which they sort and compare exactly.
+type Decimal int64
+
+const decimalPlaces = 6
+
+var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)
+
+// ParseDecimal parses a number such as -12.5, without exponent.
+func ParseDecimal(s string) (Decimal, error) {
+	if !decimalPattern.MatchString(s) {
+		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimals", s)
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	fraction = fraction[:min(len(fraction), decimalPlaces)]
+	n, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", decimalPlaces-len(fraction)), 10, 64)
+	return Decimal(n), err
+}
+
+// String returns d without trailing zeros.
+func (d Decimal) String() string {
+	sign, digits := "", strconv.FormatInt(int64(d), 10)
+	if d < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	if missing := decimalPlaces + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - decimalPlaces
+	text := sign + digits[:point]
+	if fraction := strings.TrimRight(digits[point:], "0"); fraction != "" {
+		text += "." + fraction
+	}
+	return text
+}
+
+// MarshalJSON returns d as a JSON string.
+func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
+
+// UnmarshalJSON parses a JSON string or number. null leaves d unchanged.
+func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
+	if string(b) != "null" {
+		*d, err = ParseDecimal(strings.Trim(string(b), `"`))
+	}
+	return err
+}
+
+// Date is a day of the calendar, 2006-01-02. "" is no date.
+type Date string
+
+// ParseDate parses a date in the form 2006-01-02.
+func ParseDate(s string) (Date, error) {
+	_, err := time.Parse(time.DateOnly, s)
+	return Date(s), err
+}
+
+// UUID is a UUID (RFC 9562) in lower case. "" is no UUID.
+type UUID string
+
+var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// ParseUUID parses a UUID of any version, in upper or lower case.
+func ParseUUID(s string) (UUID, error) {
+	s = strings.ToLower(s)
+	if !uuidPattern.MatchString(s) {
+		return "", fmt.Errorf("store: %.40q is not a UUID", s)
+	}
+	return UUID(s), nil
+}
+
+// NewUUID returns a random UUID (version 4).
+func NewUUID() UUID {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return UUID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+}
+
+// Object is a JSON object. As in every document, null equals absent: ParseInput removes properties that are null. Numbers
+// are float64.
+type Object map[string]any
+
+// Bounds of an Object from a client.
+const (
+	MaxObjectBytes = 16 << 10
+	MaxObjectDepth = 10
+)
+
+// ParseInput implements the Parser of package rest.
+func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Field {
+	fault := func(code apperr.FieldCode, format string, args ...any) []apperr.Field {
+		return []apperr.Field{{Param: name, Code: code, Message: fmt.Sprintf(format, args...)}}
+	}
+	switch err := parseObject(value, o); {
+	case errors.Is(err, errTooLarge):
+		return fault(apperr.MaxLength, "Must have at most %d bytes.", MaxObjectBytes)
+	case errors.Is(err, errTooDeep):
+		return fault(apperr.Max, "Must have at most %d levels.", MaxObjectDepth)
+	case err != nil:
+		return fault(apperr.Type, "Must be a JSON object with distinct names, without the character U+0000.")
+	}
+	return nil
+}
+
+var errTooLarge, errTooDeep = errors.New("too large"), errors.New("too deep")
+
+func parseObject(value []byte, into *Object) error {
+	if len(value) > MaxObjectBytes {
+		return errTooLarge
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
+		return errors.New("not an object")
+	}
+	if err := json.Unmarshal(value, into); err != nil {
+		return err
+	}
+	return normalize(map[string]any(*into), 1)
+}
+
+// normalize checks the depth and the strings of a value, and removes null from objects.
+func normalize(v any, depth int) (err error) {
+	switch v := v.(type) {
+	case string:
+		return checkText(v)
+	case []any:
+		if depth > MaxObjectDepth {
+			return errTooDeep
+		}
+		for _, item := range v {
+			err = errors.Join(err, normalize(item, depth+1))
+		}
+	case map[string]any:
+		if depth > MaxObjectDepth {
+			return errTooDeep
+		}
+		for key, item := range v {
+			if item == nil {
+				delete(v, key)
+			}
+			err = errors.Join(err, checkText(key), normalize(item, depth+1))
+		}
+	}
+	return err
+}
+
+func checkText(s string) error {
+	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return errors.New("a string cannot be stored")
+	}
+	return nil
+}
+
+// EncodeStored writes a document, or a value of one, as engines store it in JSON: as EncodeJSON does, but decimals are
+// integers.
+func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, storedEncoding) }
+
+var (
+	storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
+		func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(int64(d))) }))))
+	storedDecoding = json.WithUnmarshalers(json.UnmarshalFunc(func(b []byte, d *Decimal) error {
+		n, err := strconv.ParseInt(string(b), 10, 64)
+		*d = Decimal(n)
+		return err
+	}))
+)
+
+// Decoding returns the options to decode the result of EncodeStored into a document of the collection.
+func (s Spec) Decoding() json.Options { return decodingOf(s.document) }
+
+func decodingOf(t reflect.Type) json.Options {
+	if t != nil && hasDecimal(t) {
+		return storedDecoding
+	}
+	return json.JoinOptions()
+}
+
+var decimalCache sync.Map // reflect.Type → bool
+
+// hasDecimal reports whether values of the type can contain a Decimal.
+func hasDecimal(t reflect.Type) bool {
+	if cached, ok := decimalCache.Load(t); ok {
+		return cached.(bool)
+	}
+	found := containsDecimal(t, map[reflect.Type]bool{})
+	decimalCache.Store(t, found)
+	return found
+}
+
+func containsDecimal(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if containsDecimal(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return containsDecimal(t.Elem(), seen)
+	}
+	return t == reflect.TypeFor[Decimal]()
+}
