@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ const (
 	tagSecret     = "secret"
 	tagProduction = "production"
 	tagOrigin     = "origin"
-	tagWebOrigin  = "web_origin"
+	tagWebPage    = "web_page"
 	tagHostPort   = "host_port"
 )
 
@@ -31,7 +32,7 @@ func (l *loader) validate() {
 		tagSecret:     func(f validator.FieldLevel) bool { return l.secretReason(f.FieldName(), f.Field()) == "" },
 		tagProduction: func(f validator.FieldLevel) bool { return l.mode != Production || !f.Field().IsZero() },
 		tagOrigin:     func(f validator.FieldLevel) bool { return isOrigin(f.Field().String()) },
-		tagWebOrigin:  func(f validator.FieldLevel) bool { return isWebOrigin(f.Field().String()) },
+		tagWebPage:    func(f validator.FieldLevel) bool { return isWebPage(f.Field().String()) },
 		tagHostPort:   func(f validator.FieldLevel) bool { return isHostPort(f.Field().String()) },
 	} {
 		if err := v.RegisterValidation(tag, rule, true); err != nil {
@@ -73,7 +74,7 @@ func (l *loader) reason(name string, e validator.FieldError) string {
 		return "must be a URL with http:// or https://"
 	case rule == tagHostPort:
 		return "must be HOST:PORT, or :PORT for all networks"
-	case rule == tagWebOrigin:
+	case rule == tagWebPage:
 		return "must list origins, each http:// or https:// and a host without a path"
 	case strings.Contains(rule, tagOrigin):
 		return "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"
@@ -153,8 +154,15 @@ func isOrigin(text string) bool {
 		!strings.Contains(strings.TrimPrefix(u.Host, "*."), "*") // *example.com would include evilexample.com
 }
 
-func isWebOrigin(text string) bool {
-	return isOrigin(text) && !strings.Contains(text, "*") && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://"))
+// isWebPage reports whether text is an http(s) URL without user, query and fragment, whose path has no escapes, empty
+// segments or dot segments.
+func isWebPage(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") || text != u.Scheme+"://"+u.Host+u.EscapedPath() {
+		return false
+	}
+	page := strings.TrimSuffix(u.Path, "/")
+	return u.EscapedPath() == u.Path && (page == "" || path.Clean(page) == page)
 }
 
 func isHostPort(text string) bool {

@@ -17,7 +17,8 @@
 //     Load can generate it.
 //   - production: required in production
 //   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for the hosts below
-//     example.com; web_origin: one host, with http or https only
+//     example.com
+//   - web_page: an http(s) URL without user, query and fragment, for example https://app.example.com/reset
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.

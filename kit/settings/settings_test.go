@@ -39,7 +39,7 @@ type app struct {
 	MasterKeys     []string `mapstructure:"MASTER_KEY" validate:"secret" example:"change-me-to-a-long-random-master-key"`
 	MaxBodyBytes   int64    `mapstructure:"MAX_BODY_BYTES" default:"1048576" validate:"min=1024,max=104857600"`
 	CORSOrigins    []string `mapstructure:"CORS_ORIGINS" validate:"dive,eq=*|origin" example:"https://app.example.com"`
-	LinkOrigins    []string `mapstructure:"LINK_ORIGINS" validate:"dive,web_origin" example:"https://app.example.com"`
+	LinkOrigins    []string `mapstructure:"LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com"`
 	TrustedProxies []string `mapstructure:"TRUSTED_PROXIES" validate:"dive,cidr" example:"10.0.0.0/8"`
 	QueryTokens    bool     `mapstructure:"QUERY_TOKENS" default:"true"`
 	MetricsAddr    string   `mapstructure:"METRICS_ADDR" validate:"omitempty,host_port" example:"127.0.0.1:9090"`
@@ -171,7 +171,7 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "APP_ENV=production\nPORT=http\nLOG_LEVEL=loud\nAPI_TTL=1s\nMASTER_KEY=short-secret-value\nAPI_ROOT=api\n"+
 		"QUERY_TOKENS=maybe\nCORS_ORIGINS=app.example.com\nTRUSTED_PROXIES=10.0.0.1\nMAX_BODY_BYTES=1\n"+
-		"LINK_ORIGINS=https://a.example,https://a.example/x\nMETRICS_ADDR=9090\nAPI_REFRESH=500ms\nCLIENT_ID=x\n")
+		"LINK_ORIGINS=https://a.example,https://a.example/?x\nMETRICS_ADDR=9090\nAPI_REFRESH=500ms\nCLIENT_ID=x\n")
 	var s section
 	_, err := Load(dir, &s)
 	var invalid *Invalid
@@ -277,11 +277,13 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	for origin, valid := range map[string]bool{
 		"https://app.example.com": true, "http://localhost:5173": true, "https://[::1]:8443": true, "https://App.example.com": true, "https://*": false,
-		"https://app.example.com/": false, "https://app.example.com/reset": false, "app.example.com": false, "*": false,
+		"https://app.example.com/": true, "https://app.example.com/de/reset/": true, "https://app.example.com//reset": false,
+		"https://app.example.com/a/../reset": false, "https://app.example.com/%72eset": false, "https://app.example.com/{token}": false,
+		"https://app.example.com/reset?a": false, "https://app.example.com/reset#a": false, "app.example.com": false, "*": false,
 		"https://ada@app.example.com": false, "ftp://app.example.com": false, "https://": false, "https://:443": false, "javascript:x": false, "https://a?b": false,
 	} {
 		s := struct {
-			Origins []string `mapstructure:"ORIGINS" validate:"dive,web_origin"`
+			Origins []string `mapstructure:"ORIGINS" validate:"dive,web_page"`
 		}{[]string{"https://x.example", origin}}
 		if err := Validate(&s); (err == nil) != valid {
 			t.Errorf("%q: %v", origin, err)

@@ -12,7 +12,7 @@ type controller struct{ service *Service }
 // create requests a reset.
 //
 //	@Summary				Request a password reset
-//	@Description			Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
+//	@Description			Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in RESET_LINK_ORIGINS has a path: then it is that page. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
 //	@Tags					password-resets
 //	@Accept					x-www-form-urlencoded,mpfd,json
 //	@Produce				json
@@ -59,7 +59,7 @@ func (c *controller) show(g *gin.Context) error {
 // complete sets the new password.
 //
 //	@Summary		Set a new password
-//	@Description	Uses up the reset. Ends all sessions and resets of the user, and marks the email address as verified.
+//	@Description	Uses up the reset, and clears the rate limits of sign-ins to the account. Ends all sessions and resets of the user, and marks the email address as verified.
 //	@Tags			password-resets
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
@@ -73,7 +73,7 @@ func (c *controller) complete(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.service.Complete(g.Request.Context(), g.Param("token"), in.Password)
+	u, err := c.service.Complete(g.Request.Context(), rest.Client(g), g.Param("token"), in.Password)
 	if err != nil {
 		return err
 	}

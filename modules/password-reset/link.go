@@ -3,6 +3,7 @@ package passwordreset
 import (
 	"net"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,38 +19,84 @@ const uriCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 
 // links checks the links of emails.
 type links struct {
-	origins   []string // as returned by origin
-	localhost bool     // also allowed, at any port
+	pages     []allowedPage
+	localhost bool   // also allowed, at any port
+	standard  string // the link if none is given: the only page with a path, or ""
 }
 
-func newLinks(origins []string, localhost bool) links {
+// allowedPage is a page that links may lead to, and all pages below it.
+type allowedPage struct{ origin, path string } // as returned by origin; without a slash at the end
+
+func (p allowedPage) String() string { return p.origin + p.path }
+
+func newLinks(pages []string, localhost bool) links {
 	l := links{localhost: localhost}
-	for _, text := range origins {
-		if u, err := url.Parse(text); err == nil { // validated in Settings
-			l.origins = append(l.origins, origin(u))
+	var withPath []string
+	for _, text := range pages {
+		u, err := url.Parse(text)
+		if err != nil {
+			continue // validated in Settings
 		}
+		p := allowedPage{origin(u), strings.TrimSuffix(u.Path, "/")}
+		l.pages = append(l.pages, p)
+		if p.path != "" {
+			withPath = append(withPath, p.String())
+		}
+	}
+	if len(withPath) == 1 {
+		l.standard = withPath[0]
 	}
 	return l
 }
 
-// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL of one of the origins. Another
-// site must not get a token.
+// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages.
+// Another site must not get a token, also not from a page that redirects to an address in its query: there the token must be
+// a value of its own.
 func (l links) check(link string) error {
 	u, ok := parse(withToken(link, "x"))
 	other, _ := parse(withToken(link, "y"))
-	if !ok || other == nil || origin(u) != origin(other) { // the placeholder is in the host
+	if !ok || other == nil || origin(u) != origin(other) || !isValue(u.RawQuery, other.RawQuery) { // the placeholder is in the host or inside a value
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,
-			Message: "Must be a percent-encoded URL with http:// or https://, without a user name, and with {token} only after the host.",
+			Message: "Must be a percent-encoded URL with http:// or https://, without a user name, and with {token} only after the host and, in the query, as a whole value.",
 		})
 	}
-	if slices.Contains(l.origins, origin(u)) || l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) {
+	if l.allows(u) && l.allows(other) {
 		return nil
 	}
+	expected := make([]string, len(l.pages))
+	for i, p := range l.pages {
+		expected[i] = p.String()
+	}
 	return apperr.Invalid(apperr.Field{
-		In: "body", Param: "link", Code: apperr.OneOf, Expected: append([]string{}, l.origins...),
-		Message: "Must have one of the origins in RESET_LINK_ORIGINS.",
+		In: "body", Param: "link", Code: apperr.OneOf, Expected: expected,
+		Message: "Must be at or below one of the pages in RESET_LINK_ORIGINS.",
 	})
+}
+
+func (l links) allows(u *url.URL) bool {
+	return l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) ||
+		slices.ContainsFunc(l.pages, func(p allowedPage) bool { return origin(u) == p.origin && (p.path == "" || isBelow(u, p.path)) })
+}
+
+// isBelow reports whether a URL is at or below a path for every browser and server. They differ in how they read escapes,
+// path parameters, and empty and dot segments, so it must not have them.
+func isBelow(u *url.URL, base string) bool {
+	p := strings.TrimSuffix(u.Path, "/")
+	plain := u.EscapedPath() == u.Path && !strings.Contains(u.Path, ";") && path.Clean(p) == p
+	return plain && (p == base || strings.HasPrefix(p, base+"/"))
+}
+
+// isValue reports whether two queries, with the tokens x and y, differ only in whole values.
+func isValue(query, other string) bool {
+	others := strings.Split(other, "&")
+	for i, pair := range strings.Split(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if pair != others[i] && pair != "x" && (value != "x" || others[i] != name+"=y") {
+			return false
+		}
+	}
+	return true
 }
 
 func parse(link string) (*url.URL, bool) {

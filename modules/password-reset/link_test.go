@@ -47,9 +47,19 @@ func TestCheckLink(t *testing.T) {
 		"http://[::ffff:127.0.0.1]/":                    {"one_of", "one_of"},
 		"https://{token}app.example.com/":               {"format", "format"},
 		"http://localhost{token}/":                      {"format", "format"},
-		"https://evil.example/?{token}@app.example.com": {"one_of", "one_of"},
+		"https://evil.example/?{token}@app.example.com": {"format", "format"},
 		"https://evil.example#@app.example.com/":        {"one_of", "one_of"},
 		"https://evil.example/https://app.example.com/": {"one_of", "one_of"},
+
+		// a query that a page may redirect to
+		"https://app.example.com/redirect?to=https://evil.example/{token}":       {"format", "format"},
+		"https://app.example.com/redirect?to=https%3A%2F%2Fevil.example/{token}": {"format", "format"},
+		"https://app.example.com/?to=//evil.example/?t=%7Btoken%7D":              {"format", "format"},
+		"https://app.example.com/?a=b;to={token}":                                {"format", "format"},
+		"https://app.example.com/?{token}=a":                                     {"format", "format"},
+		"https://app.example.com/?a{token}":                                      {"format", "format"},
+		"https://app.example.com/?{token}":                                       {"", "one_of"},
+		"https://app.example.com/?a=b&t={token}&c":                               {"", "one_of"},
 
 		// not a URL, or one that browsers may parse differently
 		"javascript:alert(1)//https://app.example.com/": {"format", "format"},
@@ -95,13 +105,82 @@ func TestCheckLink(t *testing.T) {
 				if e.Code != apperr.ValidationFailed || e.Fields[0].Param != "link" || e.Fields[0].In != "body" || strings.Contains(e.Fields[0].Message, "evil") {
 					t.Errorf("%q: %+v", link, e)
 				}
-				if origins, ok := e.Fields[0].Expected.([]string); code == "one_of" && (!ok || len(origins) != len(l.origins)) {
+				if origins, ok := e.Fields[0].Expected.([]string); code == "one_of" && (!ok || len(origins) != len(l.pages)) {
 					t.Errorf("%q: expected %v", link, e.Fields[0].Expected)
 				}
 			}
 			if code != want[i] {
 				t.Errorf("%q (%d): %q, want %q", link, i, code, want[i])
 			}
+		}
+	}
+}
+
+// TestLinkPath: a page with a path allows itself and the pages below it.
+func TestLinkPath(t *testing.T) {
+	t.Parallel()
+	l := newLinks([]string{"https://app.example.com/account/reset/", "https://x.example.com/x", "https://other.example.com"}, false)
+	for link, want := range map[string]string{
+		"https://app.example.com/account/reset":                              "",
+		"https://app.example.com/account/reset/":                             "",
+		"https://app.example.com/account/reset/{token}":                      "",
+		"https://app.example.com/account/reset/de/{token}/x":                 "",
+		"https://app.example.com/account/reset?t={token}":                    "",
+		"HTTPS://APP.example.com:443/account/reset#t={token}":                "",
+		"https://app.example.com/account/reset#/../redirect":                 "",
+		"https://other.example.com/any/page":                                 "",
+		"https://app.example.com/":                                           "one_of",
+		"https://app.example.com/redirect/{token}":                           "one_of",
+		"https://app.example.com/account":                                    "one_of",
+		"https://app.example.com/account/resets":                             "one_of",
+		"https://app.example.com/account/reset{token}":                       "one_of",
+		"https://app.example.com/Account/Reset":                              "one_of",
+		"https://app.example.com/{token}/account/reset":                      "one_of",
+		"https://app.example.com/account/reset/../../redirect":               "one_of",
+		"https://app.example.com/account/reset/..":                           "one_of",
+		"https://app.example.com/account/reset/./x":                          "one_of",
+		"https://app.example.com/account/reset/%2e%2e/redirect":              "one_of",
+		"https://app.example.com/account/reset/.%2E/redirect":                "one_of",
+		"https://app.example.com/account/reset/..%2fredirect":                "one_of",
+		"https://app.example.com/account/reset%2f..%2fredirect":              "one_of",
+		"https://app.example.com/account/reset/%252e%252e/redirect":          "one_of",
+		"https://app.example.com/account/reset/..;/redirect":                 "one_of",
+		"https://app.example.com/account/reset//evil.example":                "one_of",
+		"https://app.example.com//account/reset":                             "one_of",
+		"https://app.example.com/redirect?/account/reset/{token}":            "format",
+		"https://app.example.com/redirect?to=/account/reset&t={token}":       "one_of",
+		"https://app.example.com/redirect#/account/reset/{token}":            "one_of",
+		"https://app.example.com/account/reset?to=https://e.example/{token}": "format",
+		"https://x.example.com/{token}":                                      "one_of", // equals the page for the token x only
+		"https://evil.example/account/reset":                                 "one_of",
+	} {
+		code, err := "", l.check(link)
+		if err != nil {
+			code = string(err.(*apperr.Error).Fields[0].Code)
+		}
+		if code != want {
+			t.Errorf("%s: %q, want %q", link, code, want)
+		}
+	}
+}
+
+// TestStandardLink: without a link, it is the only page with a path.
+func TestStandardLink(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		pages []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"https://app.example.com"}, ""},
+		{[]string{"https://app.example.com/"}, ""},
+		{[]string{"https://App.example.com/reset/"}, "https://app.example.com/reset"},
+		{[]string{"https://a.example", "https://app.example.com/reset", "https://b.example"}, "https://app.example.com/reset"},
+		{[]string{"https://app.example.com/reset", "https://app.example.com/de/reset"}, ""},
+	} {
+		l := newLinks(test.pages, false)
+		if l.standard != test.want || test.want != "" && l.check(l.standard) != nil {
+			t.Errorf("%v: %q, want %q", test.pages, l.standard, test.want)
 		}
 	}
 }

@@ -72,7 +72,8 @@ func TestCreate(t *testing.T) {
 		row("user token", post(request{As: ada.Token, Form: form(ada.Email, page)}), 401, nil, nil),
 		row("bad key", post(request{As: "x", Form: form(ada.Email, page)}), 401, nil, nil),
 		row("empty body", post(request{As: testkit.MasterKey, Form: url.Values{}}), 400,
-			[]string{`"param":"email","code":"required"`, `"param":"link","code":"required"`}, nil),
+			[]string{`"param":"email","code":"required"`}, nil),
+		row("no link", post(request{As: testkit.MasterKey, Form: url.Values{"email": {ada.Email}}}), 400, []string{`"param":"link","code":"required"`}, nil),
 		row("invalid address", post(request{As: testkit.MasterKey, Form: form("ada", page)}), 400, []string{`"param":"email","code":"format"`}, nil),
 		row("two addresses", post(request{As: testkit.MasterKey, Form: url.Values{"email": {ada.Email, "eve@example.com"}, "link": {page}}}), 400, []string{`"param":"email","code":"type"`}, nil),
 		row("address with a line break", post(request{As: testkit.MasterKey, JSON: map[string]string{"email": "ada@example.com\r\nBcc: eve@example.com", "link": page}}), 400, []string{`"param":"email","code":"format"`}, nil),
@@ -256,4 +257,55 @@ func TestBySMTP(t *testing.T) {
 	}
 	api.Finish()
 	server.None(t)
+}
+
+// TestLinkOfThePage sends wrong links without the master key, which must not use up the emails of the account. Without a
+// link, the email leads to the only page in RESET_LINK_ORIGINS with a path.
+func TestLinkOfThePage(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"), testkit.Env("RESET_LINK_ORIGINS", testkit.LinkOrigin+"/account/reset"))
+	ada := api.SignUp("user")
+	post := func(link string) testkit.Response {
+		form := url.Values{"email": {ada.Email}}
+		if link != "" {
+			form.Set("link", link)
+		}
+		return api.Do(request{Method: "POST", Path: "/password-resets", Form: form})
+	}
+	for _, wrong := range []string{"/nowhere", "/redirect?to=https://evil.example/&t={token}", "/account/reset/../x", "/account"} {
+		if response := post(testkit.LinkOrigin + wrong); response.Status != 400 || response.Header.Get("RateLimit") != "" {
+			t.Errorf("%s: %d %s", wrong, response.Status, response.Body)
+		}
+	}
+	for i := range 5 {
+		if response := post(""); response.Status != 202 {
+			t.Fatalf("request %d: %d %s", i+1, response.Status, response.Body)
+		}
+		if m := api.Email.Next(t); !strings.Contains(m.Text, "\n"+testkit.LinkOrigin+"/account/reset/"+tokenIn(t, m.Text)+"\n") {
+			t.Errorf("email %d: %s", i+1, m.Text)
+		}
+	}
+}
+
+// TestResetAfterLockOut signs in after a reset, from a network whose wrong passwords have used up the limit.
+func TestResetAfterLockOut(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"))
+	ada := api.SignUp("user")
+	signIn := func(password string) int {
+		return api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: password}).Status
+	}
+	for range 10 {
+		signIn("wrong")
+	}
+	if status := signIn(testkit.Password); status != 429 {
+		t.Fatalf("before the reset: %d", status)
+	}
+	put := request{Method: "PUT", Path: "/password-resets/" + token(t, api, ada.Email), Form: url.Values{"password": {newPassword}}}
+	if response := api.Do(put); response.Status != 200 {
+		t.Fatalf("%d %s", response.Status, response.Body)
+	}
+	if status := signIn(newPassword); status != 201 {
+		t.Errorf("after the reset: %d", status)
+	}
 }

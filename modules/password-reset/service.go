@@ -1,6 +1,7 @@
 package passwordreset
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -36,10 +37,15 @@ const tokenBytes = 32
 
 // Create sends a link to the user with the email address, unless there is no such user or the user got too many emails. It
 // responds the same for an unknown address: everything that depends on the account happens after the response.
-// ValidationFailed: the link is not allowed. TooManyRequests: too many requests from the client's network. Unavailable: too
+// ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network. Unavailable: too
 // many emails are queued. The states of the rate limits are also returned with an error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
-	if err := s.links.check(in.Link); err != nil {
+	if in.Link = cmp.Or(in.Link, s.links.standard); in.Link == "" {
+		return nil, apperr.Invalid(apperr.Field{
+			In: "body", Param: "link", Code: apperr.Required, Message: "Must be given, unless exactly one page in RESET_LINK_ORIGINS has a path.",
+		})
+	}
+	if err := s.links.check(in.Link); err != nil { // before anything is counted
 		return nil, err
 	}
 	if !client.Trusted {
@@ -104,8 +110,9 @@ func (s *Service) Get(ctx context.Context, token string) (View, error) {
 }
 
 // Complete sets the password of the user of the reset. Only one of several concurrent calls succeeds: it begins a new epoch
-// of the user, which invalidates all resets. NotFound: the reset is unknown, used or expired.
-func (s *Service) Complete(ctx context.Context, token, password string) (user.User, error) {
+// of the user, which invalidates all resets. The user can sign in again, whatever wrong passwords were sent before. NotFound:
+// the reset is unknown, used or expired.
+func (s *Service) Complete(ctx context.Context, client access.Client, token, password string) (user.User, error) {
 	r, err := s.find(ctx, token)
 	if err != nil {
 		return user.User{}, err
@@ -115,7 +122,8 @@ func (s *Service) Complete(ctx context.Context, token, password string) (user.Us
 		return user.User{}, noReset()
 	}
 	if err == nil {
-		_ = s.DeleteOf(ctx, u.ID) // they are invalid already; Sweep deletes the rest
+		_ = s.DeleteOf(ctx, u.ID)                 // they are invalid already; Sweep deletes the rest
+		_ = s.users.ClearAttempts(ctx, client, u) // the counters expire after their window
 	}
 	return u, err
 }

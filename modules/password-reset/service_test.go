@@ -123,7 +123,7 @@ func tokenOf(t *testing.T, m email.Message) string {
 func (b *bench) gone(token, why string) {
 	b.t.Helper()
 	_, get := b.Get(b.t.Context(), token)
-	_, put := b.Complete(b.t.Context(), token, newPassword)
+	_, put := b.Complete(b.t.Context(), trusted, token, newPassword)
 	if !apperr.Is(get, apperr.NotFound) || !apperr.Is(put, apperr.NotFound) || get.Error() != noReset().Error() || put.Error() != get.Error() {
 		b.t.Errorf("%s: %v, %v", why, get, put)
 	}
@@ -152,7 +152,7 @@ func TestReset(t *testing.T) {
 			t.Errorf("%+v, %v", view, err)
 		}
 	}
-	u, err := b.Complete(t.Context(), token, newPassword)
+	u, err := b.Complete(t.Context(), trusted, token, newPassword)
 	if err != nil || u.ID != ada.ID || !u.EmailVerified || u.Epoch != ada.Epoch+1 {
 		t.Errorf("%+v, %v", u, err)
 	}
@@ -215,7 +215,7 @@ func TestRace(t *testing.T) {
 	for i := range 20 {
 		go func() {
 			<-start
-			_, err := b.Complete(t.Context(), tokens[i%2], newPassword)
+			_, err := b.Complete(t.Context(), trusted, tokens[i%2], newPassword)
 			errs <- err
 		}()
 	}
@@ -350,7 +350,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	if _, err := b.Get(ended, "x"); !apperr.Is(err, apperr.Unavailable) {
 		t.Error(err)
 	}
-	if _, err := b.Complete(ended, "x", newPassword); !apperr.Is(err, apperr.Unavailable) {
+	if _, err := b.Complete(ended, trusted, "x", newPassword); !apperr.Is(err, apperr.Unavailable) {
 		t.Error(err)
 	}
 }
