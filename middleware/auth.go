@@ -8,12 +8,11 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 )
 
 // credential is the parameter with the master key or a user token, in a body or a query string.
-const credential = listing.Credential
+const credential = rest.Credential
 
 // Authenticator authenticates requests. A credential is the master key or a user token, as access_token in the body or
 // the query string, or as Authorization: Bearer; or an email address and a password as Authorization: Basic.
@@ -50,6 +49,9 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 			return
 		}
 		caller, err := authenticate(c)
+		if err == nil && !a.QueryTokens && rest.Query(c).Has(credential) {
+			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
+		}
 		if err != nil {
 			rest.Fail(c, err)
 			return

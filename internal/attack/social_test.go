@@ -240,6 +240,8 @@ func TestOverwrittenProfile(t *testing.T) {
 	}
 	eve := w.GitHub.AddUser(providers.User{Email: "eve@example.com", EmailVerified: true, Name: "Eve\r\nX: y\x00", Picture: "javascript:alert(1)"})
 	proof := enter("github", "", "access_token", w.GitHub.Token(eve.ID), "role", "admin", "email", "root@example.com", "emailVerified", "true", "id", "x")
+	want(t, 400, w.Do(proof), "a profile beside the token")
+	proof = enter("github", "", "access_token", w.GitHub.Token(eve.ID))
 	made := ok(t, w.Do(proof)).JSON(201)["user"].(map[string]any)
 	if text := made["name"].(string) + made["picture"].(string); strings.ContainsAny(text, "\r\n\x00") || strings.Contains(text, "javascript") {
 		t.Errorf("the attack succeeded: the attacker's profile is %q", text)

@@ -140,20 +140,9 @@ func (p Page[V]) JSON() any {
 	return out
 }
 
-// fieldNames returns the JSON names of a struct's fields, with those of embedded structs.
-func fieldNames(t reflect.Type) []string {
-	var names []string
-	for _, f := range reflect.VisibleFields(t) {
-		if name := store.FieldName(f); name != "" && !f.Anonymous {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 var indexCache sync.Map // reflect.Type → map[string][]int
 
-// fieldIndexes returns the indexes of the fields that fieldNames returns, by name.
+// fieldIndexes returns the indexes of the fields that store.FieldNames returns, by name.
 func fieldIndexes(t reflect.Type) map[string][]int {
 	if cached, ok := indexCache.Load(t); ok {
 		return cached.(map[string][]int)

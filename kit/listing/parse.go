@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -42,7 +43,7 @@ type condition struct {
 
 // NewLister returns the Lister of a Spec.
 func NewLister(spec Spec, cursors Cursors) *Lister {
-	l := &Lister{spec: spec, cursors: cursors, fields: fieldNames(reflect.TypeOf(spec.View))}
+	l := &Lister{spec: spec, cursors: cursors, fields: store.FieldNames(reflect.TypeOf(spec.View))}
 	l.params = []string{"page", "limit", "sort", "fields", "after", "count"}
 	if len(spec.Search) > 0 {
 		l.params = append(l.params, "q")
@@ -63,9 +64,6 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	sort.Strings(l.params)
 	return l
 }
-
-// Credential is a parameter that every query string can have. Lists ignore it.
-const Credential = "access_token"
 
 // Parse parses a query string. The error is ValidationFailed with every invalid parameter.
 func (l *Lister) Parse(values url.Values) (Query, error) {
@@ -108,7 +106,7 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	q.seal = func(values []any) string { return l.cursors.seal(scope, values) }
 	if after := p.text("after"); after != "" {
 		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
-		case values.Has("page"):
+		case p.given("page"):
 			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
 		case !ok:
 			p.bad("after", apperr.Format, "Must be the next of a page with the same q, sort and filters.", nil)
@@ -141,16 +139,10 @@ func (p *parser) add(param string, fault *apperr.Field) {
 
 // unknown checks the names, and that values are given once and are valid strings.
 func (p *parser) unknown() {
-	names := make([]string, 0, len(p.values))
-	for name := range p.values {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	p.faults = rest.UnknownQuery(p.values, p.params)
+	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		switch {
-		case name == Credential:
 		case !slices.Contains(p.params, name):
-			p.unknownParam(name)
 		case len(p.values[name]) > 1:
 			p.bad(name, apperr.Type, "Must be given once.", nil)
 		default:
@@ -159,19 +151,10 @@ func (p *parser) unknown() {
 	}
 }
 
-// maxUnknown is the number of unknown parameters that are reported, the first one with the allowed names.
-const maxUnknown = 20
-
-func (p *parser) unknownParam(name string) {
-	switch n := len(p.faults); {
-	case n == 0:
-		p.bad(name, apperr.Unknown, "Is not a parameter of this list. Allowed: "+strings.Join(p.params, ", ")+".", p.params)
-	case n < maxUnknown:
-		p.bad(name, apperr.Unknown, "Is not a parameter of this list.", nil)
-	}
-}
-
 func (p *parser) text(name string) string { return strings.TrimSpace(p.values.Get(name)) }
+
+// given reports whether the parameter has a value. An empty one means the same as none.
+func (p *parser) given(name string) bool { return p.text(name) != "" }
 
 func (p *parser) number(name string, fallback, low, high int) int {
 	text := p.text(name)
@@ -292,7 +275,7 @@ func (p *parser) filter() store.Filter {
 		filters = append(filters, store.Search(q))
 	}
 	for _, c := range p.conditions {
-		if p.values.Has(c.name) {
+		if p.given(c.name) || c.op == opIn && p.values.Has(c.name) {
 			filters = append(filters, p.condition(c))
 		}
 	}
@@ -306,7 +289,11 @@ func (p *parser) filter() store.Filter {
 func (p *parser) condition(c condition) store.Filter {
 	if c.op == opIn {
 		var values []any
-		for _, item := range p.list(c.name) {
+		items := p.list(c.name)
+		if len(items) == 0 {
+			p.bad(c.name, apperr.Required, "Must have at least one value.", nil)
+		}
+		for _, item := range items {
 			v, ok := p.value(c, item)
 			if !ok {
 				return nil
@@ -378,7 +365,7 @@ func (p *parser) value(c condition, text string) (any, bool) {
 func (p *parser) scope() string {
 	scope := url.Values{}
 	for name, values := range p.values {
-		if !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramExpand, Credential}, name) {
+		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramExpand, rest.Credential}, name) {
 			scope[name] = values
 		}
 	}

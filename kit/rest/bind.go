@@ -30,22 +30,23 @@ import (
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //
 // The type of a JSON value must match: a number for a string is an error, and so is an object, which keeps operators such
-// as {"$gt":""} out of queries. Unknown parameters are ignored.
-func Bind[T any](c *gin.Context) (T, error) {
-	in, _, err := bind[T](c, false)
+// as {"$gt":""} out of queries. A parameter that is not a field is an error, except access_token and the names of the views'
+// fields: those are ignored, so that a client can send back the record that it received.
+func Bind[T any](c *gin.Context, views ...any) (T, error) {
+	in, _, err := bind[T](c, false, views)
 	return in, err
 }
 
 // BindPatch is Bind for an update: an absent parameter is not an error, and its field does not change.
-func BindPatch[T any](c *gin.Context) (store.Patch[T], error) {
-	in, given, err := bind[T](c, true)
+func BindPatch[T any](c *gin.Context, views ...any) (store.Patch[T], error) {
+	in, given, err := bind[T](c, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
 }
 
-func bind[T any](c *gin.Context, partial bool) (in T, given []string, err error) {
+func bind[T any](c *gin.Context, partial bool, views []any) (in T, given []string, err error) {
 	params, err := Body(c)
 	if err == nil {
-		given, err = params.decode(&in, partial)
+		given, err = params.decode(&in, partial, views...)
 	}
 	return in, given, err
 }
@@ -58,11 +59,12 @@ type Parser interface {
 }
 
 // decode returns the names of the given parameters. If it is not partial, required ones must be given.
-func (p Params) decode(dst any, partial bool) (given []string, err error) {
+func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
 	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
+	fields := fieldsOf(value.Type())
 	var faults []apperr.Field
-	for _, f := range fieldsOf(value.Type()) {
+	for _, f := range fields {
 		target := value.FieldByIndex(f.index)
 		isGiven, empty, invalid := p.decodeField(f, target)
 		switch {
@@ -77,7 +79,7 @@ func (p Params) decode(dst any, partial bool) (given []string, err error) {
 			given = append(given, f.name)
 		}
 	}
-	if len(faults) > 0 {
+	if faults = append(faults, p.unknown(fields, views)...); len(faults) > 0 {
 		return nil, apperr.Invalid(faults...)
 	}
 	return given, nil

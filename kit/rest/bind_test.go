@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,9 +205,9 @@ func TestDecode(t *testing.T) {
 	text := "x"
 	want := all{Text: "a b", Raw: " c ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
 	for name, body := range map[string][2]string{
-		"form":                {form, "text=+a+b+&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&unknown=1"},
+		"form":                {form, "text=+a+b+&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&access_token=x"},
 		"form, repeated list": {form, "text=a+b&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
-		"JSON":                {jsonType, `{"text":" a b ","raw":" c ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","unknown":{}}`},
+		"JSON":                {jsonType, `{"text":" a b ","raw":" c ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","access_token":"x"}`},
 	} {
 		v, err := read(body[0], body[1])
 		if err != nil {
@@ -215,6 +216,54 @@ func TestDecode(t *testing.T) {
 		var got all
 		if _, err := v.decode(&got, false); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// TestDecodeUnknown sends parameters that are not fields.
+func TestDecodeUnknown(t *testing.T) {
+	t.Parallel()
+	type view struct {
+		ID string `json:"id"`
+		bounded
+	}
+	const secret = "a secret"
+	for _, test := range []struct {
+		contentType, body, param string
+		messages                 []string // parts of the message
+	}{
+		{jsonType, `{"Name":"a","name":"a"}`, "Name", []string{"Did you mean name?", "read as JSON"}},
+		{jsonType, `{"nmae":"a","name":"a"}`, "nmae", []string{"Did you mean name?"}},
+		{form, "name=a&title=x", "title", []string{"Allowed: name, raw, email", "read as a form"}},
+		{form, `{"name":"` + secret + `"}`, "", []string{"read as a form; JSON needs Content-Type: application/json"}},
+		{jsonType, `{"name":"a","` + secret + `":1,"` + secret + `2":1}`, "", nil},
+		{jsonType, `{"name":"a","updatedAt":"x"}`, "updatedAt", nil},
+		{jsonType, `{"name":"a","id":{},"access_token":1}`, "none", nil},
+	} {
+		v, err := read(test.contentType, test.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in bounded
+		_, err = v.decode(&in, false, view{})
+		var e *apperr.Error
+		if errors.As(err, &e) {
+			e.Fields = slices.DeleteFunc(e.Fields, func(f apperr.Field) bool { return f.Code != apperr.Unknown })
+		}
+		if test.param == "none" {
+			if e != nil && len(e.Fields) > 0 {
+				t.Errorf("%s: %+v", test.body, e)
+			}
+			continue
+		}
+		if e == nil || len(e.Fields) != 1 || e.Fields[0].In != "body" || e.Fields[0].Param != test.param {
+			t.Errorf("%s: %+v", test.body, e)
+			continue
+		}
+		for _, want := range append(test.messages, "Is not a parameter of this operation.") {
+			if message := e.Fields[0].Message; !strings.Contains(message, want) || strings.Contains(message, secret) {
+				t.Errorf("%s: %s, want %s", test.body, message, want)
+			}
 		}
 	}
 }

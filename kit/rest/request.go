@@ -34,11 +34,20 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Handle adapts a function that returns an error to Gin. It rejects a malformed query string, and writes the error with
-// Fail.
-func Handle(h func(*gin.Context) error) gin.HandlerFunc {
+// AnyQuery as a parameter of Handle allows every name.
+const AnyQuery = "*"
+
+// Handle adapts a function that returns an error to Gin. It rejects a malformed query string, and one with a parameter
+// other than params and access_token. It writes the error with Fail. A function that rejects unknown parameters itself, as
+// a list does with listing.Lister, has AnyQuery.
+func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		_, err := ParseQuery(c)
+		query, err := ParseQuery(c)
+		if err == nil && len(query) > 0 && !slices.Contains(params, AnyQuery) {
+			if faults := UnknownQuery(query, params); faults != nil {
+				err = apperr.Invalid(faults...)
+			}
+		}
 		if err == nil {
 			err = h(c)
 		}

@@ -301,7 +301,7 @@ func Fail(c *gin.Context, err error) {
 // The limits of a problem: the body of a request can be the cause of very many errors, with names of any length.
 const (
 	maxErrors    = 100
-	maxParamSize = 256 // bytes
+	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["…"] with 317
 )
 
 // limit cuts the list of errors, and long names in it, and adds the number of the other errors to the detail.

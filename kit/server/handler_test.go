@@ -213,9 +213,20 @@ func TestGuard(t *testing.T) {
 	if recorder.Code != 400 {
 		t.Errorf("two headers: %d", recorder.Code)
 	}
-	off := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/user", auth.User, who) }, func(o *HandlerOptions) { o.Settings.QueryTokens = false })
+	off := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
+		r.GET("/user", auth.User, who)
+		r.GET("/public", auth.Public, who)
+	}, func(o *HandlerOptions) { o.Settings.QueryTokens = false })
 	if w := do(off, "GET", "/user?access_token="+userToken, "", ""); w.Code != 401 {
 		t.Errorf("QUERY_TOKENS=false: %d", w.Code)
+	}
+	if w := do(off, "GET", "/public?access_token="+userToken, "", ""); w.Code != 400 || !strings.Contains(w.Body.String(), `"code":"unknown"`) {
+		t.Errorf("QUERY_TOKENS=false, public: %d %s", w.Code, w.Body)
+	}
+	for path, want := range map[string]int{"/public?access_token=" + userToken: 200, "/public?limit=1": 400, "/public?acess_token=x": 400} {
+		if w := do(s, "POST", path, "", ""); w.Code != want {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
 	}
 	bare := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/public", auth.Public, who) }, func(o *HandlerOptions) { o.Modules = []kit.Module{o.Modules[0].(verified).routes} })
 	if w := do(bare, "GET", "/public?access_token="+userToken, "", ""); w.Code != 401 {

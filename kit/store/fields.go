@@ -58,3 +58,14 @@ func FieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
+
+// FieldNames returns the JSON names of a struct's fields, with those of embedded structs.
+func FieldNames(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name := FieldName(f); name != "" && !f.Anonymous {
+			names = append(names, name)
+		}
+	}
+	return names
+}

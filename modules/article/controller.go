@@ -24,7 +24,7 @@ type controller struct {
 //	@Security		UserToken
 //	@Router			/articles [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[Fields](g)
+	in, err := rest.Bind[Fields](g, View{})
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Router			/articles/{id} [put]
 //	@Router			/articles/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.BindPatch[Fields](g)
+	in, err := rest.BindPatch[Fields](g, View{})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
 	r.POST("/articles", auth.User, mw.Idempotency, rest.Handle(c.create))
-	r.GET("/articles", auth.Public, rest.Handle(c.index))
+	r.GET("/articles", auth.Public, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/articles/:id", auth.Public, rest.Handle(c.show))
 	r.PUT("/articles/:id", auth.User, rest.Handle(c.update))
 	r.PATCH("/articles/:id", auth.User, rest.Handle(c.update))

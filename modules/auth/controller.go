@@ -27,6 +27,9 @@ func (c *controller) signIn(g *gin.Context) error {
 	if !given {
 		return apperr.New(apperr.Unauthorized, "Email and password are missing. Send them as Authorization: Basic.")
 	}
+	if _, err := rest.Bind[struct{}](g); err != nil { // no parameters besides access_token
+		return err
+	}
 	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Client(g), email, password)
 	rest.SetRateLimit(g, limits)
 	if err != nil {

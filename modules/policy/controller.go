@@ -30,7 +30,7 @@ type controller struct {
 //	@x-tag			"Rules that apply to workloads, selected by labels."
 //	@Router			/policies [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[Input](g)
+	in, err := rest.Bind[Input](g, View{})
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Router			/policies/{id} [put]
 //	@Router			/policies/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.BindPatch[Input](g)
+	in, err := rest.BindPatch[Input](g, View{})
 	if err != nil {
 		return err
 	}

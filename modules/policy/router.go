@@ -12,7 +12,7 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
 	r.POST("/policies", auth.Admin, mw.Idempotency, rest.Handle(c.create))
 	r.POST("/policies/evaluate", auth.User, rest.Handle(c.evaluate))
-	r.GET("/policies", auth.User, rest.Handle(c.index))
+	r.GET("/policies", auth.User, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/policies/:id", auth.User, rest.Handle(c.show))
 	r.PUT("/policies/:id", auth.Admin, rest.Handle(c.update))
 	r.PATCH("/policies/:id", auth.Admin, rest.Handle(c.update))

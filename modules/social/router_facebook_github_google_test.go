@@ -144,7 +144,7 @@ func TestBadProof(t *testing.T) {
 		row("another audience", post("google", body{"id_token": p.Google.IDToken(ada.ID, providers.Claim("aud", providers.ForeignClientID))}), 401, []string{"rejected the token or code"}, nil),
 		row("another provider's", post("github", body{"access_token": p.Facebook.Token(ada.ID)}), 401, nil, nil),
 		row("master key", post("github", body{"access_token": testkit.MasterKey}), 401, []string{"Send your own token in the Authorization header"}, nil),
-		row("proof in the query", request{Method: "POST", Path: "/auth/github?code=x&redirect_uri=y"}, 400, []string{`"code":"required"`}, nil),
+		row("proof in the query", request{Method: "POST", Path: "/auth/github?code=x&redirect_uri=y"}, 400, []string{`"param":"code","code":"unknown"`}, nil),
 
 		row("no such provider", post("twitter", body{"access_token": "x"}), 404, []string{"not_found"}, []string{"twitter"}),
 		row("a route's name", post("identities", body{}), 405, nil, nil),

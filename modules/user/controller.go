@@ -34,7 +34,7 @@ type controller struct {
 //	@x-tag					"Accounts: sign-up, profile, password, deletion."
 //	@Router					/users [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[CreateInput](g)
+	in, err := rest.Bind[CreateInput](g, View{})
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Router			/users/{id} [put]
 //	@Router			/users/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.BindPatch[UpdateInput](g)
+	in, err := rest.BindPatch[UpdateInput](g, View{})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
 	r.POST("/users", m.SignUpAuth(auth), mw.Idempotency, rest.Handle(c.create))
-	r.GET("/users", auth.Admin, rest.Handle(c.index))
+	r.GET("/users", auth.Admin, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/users/me", auth.User, rest.Handle(c.me))
 	r.GET("/users/:id", auth.Public, rest.Handle(c.show))
 	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
