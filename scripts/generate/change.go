@@ -227,7 +227,7 @@ func (e edit) steps() (out []string) {
 		case retyped:
 			step("Convert[%s](%q)", goType, next.Name)
 		}
-		sorted := next.IsText() && (next.Sort || next.Filter)
+		sorted := next.IsText() && !next.Required && (next.Sort || next.Filter)
 		switch {
 		case next.HasDefault() && (added || !old.HasDefault() || retyped):
 			step("Default[%s](%q, %q)", goType, next.Name, next.Default)
