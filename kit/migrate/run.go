@@ -21,7 +21,7 @@ import (
 
 const (
 	pageSize = 500
-	parallel = 16              // updates at the same time
+	parallel = 40              // updates at the same time
 	lease    = 5 * time.Second // of the instance that runs a migration; renewed three times as often
 	poll     = 500 * time.Millisecond
 	reported = 10 // documents that an error names
