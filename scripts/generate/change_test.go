@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/ginseng/scripts/internal/registry"
 )
 
 // newRepository makes a project with a resource in a git repository.
@@ -280,5 +282,29 @@ func TestUserFields(t *testing.T) {
 		if got := run(dir, append([]string{"user"}, strings.Fields(args)...)...); got.code != exitUsage || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", args, got)
 		}
+	}
+}
+
+// TestChangeReferences adds and drops a reference, whose target the registry passes to the module.
+func TestChangeReferences(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, "maker", "name:string:required")
+	if got := run(dir, declaredProduct...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	commit(t, dir)
+	modules := filepath.Join(dir, registry.Path)
+	if got := run(dir, "product", "--add", "maker:ref(maker)"); got.code != exitOK || !strings.Contains(got.out, "written modules/modules.go") {
+		t.Errorf("%+v", got)
+	}
+	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, makers)") {
+		t.Errorf("the registry is\n%s", got)
+	}
+	commit(t, dir)
+	if got := run(dir, "product", "--drop", "maker"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := read(t, modules); !strings.Contains(got, "products := product.New(d)\n") {
+		t.Errorf("the registry is\n%s", got)
 	}
 }
