@@ -24,6 +24,14 @@ type Query struct {
 	seal   func(values []any) string
 }
 
+// Only adds a filter to the query, such as the records that the caller may see; nil selects all.
+func (q Query) Only(f store.Filter) Query {
+	if f != nil {
+		q.Filter = store.And(q.Filter, f)
+	}
+	return q
+}
+
 // Lister parses the query strings of a list.
 type Lister struct {
 	spec    Spec

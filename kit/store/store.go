@@ -231,10 +231,13 @@ func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 // ErrNotFound is the error of the engines if no document is selected.
 var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 
-// Duplicate returns the Conflict of a unique index with the given fields.
+// Duplicate returns the Conflict of a unique index with the given fields. userId, the owner, is not a parameter.
 func Duplicate(fields ...string) *apperr.Error {
 	err := apperr.New(apperr.Conflict, "A record with the same value exists already.")
 	for _, f := range fields {
+		if f == "userId" {
+			continue
+		}
 		err = err.WithFields(apperr.Field{In: "body", Param: f, Code: apperr.FieldConflict, Message: "This value is taken by another record."})
 	}
 	return err

@@ -37,6 +37,12 @@ resources=$(cat <<'END'
 /everything-givens public everything-given a:string:required:unique:search:sort:filter:min=2:max=40 b:text:required:search:min=3:max=5000 c:int:required:unique:sort:filter:min=-5000:max=5000 d:float:required:sort:filter:min=-0.5:max=99.5 e:bool:required:sort:filter f:time:required:unique:sort:filter g:email:required:unique:search:sort:filter h:url:required:unique:search:sort:filter i:enum(low,middle,high):required:sort:filter j:ref(user):required:unique:sort:filter k:[]string:required:min=2:max=5
 /everything-opens public everything-open a:string:unique:search:sort:filter:min=2:max=40 b:text:search:min=3:max=5000 c:int:unique:sort:filter:min=-5000:max=5000 d:float:sort:filter:min=-0.5:max=99.5 e:bool:sort:filter f:time:unique:sort:filter g:email:unique:search:sort:filter h:url:unique:search:sort:filter i:enum(low,middle,high):sort:filter j:ref(article):unique:sort:filter k:[]string:min=2:max=5
 /everything-presets public everything-preset a:string:default=ginseng b:text:default=root c:int:min=1:max=9:default=5 d:float:default=0.5 e:bool:default=true f:time:default=2026-01-02T15:04:05Z g:email:default=a@example.com h:url:default=https://example.com/a i:enum(low,high):default=high
+/typed-givens public typed-given a:decimal:required:unique:sort:filter:min=-0.5:max=999999.25 b:date:required:unique:sort:filter c:uuid:required:unique:sort:filter d:json:required e:[]int:required:filter f:[]string:required:filter g:string:required:max=10000:sort:filter
+/typed-opens public typed-open a:decimal:unique:sort:filter b:date:unique:sort:filter c:uuid:unique:sort:filter d:json e:[]int:filter:max=5 f:[]string:filter:min=2 g:string:max=10000:sort
+/typed-presets public typed-preset a:decimal:default=12.5:sort:min=1:max=20 b:date:default=2026-02-03 c:uuid:default=123e4567-e89b-42d3-a456-426614174000:filter
+/carts admin cart code:string:unique:search:sort note:text:search total:decimal:required:filter --own list,show
+/memos admin memo code:string:required:unique post:ref(article):required:filter --own list,show --admin delete
+- public entry title --methods create,show --own show
 /records public record type func range map error len package select var nil key new string id2 query:text
 /categories public category name:string:required:unique parent:ref(category):filter
 /tickets public ticket code:string:required:unique:max=12:sort state:enum(open,closed):required:filter:sort post:ref(blog-post):required:filter

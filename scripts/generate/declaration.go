@@ -27,13 +27,14 @@ const (
 const (
 	rulePublic = "public"
 	ruleUser   = "user"
+	ruleOwn    = "own" // users, but only for their own records
 	ruleAdmin  = "admin"
 	ruleMaster = "master"
 )
 
 var (
 	methods = []string{methodCreate, methodList, methodShow, methodUpdate, methodDelete}
-	rules   = []string{ruleMaster, ruleAdmin, ruleUser, rulePublic} // strictest first
+	rules   = []string{ruleMaster, ruleAdmin, ruleOwn, ruleUser, rulePublic} // strictest first
 )
 
 const (
@@ -72,6 +73,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	r.Fields = parseFields(c.args[1:], wrong)
 	r.declareRules(c, wrong)
 	r.declareOwner(c, wrong)
+	r.declareOwn(c, wrong)
 	r.declareUnder(c, wrong)
 	for _, f := range r.Fields {
 		if !r.Has(methodList) && (f.Search || f.Sort || f.Filter) {
@@ -151,7 +153,9 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 				wrong.add("flag --%s: %s is also given to --%s", rule, method, flags[method])
 			case r.Rules[method] == "":
 				wrong.add("flag --%s: --methods does not have %s", rule, method)
-			case !r.HasUser && (rule == ruleUser || rule == ruleAdmin):
+			case rule == ruleOwn && method != methodList && method != methodShow:
+				wrong.add("flag --own: is for list and show; others may not %s a record that they cannot see", method)
+			case !r.HasUser && rule != ruleMaster && rule != rulePublic:
 				wrong.add("flag --%s: the project has no users; use --master or --public", rule)
 			default:
 				r.Rules[method] = rule
@@ -169,6 +173,22 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 		wrong.add("flag --owner: excludes --no-owner")
 	case c.owner && !usersCreate:
 		wrong.add("flag --owner: the owner is the user who creates the record; add --user create")
+	}
+}
+
+// declareOwn checks that every method keeps the records of others from users.
+func (r Resource) declareOwn(c call, wrong *mistakes) {
+	if len(c.rules[ruleOwn]) == 0 {
+		return
+	}
+	if !r.Owner {
+		wrong.add("flag --own: records have no owner; let users create them with --user create")
+	}
+	for _, method := range r.Methods() {
+		reads := method == methodList || method == methodShow
+		if rule := r.Rules[method]; rule == rulePublic || rule == ruleUser && reads {
+			wrong.add("flag --own: %s is for callers who may not see the record; add it to --%s", method, map[bool]string{true: ruleOwn, false: ruleUser}[reads])
+		}
 	}
 }
 

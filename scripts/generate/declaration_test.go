@@ -44,6 +44,7 @@ func TestDeclaration(t *testing.T) {
 		{"note a --owner", "note a:string"},
 		{"note a:time:default=2026-01-02T16:04:05+01:00:sort b:url:default=https://a.example:80/x", "note a:time:sort:default=2026-01-02T15:04:05.000Z b:url:default=https://a.example:80/x"},
 		{"note a:float:default=1e2:min=-.5", "note a:float:min=-0.5:default=100"},
+		{"note a:decimal:default=12.5:max=20 b:json c:[]int:filter --own show,list", "note a:decimal:max=20:default=12.5 b:json c:[]int:filter --own list,show"},
 		{"note a:enum(x,y):default=y b:ref(user) c:[]string:max=3", "note a:enum(x,y):default=y b:ref(user) c:[]string:max=3"},
 	} {
 		r := declareAll(t, strings.Fields(test[0])...)
@@ -171,6 +172,12 @@ func TestMistakes(t *testing.T) {
 		{"note a --admin create,create", []string{"flag --admin: create is given twice"}},
 		{"note a --methods show --admin list", []string{"flag --admin: --methods does not have list"}},
 		{"note a --owner --no-owner", []string{"flag --owner: excludes --no-owner"}},
+		{"note a --own list", []string{"flag --own: show is for callers who may not see the record; add it to --own"}},
+		{"note a --own list,show,update --public delete", []string{
+			"flag --own: delete is for callers who may not see the record; add it to --user",
+			"flag --own: is for list and show; others may not update a record that they cannot see",
+		}},
+		{"note a --own list,show --admin create", []string{"flag --own: records have no owner; let users create them with --user create"}},
 		{"note a --owner --admin create", []string{"flag --owner: the owner is the user who creates the record; add --user create"}},
 		{"note a:int:sort --methods create", []string{"field a: search, sort and filter need the method list"}},
 

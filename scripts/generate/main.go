@@ -40,6 +40,7 @@ Flags:
   --methods LIST       some of create,list,show,update,delete (default: all)
   --master LIST        methods that require the master key
   --admin LIST         methods for admins
+  --own list,show      users see only their own records; for all others these do not exist. Admins see all
   --user LIST          methods for users (default: create,update,delete)
   --public LIST        methods for everyone (default: list,show)
   --owner, --no-owner  store the user who creates a record; only the owner and admins may update and delete (default if users create)

@@ -216,7 +216,7 @@ func (r Resource) seeRule() string {
 }
 
 var accessOf = map[string]string{
-	rulePublic: "reference.Public", ruleUser: "reference.Users", ruleAdmin: "reference.Admins", ruleMaster: "reference.Master",
+	rulePublic: "reference.Public", ruleUser: "reference.Users", ruleOwn: "reference.Own", ruleAdmin: "reference.Admins", ruleMaster: "reference.Master",
 }
 
 // See returns who may refer to records and expand them, in Go; Change who may change what is under them.
@@ -264,7 +264,7 @@ func (r Resource) Above() *Target {
 func (r Resource) NeedsCaller(method string) bool {
 	refers := len(r.References()) > 0
 	switch {
-	case r.Under != "":
+	case r.Under != "", r.IsOwn():
 		return true
 	case method == methodCreate:
 		return r.Owner || refers

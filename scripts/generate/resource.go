@@ -50,7 +50,15 @@ func (r Resource) Var() string {
 func (r Resource) Writes() bool { return r.Has(methodCreate) || r.Has(methodUpdate) }
 
 // Auth returns the middleware that authenticates the caller of a method.
-func (r Resource) Auth(method string) string { return "auth." + goName(r.Rules[method]) }
+func (r Resource) Auth(method string) string {
+	if r.Rules[method] == ruleOwn {
+		return "auth.User"
+	}
+	return "auth." + goName(r.Rules[method])
+}
+
+// IsOwn reports whether users see only their own records.
+func (r Resource) IsOwn() bool { return r.Under == "" && r.seeRule() == ruleOwn }
 
 // OwnerOnly reports whether a method is for the owner of the record, and for admins.
 func (r Resource) OwnerOnly(method string) bool {
@@ -70,7 +78,7 @@ func (r Resource) Owned() bool { return r.OwnerOnly(methodUpdate) || r.OwnerOnly
 
 // Security returns the security scheme of a method, "" if it is public.
 func (r Resource) Security(method string) string {
-	return map[string]string{ruleUser: "UserToken", ruleAdmin: "UserToken", ruleMaster: "MasterKey"}[r.Rules[method]]
+	return map[string]string{ruleUser: "UserToken", ruleOwn: "UserToken", ruleAdmin: "UserToken", ruleMaster: "MasterKey"}[r.Rules[method]]
 }
 
 // Forbidden describes the status 403 of a method, "" if it has none.
@@ -93,13 +101,17 @@ func (r Resource) Indexes() (out []string) {
 		out = append(out, `Fields: []string{"`+strings.Join(fields, `", "`)+`"}`+unique)
 	}
 	for _, f := range r.Uniques() {
+		if r.IsOwn() {
+			add(", Unique: true", "userId", f.Name) // else a conflict would reveal a record of another user
+			continue
+		}
 		add(", Unique: true", f.Name)
 	}
 	if r.Under != "" {
 		add("", r.UnderField(), "createdAt")
 	}
 	for _, f := range r.References() {
-		if !f.Unique && !f.Filter {
+		if (!f.Unique || r.IsOwn()) && (!f.Filter || f.IsList()) {
 			add("", f.Name)
 		}
 	}
@@ -118,7 +130,9 @@ func (r Resource) Sorted() fieldList {
 }
 
 // Taken describes a conflict of unique values.
-func (r Resource) Taken() string { return strings.Join(r.Uniques().names(), " or ") + " is in use" }
+func (r Resource) Taken() string {
+	return strings.Join(r.Uniques().names(), " or ") + " is in use" + map[bool]string{true: " by another record of the owner"}[r.IsOwn()]
+}
 
 type fieldList []Field
 

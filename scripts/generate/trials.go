@@ -15,7 +15,7 @@ import (
 // Token returns the credential that a method requires, in Go.
 func (r Resource) Token(method string) string {
 	return map[string]string{
-		ruleUser: "s.owner.Token", ruleAdmin: "s.admin.Token", ruleMaster: "testkit.MasterKey", rulePublic: `""`,
+		ruleUser: "s.owner.Token", ruleOwn: "s.owner.Token", ruleAdmin: "s.admin.Token", ruleMaster: "testkit.MasterKey", rulePublic: `""`,
 	}[r.Rules[method]]
 }
 
@@ -82,13 +82,19 @@ func (r Resource) Callers() (out []caller) {
 	return out
 }
 
+// hides reports whether a user cannot see the records of another.
+func (r Resource) hides() bool { return r.IsOwn() || r.Above() != nil && r.Above().IsOwn() }
+
 func (r Resource) status(method, caller string) int {
 	signedIn := slices.Contains([]string{"user", "admin", "demoted admin", "owner"}, caller)
 	switch rule := r.Rules[method]; {
 	case caller == "invalid token", caller == "deleted user",
 		rule == ruleMaster && caller != "master key",
-		(rule == ruleUser || rule == ruleAdmin) && !signedIn:
+		rule != ruleMaster && rule != rulePublic && !signedIn:
 		return 401
+	case r.hides() && (caller == "user" || caller == "demoted admin") && rule != ruleAdmin &&
+		(r.Under != "" || method != methodCreate && method != methodList):
+		return 404
 	case rule == ruleAdmin && caller != "admin", r.ownersOnly(method) && (caller == "user" || caller == "demoted admin"):
 		return 403
 	}
