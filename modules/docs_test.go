@@ -112,6 +112,9 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 		if op.Summary == "" {
 			t.Errorf("%s has no summary", route)
 		}
+		if problem := op.Responses["default"].Content["application/problem+json"].Schema.Ref; problem != schemas+"Problem" {
+			t.Errorf("%s documents %q as the response to any other error", route, problem)
+		}
 	}
 }
 

@@ -117,6 +117,31 @@ func TestDeepAndWide(t *testing.T) {
 	})
 }
 
+// TestManyErrors sends as many errors as fit in a body, to get a response that is much larger.
+func TestManyErrors(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	admin := api.SignUp("admin")
+	labels, params := make(map[string]string), make(map[string]any)
+	for i := range 30_000 {
+		labels[fmt.Sprint("no label ", i)] = "*"
+	}
+	for i := range 450 {
+		params[fmt.Sprint("no parameter ", i)] = i
+		params[fmt.Sprint("unknown", i)] = i
+	}
+	for name, body := range map[string]map[string]any{
+		"labels":     {"namespace": "n", "name": "n", "selector": map[string]any{"matchLabels": labels}},
+		"a label":    {"namespace": "n", "name": "n", "selector": map[string]any{"matchLabels": map[string]string{strings.Repeat("\x01", 150_000): ""}}},
+		"parameters": params,
+	} {
+		got := api.Do(request{Method: "POST", Path: "/policies", As: admin.Token, JSON: body})
+		if want(t, 400, got, name); len(got.Body) > 100_000 {
+			t.Errorf("%s: the response has %d bytes", name, len(got.Body))
+		}
+	}
+}
+
 // endless is an infinite body that counts the bytes read.
 type endless struct{ taken atomic.Int64 }
 

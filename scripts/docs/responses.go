@@ -53,7 +53,7 @@ var details = map[string]string{
 	"idempotency_mismatch":   "This Idempotency-Key was used with other parameters. Use a new key for a new request.",
 	"too_many_requests":      "Too many attempts. Wait for the time in Retry-After, then try again.",
 	"payload_too_large":      "The body is larger than 1048576 bytes.",
-	"unsupported_media_type": "The body must be application/x-www-form-urlencoded, multipart/form-data or application/json, and have that Content-Type.",
+	"unsupported_media_type": "The body must be one of application/json, application/x-www-form-urlencoded, multipart/form-data, and have that Content-Type.",
 	"internal":               "Internal error. Report the requestId: the log has the details.",
 	"unavailable":            "The database is unavailable. Try again in a few seconds.",
 }
