@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func TestFindsIsTheIndex(t *testing.T) {
 	for range tries {
 		stored, query := text(12), text(3)
 		want := hasPrefixes(stored, query)
-		if got := MatchWords(stored, QueryWords(query)); got != want {
+		if got := matches(stored, query); got != want {
 			t.Fatalf("%q finds %q: %t, want %t", query, stored, got, want)
 		}
 		if want {
@@ -39,19 +40,48 @@ func TestFindsIsTheIndex(t *testing.T) {
 	}
 }
 
-func FuzzMatchWords(f *testing.F) {
+// matches reports whether a query finds a text, by the text itself.
+func matches(text, query string) bool {
+	prefixes := QueryWords(query)
+	return len(prefixes) > 0 && MissingWord(text, prefixes) < 0
+}
+
+// TestWordsBound checks that the words beyond the bound are found neither by an index nor in the text.
+func TestWordsBound(t *testing.T) {
+	t.Parallel()
+	var spaced, han strings.Builder
+	for i := range MaxWords {
+		fmt.Fprintf(&spaced, "w%d same ", i)
+		han.WriteRune(rune('一' + i))
+	}
+	for name, text := range map[string]string{"spaced": spaced.String() + "last", "unspaced": han.String() + "ok" + han.String() + "龥"} {
+		if n := len(Words(text)); n != MaxWords {
+			t.Errorf("%s: %d words, want %d", name, n, MaxWords)
+		}
+		for _, query := range []string{"w0", "w3998", "w3999", "same w17", "last", "w17 last", "一", string(rune('一' + MaxWords - 1)), "ok", "龥"} {
+			if got, want := matches(text, query), hasPrefixes(text, query); got != want {
+				t.Errorf("%s: %q matches %t, in the index %t", name, query, got, want)
+			}
+		}
+	}
+	if matches(spaced.String()+"last", "last") || !matches(spaced.String(), "w3998") {
+		t.Error("the bound is elsewhere")
+	}
+}
+
+func FuzzMissingWord(f *testing.F) {
 	f.Add("Straße 東京 \xff\x00 é", "京 str")
 	f.Fuzz(func(t *testing.T, text, query string) {
-		if got, want := MatchWords(text, QueryWords(query)), hasPrefixes(text, query); got != want {
+		if got, want := matches(text, query), hasPrefixes(text, query); got != want {
 			t.Errorf("%q finds %q: %t, want %t", query, text, got, want)
 		}
 	})
 }
 
-func BenchmarkMatchWords(b *testing.B) {
+func BenchmarkMissingWord(b *testing.B) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9)
 	b.ReportAllocs()
 	for b.Loop() {
-		MatchWords(text, []string{"lazier"})
+		MissingWord(text, []string{"lazier"})
 	}
 }

@@ -74,10 +74,10 @@ type Engine interface {
 	Insert(ctx context.Context, id ID, doc any) error
 	// First decodes the oldest document (by id) that the filter selects.
 	First(ctx context.Context, f Filter, into any) error
-	// List decodes each document, in order, into the value that next returns.
+	// List decodes each document, in order, into the value that next returns. It ends before one that Query.Bytes rejects.
 	List(ctx context.Context, q Query, next func() any) error
 	Count(ctx context.Context, f Filter) (int64, error)
-	// Page is List and returns the Count of the query's filter.
+	// Page is List and returns the Count of the query's filter, or MaxCount if that is less.
 	Page(ctx context.Context, q Query, next func() any) (int64, error)
 	// Update changes one document that f selects and decodes the new version.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
@@ -100,7 +100,29 @@ type Query struct {
 	// Lossless makes it an error if the Go type cannot keep all of a document, as CheckLossless says. It is ignored if
 	// Fields is set.
 	Lossless bool
+	MaxCount int64 // Page counts up to this number; 0 is all
+	Bytes    *Size // bounds the size of the documents; nil is no bound
 }
+
+// Size bounds the size of the documents that one List or Page reads, in bytes as the database stores them.
+type Size struct {
+	Max      int
+	used     int
+	exceeded bool
+}
+
+// Add adds a document. It reports whether it fits; the first one always does. A nil Size has no bound.
+func (s *Size) Add(size int) bool {
+	if s == nil {
+		return true
+	}
+	s.exceeded = s.used > 0 && s.used+size > s.Max
+	s.used += size
+	return !s.exceeded
+}
+
+// Exceeded reports whether the list ended before a document that did not fit.
+func (s *Size) Exceeded() bool { return s.exceeded }
 
 // Order is one field of a sort.
 type Order struct {
@@ -177,7 +199,8 @@ func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	return docs, err
 }
 
-// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects. On SQLite
+// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to
+// q.MaxCount. On SQLite
 // both come from one snapshot; on MongoDB, concurrent writes may come between them.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))

@@ -15,71 +15,97 @@ const (
 	maxPiece = 6  // in a script without spaces
 )
 
-// Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits
-// without case and accents, of at most 32 runes. In a script without spaces between words, each position of a run gives
-// the up to 6 runes from there, so that any part of the run is the prefix of a word.
+// MaxWords is the number of distinct words of a text that can be found. It bounds the time of a write: a long text in a
+// script without spaces would have a word for each character.
+const MaxWords = 4000
+
+// Words returns the first MaxWords distinct words of a stored text in the form that a search compares: runs of letters and
+// digits without case and accents, of at most 32 runes. In a script without spaces between words, each position of a run
+// gives the up to 6 runes from there, so that any part of the run is the prefix of a word.
 func Words(text string) []string {
-	return split(text, func(add func(string), run string) {
-		for len(run) > 0 {
-			add(cut(run, maxPiece))
-			run = run[len(cut(run, 1)):]
+	words, _ := indexed(fold(text))
+	return words
+}
+
+// indexed returns the Words of a folded text, and the position of the first word that is not among them.
+func indexed(folded string) (words []string, end int) {
+	return split(folded, func(run string, add func(string) bool) int {
+		for rest := run; len(rest) > 0; rest = rest[len(cut(rest, 1)):] {
+			if !add(cut(rest, maxPiece)) {
+				return len(run) - len(rest)
+			}
 		}
+		return len(run)
 	})
 }
 
 // QueryWords returns the distinct prefixes of a query. A text matches if each of them begins one of its Words. The
 // result is empty if the query has neither letters nor digits.
 func QueryWords(text string) []string {
-	return split(text, func(add func(string), run string) {
-		for piece := cut(run, maxPiece); ; piece = cut(run, maxPiece) {
-			add(piece)
-			if len(piece) == len(run) {
-				return
+	words, _ := split(fold(text), func(run string, add func(string) bool) int {
+		for rest := run; ; {
+			piece := cut(rest, maxPiece)
+			if !add(piece) || len(piece) == len(rest) {
+				return len(run)
 			}
 			// Pieces overlap by half, so that texts with all pieces are likely to have them in this order.
-			run = run[len(cut(run, maxPiece/2)):]
+			rest = rest[len(cut(rest, maxPiece/2)):]
 		}
 	})
+	return words
 }
 
-// split folds the text and returns its distinct words. It calls pieces with each run of a script without spaces.
-func split(text string, pieces func(add func(string), run string)) []string {
-	text = fold(text)
-	var words []string
+// split returns the first MaxWords distinct words of a folded text, and the position of the next one, or the length of the
+// text. It calls pieces with each run of a script without spaces; pieces returns the position in the run at which add
+// returned false, or the length of the run.
+func split(text string, pieces func(run string, add func(string) bool) int) (words []string, end int) {
 	seen := make(map[string]struct{})
-	add := func(word string) {
-		if _, ok := seen[word]; !ok {
-			seen[word] = struct{}{}
-			words = append(words, word)
+	add := func(word string) bool {
+		if _, ok := seen[word]; ok {
+			return true
 		}
+		if len(words) == MaxWords {
+			return false
+		}
+		seen[word] = struct{}{}
+		words = append(words, word)
+		return true
 	}
 	for start := 0; start < len(text); {
 		if text[start] == ' ' {
 			start++
 			continue
 		}
-		end, dense := start, false
-		for end < len(text) && text[end] != ' ' {
-			size, unspaced := 1, false
-			if text[end] >= utf8.RuneSelf {
-				var r rune
-				r, size = utf8.DecodeRuneInString(text[end:])
-				unspaced = isUnspaced(r)
-			}
-			if end > start && unspaced != dense {
-				break
-			}
-			dense = unspaced
-			end += size
-		}
+		end, dense := runEnd(text, start)
+		run := text[start:end]
 		if dense {
-			pieces(add, text[start:end])
-		} else {
-			add(cut(text[start:end], maxWord))
+			if done := pieces(run, add); done < len(run) {
+				return words, start + done
+			}
+		} else if !add(cut(run, maxWord)) {
+			return words, start
 		}
 		start = end
 	}
-	return words
+	return words, len(text)
+}
+
+// runEnd returns the end of the run of characters of one kind that begins at start, and whether its script has no spaces.
+func runEnd(text string, start int) (end int, dense bool) {
+	for end = start; end < len(text) && text[end] != ' '; {
+		size, unspaced := 1, false
+		if text[end] >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(text[end:])
+			unspaced = isUnspaced(r)
+		}
+		if end > start && unspaced != dense {
+			break
+		}
+		dense = unspaced
+		end += size
+	}
+	return end, dense
 }
 
 // cut returns the first n runes of s.
@@ -182,30 +208,35 @@ func isUnspaced(r rune) bool {
 // isVoicingMark reports whether r changes は to ば or ぱ, which is another sound and no accent.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
-// MatchWords reports whether text has a word that begins with each of the prefixes, which are those of QueryWords. It
-// selects the same texts as an index of Words.
-func MatchWords(text string, prefixes []string) bool {
+// MissingWord returns the index of the first prefix that begins none of the Words of a text, or -1. The prefixes are
+// those of QueryWords.
+func MissingWord(text string, prefixes []string) int {
 	folded := fold(text)
-	for _, prefix := range prefixes {
-		if !beginsWord(folded, prefix) {
-			return false
+	end := -1 // of the Words; unknown
+	for i, prefix := range prefixes {
+		at := wordAt(folded, prefix)
+		if at >= 2*MaxWords && end < 0 { // a word and a space have at least two bytes
+			_, end = indexed(folded)
+		}
+		if at < 0 || end >= 0 && at >= end {
+			return i
 		}
 	}
-	return len(prefixes) > 0
+	return -1
 }
 
-// beginsWord reports whether a word of a folded text begins with prefix.
-func beginsWord(folded, prefix string) bool {
+// wordAt returns the position of the first word of a folded text that begins with prefix, or -1.
+func wordAt(folded, prefix string) int {
 	first, _ := utf8.DecodeRuneInString(prefix)
 	for at := 0; ; at++ {
 		found := strings.Index(folded[at:], prefix)
 		if found < 0 {
-			return false
+			return -1
 		}
 		at += found
 		before, _ := utf8.DecodeLastRuneInString(folded[:at])
 		if at == 0 || before == ' ' || isUnspaced(first) || isUnspaced(before) {
-			return true
+			return at
 		}
 	}
 }

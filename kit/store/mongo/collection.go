@@ -115,7 +115,7 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 	if err != nil {
 		return 0, err
 	}
-	n, err := c.count(ctx, filter)
+	n, err := c.count(ctx, filter, q.MaxCount)
 	if err != nil {
 		return 0, err
 	}
@@ -153,7 +153,7 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	}
 	defer cursor.Close(context.WithoutCancel(ctx))
 	decoder := newDecoder()
-	for cursor.Next(ctx) {
+	for cursor.Next(ctx) && q.Bytes.Add(len(cursor.Current)) {
 		into := next()
 		if err := decoder.decode(cursor.Current, into); err != nil {
 			return fmt.Errorf("mongo: the document %v of %s does not fit its type: %w", cursor.Current.Lookup(idKey), c.c.Name(), err)
@@ -190,13 +190,18 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.count(ctx, filter)
+	return c.count(ctx, filter, 0)
 }
 
-func (c *collection) count(ctx context.Context, filter bson.D) (n int64, err error) {
+// count counts up to most, and all if most is 0.
+func (c *collection) count(ctx context.Context, filter bson.D, most int64) (n int64, err error) {
+	opts := options.Count()
+	if most > 0 {
+		opts.SetLimit(most)
+	}
 	switch {
 	case len(filter) > 0:
-		n, err = c.c.CountDocuments(ctx, filter)
+		n, err = c.c.CountDocuments(ctx, filter, opts)
 	case c.keepsCount.Load():
 		n, err = c.c.EstimatedDocumentCount(ctx)
 	default:

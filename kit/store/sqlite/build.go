@@ -295,6 +295,23 @@ func (b *builder) removed(changes []store.Change) {
 	b.write(")")
 }
 
+// chosen writes the column of the document, with all fields if there are none.
+func (b *builder) chosen(fields []string) *builder {
+	if fields == nil {
+		return b.write("CAST(doc AS BLOB)")
+	}
+	b.write("CAST(json_object('id',id")
+	for _, field := range fields {
+		if !isName(field) {
+			return b.fail(fmt.Errorf("store: %q is not a valid field name", field))
+		}
+		if field != "id" {
+			b.write(",'", field, "',doc->'$.", field, "'")
+		}
+	}
+	return b.write(") AS BLOB)")
+}
+
 // searched writes one more column: the searched text, "" if there is none.
 func (b *builder) searched() *builder {
 	if len(b.c.spec.Search) == 0 {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -153,7 +154,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
 	}
-	err := c.db.readers.use(ctx, func(conn *conn) error {
+	err := c.db.lookUps.use(ctx, func(conn *conn) error {
 		if byID(f) {
 			ctx = context.Background() // short: see conn.query
 		}
@@ -179,28 +180,45 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err er
 	if c.err != nil {
 		return 0, c.err
 	}
-	err = c.db.readers.use(ctx, func(conn *conn) error {
-		plan, err := c.plan(ctx, conn, f, defaultRows)
-		if err == nil {
-			n, err = c.count(ctx, conn, f, plan)
-		}
+	err = c.read(ctx, f, defaultRows, func(conn *conn, plan *searchPlan) error {
+		n, err = c.count(ctx, conn, f, plan, 0)
 		return err
 	})
 	return n, err
 }
 
-func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan) (int64, error) {
+// count counts up to most, and all if most is 0.
+func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
 	if f == nil {
 		return c.documents(conn)
 	}
-	b := c.build("SELECT count(*) FROM ")
+	read := func() error {
+		n, err = conn.integer(ctx, c.counting(f, plan, cmp.Or(most, -1)))
+		return err
+	}
+	if plan == nil || len(plan.lookUp) > 0 {
+		return n, read()
+	}
+	if ok, err := conn.bounded(conn.pool.maxScans, read); ok || err != nil {
+		return n, err
+	}
+	if !conn.pool.costly {
+		return 0, errCostly
+	}
+	plan = plan.narrowed(conn)
+	return n, read()
+}
+
+// counting builds the statement that counts up to most; -1 is no bound.
+func (c *collection) counting(f store.Filter, plan *searchPlan, most int64) *builder {
+	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ")
 	if plan != nil && plan.scan == nil && isAlone(f) { // each document has one row of words
 		b.write(c.words, " WHERE ", c.words, " MATCH ").bind(match(plan.lookUp))
 	} else {
 		b.plan = plan
 		b.write(c.table, " WHERE ").where(f)
 	}
-	return conn.integer(ctx, b)
+	return b.write(" LIMIT ").bind(most).write("+0)")
 }
 
 // List implements store.Engine.
@@ -209,14 +227,8 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	if err := cmp.Or(c.err, err); err != nil {
 		return err
 	}
-	return c.db.readers.use(ctx, func(conn *conn) error {
-		read := func() error {
-			plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows))
-			if err != nil {
-				return err
-			}
-			return c.list(ctx, conn, q, parts, plan, next)
-		}
+	return c.read(ctx, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows), func(conn *conn, plan *searchPlan) error {
+		read := func() error { return c.list(ctx, conn, q, parts, plan, next) }
 		if len(parts) == 1 {
 			return read()
 		}
@@ -230,13 +242,9 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 	if err := cmp.Or(c.err, err); err != nil {
 		return 0, err
 	}
-	err = c.db.readers.use(ctx, func(conn *conn) error {
-		return conn.snapshot(func() error {
-			plan, err := c.plan(ctx, conn, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows))
-			if err != nil {
-				return err
-			}
-			if n, err = c.count(ctx, conn, q.Filter, plan); err != nil {
+	err = c.read(ctx, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows), func(conn *conn, plan *searchPlan) error {
+		return conn.snapshot(func() (err error) {
+			if n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount); err != nil {
 				return err
 			}
 			return c.list(ctx, conn, q, parts, plan, next)
@@ -245,29 +253,45 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 	return n, err
 }
 
+// errFull ends a list before a document that its Query.Bytes rejects.
+var errFull = errors.New("the documents are too large")
+
 func (c *collection) list(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, next func() any,
 ) error {
-	decode := func(doc []byte) error { return c.decode(doc, next()) }
-	if q.Lossless && len(q.Fields) == 0 {
-		decode = func(doc []byte) error { return c.decodeLossless(doc, next()) }
+	decode := func(doc []byte) error {
+		if !q.Bytes.Add(len(doc)) {
+			return errFull
+		}
+		if q.Lossless && len(q.Fields) == 0 {
+			return c.decodeLossless(doc, next())
+		}
+		return c.decode(doc, next())
 	}
 	docs, walked, err := c.walk(ctx, conn, q, parts, plan)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !walked && plan != nil && len(plan.lookUp) == 0:
+		if !conn.pool.costly {
+			return errCostly
+		}
+		plan = plan.narrowed(conn)
 	}
 	if !walked {
 		return c.rows(ctx, conn, q, parts, plan, decode)
 	}
 	for _, doc := range docs {
-		if err := decode(doc); err != nil {
+		if err := decode(doc); errors.Is(err, errFull) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rows calls row with each document of a list, one part after the other.
+// rows calls row with each document of a list, one part after the other, until row returns errFull.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
 ) error {
@@ -285,7 +309,9 @@ func (c *collection) rows(
 			n++
 			return row(values[0].([]byte))
 		})
-		if err != nil {
+		if errors.Is(err, errFull) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if q.Limit > 0 {
@@ -299,7 +325,7 @@ func (c *collection) rows(
 
 // selectPart builds the statement that reads one part of a list. A limit of 0 is no limit.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
-	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ")
+	b := c.build("SELECT ").chosen(q.Fields).write(" FROM ", c.table, " WHERE ")
 	b.plan = plan
 	b.where(p.filter).orderBy(p.order)
 	// With "+0", SQLite does not prepare the statement again for each value of the parameter.

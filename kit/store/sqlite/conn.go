@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -28,8 +29,11 @@ type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element
 	lastUsed *list.List // of statement; most recently used first
-	// scansLeft is the number of rows that has_words may look at.
-	scansLeft int64
+
+	pool      *readers // nil for the writer's connection
+	scansLeft int64    // before has_words returns errTooManyScans
+	scanned   string   // words of the last scan
+	words     []string // the same, the more selective ones first
 }
 
 type statement struct {
@@ -162,15 +166,18 @@ func (c *conn) snapshot(read func() error) error {
 	return err
 }
 
-// readers is the pool of connections for reads. They are opened when first needed, and never wait for the writer.
+// readers is a pool of connections for reads. They are opened when first needed, and never wait for the writer.
 type readers struct {
-	dsn    string
-	idle   chan *conn    // one element per connection; nil if it is not open yet
-	closed chan struct{} // closed by close
+	dsn      string
+	maxScans int64         // of a search
+	costly   bool          // for costly searches
+	wait     time.Duration // for a connection; 0 is until the context ends
+	idle     chan *conn    // one element per connection; nil if it is not open yet
+	closed   chan struct{} // closed by close
 }
 
 func newReaders(n int, dsn string) *readers {
-	r := &readers{dsn: dsn, idle: make(chan *conn, n), closed: make(chan struct{})}
+	r := &readers{dsn: dsn, maxScans: quickScans, idle: make(chan *conn, n), closed: make(chan struct{})}
 	for range n {
 		r.idle <- nil
 	}
@@ -179,9 +186,15 @@ func newReaders(n int, dsn string) *readers {
 
 // use calls read with a connection.
 func (r *readers) use(ctx context.Context, read func(*conn) error) error {
+	var timeout <-chan time.Time
+	if r.wait > 0 {
+		timeout = time.After(r.wait)
+	}
 	var c *conn
 	select {
 	case c = <-r.idle:
+	case <-timeout:
+		return apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
 	case <-r.closed:
 		return store.Unavailable(errClosed)
 	case <-ctx.Done():
@@ -205,6 +218,7 @@ func (r *readers) open(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.pool = r
 	if err := c.run(ctx, "PRAGMA query_only=ON"); err != nil {
 		c.close()
 		return nil, err

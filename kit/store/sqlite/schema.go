@@ -11,7 +11,7 @@ import (
 )
 
 // wordsVersion is incremented with each change of store.Words, so that Prepare rebuilds the words of stored documents.
-const wordsVersion = 1
+const wordsVersion = 2
 
 func newCollection(db *DB, spec store.Spec) *collection {
 	return &collection{

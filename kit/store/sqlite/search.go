@@ -18,7 +18,7 @@ import (
 // has figures.
 type searchPlan struct {
 	search store.TextSearch // that every document of the list matches
-	lookUp []string         // words to look up in the table of words
+	lookUp []string         // words to look up in the table of words; none if all are too common
 	scan   []string         // words to scan the rows for
 	common int64            // if all words are common: the least number of documents of each; otherwise 0
 }
@@ -30,11 +30,40 @@ const (
 	fetchesPerScan = 2
 )
 
+// The bounds of a search. A scan is one row, and one for each KiB of its text.
+const (
+	quickScans   = 2000    // on a connection of DB.readers
+	costlyScans  = 200_000 // on a connection of DB.searches
+	maxLookUps   = 100_000 // documents of a word that is looked up
+	maxPlanned   = 1000    // rows of a list, for the plan
+	fewestLookUp = 3       // words that are looked up if all are too common
+)
+
 // defaultRows is the number of rows that a list without a limit is planned for.
 const defaultRows = 30
 
-// plan returns the plan for a search that every document of the filter must match, for a list of the given number of
-// rows; nil if there is no choice.
+// errCostly is returned on a connection of DB.readers for a search that needs one of DB.searches.
+var errCostly = errors.New("a search takes long")
+
+// read calls do with a connection and the plan for a list of the given number of rows; nil if there is no choice. If the
+// search is costly, it calls do again with one of few connections: searches must not use all processors. Until do returns
+// errCostly, it must not have an effect.
+func (c *collection) read(ctx context.Context, f store.Filter, rows int, do func(*conn, *searchPlan) error) error {
+	planned := func(conn *conn) error {
+		plan, err := c.plan(ctx, conn, f, min(rows, maxPlanned))
+		if err != nil {
+			return err
+		}
+		return do(conn, plan)
+	}
+	err := c.db.readers.use(ctx, planned)
+	if errors.Is(err, errCostly) {
+		err = c.db.searches.use(ctx, planned)
+	}
+	return err
+}
+
+// plan returns the plan for a search that every document of the filter must match; nil if there is no choice.
 func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows int) (*searchPlan, error) {
 	search, ok := required(f)
 	words := store.QueryWords(search.Text)
@@ -47,24 +76,30 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	}
 	// With this many documents, looking the word up costs as much as an estimated scan of rows*documents/common rows.
 	common := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
+	common = min(common, conn.pool.maxScans/2)
+	most := common
+	if conn.pool.costly {
+		most = max(common, maxLookUps)
+	}
 	numbers := make([]int64, len(words))
 	for i, word := range words {
-		if c.common.has(word, common) {
-			numbers[i] = common
-		} else if numbers[i], err = c.frequency(ctx, conn, word, common); err != nil {
+		if numbers[i] = c.common.number(word, most); numbers[i] > 0 {
+			continue
+		}
+		if numbers[i], err = c.frequency(ctx, conn, word, most); err != nil {
 			return nil, err
-		} else if numbers[i] == common {
-			c.common.add(word, common)
+		}
+		if numbers[i] >= common {
+			c.common.add(word, numbers[i])
 		}
 	}
 	p := &searchPlan{search: search}
 	rarest := slices.Min(numbers)
-	if rarest == common {
-		p.lookUp, p.common = words, common
-		return p, nil
+	if rarest >= common {
+		p.common = common
 	}
 	for i, word := range words {
-		if numbers[i] < common && numbers[i] <= rarest*lookUpsPerScan {
+		if numbers[i] < most && numbers[i] <= rarest*lookUpsPerScan {
 			p.lookUp = append(p.lookUp, word)
 		} else {
 			p.scan = append(p.scan, word)
@@ -73,21 +108,38 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	return p, nil
 }
 
-// commonWords caches which words are common, because counting their documents takes longer than finding a page of them.
-// If a word has become rare, one list is slower.
+// narrowed returns the plan after a scan for words that are all too common found too few rows: it looks up the words that
+// the fewest of the scanned rows had.
+func (p *searchPlan) narrowed(conn *conn) *searchPlan {
+	words := p.scan
+	if conn.scanned == strings.Join(words, " ") {
+		words = slices.Clone(conn.words)
+	}
+	n := min(fewestLookUp, len(words))
+	return &searchPlan{search: p.search, lookUp: words[:n], scan: words[n:]}
+}
+
+// commonWords caches how common words are, because counting their documents takes longer than finding a page of them. If a
+// number has changed since, a list is slower.
 type commonWords struct {
 	mu    sync.Mutex
-	known map[string]int64 // least number of documents
+	known map[string]int64 // number of documents, at least
 }
 
 // maxCommonWords limits the memory of the cache.
 const maxCommonWords = 1000
 
-// has reports whether the word was at least half as common, a difference that does not matter.
-func (w *commonWords) has(word string, common int64) bool {
+// number returns the number of documents of a word, up to most. It is 0 if the word is unknown, or if the known number is
+// so much less that there may be more; half of it makes no difference.
+func (w *commonWords) number(word string, most int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.known[word] > common/2
+	switch known := w.known[word]; {
+	case known > most/2:
+		return most
+	default:
+		return 0
+	}
 }
 
 func (w *commonWords) add(word string, common int64) {
@@ -130,29 +182,54 @@ func (c *collection) walk(
 	if plan == nil || plan.common == 0 || q.Limit == 0 {
 		return nil, false, nil
 	}
-	conn.scansLeft = 2 * plan.common
-	defer func() { conn.scansLeft = math.MaxInt64 }()
-	scan := &searchPlan{search: plan.search, scan: plan.lookUp}
-	err = c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
-		docs = append(docs, bytes.Clone(doc))
-		return nil
+	scan := &searchPlan{search: plan.search, scan: slices.Concat(plan.lookUp, plan.scan)}
+	size := 0
+	ok, err = conn.bounded(min(2*plan.common, conn.pool.maxScans), func() error {
+		return c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
+			docs = append(docs, bytes.Clone(doc))
+			if size += len(doc); q.Bytes != nil && size > q.Bytes.Max {
+				return errFull
+			}
+			return nil
+		})
 	})
-	if err != nil && conn.scansLeft < 0 {
-		c.common.forget(plan.lookUp)
-		return nil, false, nil
+	if !ok && err == nil {
+		c.common.forget(scan.scan)
 	}
-	return docs, err == nil, err
+	if !ok {
+		docs = nil
+	}
+	return docs, ok, err
 }
 
 var errTooManyScans = errors.New("words were searched for in too many rows")
 
+// bounded calls read, in which at most the given number of scans are possible. It reports whether they sufficed.
+func (c *conn) bounded(scans int64, read func() error) (ok bool, err error) {
+	c.scansLeft = scans
+	err = read()
+	exhausted := c.scansLeft < 0
+	c.scansLeft = math.MaxInt64
+	if err != nil && exhausted {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // hasWords is the SQL function has_words(text, words). It reports whether text has a word that begins with each of words,
-// which are separated by spaces.
+// which are separated by spaces. A word that texts often lack is tried earlier the next time.
 func (c *conn) hasWords(text, words string) (bool, error) {
-	if c.scansLeft--; c.scansLeft < 0 {
+	if c.scansLeft -= 1 + int64(len(text))/1024; c.scansLeft < 0 {
 		return false, errTooManyScans
 	}
-	return store.MatchWords(text, strings.Split(words, " ")), nil
+	if words != c.scanned {
+		c.scanned, c.words = words, strings.Split(words, " ")
+	}
+	i := store.MissingWord(text, c.words)
+	if i > 0 {
+		c.words[i-1], c.words[i] = c.words[i], c.words[i-1]
+	}
+	return i < 0, nil
 }
 
 // required returns a search that every document of the filter must match, if there is one.

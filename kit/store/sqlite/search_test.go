@@ -1,13 +1,16 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
 
@@ -17,7 +20,8 @@ const searchDocuments = 600
 // searched has documents whose words are common, rare, never together, and, many times, at random.
 func searched(t *testing.T) *collection {
 	t.Helper()
-	db, c := openItems(t, Options{})
+	db, c := openItems(t, Options{SearchWait: time.Millisecond})
+	db.readers.maxScans, db.searches.maxScans = 240, 400 // so that some searches are costly, and some find little
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range searchDocuments {
 		words := []string{"all", []string{"even", "odd"}[n%2]}
@@ -104,12 +108,12 @@ func TestPlan(t *testing.T) {
 		lookUp, scan []string
 		walks        bool // for a page of 10
 	}{
-		{all, []string{"all"}, nil, true},
+		{all, nil, []string{"all"}, true},
 		{rare, []string{"rare"}, nil, false},
 		{store.Search("rare all"), []string{"rare"}, []string{"all"}, false},
-		{store.Search("odd even"), []string{"odd", "even"}, nil, true},
+		{store.Search("odd even"), nil, []string{"odd", "even"}, true},
 		{store.Search("nowhere al"), []string{"nowhere"}, []string{"al"}, false},
-		{store.And(store.Eq("name", "x"), all), []string{"all"}, nil, true},
+		{store.And(store.Eq("name", "x"), all), nil, []string{"all"}, true},
 		{store.Or(store.Eq("name", "x"), all), nil, nil, false},
 		{store.Search("?"), nil, nil, false},
 		{nil, nil, nil, false},
@@ -151,6 +155,45 @@ func TestWalkGivesUp(t *testing.T) {
 	must(t, c.List(t.Context(), q, func() any { t.Error("List found something"); return &item{} }))
 }
 
+// TestCostlySearch checks that a costly search gets an error while others use its connections, and that other reads do not
+// wait for searches.
+func TestCostlySearch(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	page := func(text string) (n int64, err error) {
+		return c.Page(t.Context(), store.Query{Filter: store.Search(text), Limit: 5, MaxCount: 300}, func() any { return &item{} })
+	}
+	occupy(t, c.db.searches, func() {
+		var e *apperr.Error
+		if _, err := page("all"); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
+			t.Errorf("a costly search while another one runs: %v", err)
+		}
+		if n, err := page("rare"); n != searchDocuments/40 || err != nil {
+			t.Errorf("a search of a rare word waits: %d, %v", n, err)
+		}
+		occupy(t, c.db.readers, func() {
+			must(t, c.db.Ping(t.Context()))
+			must(t, c.First(t.Context(), nil, &item{}))
+		})
+	})
+	if n, err := page("all"); n != 300 || err != nil {
+		t.Errorf("%d matches, %v", n, err)
+	}
+}
+
+// occupy calls do while all connections of a pool are in use.
+func occupy(t *testing.T, r *readers, do func()) {
+	t.Helper()
+	var held []*conn
+	for range cap(r.idle) {
+		held = append(held, <-r.idle)
+	}
+	do()
+	for _, c := range held {
+		r.idle <- c
+	}
+}
+
 // TestCommonWords checks that common words are remembered, that few are, and that one which has become rare is still
 // found, and then forgotten.
 func TestCommonWords(t *testing.T) {
@@ -163,12 +206,12 @@ func TestCommonWords(t *testing.T) {
 	if list("even") != 10 || list("rare") != 10 {
 		t.Fatal("a list is too short")
 	}
-	if !c.common.has("even", 110) || c.common.has("even", 1000) || c.common.has("rare", 110) {
+	if c.common.number("even", 110) != 110 || c.common.number("even", 1000) != 0 || c.common.number("rare", 110) != 0 {
 		t.Errorf("these are common: %v", c.common.known)
 	}
 	_, err := c.Delete(t.Context(), store.Search("even"))
 	must(t, err)
-	if n := list("even"); n != 0 || c.common.has("even", 110) {
+	if n := list("even"); n != 0 || c.common.number("even", 110) != 0 {
 		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.common.known)
 	}
 	for i := range 2 * maxCommonWords {

@@ -10,6 +10,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -29,12 +30,18 @@ import (
 
 // Options are the options of Open. The zero value suits services of any size.
 type Options struct {
-	// Readers is the number of concurrent reads; more have to wait. Each uses up to 1 MiB for a cache. 0 means one for
+	// Readers is the number of concurrent lists; more have to wait. Each uses up to 1 MiB for a cache. 0 means one for
 	// each processor, at least 4 and at most 16.
 	Readers int
+	// SearchWait is how long a search waits while others use all connections for costly searches. It then fails with
+	// Unavailable. 0 means 5 s.
+	SearchWait time.Duration
 	// Existing makes it an error if the file does not exist or is not a database of this package.
 	Existing bool
 }
+
+// searchWait is Options.SearchWait.
+const searchWait = 5 * time.Second
 
 // The sizes of the caches, in KiB. Larger ones are not faster, because the operating system caches the file too. They use
 // twice as much memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8.
@@ -69,9 +76,13 @@ const setup = `
 type DB struct {
 	lock    *flock.Flock
 	writer  *writer
-	readers *readers
-	closing sync.Once
-	closed  error // result of Close
+	lookUps *readers // for single documents, which do not wait for lists
+	readers *readers // for lists
+	// searches is for costly searches: one connection less than there are processors. A search runs for many
+	// milliseconds, and goroutines that became ready would wait for a processor.
+	searches *readers
+	closing  sync.Once
+	closed   error // result of Close
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open
@@ -139,7 +150,11 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	if n <= 0 {
 		n = min(max(4, runtime.GOMAXPROCS(0)), 16)
 	}
-	return &DB{lock: lock, writer: newWriter(c), readers: newReaders(n, dsn)}, nil
+	searches := newReaders(max(1, runtime.GOMAXPROCS(0)-1), dsn)
+	searches.costly, searches.maxScans, searches.wait = true, costlyScans, cmp.Or(opts.SearchWait, searchWait)
+	return &DB{
+		lock: lock, writer: newWriter(c), lookUps: newReaders(max(2, runtime.GOMAXPROCS(0)), dsn), readers: newReaders(n, dsn), searches: searches,
+	}, nil
 }
 
 // claim initializes a new file, checks an existing one, and configures the connection that writes.
@@ -205,7 +220,7 @@ func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
 
 // Ping implements store.DB. It reads the first page of the file.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.readers.use(ctx, func(c *conn) error {
+	return db.lookUps.use(ctx, func(c *conn) error {
 		return c.query(ctx, "SELECT count(*) FROM sqlite_schema", nil, func([]driver.Value) error { return nil })
 	})
 }
@@ -214,7 +229,7 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error {
 	db.closing.Do(func() {
 		// The last connection to close moves the log, so it must be the one that can write.
-		db.closed = errors.Join(db.readers.close(), db.writer.close(), db.lock.Close())
+		db.closed = errors.Join(db.lookUps.close(), db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
 	})
 	return db.closed
 }

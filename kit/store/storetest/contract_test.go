@@ -52,6 +52,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"ListMany", testListMany},
 		{"Count", testCount},
 		{"Page", testPage},
+		{"Bytes", testBytes},
 		{"Update", testUpdate},
 		{"Delete", testDelete},
 		{"NilFilter", testNilFilter},

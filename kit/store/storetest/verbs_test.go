@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +154,35 @@ func testPage(t *testing.T, open Opener) {
 	wantPage(t, c, store.Query{Filter: zero, Sort: desc("title"), Limit: 1}, 3, "d")
 	wantPage(t, c, store.Query{Filter: zero, Sort: desc("title"), After: []any{"c", docs[2].ID}, Limit: 2}, 3, "a")
 	wantPage(t, c, store.Query{Filter: store.Search("none"), Limit: 2}, 0)
+	wantPage(t, c, store.Query{Filter: zero, Limit: 2, MaxCount: 2}, 2, "a", "c")
+	wantPage(t, c, store.Query{Filter: zero, Limit: 1, MaxCount: 4}, 3, "a")
+}
+
+// testBytes checks that a list ends before the document that is too large, and never before the first.
+func testBytes(t *testing.T, open Opener) {
+	c := openDocs(t, open)
+	large := strings.Repeat("long words ", 1000)
+	for _, title := range []string{"a", "b", "c"} {
+		insert(t, c, newDoc(title, func(d *doc) { d.Body = &large }))
+	}
+	for _, test := range []struct {
+		q    store.Query
+		max  int
+		want string
+	}{
+		{store.Query{}, 5_000, "a"},
+		{store.Query{}, 30_000, "ab"},
+		{store.Query{}, 60_000, "abc"},
+		{store.Query{Filter: store.Search("long"), Limit: 3}, 30_000, "ab"},
+		{store.Query{Filter: store.Search("c"), Limit: 3}, 5_000, "c"},
+		{store.Query{Fields: []string{"title"}}, 5_000, "abc"},
+	} {
+		test.q.Bytes = &store.Size{Max: test.max}
+		got := strings.Join(titles(t, c, test.q), "")
+		if exceeded := len(got) < 3 && got != "c"; got != test.want || test.q.Bytes.Exceeded() != exceeded {
+			t.Errorf("%+v in %d bytes: %q (%t), want %q", test.q, test.max, got, test.q.Bytes.Exceeded(), test.want)
+		}
+	}
 }
 
 func testUpdate(t *testing.T, open Opener) {
