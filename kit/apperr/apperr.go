@@ -69,6 +69,7 @@ const (
 	Max              FieldCode = "max"
 	MinLength        FieldCode = "min_length"
 	MaxLength        FieldCode = "max_length"
+	MaxItems         FieldCode = "max_items"
 	OneOf            FieldCode = "one_of"
 	Unknown          FieldCode = "unknown"
 	UnknownReference FieldCode = "unknown_reference" // the referenced record does not exist, or is not visible to the caller

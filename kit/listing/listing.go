@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -21,6 +22,9 @@ const (
 	MaxLimit     = 100
 	MaxSkip      = 10_000 // rows before a page; after has no limit
 	MaxQuery     = 200    // characters of q
+	MaxWords     = 10     // words of q
+	MaxCount     = 10_000 // with q or a filter
+	MaxPageBytes = 1 << 20
 )
 
 // Type is the type of the values of a filter.
@@ -83,9 +87,10 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 
 // Page is the response of a list.
 type Page[V any] struct {
-	Count *int64 `json:"count,omitempty" extensions:"x-omitempty"` // of the whole list
-	Rows  []V    `json:"rows"`                                     // records, or the fields of them that the parameter fields selects
-	Next  string `json:"next,omitempty" extensions:"x-omitempty"`  // for the parameter after, if there is a next page
+	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty"`       // of the whole list; with q or a filter, at most 10,000
+	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty"` // true if more rows match than count says
+	Rows        []V    `json:"rows"`                                           // records, or the fields of them that the parameter fields selects
+	Next        string `json:"next,omitempty" extensions:"x-omitempty"`        // for the parameter after, if there is a next page
 
 	fields []string
 }
@@ -96,25 +101,38 @@ type Collection[D store.Document] interface {
 	Page(context.Context, store.Query) ([]D, int64, error)
 }
 
-// Run returns the page of a collection that a query asks for.
+// Run returns the page of a collection that a query asks for. A page ends early, with a cursor, before the record with
+// which it would have more than MaxPageBytes. Unavailable: the response is large, and other large ones use the budget of
+// ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	sq := q.Query
 	sq.Limit++ // one more row shows whether there is a next page
+	sq.Bytes = &store.Size{Max: rest.LargeResponse}
 	var docs []D
 	var err error
 	if q.count {
 		page.Count = new(int64)
 		docs, *page.Count, err = c.Page(ctx, sq)
+		if q.Filter != nil && *page.Count > MaxCount {
+			*page.Count, page.CountCapped = MaxCount, true
+		}
 	} else {
 		docs, err = c.List(ctx, sq)
+	}
+	if err == nil && sq.Bytes.Exceeded() {
+		docs = nil // not in memory while the request waits
+		if err = rest.ReservePage(ctx, MaxPageBytes); err == nil {
+			sq.Bytes = &store.Size{Max: MaxPageBytes}
+			docs, err = c.List(ctx, sq)
+		}
 	}
 	if err != nil {
 		return page, err
 	}
-	if len(docs) > q.Limit {
-		docs = docs[:q.Limit]
-		page.Next = q.cursor(reflect.ValueOf(docs[q.Limit-1]))
+	if len(docs) > q.Limit || sq.Bytes.Exceeded() {
+		docs = docs[:min(len(docs), q.Limit)]
+		page.Next = q.cursor(reflect.ValueOf(docs[len(docs)-1]))
 	}
 	page.Rows = make([]V, len(docs))
 	for i, doc := range docs {
@@ -128,7 +146,7 @@ func (p Page[V]) JSON() any {
 	if p.fields == nil {
 		return p
 	}
-	out := Page[map[string]any]{Count: p.Count, Next: p.Next, Rows: make([]map[string]any, len(p.Rows))}
+	out := Page[map[string]any]{Count: p.Count, CountCapped: p.CountCapped, Next: p.Next, Rows: make([]map[string]any, len(p.Rows))}
 	indexes := fieldIndexes(reflect.TypeFor[V]())
 	for i, row := range p.Rows {
 		value, chosen := reflect.ValueOf(row), make(map[string]any, len(p.fields))

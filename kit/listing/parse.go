@@ -91,7 +91,9 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	}
 	q.Sort = p.sort()
 	q.fields = p.selected()
-	q.Filter = p.filter()
+	if q.Filter = p.filter(); q.Filter != nil {
+		q.MaxCount = MaxCount + 1
+	}
 	if len(p.spec.Expand) > 0 {
 		q.Expand = p.expand(p.spec.Expand)
 	}
@@ -279,6 +281,8 @@ func (p *parser) filter() store.Filter {
 	if q := p.text("q"); q != "" {
 		if utf8.RuneCountInString(q) > MaxQuery {
 			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
+		} else if len(store.QueryWords(q)) > MaxWords {
+			p.bad("q", apperr.MaxItems, fmt.Sprintf("Must have at most %d words. Three characters of a script without spaces count as one.", MaxWords), MaxWords)
 		}
 		filters = append(filters, store.Search(q))
 	}

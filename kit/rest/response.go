@@ -42,10 +42,11 @@ func Record(c *gin.Context, record store.Meta, view any) error {
 // View responds 200 with a view and an ETag of its content, or 304 to a GET whose If-None-Match has that ETag. Use it
 // instead of Record if the record has data that the view does not show.
 func View(c *gin.Context, view any) error {
-	return encode(view, func(body []byte) {
-		if !NotModified(c, contentTag(body)) {
-			write(c, http.StatusOK, ContentType, body)
+	return encode(view, func(body []byte) error {
+		if NotModified(c, contentTag(body)) {
+			return nil
 		}
+		return writeView(c, http.StatusOK, body)
 	})
 }
 
@@ -62,9 +63,10 @@ func Created(c *gin.Context, record store.Meta, view any) error {
 // CreatedView is Created with the ETag of View.
 func CreatedView(c *gin.Context, id store.ID, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+id.Hex())
-	return encode(view, func(body []byte) {
+	return encode(view, func(body []byte) error {
 		c.Header("ETag", contentTag(body))
 		write(c, http.StatusCreated, ContentType, body)
+		return nil
 	})
 }
 
@@ -99,7 +101,20 @@ func SetRateLimit(c *gin.Context, states ratelimit.States) {
 }
 
 func respond(c *gin.Context, status int, view any) error {
-	return encode(view, func(body []byte) { write(c, status, ContentType, body) })
+	return encode(view, func(body []byte) error { return writeView(c, status, body) })
+}
+
+// writeView writes an encoded view. A large response to a GET needs a share of the Budget; one that reports a change does
+// not, because the change has been made.
+func writeView(c *gin.Context, status int, body []byte) error {
+	if len(body) > LargeResponse && c.Request.Method == http.MethodGet {
+		if err := reserve(c.Request.Context(), int64(len(body))); err != nil {
+			c.Writer.Header().Del("ETag")
+			return err
+		}
+	}
+	write(c, status, ContentType, body)
+	return nil
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -108,7 +123,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 const maxPooledBuffer = 64 << 10
 
 // encode calls use with the view as JSON. The bytes are valid until use returns.
-func encode(view any, use func(body []byte)) error {
+func encode(view any, use func(body []byte) error) error {
 	if v, ok := view.(interface{ JSON() any }); ok {
 		view = v.JSON()
 	}
@@ -124,8 +139,7 @@ func encode(view any, use func(body []byte)) error {
 		return apperr.New(apperr.Internal, "The response could not be encoded.").WithCause(err)
 	}
 	buf.WriteByte('\n')
-	use(buf.Bytes())
-	return nil
+	return use(buf.Bytes())
 }
 
 // autoLength is the size up to which net/http sets Content-Length. Not setting it keeps the headers of most responses at
@@ -217,11 +231,12 @@ func IfMatchView(c *gin.Context) func(view any) bool {
 		return nil
 	}
 	return func(view any) (matches bool) {
-		_ = encode(view, func(body []byte) { // View reports the error
+		_ = encode(view, func(body []byte) error { // View reports the error
 			tag := contentTag(body)
 			for item := range strings.SplitSeq(header, ",") {
 				matches = matches || strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag
 			}
+			return nil
 		})
 		return matches
 	}

@@ -33,10 +33,10 @@ const (
 	databaseRetry     = 2 * time.Second
 	headerTimeout     = 5 * time.Second
 	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter one for the body
-	writeTimeout      = 60 * time.Second // from the end of the header to the end of the response
+	writeTimeout      = 60 * time.Second // from the end of the header to the end of the response, for metrics
 	idleTimeout       = 60 * time.Second
 	drainTimeout      = 48 * time.Second // slightly more than the longest request takes
-	slowClientTimeout = 5 * time.Second  // of a write while draining
+	slowClientTimeout = 5 * time.Second  // for a client to read 64 KiB of a response
 	closeTimeout      = 8 * time.Second  // for the Closers
 	flushTimeout      = 2 * time.Second  // for the last traces
 	maxHeaderBytes    = 64 << 10
@@ -184,9 +184,10 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	if err != nil {
 		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
 	}
-	listener := newDrainListener(opened, slowClientTimeout)
+	listener := clientListener{opened, slowClientTimeout}
 	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", displayAddress(s.Host, listener.Addr()), s.Env)
 	server := newHTTPServer(handler, logger)
+	server.WriteTimeout = 0 // the listener has one
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -199,7 +200,6 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTimeout)
 	defer cancel()
 	time.Sleep(s.DrainDelay)
-	listener.StartDraining()
 	if err := server.Shutdown(drain); err != nil {
 		logger.Warn("requests were aborted after the drain timeout", "error", err)
 		_ = server.Close()
