@@ -57,6 +57,7 @@ type Closer interface {
 type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
+	LargeBody   gin.HandlerFunc // before Auth: accepts bodies of up to MAX_BODY_BYTES; without it, up to 16 KiB
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -21,6 +22,7 @@ type Authenticator struct {
 	Tokens      access.TokenVerifier    // nil: user tokens are invalid
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // accepts access_token in the query string
+	Writes      *UserWrites             // nil: a user can have any number of changes in progress
 }
 
 // Middleware returns one middleware per kind of caller. Each reads the query string and the body, which can have the
@@ -44,11 +46,10 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 			rest.Fail(c, err)
 			return
 		}
-		if _, err := rest.Body(c); err != nil {
-			rest.Fail(c, err)
-			return
+		caller, end, err := a.admit(c, authenticate)
+		if end != nil {
+			defer end()
 		}
-		caller, err := authenticate(c)
 		if err == nil && !a.QueryTokens && rest.Query(c).Has(credential) {
 			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
 		}
@@ -60,7 +61,35 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if caller.Master || caller.IsUser() {
 			c.Header("Cache-Control", "private, no-cache") // caches do not see a credential in the query (RFC 6750 section 2.3)
 		}
+		if end != nil {
+			c.Next()
+		}
 	}
+}
+
+// admit reads the body and authenticates the request. If it is a change of a user, end is not nil: call it after the
+// request. A large body is read as that of an anonymous caller, unless the header has a valid credential.
+func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
+	ctx := c.Request.Context()
+	if body, ok := c.Request.Body.(*limitedBody); ok && body.isLarge() {
+		for _, token := range bearer(c) {
+			if sender, err := a.verify(c, token); err == nil {
+				body.shares, caller = body.users, sender
+			}
+		}
+	}
+	if caller.IsUser() {
+		if end, err = a.Writes.begin(ctx, caller.UserID); err != nil {
+			return caller, nil, err
+		}
+	}
+	if _, err = rest.Body(c); err == nil {
+		caller, err = authenticate(c)
+	}
+	if err == nil && caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
+		end, err = a.Writes.begin(ctx, caller.UserID)
+	}
+	return caller, end, err
 }
 
 func (a Authenticator) public(c *gin.Context) (access.Principal, error) {

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -119,11 +118,13 @@ func Recovery() gin.HandlerFunc {
 	}
 }
 
-// Timeout ends the context of the request after d.
-func Timeout(d time.Duration) gin.HandlerFunc {
+// Timeout ends the context of the request after d. Large responses use the budget.
+func Timeout(d time.Duration, budget *rest.Budget) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
 		defer cancel()
+		ctx, release := budget.Context(ctx)
+		defer release()
 		c.Request = c.Request.WithContext(ctx)
 		c.Next()
 	}
@@ -149,45 +150,6 @@ func originalMethod(r *http.Request) string {
 		return http.MethodHead
 	}
 	return r.Method
-}
-
-// BodyLimit limits the size of request bodies, and the time from the header to the end of the body. A read beyond the size
-// fails with *http.MaxBytesError, a read after the time with os.ErrDeadlineExceeded.
-func BodyLimit(size int64, timeout time.Duration) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		r := c.Request
-		if r.ContentLength == 0 || r.Body == nil {
-			return
-		}
-		connection := http.NewResponseController(c.Writer)
-		if err := connection.SetReadDeadline(time.Now().Add(timeout)); err != nil { // httptest.ResponseRecorder has none
-			connection = nil
-		}
-		body := &limitedBody{ReadCloser: http.MaxBytesReader(nil, r.Body, size), connection: connection}
-		if r.ContentLength > size {
-			body.err = &http.MaxBytesError{Limit: size}
-		}
-		r.Body = body
-	}
-}
-
-// limitedBody removes the read deadline at the end of the body. If a handler does not read that far, the deadline stays:
-// net/http reads the rest, and must not wait forever.
-type limitedBody struct {
-	io.ReadCloser
-	err        error // returned instead of reading
-	connection *http.ResponseController
-}
-
-func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.err != nil {
-		return 0, b.err
-	}
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) && b.connection != nil {
-		_ = b.connection.SetReadDeadline(time.Time{})
-	}
-	return n, err
 }
 
 // CORS allows browser requests from the origins; "*" allows any, and https://*.example.com any host below example.com.

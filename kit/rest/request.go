@@ -281,7 +281,10 @@ func readAll(body io.Reader, length int64) ([]byte, error) {
 	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)
 	_, err := buf.ReadFrom(body)
 	var tooLarge *http.MaxBytesError
+	var failed *apperr.Error
 	switch {
+	case errors.As(err, &failed):
+		return nil, failed
 	case errors.As(err, &tooLarge):
 		return nil, apperr.New(apperr.PayloadTooLarge, "The body is larger than %d bytes.", tooLarge.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -41,6 +41,15 @@ const (
 	requestTimeout = 30 * time.Second // of a request and its database operations
 )
 
+// Limits of an instance, which keep a few clients from using all of its memory or of its database.
+const (
+	pageBytes     = 32 << 20 // of large pages that are being sent
+	recordBytes   = 16 << 20 // of large records that are being sent
+	pageWait      = 5 * time.Second
+	writesPerUser = 2
+	writeWait     = 5 * time.Second
+)
+
 // The routes of health checks.
 const livez, readyz = "/livez", "/readyz"
 
@@ -69,7 +78,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err := engine.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("server: trusted proxies: %w", err)
 	}
-	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout))
+	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout, rest.NewBudget(pageBytes, recordBytes, pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))
 	}
@@ -84,7 +93,9 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		mountDocs(engine, o.Documents, s.APIRoot)
 	}
 
-	authenticator := middleware.Authenticator{Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens}
+	authenticator := middleware.Authenticator{
+		Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(writesPerUser, writeWait),
+	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
 	h.Sweepers = []kit.Sweeper{idempotency, o.Deps.Limits}
@@ -96,7 +107,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 			authenticator.Passwords = v
 		}
 	}
-	mw := kit.Middleware{Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware()}
+	mw := kit.Middleware{Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), LargeBody: middleware.LargeBody()}
 	api := engine.Group(s.APIRoot)
 	for _, m := range o.Modules {
 		m.Routes(api, mw)

@@ -60,6 +60,29 @@ func (r Resource) Auth(method string) string {
 // IsOwn reports whether users see only their own records.
 func (r Resource) IsOwn() bool { return r.Under == "" && r.seeRule() == ruleOwn }
 
+const (
+	smallBody = 16 << 10 // middleware.SmallBody
+	formBytes = 12       // of the longest character in a form: four percent-encoded bytes
+)
+
+// HasLargeBody reports whether a valid body can have more than smallBody bytes.
+func (r Resource) HasLargeBody() bool {
+	size := 0
+	for _, f := range r.Fields {
+		switch {
+		case f.IsList():
+			size += f.MaxLength() * maxString * formBytes
+		case f.kind().maxLength > 0:
+			size += f.MaxLength() * formBytes
+		case f.Type == typeURL:
+			size += 2048 * 3
+		default: // enums have short values
+			size += maxString
+		}
+	}
+	return size > smallBody
+}
+
 // OwnerOnly reports whether a method is for the owner of the record, and for admins.
 func (r Resource) OwnerOnly(method string) bool {
 	return r.Owner && r.Rules[method] == ruleUser && (method == methodUpdate || method == methodDelete)
