@@ -21,11 +21,10 @@ const SmallBody = 16 << 10
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
-	bodyShareWait   = 5 * time.Second
 )
 
 // BodyLimit limits the size of request bodies to SmallBody, the memory that large ones use together, and the time from the
-// header to the end of the body. LargeBody raises the size for a route. A read beyond the size fails with
+// header to the end of the body, of which a third is for waiting for memory. LargeBody raises the size for a route. A read beyond the size fails with
 // *http.MaxBytesError, a read after the time with os.ErrDeadlineExceeded, and one without a share of the memory with
 // Unavailable.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
@@ -42,7 +41,7 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 		}
 		body := &limitedBody{
 			ReadCloser: r.Body, announced: r.ContentLength, size: min(SmallBody, largest), largest: largest,
-			shares: anonymous, users: users, ctx: r.Context(), header: c.Writer.Header(), connection: connection,
+			shares: anonymous, users: users, ctx: r.Context(), wait: timeout / 3, header: c.Writer.Header(), connection: connection,
 		}
 		defer body.release()
 		r.Body = body
@@ -68,6 +67,7 @@ type limitedBody struct {
 	read, share   int64
 	shares, users *semaphore.Weighted
 	ctx           context.Context
+	wait          time.Duration // for a share
 	header        http.Header
 	connection    *http.ResponseController
 }
@@ -106,7 +106,7 @@ func (b *limitedBody) acquire() error {
 	if share < 0 {
 		share = b.size
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, bodyShareWait)
+	ctx, cancel := context.WithTimeout(b.ctx, b.wait)
 	defer cancel()
 	if b.shares.Acquire(ctx, share) != nil {
 		b.header.Set("Connection", "close") // the rest of the body is not read

@@ -20,11 +20,11 @@ import (
 const (
 	DefaultLimit = 30
 	MaxLimit     = 100
-	MaxSkip      = 10_000 // rows before a page; after has no limit
-	MaxQuery     = 200    // characters of q
-	MaxWords     = 10     // words of q
-	MaxCount     = 10_000 // with q or a filter
-	MaxPageBytes = 1 << 20
+	MaxSkip      = 10_000  // rows before a page; after has no limit
+	MaxQuery     = 200     // characters of q
+	MaxWords     = 10      // words of q
+	MaxCount     = 10_000  // with q or a filter
+	MaxPageBytes = 1 << 20 // of the records of a page; the first one may have more
 )
 
 // Type is the type of the values of a filter.
@@ -112,6 +112,9 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 	var docs []D
 	var err error
 	if q.count {
+		if q.Filter != nil {
+			sq.MaxCount = MaxCount + 1
+		}
 		page.Count = new(int64)
 		docs, *page.Count, err = c.Page(ctx, sq)
 		if q.Filter != nil && *page.Count > MaxCount {

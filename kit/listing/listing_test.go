@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -89,6 +90,46 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// counted is a collection that counts up to what the query allows.
+type counted int64
+
+func (counted) List(context.Context, store.Query) ([]store.Meta, error) { return nil, nil }
+
+func (n counted) Page(_ context.Context, q store.Query) ([]store.Meta, int64, error) {
+	if q.MaxCount > 0 {
+		return nil, min(int64(n), q.MaxCount), nil
+	}
+	return nil, int64(n), nil
+}
+
+func TestCountCapped(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		query string
+		rows  counted
+		want  string
+	}{
+		{"q=a", 9_999, `{"count":9999,"rows":[]}`},
+		{"q=a", 10_000, `{"count":10000,"rows":[]}`},
+		{"q=a", 10_001, `{"count":10000,"countCapped":true,"rows":[]}`},
+		{"open=true&fields=title", 1_000_000, `{"count":10000,"countCapped":true,"rows":[]}`},
+		{"", 1_000_000, `{"count":1000000,"rows":[]}`},
+		{"q=a&count=false", 1_000_000, `{"rows":[]}`},
+	} {
+		q, err := parse(t, test.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := Run(t.Context(), test.rows, q, func(m store.Meta) thingView { return thingView{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(page.JSON()); string(got) != test.want || err != nil {
+			t.Errorf("%s: %s (%v), want %s", test.query, got, err, test.want)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
@@ -109,6 +150,7 @@ func TestParseErrors(t *testing.T) {
 		"after=x":                              "after format",
 		"after=x&page=1":                       "after conflict",
 		"q=" + strings.Repeat("ä", MaxQuery+1): "q max_length",
+		"q=a+b+c+d+e+f+g+h+i+j+k":              "q max_items",
 		"q=%ff":                                "q format",
 		"q=%00":                                "q format",
 		"size=big":                             "size type",

@@ -91,9 +91,7 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	}
 	q.Sort = p.sort()
 	q.fields = p.selected()
-	if q.Filter = p.filter(); q.Filter != nil {
-		q.MaxCount = MaxCount + 1
-	}
+	q.Filter = p.filter()
 	if len(p.spec.Expand) > 0 {
 		q.Expand = p.expand(p.spec.Expand)
 	}

@@ -42,7 +42,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
-//	@Param		q				query		string			false	"words or beginnings of words in title and content"					maxlength(200)
+//	@Param		q				query		string			false	"up to 10 words or beginnings of words in title and content"		maxlength(200)
 //	@Param		userId			query		string			false	"also userId[ne], userId[in]"
 //	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]

@@ -154,7 +154,7 @@ func TestShowAndComplete(t *testing.T) {
 		row("no password", request{Method: "PUT", Path: at(second), Form: url.Values{}}, 400, []string{`"param":"password","code":"required"`}, nil),
 		row("short", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"x"}}}, 400, []string{`"code":"min_length"`}, nil),
 		row("common", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {"password123"}}}, 400, []string{`"code":"too_common"`}, nil),
-		row("huge", request{Method: "PUT", Path: at(second), JSON: map[string]string{"password": strings.Repeat("x", 1e5)}}, 400, []string{`"code":"max_length"`}, nil),
+		row("huge", request{Method: "PUT", Path: at(second), JSON: map[string]string{"password": strings.Repeat("x", 15_000)}}, 400, []string{`"code":"max_length"`}, nil),
 		row("unknown token", request{Method: "PUT", Path: at("x"), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
 		row("sessions continue until then", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, nil, nil),
 		row("set more", request{Method: "PUT", Path: at(second), Form: url.Values{"password": {newPassword}, "role": {"admin"}}}, 400, []string{`"param":"role","code":"unknown"`}, nil),

@@ -130,9 +130,10 @@ func TestBadProof(t *testing.T) {
 		row("line break", post("github", body{"access_token": "x\r\nHost: evil"}), 400, []string{`"param":"access_token","code":"format"`}, []string{"evil"}),
 		row("not ASCII", post("github", body{"code": "ä", "redirect_uri": callback}), 400, []string{`"param":"code","code":"format"`}, nil),
 		row("too long", post("google", body{
-			"access_token": strings.Repeat("x", 4097), "id_token": strings.Repeat("x", 8193), "code": strings.Repeat("x", 2049),
+			"access_token": strings.Repeat("x", 4097), "id_token": strings.Repeat("x", 8193),
 			"redirect_uri": strings.Repeat("x", 2049), "code_verifier": strings.Repeat("x", 129),
-		}), 400, []string{`"param":"access_token","code":"max_length"`, `"param":"id_token","code":"max_length"`, `"param":"code","code":"max_length"`, `"param":"redirect_uri","code":"max_length"`, `"param":"code_verifier","code":"max_length"`}, nil),
+		}), 400, []string{`"param":"access_token","code":"max_length"`, `"param":"id_token","code":"max_length"`, `"param":"redirect_uri","code":"max_length"`, `"param":"code_verifier","code":"max_length"`}, nil),
+		row("long code", post("google", body{"code": strings.Repeat("x", 2049)}), 400, []string{`"param":"code","code":"max_length"`}, nil),
 		row("as long as may be", post("google", body{"access_token": strings.Repeat("x", 4096)}), 401, []string{"rejected the token or code"}, nil),
 		row("short verifier", post("github", body{"code": "x", "redirect_uri": callback, "code_verifier": strings.Repeat("x", 42)}), 400, []string{`"param":"code_verifier","code":"min_length"`}, nil),
 		row("twice", request{Method: "POST", Path: "/auth/github", Form: url.Values{"access_token": {"x", "y"}}}, 400, []string{`"param":"access_token","code":"type"`}, nil),

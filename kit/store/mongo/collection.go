@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/semaphore"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
 
@@ -22,7 +25,42 @@ type collection struct {
 	c *driver.Collection
 	// keepsWords is set if the server cannot leave the words out of the response to an Update.
 	keepsWords atomic.Bool
-	keepsCount *atomic.Bool // of DB
+	keepsCount *atomic.Bool        // of DB
+	searches   *semaphore.Weighted // of DB
+}
+
+// The searches that run at the same time, and how long others wait. Searches of common words take long, and must not use
+// all connections.
+const (
+	maxSearches = 16
+	searchWait  = 5 * time.Second
+)
+
+// begin waits until one more query may run, if it is a search. Call end after it.
+func (c *collection) begin(ctx context.Context, f store.Filter) (end func(), err error) {
+	if !searches(f) {
+		return func() {}, nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, searchWait)
+	defer cancel()
+	if c.searches.Acquire(waiting, 1) == nil {
+		return func() { c.searches.Release(1) }, nil
+	}
+	if ctx.Err() != nil {
+		return nil, store.Unavailable(ctx.Err())
+	}
+	return nil, apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
+}
+
+// searches reports whether a filter has a search.
+func searches(f store.Filter) bool {
+	switch f := f.(type) {
+	case store.TextSearch:
+		return true
+	case store.Connective:
+		return slices.ContainsFunc(f.Filters, searches)
+	}
+	return false
 }
 
 // maxCounted is the number of documents that are counted exactly on servers that do not keep the count.
@@ -102,6 +140,11 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 
 // List implements store.Engine.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
+	end, err := c.begin(ctx, q.Filter)
+	if err != nil {
+		return err
+	}
+	defer end()
 	filter, err := c.filter(q.Filter)
 	if err != nil {
 		return err
@@ -111,6 +154,11 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 
 // Page implements store.Engine by two commands.
 func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	end, err := c.begin(ctx, q.Filter)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
 	filter, err := c.filter(q.Filter)
 	if err != nil {
 		return 0, err
@@ -186,6 +234,11 @@ func (c *collection) find(
 // after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
 // servers estimate it from statistics that lag behind, so that only a count above maxCounted may be an estimate there.
 func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
+	end, err := c.begin(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
 	filter, err := c.filter(f)
 	if err != nil {
 		return 0, err

@@ -29,6 +29,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit/store"
 )
@@ -54,6 +55,7 @@ type DB struct {
 	db     *driver.Database
 	// keepsCount is set if the server keeps the number of documents of a collection, as MongoDB's storage engine does.
 	keepsCount atomic.Bool
+	searches   *semaphore.Weighted
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open, without duplicate names
@@ -81,7 +83,7 @@ func Open(_ context.Context, uri string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
-	return &DB{client: client, db: client.Database(databaseName(uri))}, nil
+	return &DB{client: client, db: client.Database(databaseName(uri)), searches: semaphore.NewWeighted(maxSearches)}, nil
 }
 
 func clientOptions(uri string, opts Options) *options.ClientOptions {
@@ -119,7 +121,7 @@ func databaseName(uri string) string {
 
 // Open implements store.DB.
 func (db *DB) Open(spec store.Spec) store.Engine {
-	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name), keepsCount: &db.keepsCount}
+	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name), keepsCount: &db.keepsCount, searches: db.searches}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for i, other := range db.collections {

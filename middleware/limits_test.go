@@ -1,0 +1,220 @@
+package middleware
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// users verifies tokens that are IDs of users.
+type users struct{}
+
+func (users) VerifyToken(_ context.Context, token string) (access.Principal, error) {
+	id, ok := store.ParseID(token)
+	if !ok {
+		return access.Principal{}, access.InvalidToken()
+	}
+	return access.Principal{UserID: id, Role: access.RoleUser}, nil
+}
+
+// limited returns a handler with the route POST /small, and POST /large with LargeBody, which respond 204.
+func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	engine.Use(BodyLimit(1<<20, timeout))
+	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(2, time.Millisecond)}.Middleware()
+	end := func(c *gin.Context) { _ = rest.NoContent(c) }
+	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
+	engine.POST("/large", append([]gin.HandlerFunc{LargeBody(), auth.Public}, append(handlers, end)...)...)
+	return engine
+}
+
+// post sends a form, and returns the status. size is announced; -1 is not.
+func post(h http.Handler, path, token string, body io.Reader, size int64) int {
+	r := httptest.NewRequest("POST", path, body)
+	r.ContentLength = size
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code
+}
+
+func TestBodySize(t *testing.T) {
+	t.Parallel()
+	h := limited(time.Minute)
+	for _, test := range []struct {
+		path string
+		size int
+		want int
+	}{
+		{"/small", SmallBody, 204}, {"/small", SmallBody + 1, 413}, {"/large", SmallBody + 1, 204}, {"/large", 1 << 20, 204}, {"/large", 1<<20 + 1, 413},
+	} {
+		for _, announced := range []int64{int64(test.size), -1} {
+			if got := post(h, test.path, "", strings.NewReader(strings.Repeat("x", test.size)), announced); got != test.want {
+				t.Errorf("%d bytes to %s, announced as %d: status %d, want %d", test.size, test.path, announced, got, test.want)
+			}
+		}
+	}
+}
+
+// stalled is a body that ends when the test does. It reports its first read.
+type stalled struct {
+	reading chan<- struct{}
+	end     <-chan struct{}
+}
+
+func (s stalled) Read(p []byte) (int, error) {
+	s.reading <- struct{}{}
+	<-s.end
+	return 0, io.EOF
+}
+
+// TestStalledBodies sends large bodies that do not end: more than the share of anonymous callers get 503, and users, and
+// small bodies, are served.
+func TestStalledBodies(t *testing.T) {
+	t.Parallel()
+	h := limited(300 * time.Millisecond)
+	const large = 1 << 20
+	reading, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
+	for range anonymousBodies / large {
+		go func() { ended <- post(h, "/large", "invalid", stalled{reading, end}, large) }()
+		<-reading
+	}
+	for _, announced := range []int64{large, -1} {
+		if got := post(h, "/large", "", strings.NewReader(strings.Repeat("x", large)), announced); got != 503 {
+			t.Errorf("announced as %d: status %d, want 503", announced, got)
+		}
+	}
+	if got := post(h, "/large", "", strings.NewReader("x=y"), -1); got != 204 {
+		t.Errorf("a small body: status %d", got)
+	}
+	if got := post(h, "/large", store.NewID().Hex(), strings.NewReader(strings.Repeat("x", large)), large); got != 204 {
+		t.Errorf("a user: status %d", got)
+	}
+	close(end)
+	for range anonymousBodies / large {
+		<-ended
+	}
+	if got := post(h, "/large", "", strings.NewReader(strings.Repeat("x", large)), large); got != 204 {
+		t.Errorf("after the others: status %d", got)
+	}
+}
+
+// TestUserWrites has two changes of a user in progress, before and after their bodies have been read.
+func TestUserWrites(t *testing.T) {
+	t.Parallel()
+	user, other := store.NewID().Hex(), store.NewID().Hex()
+	running, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
+	h := limited(time.Minute, func(c *gin.Context) {
+		if c.Query("wait") != "" {
+			running <- struct{}{}
+			<-end
+		}
+	})
+	go func() { ended <- post(h, "/small?wait=1", user, strings.NewReader("x=y"), -1) }()
+	<-running
+	go func() { ended <- post(h, "/large", user, stalled{running, end}, 1<<20) }()
+	<-running
+	if got := post(h, "/small", user, strings.NewReader("x=y"), -1); got != 429 {
+		t.Errorf("a third change: status %d, want 429", got)
+	}
+	if got := post(h, "/large", user, strings.NewReader(strings.Repeat("x", 1<<20)), 1<<20); got != 429 {
+		t.Errorf("a third, large change: status %d, want 429", got)
+	}
+	if got := post(h, "/small", other, strings.NewReader("x=y"), -1); got != 204 {
+		t.Errorf("another user: status %d", got)
+	}
+	close(end)
+	for range 2 {
+		<-ended
+	}
+	if got := post(h, "/small", user, strings.NewReader("x=y"), -1); got != 204 {
+		t.Errorf("after the others: status %d", got)
+	}
+}
+
+// TestForgetUsers checks that users without a change in progress use no memory.
+func TestForgetUsers(t *testing.T) {
+	t.Parallel()
+	w, id := NewUserWrites(1, time.Millisecond), store.NewID()
+	end, err := w.begin(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.begin(t.Context(), id); !apperr.Is(err, apperr.TooManyRequests) {
+		t.Error(err)
+	}
+	if end(); len(w.users) != 0 {
+		t.Errorf("%d users are remembered", len(w.users))
+	}
+}
+
+// TestResponseBudget sends large responses while others are in progress.
+func TestResponseBudget(t *testing.T) {
+	t.Parallel()
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	const page, record = 1 << 20, 200 << 10
+	engine.Use(Timeout(time.Minute, rest.NewBudget(page, 300<<10, time.Millisecond)))
+	running, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
+	respond := func(c *gin.Context, size int) {
+		if err := rest.OK(c, strings.Repeat("x", size)); err != nil {
+			rest.Fail(c, err)
+			return
+		}
+		if c.Query("wait") != "" { // as a client that does not read
+			running <- struct{}{}
+			<-end
+		}
+	}
+	engine.GET("/page", func(c *gin.Context) {
+		if err := rest.ReservePage(c.Request.Context(), page); err != nil {
+			rest.Fail(c, err)
+			return
+		}
+		respond(c, page)
+	})
+	engine.GET("/record", func(c *gin.Context) { respond(c, record) })
+	engine.POST("/record", func(c *gin.Context) { respond(c, record) })
+	engine.GET("/small", func(c *gin.Context) { respond(c, 1000) })
+	send := func(method, path string) int {
+		w := httptest.NewRecorder()
+		engine.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		return w.Code
+	}
+	expect := func(want int, method, path string) {
+		t.Helper()
+		if got := send(method, path); got != want {
+			t.Errorf("%s %s: status %d, want %d", method, path, got, want)
+		}
+	}
+	go func() { ended <- send("GET", "/page?wait=1") }()
+	<-running
+	expect(503, "GET", "/page")
+	expect(200, "GET", "/record")
+	go func() { ended <- send("GET", "/record?wait=1") }()
+	<-running
+	expect(503, "GET", "/record")
+	expect(200, "POST", "/record") // the change has been made
+	expect(200, "GET", "/small")
+	close(end)
+	for range 2 {
+		<-ended
+	}
+	expect(200, "GET", "/page")
+	expect(200, "GET", "/record")
+}
