@@ -10,13 +10,8 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
-<<<<<<< HEAD
-	r.POST("/articles", auth.User, mw.Idempotency, rest.Handle(c.create))
-	r.GET("/articles", auth.Public, rest.Handle(c.index, rest.AnyQuery))
-=======
 	r.POST("/articles", mw.LargeBody, auth.User, mw.Idempotency, rest.Handle(c.create))
-	r.GET("/articles", auth.Public, rest.Handle(c.index))
->>>>>>> 1a0b108 (Bound request bodies in memory, and the changes of a user in progress)
+	r.GET("/articles", auth.Public, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/articles/:id", auth.Public, rest.Handle(c.show))
 	r.PUT("/articles/:id", mw.LargeBody, auth.User, rest.Handle(c.update))
 	r.PATCH("/articles/:id", mw.LargeBody, auth.User, rest.Handle(c.update))

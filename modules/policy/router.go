@@ -10,15 +10,9 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
-<<<<<<< HEAD
-	r.POST("/policies", auth.Admin, mw.Idempotency, rest.Handle(c.create))
-	r.POST("/policies/evaluate", auth.User, rest.Handle(c.evaluate))
-	r.GET("/policies", auth.User, rest.Handle(c.index, rest.AnyQuery))
-=======
 	r.POST("/policies", mw.LargeBody, auth.Admin, mw.Idempotency, rest.Handle(c.create))
 	r.POST("/policies/evaluate", mw.LargeBody, auth.User, rest.Handle(c.evaluate))
-	r.GET("/policies", auth.User, rest.Handle(c.index))
->>>>>>> 1a0b108 (Bound request bodies in memory, and the changes of a user in progress)
+	r.GET("/policies", auth.User, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/policies/:id", auth.User, rest.Handle(c.show))
 	r.PUT("/policies/:id", mw.LargeBody, auth.Admin, rest.Handle(c.update))
 	r.PATCH("/policies/:id", mw.LargeBody, auth.Admin, rest.Handle(c.update))
