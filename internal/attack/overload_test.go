@@ -17,7 +17,9 @@ import (
 func TestLongSearch(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
-	search := func(q string) request { return request{Method: "GET", Path: "/articles?limit=1&q=" + url.QueryEscape(q)} }
+	search := func(q string) request {
+		return request{Method: "GET", Path: "/articles?limit=1&q=" + url.QueryEscape(q)}
+	}
 	const ten = "a b c d e f g h i j"
 	var han strings.Builder
 	for i := range 40 {
