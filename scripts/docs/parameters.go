@@ -35,12 +35,17 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 		if p.Name == "Idempotency-Key" {
 			p.Schema.Value.Pattern = "^[!-~]{1,255}$"
 		}
+		if p.In == openapi3.ParameterInQuery && p.Name == "expand" {
+			text, _, _ := strings.Cut(p.Description, ":")
+			names := strings.Split(text, ", ")
+			asList(p, signed(names, names...)...)
+		}
 		if p.In != openapi3.ParameterInQuery || row == nil {
 			continue
 		}
 		switch p.Name {
 		case "fields":
-			asList(p, signed(slices.Sorted(maps.Keys(row.Properties)), "id")...)
+			asList(p, signed(slices.DeleteFunc(slices.Sorted(maps.Keys(row.Properties)), func(name string) bool { return name == "expand" }), "id")...)
 			e.optionalFields(rows)
 		case "sort":
 			names, _, _ := strings.Cut(p.Description, ";")
@@ -59,7 +64,7 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 
 // rank orders parameters: path, search, filters, then sort and pagination.
 func rank(p *openapi3.Parameter) int {
-	how := []string{"sort", "page", "limit", "after", "fields", "count"}
+	how := []string{"sort", "page", "limit", "after", "fields", "expand", "count"}
 	switch {
 	case p.In == openapi3.ParameterInPath:
 		return -2

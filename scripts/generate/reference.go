@@ -126,6 +126,9 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 		return
 	}
 	t := Target{Resource: target, Parent: name == r.Under}
+	if parent, err := p.target(target.Under); err == nil && target.Under != "" {
+		t.Targets = []Target{{Resource: parent, Registered: "its parent", Parent: true}}
+	}
 	if modules != nil {
 		for _, m := range modules.Modules() {
 			if m.Import == target.entry().Import {
@@ -344,6 +347,18 @@ func (r Resource) Referred() []Target {
 		return append(slices.Clone(r.Targets), Target{Resource: r})
 	}
 	return r.Targets
+}
+
+// Imported returns the resources whose packages the tests import.
+func (r Resource) Imported() (out []Target) {
+	for _, t := range r.Targets {
+		for _, t := range append([]Target{t}, t.Targets...) {
+			if t.Name != r.Name && !slices.ContainsFunc(out, func(other Target) bool { return other.Name == t.Name }) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
 }
 
 // Unique returns values for the required unique fields of a record with the ID id, as elements of the struct.
