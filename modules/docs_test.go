@@ -269,10 +269,13 @@ func (k *kitchen) proof(emailVerified bool) url.Values {
 	return url.Values{"access_token": {k.providers.GitHub.Token(u.ID)}}
 }
 
+// isReference matches the description of a parameter with the ID of a record, which the examples do not have.
+var isReference = regexp.MustCompile(`\bIDs? of an? `)
+
 // refers reports whether a parameter must refer to a record.
 func (k *kitchen) refers() bool {
 	return slices.ContainsFunc(k.op.Input.Required, func(name string) bool {
-		return strings.HasPrefix(k.op.Input.Properties[name].Description, "ID of a")
+		return isReference.MatchString(k.op.Input.Properties[name].Description)
 	})
 }
 
@@ -322,7 +325,7 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 func (op operation) examples(full bool) url.Values {
 	form := url.Values{}
 	for name, p := range op.Input.Properties {
-		if !slices.Contains(op.Input.Required, name) && (!full || p.Example == nil) {
+		if !slices.Contains(op.Input.Required, name) && (!full || p.Example == nil || isReference.MatchString(p.Description)) {
 			continue
 		}
 		items, isList := p.Example.([]any)
