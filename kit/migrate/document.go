@@ -100,17 +100,25 @@ func plainJSON(text []byte) (out any, err error) {
 	}
 	if number, ok := out.(json.Number); ok {
 		if n, err := number.Int64(); err == nil {
-			return n, nil
+			return integer(n), nil
 		}
 		return number.Float64()
 	}
 	return out, nil
 }
 
+// integer returns an integer, or a decimal as a string.
+func integer(n int64) any {
+	if d, ok := store.StoredDecimal(n); ok {
+		return d.String()
+	}
+	return n
+}
+
 func plainBSON(value bson.RawValue) (out any, err error) {
 	switch value.Type {
 	case bson.TypeInt32, bson.TypeInt64:
-		return value.AsInt64(), nil
+		return integer(value.AsInt64()), nil
 	case bson.TypeDateTime:
 		return store.At(value.Time()).String(), nil
 	case bson.TypeObjectID:
@@ -125,9 +133,7 @@ func same(stored, value any) bool {
 	switch stored := stored.(type) {
 	case json.RawMessage:
 		var text bytes.Buffer
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(value) == nil && bytes.Equal(bytes.TrimSpace(text.Bytes()), stored)
+		return store.EncodeStored(&text, value) == nil && bytes.Equal(bytes.TrimSpace(text.Bytes()), stored)
 	case bson.RawValue:
 		kind, data, err := bson.MarshalValue(value)
 		return err == nil && kind == stored.Type && bytes.Equal(data, stored.Value)

@@ -98,7 +98,13 @@ func parse[T any](text string) (value T, err error) {
 	if err != nil {
 		return value, err
 	}
-	if json.Unmarshal(quoted, &value) == nil || json.Unmarshal([]byte(text), &value) == nil {
+	switch any(value).(type) {
+	case store.Date:
+		_, err = store.ParseDate(text)
+	case store.UUID:
+		_, err = store.ParseUUID(text)
+	}
+	if err == nil && (json.Unmarshal(quoted, &value) == nil || json.Unmarshal([]byte(text), &value) == nil) {
 		return value, nil
 	}
 	return value, fmt.Errorf("it is no %s", reflect.TypeFor[T]().Name())
@@ -173,7 +179,7 @@ func OneOf(field string, values ...string) Step {
 }
 
 // ConvertFunc replaces the value of a scalar field, unless it is missing. The function receives a bool, an int64, a
-// float64 or a string (also for times and ids), and must return its own results unchanged; nil
+// float64 or a string (also for times, decimals and ids), and must return its own results unchanged; nil
 // removes the field. to describes the new form.
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -109,6 +110,52 @@ func TestRun(t *testing.T) {
 	check(2)
 }
 
+// priced is an item with another type of price.
+type priced[T any] struct {
+	store.Meta `bson:",inline"`
+	Price      T `json:"price"`
+}
+
+// convert converts the prices of a collection to T twice, and returns them.
+func convert[T any](t *testing.T, db store.DB, name string) (out []T) {
+	t.Helper()
+	items := store.Open[priced[T]](db, store.Spec{Name: "items"})
+	runner := migrate.New(db, time.Now, migrate.Migration{Name: name, Collection: items.Engine(), Steps: []migrate.Step{migrate.Convert[T]("price")}})
+	must(t, db.Prepare(t.Context()))
+	for range 2 {
+		must(t, runner.Run(t.Context(), runner.All()))
+	}
+	docs, err := items.List(t.Context(), store.Query{})
+	must(t, err)
+	for _, d := range docs {
+		out = append(out, d.Price)
+	}
+	return out
+}
+
+// TestConvert changes a type again and again. A repeated conversion changes nothing, also from an integer to a decimal, which
+// is stored as an integer, too.
+func TestConvert(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	fill(t, db, 450, "7", 3.0)
+	if got := convert[store.Decimal](t, db, "item-1"); !slices.Equal(got, []store.Decimal{450e6, 7e6, 3e6}) {
+		t.Errorf("decimals %v", got)
+	}
+	if got := convert[string](t, db, "item-2"); !slices.Equal(got, []string{"450", "7", "3"}) {
+		t.Errorf("strings %v", got)
+	}
+	if got := convert[int64](t, db, "item-3"); !slices.Equal(got, []int64{450, 7, 3}) {
+		t.Errorf("integers %v", got)
+	}
+	if got := convert[float64](t, db, "item-4"); !slices.Equal(got, []float64{450, 7, 3}) {
+		t.Errorf("floats %v", got)
+	}
+	if got := convert[store.Decimal](t, db, "item-5"); !slices.Equal(got, []store.Decimal{450e6, 7e6, 3e6}) {
+		t.Errorf("decimals %v", got)
+	}
+}
+
 // TestStopsBeforeAnyChange has values that cannot be converted, and missing ones.
 func TestStopsBeforeAnyChange(t *testing.T) {
 	t.Parallel()
@@ -119,6 +166,8 @@ func TestStopsBeforeAnyChange(t *testing.T) {
 		"text":    {migrate.Convert[int64]("price"), "price cannot be converted to int64"},
 		"missing": {migrate.Require("sku"), "sku is required and missing"},
 		"value":   {migrate.OneOf("state", "draft"), "state cannot be converted to one of draft"},
+		"date":    {migrate.Convert[store.Date]("state"), "state cannot be converted to Date"},
+		"uuid":    {migrate.Convert[store.UUID]("state"), "state cannot be converted to UUID"},
 		"list":    {migrate.Convert[string]("price"), "price is a list or an object"},
 	} {
 		t.Run(name, func(t *testing.T) {

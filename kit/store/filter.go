@@ -73,6 +73,8 @@ func Scalar(v any) (any, error) {
 	switch v := r.Interface().(type) {
 	case ID, Time:
 		return v, nil
+	case Decimal:
+		return v.stored(), nil
 	}
 	switch {
 	case r.Kind() == reflect.String:

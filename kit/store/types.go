@@ -17,15 +17,50 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/apperr"
 )
 
 // Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Its JSON is a
-// string without trailing zeros. Databases store the integer, which they sort and compare exactly.
+// string without trailing zeros. Databases store the integer of millionths plus 2·10^18, which they sort and compare
+// exactly, and which is greater than every integer of a client: a migration can tell which of them a document has.
 type Decimal int64
 
-const decimalPlaces = 6
+const (
+	decimalPlaces = 6
+	decimalOffset = 2_000_000_000_000_000_000
+)
+
+// StoredDecimal returns the decimal that a database stores as n; ok is false if n is another integer.
+func StoredDecimal(n int64) (d Decimal, ok bool) {
+	return Decimal(n - decimalOffset), n > decimalOffset/2 && n < decimalOffset/2*3
+}
+
+func (d Decimal) stored() int64 { return int64(d) + decimalOffset }
+
+func (d *Decimal) setStored(n int64) (err error) {
+	var ok bool
+	if *d, ok = StoredDecimal(n); !ok {
+		err = fmt.Errorf("store: %d is not a stored decimal", n)
+	}
+	return err
+}
+
+// MarshalBSONValue returns the stored integer.
+func (d Decimal) MarshalBSONValue() (byte, []byte, error) {
+	typ, data, err := bson.MarshalValue(d.stored())
+	return byte(typ), data, err
+}
+
+// UnmarshalBSONValue parses the stored integer.
+func (d *Decimal) UnmarshalBSONValue(typ byte, data []byte) error {
+	var n int64
+	if err := bson.UnmarshalValue(bson.Type(typ), data, &n); err != nil {
+		return err
+	}
+	return d.setStored(n)
+}
 
 var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)
 
@@ -179,11 +214,13 @@ func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, sto
 
 var (
 	storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
-		func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(int64(d))) }))))
+		func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.stored())) }))))
 	storedDecoding = json.WithUnmarshalers(json.UnmarshalFunc(func(b []byte, d *Decimal) error {
 		n, err := strconv.ParseInt(string(b), 10, 64)
-		*d = Decimal(n)
-		return err
+		if err != nil {
+			return err
+		}
+		return d.setStored(n)
 	}))
 )
 

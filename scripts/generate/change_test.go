@@ -199,6 +199,7 @@ func TestChangeMistakes(t *testing.T) {
 		"--rename price=id":              "flag --rename \"price=id\": is a field of every resource; choose another name",
 		"--change price:int:min=0:sort":  "flag --change: price:int:sort:min=0 is declared so already",
 		"--change tags:string":           "flag --change: values of []string cannot become string; drop the field and add another",
+		"--change note:json":             "flag --change: values of text cannot become json; drop the field and add another",
 		"--change note:string:unique":    "flag --change: note cannot become unique, because records without it have the same value; add another field",
 		"--change code:int:unique":       "flag --change: code is unique, and values can become equal when the type changes; add another field",
 		"--add sku:sting":                `field sku: unknown type sting; did you mean string?`,
@@ -226,6 +227,8 @@ func TestSteps(t *testing.T) {
 		{"a:string", "a:text", ""}, {"a:string", "a:int", `migrate.Convert[int64]("a")`}, {"a:int", "a:string", `migrate.Convert[string]("a")`},
 		{"a:string", "a:enum(x,y)", `migrate.OneOf("a", "x", "y")`}, {"a:enum(x,y)", "a:enum(x,y,z)", ""}, {"a:enum(x,y)", "a:enum(x)", `migrate.OneOf("a", "x")`},
 		{"a:string", "a:int:default=1", `migrate.Convert[int64]("a"); migrate.Default[int64]("a", "1")`},
+		{"a:int", "a:decimal", `migrate.Convert[store.Decimal]("a")`}, {"", "a:decimal:default=1.5", `migrate.Default[store.Decimal]("a", "1.5")`},
+		{"a:string", "a:date", `migrate.Convert[store.Date]("a")`}, {"a:uuid", "a:string", `migrate.Convert[string]("a")`}, {"", "a:[]int:filter", ""}, {"", "a:json", ""},
 		{"a:string", "a:time:required", `migrate.Convert[store.Time]("a"); migrate.Require("a")`},
 	} {
 		var wrong mistakes
