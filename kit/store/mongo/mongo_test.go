@@ -291,7 +291,7 @@ func TestHintedIndexGone(t *testing.T) {
 	c := store.Open[note](openFresh(t, uri, Options{}), store.Spec{
 		Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}},
 	})
-	want := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a"}
+	want := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a", Tags: []string{}}
 	if err := c.Insert(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
