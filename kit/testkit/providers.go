@@ -18,6 +18,11 @@ type Providers struct {
 	Google   *providers.Google
 }
 
+// All returns the providers by name.
+func (p Providers) All() map[string]providers.Fake {
+	return map[string]providers.Fake{"facebook": p.Facebook, "github": p.GitHub, "google": p.Google}
+}
+
 // StartProviders starts fake identity providers and configures the service to use them. It stops them at the end of the
 // test.
 func (c *Config) StartProviders(t testing.TB) Providers {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -19,6 +20,8 @@ import (
 type provider interface {
 	// configured reports whether the settings have a client ID.
 	configured() bool
+	// address is the base address of the provider's API.
+	address() string
 	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
 	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
 	profile(ctx context.Context, proof Proof) (Profile, error)
@@ -154,10 +157,13 @@ func unavailable(cause error) error {
 		cause = withAddress.Err
 	}
 	if text := cause.Error(); len(text) > maxCause {
-		cause = errors.New(text[:maxCause])
+		cause = errors.New(shorten(text))
 	}
 	return apperr.New(apperr.Unavailable, "The provider is unavailable or failed. Try again in a few seconds.").WithCause(cause)
 }
+
+// shorten returns the beginning of a text for the log.
+func shorten(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxCause)], "") }
 
 // unexpectedStatus returns the error for an unexpected status.
 func unexpectedStatus(status int) error {

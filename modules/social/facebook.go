@@ -39,6 +39,9 @@ func newFacebook(c FacebookSettings, calls *client) facebook {
 // configured implements provider.
 func (f facebook) configured() bool { return f.app.id != "" }
 
+// address implements provider.
+func (f facebook) address() string { return f.graph }
+
 // graphError is an error of the Graph API ("Handle Errors" in its documentation).
 type graphError struct{ Code int }
 

@@ -44,6 +44,9 @@ func newGitHub(c GitHubSettings, calls *client) github {
 // configured implements provider.
 func (g github) configured() bool { return g.app.id != "" }
 
+// address implements provider.
+func (g github) address() string { return g.api }
+
 // profile implements provider.
 func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	token, err := g.calls.accessToken(ctx, g.app, proof, g.blamesCode)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,8 +37,9 @@ func (c *GoogleSettings) Check(report func(name, reason string)) {
 // except that of tokeninfo, which it does not have.
 type google struct {
 	calls          *client
+	log            *slog.Logger
 	ids            []string
-	secret, issuer string
+	secret, issuer string // the issuer without a slash at the end
 	tokenInfo      string
 	now            func() time.Time
 	discovered     atomic.Pointer[discovery]
@@ -49,16 +51,19 @@ type discovery struct {
 	keys oidc.KeySet
 }
 
-func newGoogle(c GoogleSettings, calls *client, now func() time.Time) *google {
+func newGoogle(c GoogleSettings, calls *client, log *slog.Logger, now func() time.Time) *google {
 	base := c.Issuer
 	if base == googleIssuer {
 		base = "https://oauth2.googleapis.com"
 	}
-	return &google{calls: calls, ids: c.IDs, secret: c.Secret, issuer: c.Issuer, tokenInfo: base + "/tokeninfo", now: now}
+	return &google{calls: calls, log: log, ids: c.IDs, secret: c.Secret, issuer: c.Issuer, tokenInfo: base + "/tokeninfo", now: now}
 }
 
 // configured implements provider.
 func (g *google) configured() bool { return len(g.ids) > 0 }
+
+// address implements provider.
+func (g *google) address() string { return g.issuer }
 
 // profile implements provider.
 func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
@@ -78,7 +83,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 		proof.IDToken, _ = token.Extra("id_token").(string) // set with the scope openid
 	}
 	if proof.IDToken != "" {
-		return g.ofIDToken(ctx, issuer, proof.IDToken)
+		return g.ofIDToken(ctx, issuer, proof)
 	}
 	return g.ofAccessToken(ctx, issuer, proof.AccessToken)
 }
@@ -105,26 +110,52 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ofIDToken verifies an ID token (OpenID Connect Core section 3.1.3.7): signature, issuer, expiry, and that its whole
-// audience are our clients. Google signs with RS256 only.
-func (g *google) ofIDToken(ctx context.Context, issuer *discovery, text string) (Profile, error) {
+// ofIDToken verifies the ID token of a proof (OpenID Connect Core section 3.1.3.7): signature, issuer, expiry, and that its
+// whole audience are our clients. An email address that it lacks is fetched from userinfo, if a code gave an access token as
+// well (section 5.4).
+func (g *google) ofIDToken(ctx context.Context, issuer *discovery, proof Proof) (Profile, error) {
 	keys := &watched{KeySet: issuer.keys}
-	verifier := oidc.NewVerifier(g.issuer, keys, &oidc.Config{
+	verifier := oidc.NewVerifier(issuer.IssuerURL, keys, &oidc.Config{
 		SkipClientIDCheck:    true, // checked below, with several IDs
-		SupportedSigningAlgs: []string{oidc.RS256}, Now: g.now,
+		SupportedSigningAlgs: issuer.algorithms(), Now: g.now,
 	})
-	token, err := verifier.Verify(ctx, text)
+	token, err := verifier.Verify(ctx, proof.IDToken)
 	foreign := func(id string) bool { return !slices.Contains(g.ids, id) }
 	var c claims
 	switch {
 	case keys.fetchErr != nil:
 		return Profile{}, unavailable(keys.fetchErr)
-	case err != nil || len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
-		return Profile{}, rejected()
-	case token.Claims(&c) != nil:
+	case err != nil:
+	case len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
+		err = errors.New("its audience is not only GOOGLE_CLIENT_ID")
+	default:
+		err = token.Claims(&c)
+	}
+	if err != nil {
+		g.log.WarnContext(ctx, "an ID token of Google's was rejected", "reason", shorten(err.Error()))
 		return Profile{}, rejected()
 	}
+	if c.Email == "" && proof.AccessToken != "" {
+		return g.userInfo(ctx, issuer, proof.AccessToken, c.Subject)
+	}
 	return c.profile(), nil
+}
+
+// algorithms returns the asymmetric algorithms with which the issuer signs. The others are not verified with its public keys.
+func (d *discovery) algorithms() []string {
+	asymmetric := []string{
+		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+	}
+	var out []string
+	for _, name := range d.Algorithms {
+		if slices.Contains(asymmetric, name) {
+			out = append(out, name)
+		}
+	}
+	if out == nil {
+		return []string{oidc.RS256} // required of every issuer (OpenID Connect Core section 15.1)
+	}
+	return out
 }
 
 // watched records the error of a KeySet that could not fetch its keys, which is not the token's fault. The verifier returns
@@ -158,20 +189,26 @@ func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token str
 	case !slices.Contains(g.ids, info.Audience):
 		return Profile{}, rejected()
 	}
+	return g.userInfo(ctx, issuer, token, info.Subject)
+}
+
+// userInfo gets the profile of the subject of an access token (OpenID Connect Core section 5.3).
+func (g *google) userInfo(ctx context.Context, issuer *discovery, token, subject string) (Profile, error) {
 	var c claims
-	status, err = g.calls.get(ctx, issuer.UserInfoURL, token, &c)
+	status, err := g.calls.get(ctx, issuer.UserInfoURL, token, &c)
 	switch {
 	case err != nil:
 		return Profile{}, err
-	case status == http.StatusUnauthorized || status == http.StatusForbidden || info.Subject == "": // revoked, or without the scope openid
+	case status == http.StatusUnauthorized || status == http.StatusForbidden || subject == "": // revoked, or without the scope openid
 		return Profile{}, rejected()
-	case status != http.StatusOK || c.Subject != info.Subject:
+	case status != http.StatusOK || c.Subject != subject:
 		return Profile{}, unavailable(fmt.Errorf("userinfo: status %d, or another user than the token's", status))
 	}
 	return c.profile(), nil
 }
 
-// discover fetches the discovery document once, and again after a failure (OpenID Connect Discovery section 4).
+// discover fetches the discovery document once, and again after a failure (OpenID Connect Discovery section 4). An issuer may
+// end in a slash, which is not part of the document's address.
 func (g *google) discover(ctx context.Context) (*discovery, error) {
 	if known := g.discovered.Load(); known != nil {
 		return known, nil
@@ -181,7 +218,7 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	if status != http.StatusOK || found.IssuerURL != g.issuer || found.JWKSURL == "" || found.TokenURL == "" || found.UserInfoURL == "" {
+	if status != http.StatusOK || strings.TrimRight(found.IssuerURL, "/") != g.issuer || found.JWKSURL == "" || found.TokenURL == "" || found.UserInfoURL == "" {
 		return nil, unavailable(fmt.Errorf("discovery: status %d, another issuer, or an address is missing", status))
 	}
 	found.keys = oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), g.calls.http), found.JWKSURL)

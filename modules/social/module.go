@@ -4,9 +4,8 @@ package social
 
 import (
 	"context"
+	"strings"
 	"time"
-
-	"github.com/go-playground/validator/v10"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
@@ -33,13 +32,22 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 		sessions:   sessions,
 		limits:     d.Limits,
 		identities: store.Open[Identity](d.DB, storeSpec()),
-		providers:  s.providers(newClient(d.HTTP, timeout), d.Now),
+		providers:  s.providers(newClient(d.HTTP, timeout), d.Log, d.Now),
 		timeout:    timeout,
-		rules:      validator.New(),
 		now:        d.Now,
 	}
+	warnPlain(d, service.providers)
 	users.OnDelete(service)
 	return service
+}
+
+// warnPlain logs a warning for each provider whose address is not encrypted, except in development.
+func warnPlain(d kit.Deps, all map[string]provider) {
+	for name, p := range all {
+		if strings.HasPrefix(p.address(), "http://") && !d.Development {
+			d.Log.Warn("sign-in with a provider is not safe: its address begins with http://, so its responses can be forged", "provider", name)
+		}
+	}
 }
 
 var _ kit.Module = (*Module)(nil)

@@ -3,15 +3,12 @@ package social
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
-	"unicode"
-
-	"github.com/go-playground/validator/v10"
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -24,7 +21,6 @@ type Service struct {
 	identities *store.Collection[Identity]
 	providers  map[string]provider // by name
 	timeout    time.Duration
-	rules      *validator.Validate
 	now        func() time.Time
 }
 
@@ -32,7 +28,6 @@ const (
 	maxRounds      = 10              // of a sign-in with conflicting concurrent requests
 	maxSubject     = 255             // bytes (OpenID Connect Core section 2, sub)
 	maxEmail       = 254             // bytes, as in package user
-	maxName        = 100             // characters, as in package user
 	restoreTimeout = 5 * time.Second // of an unlink that may have to be undone
 )
 
@@ -179,14 +174,18 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done boo
 		return u, false, cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
 	case !in.profile.EmailVerified:
 		return u, false, cannotLink("The provider has not verified the email address of this account. Verify it there,")
-	case len(email) > maxEmail || s.rules.Var(email, "email,excludes=:") != nil:
+	case len(email) > maxEmail || !rest.Valid(email, "email,excludes=:"):
 		return u, false, cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
 	}
-	u, err = s.users.ByEmail(ctx, email)
+	u, err = s.users.ByEmail(ctx, in.profile.Email)
 	switch {
 	case apperr.Is(err, apperr.NotFound):
 		var taken ratelimit.States
-		u, taken, err = s.users.CreateVerified(ctx, in.client, user.Profile{Email: email, Name: cleanName(in.profile.Name), Picture: s.validPicture(in.profile.Picture)})
+		profile := user.Profile{Email: in.profile.Email, Name: user.CleanName(in.profile.Name)}
+		if user.ValidPicture(in.profile.Picture) {
+			profile.Picture = in.profile.Picture
+		}
+		u, taken, err = s.users.CreateVerified(ctx, in.client, profile)
 		in.limits = in.limits.With(taken)
 		if apperr.Is(err, apperr.Conflict) {
 			return u, false, nil
@@ -229,26 +228,6 @@ func (s *Service) attach(ctx context.Context, u user.User, name, subject string)
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// cleanName returns a name of a provider without control characters, shortened to the maximum length. It can be empty.
-func cleanName(name string) string {
-	printable := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, name)
-	runes := []rune(strings.TrimSpace(printable))
-	return strings.TrimSpace(string(runes[:min(len(runes), maxName)]))
-}
-
-// validPicture returns the URL if it is valid for a user, or "".
-func (s *Service) validPicture(address string) string {
-	if s.rules.Var(address, "max=2048,http_url") != nil {
-		return ""
-	}
-	return address
 }
 
 // List returns the caller's linked accounts. Unauthorized: the caller's session has ended.

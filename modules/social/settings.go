@@ -1,6 +1,7 @@
 package social
 
 import (
+	"log/slog"
 	"maps"
 	"net/url"
 	"strings"
@@ -15,11 +16,11 @@ type Settings struct {
 }
 
 // providers returns the configured providers by name.
-func (c Settings) providers(calls *client, now func() time.Time) map[string]provider {
+func (c Settings) providers(calls *client, log *slog.Logger, now func() time.Time) map[string]provider {
 	all := map[string]provider{
 		"facebook": newFacebook(c.Facebook, calls),
 		"github":   newGitHub(c.GitHub, calls),
-		"google":   newGoogle(c.Google, calls, now),
+		"google":   newGoogle(c.Google, calls, log, now),
 	}
 	maps.DeleteFunc(all, func(_ string, p provider) bool { return !p.configured() })
 	return all

@@ -22,6 +22,18 @@ import (
 // ForeignClientID is the app that foreign tokens are issued to. It has no secret.
 const ForeignClientID = "999999999999999"
 
+// Fake is what the fakes have in common.
+type Fake interface {
+	http.Handler
+	AddUser(User) User
+	Code(userID, redirectURI, challenge string) string
+	Token(userID string, scopes ...string) string
+	ForeignToken(userID string, scopes ...string) string
+	Expire(token string)
+	Fail(f Failure, paths ...string)
+	Requests() []string
+}
+
 // App is the app that is registered with a provider.
 type App struct {
 	ID, Secret string

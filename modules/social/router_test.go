@@ -1,0 +1,314 @@
+package social_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/modules/apitest"
+)
+
+type request = testkit.Request
+
+var row = testkit.Row
+
+const (
+	callback = "https://app.example.com/callback"
+	verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // RFC 7636 appendix B
+)
+
+var (
+	ada = providers.User{ID: "1815", Login: "ada", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true, Picture: "https://example.com/ada.png"}
+	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
+)
+
+// start starts a service with clients at the providers of this project, whose names it returns. Ada and Eve have accounts there.
+func start(t *testing.T) (api *testkit.API, fakes map[string]providers.Fake, names []string) {
+	t.Helper()
+	api = apitest.Start(t, func(c *testkit.Config) { fakes = c.StartProviders(t).All() })
+	for name, fake := range fakes {
+		if slices.Contains(api.Handler.Routes(), "POST /auth/"+name) {
+			names = append(names, name)
+		}
+		fake.AddUser(ada)
+		fake.AddUser(eve)
+	}
+	slices.Sort(names)
+	return api, fakes, names
+}
+
+// signedIn is the response to a sign-in.
+type signedIn struct {
+	Token, RefreshToken, ExpiresAt string
+	User                           struct{ ID, Email, Name string }
+}
+
+// enter signs in with an access token and returns the response, which must be 201.
+func enter(t *testing.T, api *testkit.API, provider, token, as string) signedIn {
+	t.Helper()
+	response := api.Do(request{Method: "POST", Path: "/auth/" + provider, As: as, Form: url.Values{"access_token": {token}}})
+	var result signedIn
+	if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
+		t.Fatalf("%d: %s", response.Status, response.Body)
+	}
+	return result
+}
+
+// TestEveryProof signs one person in with a token and with a code of each provider.
+func TestEveryProof(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	var id string
+	for _, name := range names {
+		for what, form := range map[string]url.Values{
+			"token": {"access_token": {fakes[name].Token(ada.ID)}},
+			"code":  {"code": {fakes[name].Code(ada.ID, callback, providers.Challenge(verifier))}, "redirect_uri": {callback}, "code_verifier": {verifier}},
+		} {
+			path, asJSON := "/auth/"+name, make(map[string]string)
+			for name, values := range form {
+				asJSON[name] = values[0]
+			}
+			response := api.Do(request{Method: "POST", Path: path, Form: form})
+			var result signedIn
+			if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
+				t.Fatalf("%s, %s: %d %s", name, what, response.Status, response.Body)
+			}
+			id = cmp.Or(id, result.User.ID)
+			if result.User.ID != id || result.User.Email != ada.Email || result.User.Name != ada.Name || result.RefreshToken == "" || result.ExpiresAt == "" {
+				t.Errorf("%s, %s: %s", name, what, response.Body)
+			}
+			if cache := response.Header.Get("Cache-Control"); cache != "no-store" {
+				t.Errorf("%s, %s: Cache-Control %q", name, what, cache)
+			}
+			want := 201
+			if form.Has("code") {
+				want = 401 // already used
+			}
+			api.Run(t, []testkit.Scenario{
+				row(name+", "+what+": the token is valid", request{Method: "GET", Path: "/users/me", As: result.Token}, 200, []string{id, ada.Email}, []string{ada.ID}),
+				row(name+", "+what+": as JSON", request{Method: "POST", Path: path, JSON: asJSON}, want, nil, []string{ada.ID}),
+			})
+			for _, line := range api.Log.Lines() {
+				for _, values := range form {
+					if strings.Contains(line, values[0]) {
+						t.Errorf("%s, %s: the log has it: %s", name, what, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestBadProof(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	name := names[0]
+	post := func(provider string, body any) request {
+		return request{Method: "POST", Path: "/auth/" + provider, JSON: body}
+	}
+	type body = map[string]any
+	api.Run(t, []testkit.Scenario{
+		row("none", post(name, body{}), 400, []string{`"param":"access_token","code":"required"`}, nil),
+		row("no body", request{Method: "POST", Path: "/auth/" + name}, 400, []string{`"param":"access_token","code":"required"`}, nil),
+		row("empty", post(name, body{"access_token": " ", "code": nil}), 400, []string{`"code":"required"`}, nil),
+		row("two", post(name, body{"access_token": "x", "id_token": "y"}), 400, []string{`"param":"access_token","code":"conflict"`, `"param":"id_token","code":"conflict"`}, nil),
+		row("code alone", post(name, body{"code": "x"}), 400, []string{`"param":"redirect_uri","code":"required"`}, []string{"access_token"}),
+		row("object", post(name, `{"access_token":{"$gt":""}}`), 400, []string{`"param":"access_token","code":"type"`}, nil),
+		row("number", post(name, `{"code":5,"redirect_uri":["x"]}`), 400, []string{`"param":"code","code":"type"`, `"param":"redirect_uri","code":"type"`}, nil),
+		row("line break", post(name, body{"access_token": "x\r\nHost: evil"}), 400, []string{`"param":"access_token","code":"format"`}, []string{"evil"}),
+		row("not ASCII", post(name, body{"code": "ä", "redirect_uri": callback}), 400, []string{`"param":"code","code":"format"`}, nil),
+		row("too long", post(name, body{
+			"access_token": strings.Repeat("x", 4097), "id_token": strings.Repeat("x", 8193),
+			"redirect_uri": strings.Repeat("x", 2049), "code_verifier": strings.Repeat("x", 129),
+		}), 400, []string{`"param":"access_token","code":"max_length"`, `"param":"id_token","code":"max_length"`, `"param":"redirect_uri","code":"max_length"`, `"param":"code_verifier","code":"max_length"`}, nil),
+		row("long code", post(name, body{"code": strings.Repeat("x", 2049)}), 400, []string{`"param":"code","code":"max_length"`}, nil),
+		row("as long as may be", post(name, body{"access_token": strings.Repeat("x", 4096)}), 401, []string{"rejected the token or code"}, nil),
+		row("short verifier", post(name, body{"code": "x", "redirect_uri": callback, "code_verifier": strings.Repeat("x", 42)}), 400, []string{`"param":"code_verifier","code":"min_length"`}, nil),
+		row("twice", request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {"x", "y"}}}, 400, []string{`"param":"access_token","code":"type"`}, nil),
+		row("malformed", post(name, `{`), 400, []string{"malformed_body"}, nil),
+		row("another type", request{Method: "POST", Path: "/auth/" + name, Body: "x", ContentType: "text/plain"}, 415, nil, nil),
+
+		row("nonsense", post(name, body{"access_token": "nonsense"}), 401, []string{"rejected the token or code"}, []string{"nonsense"}),
+		row("another app's", post(name, body{"access_token": fakes[name].ForeignToken(ada.ID)}), 401, []string{"rejected the token or code"}, nil),
+		row("master key", post(name, body{"access_token": testkit.MasterKey}), 401, []string{"Send your own token in the Authorization header"}, nil),
+		row("proof in the query", request{Method: "POST", Path: "/auth/" + name + "?code=x&redirect_uri=y"}, 400, []string{`"param":"code","code":"unknown"`}, nil),
+
+		row("no such provider", post("twitter", body{"access_token": "x"}), 404, []string{"not_found"}, []string{"twitter"}),
+		row("a route's name", post("identities", body{}), 405, nil, nil),
+	})
+}
+
+func TestNotConfigured(t *testing.T) {
+	t.Parallel()
+	_, _, names := start(t)
+	api := apitest.Start(t)
+	for _, name := range names {
+		if status := api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {"x"}}}).Status; status != 404 {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	user := api.SignUp("user")
+	api.Run(t, []testkit.Scenario{
+		row("list", request{Method: "GET", Path: "/auth/identities", As: user.Token}, 200, []string{`{"rows":[],"count":0}`}, nil),
+		row("unlink", request{Method: "DELETE", Path: "/auth/identities/" + names[0], As: user.Token}, 404, nil, nil),
+	})
+}
+
+// TestWhoseToken sends the user's token in the header or the query, and the provider's in the body.
+func TestWhoseToken(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	name := names[0]
+	me, other := api.SignUp("user"), api.SignUp("user")
+	body := url.Values{"access_token": {fakes[name].Token(eve.ID)}}
+	mine := []string{`"id":"` + me.ID, me.Email}
+	api.Run(t, []testkit.Scenario{
+		row("a bad token in the header", request{Method: "POST", Path: "/auth/" + name, As: "nonsense", Form: body}, 401, []string{"access token is invalid"}, nil),
+		row("the master key links nothing", request{Method: "POST", Path: "/auth/" + name, As: testkit.MasterKey, Form: body}, 409, []string{"links the account"}, nil),
+		row("a user token in the body is not a proof", request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {me.Token}}}, 401, []string{"Send your own token in the Authorization header"}, nil),
+		row("header and query differ", request{Method: "POST", Path: "/auth/" + name + "?access_token=" + other.Token, As: me.Token, Form: body}, 400, []string{`"in":"header","param":"access_token","code":"conflict"`}, nil),
+		row("header", request{Method: "POST", Path: "/auth/" + name, As: me.Token, Form: body}, 201, mine, nil),
+		row("query", request{Method: "POST", Path: "/auth/" + name + "?access_token=" + me.Token, Form: body}, 201, mine, nil),
+		row("linked", request{Method: "POST", Path: "/auth/" + name, Form: body}, 201, mine, nil),
+		row("linked, as JSON", request{Method: "POST", Path: "/auth/" + name, JSON: map[string]string{"access_token": fakes[name].Token(eve.ID)}}, 201, mine, nil),
+		row("to another user", request{Method: "POST", Path: "/auth/" + name, As: other.Token, Form: body}, 409, []string{"linked to another user"}, []string{me.ID, me.Email}),
+		row("another account", request{Method: "POST", Path: "/auth/" + name, As: me.Token, Form: url.Values{"access_token": {fakes[name].Token(ada.ID)}}}, 409, []string{"Another account of this provider"}, nil),
+		row("email, name and picture stay", request{Method: "GET", Path: "/users/me", As: me.Token}, 200, []string{me.Email}, []string{eve.Email, "avatars"}),
+	})
+}
+
+func TestTakeoverOverHTTP(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	form := url.Values{"email": {ada.Email}, "password": {testkit.Password}, "access_token": {testkit.MasterKey}}
+	api.Do(request{Method: "POST", Path: "/users", Form: form}).JSON(201) // by another person
+	for _, name := range names {
+		response := api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {fakes[name].Token(ada.ID)}}})
+		if response.Status != 409 || !strings.Contains(string(response.Body), "Reset that user's password") {
+			t.Errorf("%s: %d %s", name, response.Status, response.Body)
+		}
+	}
+	list := request{Method: "GET", Path: "/auth/identities", As: api.SignIn(ada.Email, testkit.Password).Token}
+	if count := api.Do(list).JSON(200)["count"]; count != 0.0 {
+		t.Errorf("%v accounts are linked", count)
+	}
+}
+
+func TestIdentities(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	name := names[0]
+	first := enter(t, api, name, fakes[name].Token(ada.ID), "")
+	token := first.Token
+	one := func(method, provider string) request {
+		return request{Method: method, Path: "/auth/identities/" + provider, As: token}
+	}
+	all := request{Method: "GET", Path: "/auth/identities", As: token}
+	created := `"createdAt":"` + store.At(api.Clock.Now()).String() + `"`
+	api.Run(t, []testkit.Scenario{
+		row("list", all, 200, []string{`{"rows":[{"provider":"` + name + `",` + created + `}],"count":1}`}, nil),
+		row("the last way in", one("DELETE", name), 409, []string{"last way to sign in"}, nil),
+		row("unknown", one("DELETE", "$gt"), 404, nil, nil),
+		row("nobody", request{Method: "GET", Path: "/auth/identities"}, 401, nil, nil),
+		row("nobody unlinks", request{Method: "DELETE", Path: "/auth/identities/" + name}, 401, nil, nil),
+		row("master key", request{Method: "GET", Path: "/auth/identities", As: testkit.MasterKey}, 401, nil, nil),
+	})
+	for _, second := range names[1:] {
+		enter(t, api, second, fakes[second].Token(ada.ID), "")
+		api.Run(t, []testkit.Scenario{
+			row(second, all, 200, []string{`"provider":"` + name + `"`, `"provider":"` + second + `"`, `"count":2`}, []string{ada.ID, "subject", "epoch"}),
+			row("unlink "+second, one("DELETE", second), 204, nil, nil),
+			row("again", one("DELETE", second), 404, nil, nil),
+			row("the session goes on", all, 200, []string{`"count":1`}, []string{second}),
+		})
+	}
+	api.Do(request{Method: "DELETE", Path: "/users/me", As: token})
+	if again := enter(t, api, name, fakes[name].Token(ada.ID), ""); again.User.ID == first.User.ID {
+		t.Error("a deleted user has come back")
+	}
+}
+
+func TestProviderUnavailable(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	name := names[0]
+	token := fakes[name].Token(ada.ID)
+	for failure, cause := range map[providers.Failure]string{providers.Down: "EOF", providers.Nonsense: "invalid character '<'", providers.Broken: "status 500"} {
+		fakes[name].Fail(failure)
+		response := api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {token}}})
+		if response.Status != 503 || !strings.Contains(string(response.Body), "The provider is unavailable or failed") {
+			t.Errorf("%s: %d %s", cause, response.Status, response.Body)
+		}
+		if causes := strings.Join(api.Log.Lines(), ""); !strings.Contains(causes, cause) {
+			t.Errorf("the log does not have %s:\n%s", cause, causes)
+		}
+	}
+	for _, line := range api.Log.Lines() {
+		for _, secret := range []string{token, "test-client-secret", "appsecret_proof="} {
+			if strings.Contains(line, secret) {
+				t.Errorf("the log has %s: %s", secret, line)
+			}
+		}
+	}
+}
+
+func TestLimitOverHTTP(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	name := names[0]
+	bad := request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {"x"}}}
+	for n := range 100 {
+		response := api.Do(bad)
+		if response.Status != 401 {
+			t.Fatalf("%d: %d", n, response.Status)
+		}
+		if left := response.Header.Get("RateLimit"); n == 99 && left != `"provider-calls";r=200;t=900, "provider";r=0;t=900` {
+			t.Errorf("RateLimit %q", left)
+		}
+	}
+	good := request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {fakes[name].Token(ada.ID)}}}
+	response := api.Do(good)
+	if response.Status != 429 || response.Header.Get("Retry-After") != "900" {
+		t.Errorf("%d, %v", response.Status, response.Header)
+	}
+	good.Header = http.Header{"X-Forwarded-For": {"198.51.100.7"}}
+	if status := api.Do(good).Status; status != 429 {
+		t.Errorf("with a forged address: %d", status)
+	}
+	good.As = testkit.MasterKey
+	if status := api.Do(good).Status; status != 201 {
+		t.Errorf("a trusted server: %d", status)
+	}
+}
+
+func TestParallelFirstSignInsOverHTTP(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t)
+	name := names[0]
+	tokens := fakes[name].Token(ada.ID)
+	responses := make(chan testkit.Response, 20)
+	for range cap(responses) {
+		go func() {
+			responses <- api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {tokens}}})
+		}()
+	}
+	ids := make(map[string]bool)
+	for range cap(responses) {
+		response := <-responses
+		var result signedIn
+		if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
+			t.Errorf("%d: %s", response.Status, response.Body)
+		}
+		ids[result.User.ID] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("%d users", len(ids))
+	}
+}
