@@ -40,9 +40,9 @@ func (d database) Open(spec store.Spec) store.Engine {
 	return collection{d.DB.Open(spec), d.observer, spec.Name, d.system}
 }
 
-// collection is an observed engine.
+// collection is an observed engine. Load, which no request uses, is not observed.
 type collection struct {
-	engine       store.Engine
+	store.Engine
 	observer     *Observer
 	name, system string
 }
@@ -95,47 +95,41 @@ func endSpan(span trace.Span, err error) {
 func (c collection) Insert(ctx context.Context, id store.ID, doc any) (err error) {
 	ctx, end := c.begin(ctx, "insert", &err)
 	defer end()
-	return c.engine.Insert(ctx, id, doc)
+	return c.Engine.Insert(ctx, id, doc)
 }
 
 func (c collection) First(ctx context.Context, f store.Filter, into any) (err error) {
 	ctx, end := c.begin(ctx, "first", &err)
 	defer end()
-	return c.engine.First(ctx, f, into)
+	return c.Engine.First(ctx, f, into)
 }
 
 func (c collection) List(ctx context.Context, q store.Query, next func() any) (err error) {
 	ctx, end := c.begin(ctx, "list", &err)
 	defer end()
-	return c.engine.List(ctx, q, next)
+	return c.Engine.List(ctx, q, next)
 }
 
 func (c collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
 	ctx, end := c.begin(ctx, "count", &err)
 	defer end()
-	return c.engine.Count(ctx, f)
+	return c.Engine.Count(ctx, f)
 }
 
 func (c collection) Page(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
 	ctx, end := c.begin(ctx, "page", &err)
 	defer end()
-	return c.engine.Page(ctx, q, next)
+	return c.Engine.Page(ctx, q, next)
 }
 
 func (c collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) (err error) {
 	ctx, end := c.begin(ctx, "update", &err)
 	defer end()
-	return c.engine.Update(ctx, f, changes, into)
+	return c.Engine.Update(ctx, f, changes, into)
 }
 
 func (c collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
 	ctx, end := c.begin(ctx, "delete", &err)
 	defer end()
-	return c.engine.Delete(ctx, f)
-}
-
-func (c collection) Load(ctx context.Context, ids []store.ID, docs []any) (err error) {
-	ctx, end := c.begin(ctx, "load", &err)
-	defer end()
-	return c.engine.Load(ctx, ids, docs)
+	return c.Engine.Delete(ctx, f)
 }
