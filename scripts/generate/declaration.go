@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/ginseng/scripts/internal/naming"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -66,7 +67,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	case !c.has("plural"):
 		r.Plural = plural(r.Name)
 	case !kebabCase.MatchString(r.Plural):
-		wrong.add("flag --plural: %s is not in kebab-case; write %s", quote(r.Plural), suggestKebab(r.Plural, plural(r.Name)))
+		wrong.add("flag --plural: %s is not in kebab-case; write %s", quote(r.Plural), naming.Kebab(r.Plural, plural(r.Name)))
 	case token.IsKeyword(r.Plural):
 		wrong.add("flag --plural: %s is a Go keyword; choose another word", r.Plural)
 	}
@@ -110,7 +111,7 @@ func checkName(name string, wrong *mistakes) {
 	case windowsDevice.MatchString(name):
 		bad("is a device name on Windows; choose another name")
 	case !kebabCase.MatchString(name):
-		bad("is not in kebab-case; write " + suggestKebab(name, "blog-post"))
+		bad("is not in kebab-case; write " + naming.Kebab(name, "blog-post"))
 	case len(name) > maxName:
 		bad("has more than 50 characters; choose a shorter name")
 	case slices.Contains(declared, name):

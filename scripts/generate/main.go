@@ -136,7 +136,7 @@ func (c cli) execute(args []string) error {
 	}
 	if len(call.args) == 0 && !call.undo && !call.edits() {
 		if c.terminal {
-			call.args = c.ask()
+			call.args = c.ask(p)
 		}
 		if len(call.args) == 0 {
 			return errUsage
@@ -165,7 +165,7 @@ func (c cli) execute(args []string) error {
 }
 
 // ask asks for the name and the fields, again after each mistake. It returns nil at the end of the input.
-func (c cli) ask() []string {
+func (c cli) ask(p *project) []string {
 	lines := bufio.NewScanner(c.in)
 	question := func(text string, valid func(string) error) (answer string, ok bool) {
 		for {
@@ -183,7 +183,9 @@ func (c cli) ask() []string {
 	}
 	name, ok := question("Name of the resource, such as blog-post: ", func(answer string) error {
 		var wrong mistakes
-		checkName(answer, &wrong)
+		if checkName(answer, &wrong); wrong == nil {
+			p.checkCollisions(Resource{Name: answer, Plural: plural(answer)}, nil, &wrong)
+		}
 		return wrong.err()
 	})
 	if !ok {
@@ -192,7 +194,10 @@ func (c cli) ask() []string {
 	fields, ok := question("Fields, such as title:string:required:search content:text\n"+
 		"(types: "+strings.Join(typeNames, ", ")+"): ", func(answer string) error {
 		var wrong mistakes
-		parseFields(strings.Fields(answer), &wrong)
+		r := declare(call{args: append([]string{name}, strings.Fields(answer)...)}, p.module, p.hasUser(), &wrong)
+		if modules, _, err := p.registry(); err == nil {
+			p.resolve(&r, modules, &wrong)
+		}
 		return wrong.err()
 	})
 	if !ok {

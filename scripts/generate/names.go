@@ -6,7 +6,8 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/gobuffalo/flect"
-	"golang.org/x/text/unicode/norm"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 // plural returns the English plural of a kebab-case name. A plural is its own plural.
@@ -65,28 +66,8 @@ func withArticle(words string) string {
 	return "a " + words
 }
 
-var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "ß", "ss")
-
-// suggestKebab returns a valid name that resembles an invalid one, or example.
-func suggestKebab(name, example string) string {
-	ascii := strings.Map(func(c rune) rune {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			return c
-		case c >= 0x300 && c < 0x370: // combining accents
-			return -1
-		}
-		return '-'
-	}, norm.NFD.String(umlauts.Replace(norm.NFC.String(name))))
-	words := strings.FieldsFunc(strings.ToLower(flect.Dasherize(strings.Trim(ascii, "-"))), func(c rune) bool { return c == '-' })
-	if out := strings.Join(words, "-"); kebabCase.MatchString(out) {
-		return out
-	}
-	return example
-}
-
-// suggestCamel does the same for a field.
-func suggestCamel(name string) string { return variableName(suggestKebab(name, "first-name")) }
+// suggestCamel returns a valid name of a field that resembles an invalid one.
+func suggestCamel(name string) string { return variableName(naming.Kebab(name, "first-name")) }
 
 // suggest returns advice for an unknown word: the nearest known one, or all of them.
 func suggest(word string, known []string) string {

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 func TestPlural(t *testing.T) {
@@ -69,7 +71,7 @@ func TestSuggest(t *testing.T) {
 		"blog_post": {"blog-post", "blogPost"}, "../x": {"x", "x"}, "a/b": {"a-b", "aB"}, "café": {"cafe", "cafe"},
 		"": {"blog-post", "firstName"}, "日本": {"blog-post", "firstName"}, "Title": {"title", "title"},
 	} {
-		if got := [2]string{suggestKebab(name, "blog-post"), suggestCamel(name)}; got != want {
+		if got := [2]string{naming.Kebab(name, "blog-post"), suggestCamel(name)}; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

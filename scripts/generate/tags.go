@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 // GoType returns the type in Go: a pointer if the value can be null.
@@ -99,7 +101,7 @@ func (f Field) Comment() string {
 func (f Field) example() string {
 	switch f.Type {
 	case typeString, typeText:
-		text := "Example " + inWords(suggestKebab(f.Name, "value"))
+		text := "Example " + inWords(naming.Kebab(f.Name, "value"))
 		if len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
 			return text
 		}

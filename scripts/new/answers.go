@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"golang.org/x/mod/module"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 // component is a part of the service that a project can leave out.
@@ -259,7 +261,11 @@ func checkName(name string) string {
 	case name == "":
 		return "NAME is missing: go run ./scripts/new NAME"
 	case !nameShape.MatchString(name):
-		return fmt.Sprintf("name %q must be up to 38 lower-case letters and digits, with single hyphens between them, and start with a letter", name)
+		reason := fmt.Sprintf("name %q must be up to 38 lower-case letters and digits, with single hyphens between them, and start with a letter", name)
+		if suggested := naming.Kebab(name, ""); nameShape.MatchString(suggested) {
+			reason += "; write " + suggested
+		}
+		return reason
 	case slices.Contains([]string{"config", "data", "docs", "modules"}, name):
 		return fmt.Sprintf("name %q is the name of a directory in the project", name)
 	}

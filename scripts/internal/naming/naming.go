@@ -1,0 +1,32 @@
+// Package naming suggests names for invalid ones.
+package naming
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/gobuffalo/flect"
+	"golang.org/x/text/unicode/norm"
+)
+
+var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "ß", "ss")
+
+// Kebab returns a valid name that resembles an invalid one, or example.
+func Kebab(name, example string) string {
+	ascii := strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+			return c
+		case c >= 0x300 && c < 0x370: // combining accents
+			return -1
+		}
+		return '-'
+	}, norm.NFD.String(umlauts.Replace(norm.NFC.String(name))))
+	words := strings.FieldsFunc(strings.ToLower(flect.Dasherize(strings.Trim(ascii, "-"))), func(c rune) bool { return c == '-' })
+	if out := strings.Join(words, "-"); kebabCase.MatchString(out) {
+		return out
+	}
+	return example
+}
