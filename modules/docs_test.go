@@ -293,6 +293,7 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 	form := op.examples(full)
 	if path == "/password-resets" {
 		form.Set("email", k.owner.Email)
+		form.Set("link", testkit.LinkOrigin+"/reset/{token}")
 	}
 	if form.Has("refresh_token") {
 		form.Set("refresh_token", k.owner.RefreshToken)
