@@ -200,3 +200,29 @@ func TestTimeOfReset(t *testing.T) {
 		<-responded
 	}
 }
+
+// TestResetLinkElsewhere requests reset emails without the master key whose links lead to another page than the allowed one,
+// to steal the token with a page that redirects, or to use up the victim's emails with links that do not work.
+func TestResetLinkElsewhere(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, public, testkit.Env("RESET_LINK_ORIGINS", testkit.LinkOrigin+"/reset"))
+	ada := api.SignUp("user")
+	ask := func(link string) request {
+		return request{Method: "POST", Path: "/password-resets", Form: url.Values{"email": {ada.Email}, "link": {link}}}
+	}
+	var rows []attempt
+	for _, link := range []string{
+		"/redirect?to=https://evil.example/{token}", "/redirect?to=https://evil.example/&t={token}", "/redirect?to=https://evil.example/#{token}",
+		"/reset/../redirect/{token}", "/reset/%2e%2e/redirect/{token}", "/reset%2f..%2fredirect/{token}", "/reset/..;/redirect/{token}",
+		"/reset//evil.example/{token}", "/resets/{token}", "/{token}", "/nowhere",
+	} {
+		rows = append(rows, attempt{link, ask(testkit.LinkOrigin + link), 400, `"param":"link"`})
+	}
+	rejected(t, api, rows)
+	for range 5 {
+		ok(t, api.Do(ask(testkit.LinkOrigin+"/reset?token={token}")))
+		if m := api.Email.Next(t); m.To != ada.Email {
+			t.Errorf("an email to %s", m.To)
+		}
+	}
+}
