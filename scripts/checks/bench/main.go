@@ -4,6 +4,7 @@
 //
 //	go -C scripts/checks run ./bench [--articles N] [--seconds S] [--rows REGEXP] [--json FILE] [--chart FILE.svg]
 //	go -C scripts/checks run ./bench --minutes 10 [--database URL]
+//	go -C scripts/checks run ./bench --attacks [--before FILE] [--chart FILE.svg]
 //
 // It creates N articles through the service's API, once, and keeps the database for the next run in the user's cache
 // directory (--dir); it measures a copy. Each server listens on a free port of the loopback interface; there is one with N
@@ -12,6 +13,8 @@
 //
 // With --minutes it runs a soak test instead: 16 clients that check every response use the service for this time. It fails
 // if a request fails, if memory or open files grow, or if acknowledged data is missing.
+//
+// With --attacks it measures the memory of the service and the latency of one client while others attack it.
 //
 // If a PocketBase is running, its figures for the same requests are added, and the service's with as many articles. It
 // needs a collection articles (title, content, author: a relation to users; created, updated), and these variables:
@@ -66,6 +69,8 @@ type options struct {
 	rows     *regexp.Regexp
 	json     string
 	chart    string
+	attacks  bool
+	before   string // another binary to attack
 	dir      string
 	binary   string
 }
@@ -89,6 +94,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 	case o.minutes > 0:
 		err = soak(ctx, o, stdout)
+	case o.attacks:
+		err = measureAttacks(ctx, o, work, stdout, stderr)
 	default:
 		err = bench(ctx, o, work, stdout, stderr)
 	}
@@ -111,6 +118,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.StringVar(&o.chart, "chart", "", "draw the figures as SVG in this `file`")
 	flags.StringVar(&o.dir, "dir", "", "keep the databases in this `directory` (default: ginseng-bench-2 in the cache directory)")
 	flags.StringVar(&o.binary, "binary", "", "measure this built `file` of the service (default: build one)")
+	flags.BoolVar(&o.attacks, "attacks", false, "measure attacks by a few clients instead")
+	flags.StringVar(&o.before, "before", "", "measure the attacks on this `file`, too, an older binary")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -31,8 +31,9 @@ type service struct {
 	token   string // of the first author
 }
 
-// startService starts the built service on a database and a free port. Its log is a file next to the database.
-func startService(ctx context.Context, binary, database string) (*service, error) {
+// startService starts the built service on a database and a free port, with more settings. Its log is a file next to the
+// database.
+func startService(ctx context.Context, binary, database string, env ...string) (*service, error) {
 	s := &service{process: exec.CommandContext(ctx, binary)}
 	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
 	s.process.WaitDelay = time.Minute
@@ -41,6 +42,7 @@ func startService(ctx context.Context, binary, database string) (*service, error
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret, "JWT_TTL=24h",
 		"DATABASE_URL=sqlite:" + database, "GOMEMLIMIT=200MiB", "GOGC=300", // as in the Dockerfile
 	}
+	s.process.Env = append(s.process.Env, env...) // the last value of a setting counts
 	log, err := os.Create(database + ".log")
 	if err != nil {
 		return nil, err

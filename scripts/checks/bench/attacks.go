@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Phases of an attack.
+const (
+	calm      = 5 * time.Second
+	attacking = 15 * time.Second
+	sampling  = 100 * time.Millisecond
+)
+
+// attack is what a few clients do to keep a service from serving others, and a request of another client.
+type attack struct {
+	name    string
+	seeded  bool // on the database with many articles
+	setUp   func(*service) error
+	clients int
+	client  func(*service, int) func(net.Conn) error // what client n does on each connection
+	probe   func(*service) []byte
+}
+
+// commonSearch searches for ten beginnings of words that most articles have.
+const commonSearch = "/articles?limit=1&q=b+d+f+g+h+k+l+m+n+p"
+
+var attacks = []attack{
+	{"64 searches for ten common words", true, nil, 64,
+		func(*service, int) func(net.Conn) error { return repeat(request("GET", commonSearch, "", "")) },
+		func(s *service) []byte { return request("GET", "/articles/"+s.data.IDs[0], "", "") }},
+	{"200 clients that do not read a page of 40 MB", false, largeArticles, 200,
+		func(*service, int) func(net.Conn) error {
+			return stall(request("GET", "/articles?limit=100", "", ""))
+		},
+		func(*service) []byte { return request("GET", "/articles?limit=10&fields=title", "", "") }},
+	{"300 bodies of 1 MiB without the last byte", false, nil, 300,
+		func(*service, int) func(net.Conn) error {
+			body := request("POST", "/articles", "", `{"title":"`+strings.Repeat("x", 1<<20-12)+`"}`)
+			return stall(body[:len(body)-1])
+		},
+		func(*service) []byte { return request("GET", "/articles?limit=1", "", "") }},
+	{"6 users who create articles of 100,000 Han characters", false, nil, 24,
+		func(s *service, n int) func(net.Conn) error {
+			token, err := s.tokenOf(1 + n%6)
+			return func(conn net.Conn) error {
+				if err != nil {
+					return err
+				}
+				return repeat(request("POST", "/articles", "Bearer "+token, `{"title":"T","content":"`+han(100_000)+`"}`))(conn)
+			}
+		},
+		func(s *service) []byte {
+			return request("PATCH", "/users/me", "Bearer "+s.token, fmt.Sprintf(`{"name":"N%d"}`, time.Now().UnixNano()))
+		}},
+}
+
+// repeat sends a request and reads the response, until the connection fails.
+func repeat(raw []byte) func(net.Conn) error {
+	return func(conn net.Conn) error {
+		in := bufio.NewReaderSize(conn, 64<<10)
+		for {
+			if _, err := conn.Write(raw); err != nil {
+				return err
+			}
+			if status, err := skipResponse(in); err != nil || status >= http.StatusInternalServerError {
+				return err
+			}
+		}
+	}
+}
+
+// stall sends bytes and reads nothing for some seconds.
+func stall(raw []byte) func(net.Conn) error {
+	return func(conn net.Conn) error {
+		_, err := conn.Write(raw)
+		time.Sleep(calm)
+		return err
+	}
+}
+
+func han(n int) string {
+	var text strings.Builder
+	for range n {
+		text.WriteRune(rune(0x4e00 + rand.IntN(20_000)))
+	}
+	return text.String()
+}
+
+// largeArticles creates 100 articles of 400 kB.
+func largeArticles(s *service) error {
+	content := strings.Repeat("𠀀", 100_000)
+	for range 100 {
+		if err := s.call("POST", "/articles", "Bearer "+s.token, `{"title":"T","content":"`+content+`"}`, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moment is one measurement during an attack.
+type moment struct {
+	at, took, ready time.Duration // since the start; of the probe; of /readyz
+	memory          int64
+	failed          bool // the probe had a status of 400 or more, or no response
+}
+
+// measureAttacks measures every attack on the built service, and on another binary if there is one, prints a table and
+// draws a chart.
+func measureAttacks(ctx context.Context, o options, work string, stdout, stderr io.Writer) error {
+	fmt.Fprintln(stdout, "| attack | version | memory before, at most MiB | other client before, meanwhile: p99 ms | failed | /readyz at most ms |\n| :-- | :-- | --: | --: | --: | --: |")
+	var charts []attackChart
+	for n, a := range attacks {
+		if !o.rows.MatchString(a.name) {
+			continue
+		}
+		chart := attackChart{name: a.name}
+		for _, version := range []struct{ name, binary string }{{"before", o.before}, {"after", o.binary}} {
+			if version.binary == "" {
+				continue
+			}
+			moments, err := a.measure(ctx, o, version.binary, filepath.Join(work, fmt.Sprintf("attack-%d-%s.db", n, version.name)), stderr)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", a.name, version.name, err)
+			}
+			fmt.Fprintf(stdout, "| %s | %s | %s |\n", a.name, version.name, summary(moments))
+			chart.add(version.name, moments)
+		}
+		charts = append(charts, chart)
+	}
+	if o.chart == "" {
+		return nil
+	}
+	return drawAttacks(charts, o.chart)
+}
+
+// measure starts a service, attacks it and samples it before, during and after the attack.
+func (a attack) measure(ctx context.Context, o options, binary, database string, stderr io.Writer) ([]moment, error) {
+	set := &dataset{file: database}
+	if a.seeded {
+		seeded, err := seed(ctx, o, o.articles, stderr)
+		if err != nil {
+			return nil, err
+		}
+		*set = *seeded
+		if err := copyFile(database, seeded.file); err != nil {
+			return nil, err
+		}
+	}
+	s, err := startService(ctx, binary, database, "GOMEMLIMIT=100MiB")
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	s.data = set
+	if err := s.signIn(); err != nil {
+		return nil, err
+	}
+	if a.setUp != nil {
+		if err := a.setUp(s); err != nil {
+			return nil, err
+		}
+	}
+	attackCtx, stop := context.WithCancel(ctx)
+	var clients sync.WaitGroup
+	clientOf := make([]func(net.Conn) error, a.clients)
+	for n := range clientOf {
+		clientOf[n] = a.client(s, n)
+	}
+	start := time.AfterFunc(calm, func() {
+		for _, client := range clientOf {
+			clients.Go(func() { attackWith(attackCtx, s.addr, client) })
+		}
+	})
+	end := time.AfterFunc(calm+attacking, stop)
+	defer func() { start.Stop(); end.Stop(); stop(); clients.Wait() }()
+	return a.sample(ctx, s)
+}
+
+// attackWith runs a client on one connection after the other. The end of ctx closes the connection.
+func attackWith(ctx context.Context, addr string, client func(net.Conn) error) {
+	for ctx.Err() == nil {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			time.Sleep(sampling)
+			continue
+		}
+		closed := context.AfterFunc(ctx, func() { _ = conn.Close() })
+		_ = client(conn) // the service may close the connection
+		closed()
+		_ = conn.Close()
+	}
+}
+
+func (a attack) sample(ctx context.Context, s *service) (moments []moment, err error) {
+	begun := time.Now()
+	for time.Since(begun) < 2*calm+attacking {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		m := moment{at: time.Since(begun)}
+		var failed, notReady error
+		m.took, failed = timed(s.addr, a.probe(s))
+		m.ready, notReady = timed(s.addr, request("GET", "/readyz", "", ""))
+		m.failed = errors.Join(failed, notReady) != nil
+		m.memory, _ = memory(s.pid())
+		moments = append(moments, m)
+		time.Sleep(max(0, sampling-m.took-m.ready))
+	}
+	return moments, nil
+}
+
+func timed(addr string, raw []byte) (time.Duration, error) {
+	begun := time.Now()
+	_, _, err := send(addr, raw)
+	return time.Since(begun), err
+}
+
+// summary returns the cells of the table: the values before the attack, and the largest or the 99th percentile meanwhile.
+func summary(moments []moment) string {
+	var before, during []time.Duration
+	var calmMemory, peak int64
+	var ready time.Duration
+	failed := 0
+	for _, m := range moments {
+		switch {
+		case m.at < calm:
+			before = append(before, m.took)
+			calmMemory = max(calmMemory, m.memory)
+		case m.at < calm+attacking:
+			during = append(during, m.took)
+			peak, ready = max(peak, m.memory), max(ready, m.ready)
+			if m.failed {
+				failed++
+			}
+		}
+	}
+	return fmt.Sprintf("%s, %s | %s, %s | %d of %d | %s", mebibytes(calmMemory), mebibytes(peak), milliseconds(p99(before)), milliseconds(p99(during)),
+		failed, len(during), milliseconds(ready))
+}
+
+func p99(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)*99/100]
+}
