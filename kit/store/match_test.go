@@ -58,13 +58,13 @@ func TestWordsBound(t *testing.T) {
 		if n := len(Words(text)); n != MaxWords {
 			t.Errorf("%s: %d words, want %d", name, n, MaxWords)
 		}
-		for _, query := range []string{"w0", "w3998", "w3999", "same w17", "last", "w17 last", "一", string(rune('一' + MaxWords - 1)), "ok", "龥"} {
+		for _, query := range []string{"w0", "w1998", "w1999", "same w17", "last", "w17 last", "一", string(rune('一' + MaxWords - 1)), "ok", "龥"} {
 			if got, want := matches(text, query), hasPrefixes(text, query); got != want {
 				t.Errorf("%s: %q matches %t, in the index %t", name, query, got, want)
 			}
 		}
 	}
-	if matches(spaced.String()+"last", "last") || !matches(spaced.String(), "w3998") {
+	if matches(spaced.String()+"last", "last") || !matches(spaced.String(), "w1998") {
 		t.Error("the bound is elsewhere")
 	}
 }

@@ -17,15 +17,22 @@ const (
 
 // MaxWords is the number of distinct words of a text that can be found. It bounds the time of a write: a long text in a
 // script without spaces would have a word for each character.
-const MaxWords = 4000
+const MaxWords = 2000
 
 // Words returns the first MaxWords distinct words of a stored text in the form that a search compares: runs of letters and
 // digits without case and accents, of at most 32 runes. In a script without spaces between words, each position of a run
 // gives the up to 6 runes from there, so that any part of the run is the prefix of a word.
 func Words(text string) []string {
-	words, _ := indexed(fold(text))
-	return words
+	// The first part of a long text usually has enough words.
+	for size := firstPart; ; size = len(text) {
+		folded := fold(text[:min(size, len(text))])
+		if words, end := indexed(folded); end < len(folded) || size >= len(text) {
+			return words
+		}
+	}
 }
+
+const firstPart = 16 << 10 // bytes
 
 // indexed returns the Words of a folded text, and the position of the first word that is not among them.
 func indexed(folded string) (words []string, end int) {

@@ -19,6 +19,10 @@ import (
 // that the first does not wait long.
 const maxBatch = 256
 
+// maxBatchText is the size in bytes of the searched texts of a transaction after which it takes no more writes: to store
+// the words of a text takes long.
+const maxBatchText = 256 << 10
+
 // writer makes all changes, in one goroutine. It runs the queued writes in one transaction, commits, and then returns
 // their results. So one fsync makes all writes durable that came during the previous one.
 type writer struct {
@@ -45,6 +49,7 @@ type transaction struct {
 	conn      *conn
 	documents map[*collection]int64 // change of the number of documents
 	texts     map[row]string        // searched texts of written rows
+	size      int                   // of all texts
 	broken    bool                  // a write is incomplete, so the batch must be rolled back
 }
 
@@ -113,7 +118,7 @@ func (w *writer) batch(job *write) {
 		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
 	err := tx.begin()
-	for ; job != nil; job = w.next(len(outcomes)) {
+	for ; job != nil; job = w.next(tx, len(outcomes)) {
 		if !job.taken.CompareAndSwap(false, true) {
 			continue
 		}
@@ -149,8 +154,8 @@ func (w *writer) end(tx *transaction, writes int, err error) error {
 
 // next returns a queued write, or nil. If the queue is empty, it lets other goroutines run first: the callers of the
 // last batch are about to send their next writes, and an fsync for the first of them would delay the others.
-func (w *writer) next(taken int) *write {
-	if taken == maxBatch {
+func (w *writer) next(tx *transaction, taken int) *write {
+	if taken == maxBatch || tx.size > maxBatchText {
 		return nil
 	}
 	if len(w.queue) == 0 {
@@ -221,6 +226,7 @@ func (tx *transaction) begin() error {
 func (tx *transaction) keep(c *collection, n, text driver.Value) {
 	if len(c.spec.Search) > 0 {
 		tx.texts[row{c, n.(int64)}] = text.(string)
+		tx.size += len(text.(string))
 	}
 }
 
