@@ -221,6 +221,10 @@ func (p *plan) diff() string {
 	var out strings.Builder
 	for _, c := range p.changes() {
 		from, to := "a/"+c.path, "b/"+c.path
+		if c.before == nil && strings.HasSuffix(c.path, "_test.go") {
+			fmt.Fprintf(&out, "new file %s, %d lines\n", c.path, bytes.Count(c.after, []byte("\n")))
+			continue
+		}
 		if c.before == nil {
 			from = os.DevNull
 		}
