@@ -270,7 +270,7 @@ func (k *kitchen) proof(emailVerified bool) url.Values {
 }
 
 // isReference matches the description of a parameter with the ID of a record, which the examples do not have.
-var isReference = regexp.MustCompile(`\bIDs? of an? `)
+var isReference = regexp.MustCompile(`\bIDs? of `)
 
 // refers reports whether a parameter must refer to a record.
 func (k *kitchen) refers() bool {

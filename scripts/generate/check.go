@@ -119,7 +119,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 	}
 	invalid := func(expected string) { bad("default=%s is not %s", value, expected) }
 	switch f.Type {
-	case typeRef, typeJSON, typeStrings, typeInts:
+	case typeRef, typeJSON, typeStrings, typeInts, typeRefs:
 		bad("default is not possible for %s", f.Type)
 	case typeString, typeText:
 		if strings.TrimSpace(value) != value {

@@ -113,7 +113,7 @@ func TestMistakes(t *testing.T) {
 		{"note meta", []string{"field meta: is an embedded struct of every resource; choose another name"}},
 
 		{"note a:flaot", []string{"field a: unknown type flaot; did you mean float?"}},
-		{"note a:money", []string{"field a: unknown type money; use one of []int, []string, bool, date, decimal, email, enum, float, int, json, ref, string, text, time, url, uuid"}},
+		{"note a:money", []string{"field a: unknown type money; use one of []int, []ref, []string, bool, date, decimal, email, enum, float, int, json, ref, string, text, time, url, uuid"}},
 		{"note a:decimal:min=1.50", []string{"field a: min=1.50 is not exact; write at most 12 digits and 6 decimals, without zeros at the end"}},
 		{"note a:decimal:default=0.1234567", []string{"field a: default=0.1234567 is not exact; write at most 12 digits and 6 decimals, without zeros at the end"}},
 		{"note a:date:default=2026-02-30", []string{"field a: default=2026-02-30 is not a date such as 2026-01-02"}},

@@ -69,7 +69,7 @@ func (f Field) String() string {
 	switch f.Type {
 	case typeEnum:
 		text += "(" + strings.Join(f.Values, ",") + ")"
-	case typeRef:
+	case typeRef, typeRefs:
 		text += "(" + f.Target + ")"
 	}
 	for _, m := range f.modifiers() {
@@ -205,9 +205,9 @@ func (f *Field) parseType(text string, bad func(string, ...any)) {
 				bad("the enum has %s twice", value)
 			}
 		}
-	case name == typeRef:
+	case name == typeRef || name == typeRefs:
 		if f.Target = inner; inner == "" {
-			bad("the resource is missing; write ref(article)")
+			bad("the resource is missing; write %s(article)", name)
 		}
 	case strings.HasSuffix(text, ")"):
 		bad("%s has no parameters; only enum(…) and ref(…) have", name)

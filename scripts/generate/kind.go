@@ -23,6 +23,7 @@ const (
 	typeJSON    = "json"
 	typeStrings = "[]string"
 	typeInts    = "[]int"
+	typeRefs    = "[]ref"
 )
 
 const (
@@ -116,6 +117,10 @@ var kinds = map[string]kind{
 	},
 	typeStrings: {goType: "[]string", maxLength: maxItems, filter: "Text", operators: []string{"in"}, swagger: "string"},
 	typeInts:    {goType: "[]int64", maxLength: maxItems, filter: "Int", operators: []string{"in"}, swagger: "integer", trials: []trial{{`[]any{"x"}`, "type"}, {"[]any{1.5}", "type"}}},
+	typeRefs: {
+		goType: "[]store.ID", maxLength: maxItems, filter: "ID", operators: []string{"in"}, swagger: "string",
+		tags: `swaggertype:"array,string"`, example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`[]any{"x"}`, "format"}, {"[]any{5.0}", "type"}},
+	},
 }
 
 var typeNames = slices.Sorted(maps.Keys(kinds))

@@ -31,7 +31,7 @@ In a generated project: go tool generate …
 NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the default type is string:
   types      string (at most 200 characters; max=N up to 10,000), text (at most 100,000), int, float,
              decimal (exact, 12 digits and 6 decimals), bool, time, date, email, url, uuid, json (an object),
-             enum(a,b), ref(resource), []string, []int
+             enum(a,b), ref(resource), []string, []int, []ref(resource)
   modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does)
 

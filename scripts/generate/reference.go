@@ -142,6 +142,9 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	switch {
 	case target.seeRule() == "":
 		wrong.add("%s: no caller can read %s; they have neither show nor list", where, target.Many())
+	case !t.Parent && mayNotSee(r.Rules[methodCreate], target.seeRule()):
+		wrong.add("%s: --%s may create %s, and cannot see %s, so that every reference is unknown; let them see %s, or let others create",
+			where, r.Rules[methodCreate], r.Many(), target.Many(), target.Many())
 	case t.Parent && name == "user":
 		wrong.add("%s: records of users have an owner: omit the flag", where)
 	case t.Parent && target.Under != "":
@@ -153,6 +156,14 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 		r.nest(target)
 	}
 	r.Targets = append(r.Targets, t)
+}
+
+// mayNotSee reports whether some callers with one rule may not see the records with another. The master key sees all.
+func mayNotSee(caller, see string) bool {
+	callers := map[string][]string{
+		rulePublic: {rulePublic}, ruleUser: {rulePublic, ruleUser, ruleOwn}, ruleAdmin: {rulePublic, ruleUser, ruleOwn, ruleAdmin},
+	}[caller]
+	return callers != nil && !slices.Contains(callers, see)
 }
 
 // refersTo reports whether a resource refers to another, directly or through others.
@@ -349,6 +360,19 @@ func (r Resource) Referred() []Target {
 	return r.Targets
 }
 
+// Invisible returns the resources whose records users see only if they are their own.
+func (r Resource) Invisible() (out []Target) {
+	if r.Rules[methodCreate] != ruleUser {
+		return nil
+	}
+	for _, t := range r.Targets {
+		if t.IsOwn() && !t.Parent {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Imported returns the resources whose packages the tests import.
 func (r Resource) Imported() (out []Target) {
 	for _, t := range r.Targets {
@@ -399,7 +423,7 @@ func (t Target) GoPackage() string {
 // deletion is a row of TestReferences: a referenced record that is deleted.
 type deletion struct {
 	Field, New, Path, Token string
-	IsList                  bool
+	Items                   int // of a list
 	Deleted, Shown          int // status
 }
 
@@ -411,7 +435,7 @@ func (r Resource) Deletions() (out []deletion) {
 		if rule == "" || target.Under != "" {
 			continue
 		}
-		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", IsList: f.IsList(), Deleted: 204, Shown: 200}
+		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", Items: f.listed(), Deleted: 204, Shown: 200}
 		d.Token = map[string]string{
 			ruleUser: `s.SignUp("admin").Token`, ruleAdmin: `s.SignUp("admin").Token`, ruleMaster: "testkit.MasterKey", rulePublic: `""`,
 		}[rule]
@@ -426,10 +450,22 @@ func (r Resource) Deletions() (out []deletion) {
 	return out
 }
 
+// listed returns how many IDs the tests put into a list, 0 if the field is not a list.
+func (f Field) listed() int {
+	if !f.IsList() {
+		return 0
+	}
+	return max(1, f.MinLength())
+}
+
 // Value returns an ID as the value of the field, in Go.
 func (f Field) Value(id string) string {
-	if f.IsList() {
+	switch n := f.listed(); n {
+	case 0:
+		return id
+	case 1:
 		return "[]any{" + id + "}"
+	default:
+		return fmt.Sprintf("slices.Repeat([]any{%s}, %d)", id, n)
 	}
-	return id
 }

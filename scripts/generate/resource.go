@@ -16,10 +16,8 @@ func (r Resource) Type() string { return goName(r.Name) }
 
 // Path returns the path of the list, under the first parent of the tests.
 func (r Resource) Path() string {
-	return strings.ReplaceAll(r.Route(), ":id", firstID)
+	return strings.ReplaceAll(r.Route(), ":id", recordID(0))
 }
-
-const firstID = "000000000000000000000001"
 
 // Collection returns the service's field.
 func (r Resource) Collection() string { return variableName(r.Plural) }

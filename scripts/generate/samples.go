@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,13 +40,16 @@ func (f Field) text(n int) string {
 	case typeEnum:
 		return f.Values[min(n, len(f.Values)-1)]
 	case typeRef:
-		return strings.Repeat("0", 23) + strconv.Itoa(n+1)
-	case typeStrings, typeInts:
+		return recordID(n)
+	case typeStrings, typeInts, typeRefs:
 		return strings.Join(f.items(n), ",")
 	}
 	length := min(max(f.MinLength(), len(word)), f.MaxLength())
 	return strings.Repeat(word+"-", length/len(word)+1)[:length]
 }
+
+// recordID returns the ID of a record that the tests refer to.
+func recordID(n int) string { return fmt.Sprintf("%024d", n+1) }
 
 // number returns a valid value of a number.
 func (f Field) number(n int) float64 {
@@ -66,8 +70,11 @@ func (f Field) number(n int) float64 {
 // items returns a valid value of a list.
 func (f Field) items(n int) []string {
 	word := sampleWords[(3*f.index+n)%len(sampleWords)]
-	if f.Type == typeInts {
+	switch f.Type {
+	case typeInts:
 		word = strconv.Itoa(n + 1)
+	case typeRefs:
+		return slices.Repeat([]string{recordID(n)}, max(1, f.MinLength()))
 	}
 	out := []string{word}
 	for i := 2; i <= min(max(2, f.MinLength()), f.MaxLength()); i++ {
@@ -83,7 +90,7 @@ func (f Field) Sent(n int) string {
 		return decimal(f.number(n))
 	case typeBool:
 		return f.text(n)
-	case typeStrings:
+	case typeStrings, typeRefs:
 		return `[]any{"` + strings.Join(f.items(n), `", "`) + `"}`
 	case typeInts:
 		return "[]any{" + strings.Join(f.items(n), ".0, ") + ".0}"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,6 +92,9 @@ func (f Field) Comment() string {
 	if f.Type == typeRef {
 		notes = append(notes, "ID of "+withArticle(inWords(f.Target)))
 	}
+	if f.Type == typeRefs {
+		notes = append(notes, "IDs of "+inWords(plural(f.Target)))
+	}
 	if notes == nil {
 		return ""
 	}
@@ -108,7 +112,9 @@ func (f Field) example() string {
 	case typeInt, typeFloat, typeDecimal:
 		return strconv.FormatFloat(f.number(1), 'f', -1, 64)
 	}
-	if text := f.kind().example; text != "" {
+	if text := f.kind().example; f.Type == typeRefs {
+		return strings.Join(slices.Repeat([]string{text}, max(1, f.MinLength())), ",")
+	} else if text != "" {
 		return text
 	}
 	return f.text(0)

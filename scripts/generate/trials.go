@@ -82,6 +82,11 @@ func (r Resource) Callers() (out []caller) {
 	return out
 }
 
+// RefersToHidden reports whether a record must refer to one that other users cannot see.
+func (r Resource) RefersToHidden() bool {
+	return slices.ContainsFunc(r.References(), func(f Field) bool { return f.Required && r.targetOf(f).hides() })
+}
+
 // hides reports whether a user cannot see the records of another.
 func (r Resource) hides() bool { return r.IsOwn() || r.Above() != nil && r.Above().IsOwn() }
 
@@ -95,6 +100,8 @@ func (r Resource) status(method, caller string) int {
 	case r.hides() && (caller == "user" || caller == "demoted admin") && rule != ruleAdmin &&
 		(r.Under != "" || method != methodCreate && method != methodList):
 		return 404
+	case method == methodCreate && r.RefersToHidden() && (caller == "user" || caller == "demoted admin"):
+		return 400
 	case rule == ruleAdmin && caller != "admin", r.ownersOnly(method) && (caller == "user" || caller == "demoted admin"):
 		return 403
 	}
@@ -157,7 +164,7 @@ func (f Field) bounded() (out []trial) {
 	if f.kind().maxLength > 0 {
 		value := func(n int) string { return fmt.Sprintf(`strings.Repeat("ä", %d)`, n) }
 		if f.IsList() {
-			item := map[string]string{typeStrings: `"x"`, typeInts: "1.0"}[f.Type]
+			item := map[string]string{typeStrings: `"x"`, typeInts: "1.0", typeRefs: strconv.Quote(recordID(0))}[f.Type]
 			value = func(n int) string { return fmt.Sprintf(`slices.Repeat([]any{%s}, %d)`, item, n) }
 		}
 		if n := f.MinLength(); n > 1 {
