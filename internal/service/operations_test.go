@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -98,7 +99,7 @@ func TestIndexesAreInTheGuide(t *testing.T) {
 
 // declaredIn returns the file that declares a collection.
 func declaredIn(sources map[string]string, collection string) string {
-	declaration := regexp.MustCompile(`Spec\{\s*Name:\s+"` + collection + `"`)
+	declaration := regexp.MustCompile(`Spec\{\s*Name:\s+"` + collection + `"|const collection = "` + collection + `"`)
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		if declaration.MatchString(sources[name]) {
 			return name
@@ -121,7 +122,7 @@ func indexes(spec store.Spec) string {
 		names = append(names, "`store:words:"+field+"`")
 	}
 	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // TestRunbookQuotesTheCode checks that each message in the runbook is in the source code. "…" matches any string.
