@@ -28,7 +28,8 @@ type service struct {
 	process *exec.Cmd
 	addr    string
 	data    *dataset
-	token   string // of the first author
+	token   string   // of the first author
+	tokens  []string // of all authors
 }
 
 // startService starts the built service on a database and a free port, with more settings. Its log is a file next to the
@@ -106,10 +107,16 @@ func (s *service) call(method, path, authorization, body string, into any) error
 	return json.Unmarshal(response, into)
 }
 
-// signIn gets a new token for the first author.
+// signIn gets new tokens for the authors.
 func (s *service) signIn() (err error) {
-	s.token, err = s.tokenOf(0)
-	return err
+	s.tokens = make([]string, authors)
+	for i := range s.tokens {
+		if s.tokens[i], err = s.tokenOf(i); err != nil {
+			return err
+		}
+	}
+	s.token = s.tokens[0]
+	return nil
 }
 
 // Fields of /proc/PID/stat with the CPU time, counted after the name of the program.

@@ -46,7 +46,9 @@ var rows = []row{
 		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
 	{"create", http.StatusCreated,
 		func(s *service) [][]byte {
-			return [][]byte{request("POST", "/articles", "Bearer "+s.token, article(1, s.data.Articles))}
+			return each(s.tokens, func(token string) []byte { // the changes of one user are limited
+				return request("POST", "/articles", "Bearer "+token, article(1, s.data.Articles))
+			})
 		},
 		func(p *peer) [][]byte { return [][]byte{p.create()} }},
 	{"update", http.StatusOK,

@@ -151,12 +151,8 @@ func (s *service) tokenOf(author int) (string, error) {
 
 // create creates the articles that are missing.
 func (s *service) create(ctx context.Context, n int, stderr io.Writer) error {
-	tokens := make([]string, authors)
-	for i := range tokens {
-		var err error
-		if tokens[i], err = s.tokenOf(i); err != nil {
-			return err
-		}
+	if err := s.signIn(); err != nil {
+		return err
 	}
 	var existing struct{ Count int }
 	if err := s.call("GET", "/articles?limit=1", "", "", &existing); err != nil {
@@ -171,7 +167,7 @@ func (s *service) create(ctx context.Context, n int, stderr io.Writer) error {
 	failed := make(chan error, seeders)
 	for range seeders {
 		go func() {
-			err := s.createSome(ctx, tokens, n, &next, bar)
+			err := s.createSome(ctx, n, &next, bar)
 			if err != nil {
 				cancel()
 			}
@@ -185,7 +181,7 @@ func (s *service) create(ctx context.Context, n int, stderr io.Writer) error {
 	return err
 }
 
-func (s *service) createSome(ctx context.Context, tokens []string, n int, next *atomic.Int64, bar *progress.Bar) error {
+func (s *service) createSome(ctx context.Context, n int, next *atomic.Int64, bar *progress.Bar) error {
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		return err
@@ -200,7 +196,7 @@ func (s *service) createSome(ctx context.Context, tokens []string, n int, next *
 		if err := conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 			return err
 		}
-		if _, err := conn.Write(request("POST", "/articles", "Bearer "+tokens[i%authors], article(i, n))); err != nil {
+		if _, err := conn.Write(request("POST", "/articles", "Bearer "+s.tokens[i%authors], article(i, n))); err != nil {
 			return err
 		}
 		status, err := skipResponse(in)
