@@ -109,9 +109,10 @@ func newLogger(s Settings, w io.Writer) (logger *slog.Logger, flush func()) {
 	return slog.New(slog.NewJSONHandler(buffer, options)), buffer.Flush
 }
 
+// Limits of a logBuffer.
 const (
 	logDelay    = 100 * time.Millisecond
-	logBuffered = 64 << 10 // bytes
+	logBuffered = 64 << 10 // bytes; that many are written immediately
 )
 
 // logBuffer writes many lines in one system call. A crash loses the lines of the last logDelay.
