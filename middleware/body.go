@@ -17,7 +17,7 @@ import (
 const SmallBody = 16 << 10
 
 // The bytes of large bodies that are in memory at the same time, or a multiple of the largest body if that is more. What
-// anonymous callers send has a share of its own, so that they cannot keep users from sending.
+// anonymous callers send has a separate share, so that they cannot prevent users from sending.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
