@@ -233,7 +233,7 @@ var accessOf = map[string]string{
 	rulePublic: "reference.Public", ruleUser: "reference.Users", ruleOwn: "reference.Own", ruleAdmin: "reference.Admins", ruleMaster: "reference.Master",
 }
 
-// See returns who may refer to records and expand them, in Go; Change who may change what is under them.
+// See returns who may refer to records and expand them, in Go.
 func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
@@ -244,7 +244,7 @@ func (r Resource) See() string {
 	return "reference.Master"
 }
 
-// Change: see See.
+// Change returns who may change what is under records, in Go.
 func (r Resource) Change() string {
 	if r.Under != "" {
 		return "nil"
@@ -290,7 +290,7 @@ func (r Resource) NeedsCaller(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// Parameters returns the first parameters of a service's method, and Arguments the arguments of the controller.
+// Parameters returns the first parameters of a service's method.
 func (r Resource) Parameters(method string) (out string) {
 	if r.NeedsCaller(method) {
 		out = "caller access.Principal, "
@@ -301,7 +301,7 @@ func (r Resource) Parameters(method string) (out string) {
 	return out
 }
 
-// Arguments: see Parameters.
+// Arguments returns the arguments of the controller for Parameters.
 func (r Resource) Arguments(method string) (out string) {
 	if r.NeedsCaller(method) {
 		out = "rest.Caller(g), "
@@ -333,7 +333,7 @@ func (r Resource) ID() string {
 	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
 }
 
-// Route returns the path of the list for Gin, RouteOne that of a record, and DocPath and DocOne those for the document.
+// Route returns the path of the list for Gin.
 func (r Resource) Route() string {
 	if above := r.Above(); above != nil {
 		return above.Route() + "/:id/" + r.Plural
@@ -341,13 +341,13 @@ func (r Resource) Route() string {
 	return "/" + r.Plural
 }
 
-// RouteOne: see Route.
+// RouteOne returns the path of a record for Gin.
 func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
 
-// DocPath: see Route.
+// DocPath returns the path of the list for the document.
 func (r Resource) DocPath() string { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
 
-// DocOne: see Route.
+// DocOne returns the path of a record for the document.
 func (r Resource) DocOne() string { return r.DocPath() + "/{" + r.parameter() + "}" }
 
 // The methods below are what the templates of the tests use.
