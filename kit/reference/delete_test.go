@@ -1,0 +1,187 @@
+package reference
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+func TestRestrict(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict))
+	id := w.add(targets, node{})
+	referring := w.add(nodes, node{To: id})
+	err := w.delete(targets, id)
+	w.want(err, apperr.Conflict)
+	if !strings.Contains(err.Error(), "nodes") {
+		t.Errorf("%v does not name nodes", err)
+	}
+	w.left(targets, 1)
+	w.want(w.delete(nodes, referring), "")
+	w.want(targets.DeleteByID(t.Context(), id, store.Versions{7}), apperr.PreconditionFailed)
+	w.want(targets.DeleteByID(t.Context(), id, store.Versions{7, 1}), "")
+	w.want(w.delete(targets, id), apperr.NotFound)
+}
+
+// TestCascade deletes a tree: top, two levels below it, and a reference between those that does not keep them.
+func TestCascade(t *testing.T) {
+	w := newWorld(t)
+	tops := w.open("tops", Public, Public)
+	bottoms := w.open("bottoms", Public, Public)
+	middles := w.open("middles", Public, Public, To("to", tops, Cascade))
+	leaves := w.open("leaves", Public, Public, To("to", middles, Cascade), To("maybe", tops, Restrict))
+	others := w.open("others", Public, Public, To("to", leaves, Restrict), To("maybe", bottoms, Clear))
+	top, spare := w.add(tops, node{}), w.add(tops, node{})
+	middle := w.add(middles, node{To: top})
+	w.add(middles, node{To: spare})
+	leaf := w.add(leaves, node{To: middle, Maybe: &top})
+	other := w.add(others, node{To: leaf})
+	w.want(w.delete(tops, top), apperr.Conflict)
+	w.left(middles, 2)
+	w.left(leaves, 1)
+	w.want(w.delete(others, other), "")
+	w.want(w.delete(tops, top), "")
+	w.left(tops, 1)
+	w.left(middles, 1)
+	w.left(leaves, 0)
+}
+
+func TestClear(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("maybe", targets, Clear), To("many", targets, Clear))
+	id, spare := w.add(targets, node{}), w.add(targets, node{})
+	referring := w.add(nodes, node{Maybe: &id, Many: []store.ID{spare, id, id}})
+	w.add(nodes, node{Maybe: &spare})
+	w.want(w.delete(targets, id), "")
+	got, err := nodes.Get(t.Context(), referring)
+	w.want(err, "")
+	if got.Maybe != nil || len(got.Many) != 1 || got.Many[0] != spare || got.Version == 1 || got.UpdatedAt == got.CreatedAt {
+		t.Errorf("%+v", got)
+	}
+	if n, err := nodes.Count(t.Context(), store.Eq("maybe", spare)); n != 1 || err != nil {
+		t.Errorf("%d other references, %v", n, err)
+	}
+}
+
+// TestSelf deletes from a tree whose records refer to each other, in a cycle too.
+func TestSelf(t *testing.T) {
+	w := newWorld(t)
+	for _, rule := range []OnDelete{Restrict, Cascade, Clear} {
+		nodes := w.open(fmt.Sprint("nodes", rule), Public, Public, ToSelf("maybe", rule))
+		root := w.add(nodes, node{})
+		child := w.add(nodes, node{Maybe: &root})
+		w.add(nodes, node{Maybe: &child})
+		itself := w.add(nodes, node{})
+		for id, to := range map[store.ID]store.ID{root: child, itself: itself} {
+			_, err := nodes.Update(t.Context(), store.Eq("id", id), store.Set("maybe", to))
+			w.want(err, "")
+		}
+		w.want(w.delete(nodes, itself), "")
+		want := []apperr.Code{apperr.Conflict, "", ""}[rule]
+		w.want(w.delete(nodes, root), want)
+		w.left(nodes, []int64{3, 0, 2}[rule])
+	}
+}
+
+// TestTooMany deletes a record with more referring records than one deletion changes.
+func TestTooMany(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Cascade))
+	id := w.add(targets, node{})
+	var ids []store.ID
+	for range MaxReferring + 1 {
+		ids = append(ids, w.add(nodes, node{To: id}))
+	}
+	w.want(w.delete(targets, id), apperr.Conflict)
+	w.left(nodes, MaxReferring+1)
+	w.want(w.delete(nodes, ids[0]), "")
+	w.want(w.delete(targets, id), "")
+	w.left(nodes, 0)
+}
+
+// TestInterrupted interrupts a deletion after each of its steps. A repeated deletion completes it.
+func TestInterrupted(t *testing.T) {
+	w := newWorld(t)
+	tops := w.open("tops", Public, Public)
+	middles := w.open("middles", Public, Public, To("to", tops, Cascade))
+	leaves := w.open("leaves", Public, Public, To("to", middles, Cascade))
+	others := w.open("others", Public, Public, To("maybe", leaves, Clear))
+	for steps := range 4 {
+		top := w.add(tops, node{})
+		leaf := w.add(leaves, node{To: w.add(middles, node{To: top})})
+		other := w.add(others, node{Maybe: &leaf})
+		d, err := tops.PlanDeletion(t.Context(), top)
+		w.want(err, "")
+		for _, step := range d.steps()[:steps] {
+			w.want(step(t.Context()), "")
+		}
+		w.want(w.delete(tops, top), "")
+		w.left(tops, 0)
+		w.left(middles, 0)
+		w.left(leaves, 0)
+		if got, err := others.Get(t.Context(), other); err != nil || got.Maybe != nil {
+			t.Errorf("after %d steps: %+v, %v", steps, got, err)
+		}
+	}
+}
+
+// TestRace creates references to a record while it is deleted. The end is one of these: the record and all references
+// exist; the record is deleted, and each reference was rejected, cleared, deleted, or has no record.
+func TestRace(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	for _, rule := range []OnDelete{Restrict, Cascade, Clear} {
+		nodes := w.open(fmt.Sprint("nodes", rule), Public, Public, To("maybe", targets, rule))
+		for range 10 {
+			id := w.add(targets, node{})
+			var created, deleted error
+			referring := node{Meta: store.NewMeta(store.NewID(), store.At(time.Unix(1, 0))), Maybe: &id}
+			var group sync.WaitGroup
+			group.Go(func() {
+				if created = nodes.Check(t.Context(), nobody, referring); created == nil {
+					created = nodes.Insert(t.Context(), referring)
+				}
+			})
+			group.Go(func() { deleted = w.delete(targets, id) })
+			group.Wait()
+			w.checkRace(targets, nodes, rule, referring, created, deleted)
+		}
+	}
+}
+
+func (w world) checkRace(targets, nodes *Collection[node], rule OnDelete, referring node, created, deleted error) {
+	w.Helper()
+	_, gone := targets.Get(w.Context(), *referring.Maybe)
+	got, missing := nodes.Get(w.Context(), referring.ID)
+	switch {
+	case deleted != nil: // the reference came first
+		if rule != Restrict || !apperr.Is(deleted, apperr.Conflict) || created != nil || gone != nil || missing != nil {
+			w.Errorf("rule %d: delete fails with %v; create %v, target %v, node %v", rule, deleted, created, gone, missing)
+		}
+		return
+	case !apperr.Is(gone, apperr.NotFound):
+		w.Errorf("rule %d: the deleted target exists: %v", rule, gone)
+	case created != nil: // the deletion came first
+		if len(faults(created)) != 1 || !apperr.Is(missing, apperr.NotFound) {
+			w.Errorf("rule %d: create fails with %v, node %v", rule, created, missing)
+		}
+		return
+	case missing != nil && rule != Cascade:
+		w.Errorf("rule %d: the created node is missing: %v", rule, missing)
+	case missing == nil && got.Maybe != nil: // no record: expanded as null, and kept by other changes
+		views := []view{got.view()}
+		w.want(expand(w.Context(), nodes, nobody, []string{"maybe"}, views), "")
+		if string(views[0].Expand["maybe"]) != "null" {
+			w.Errorf("rule %d: expanded as %s", rule, views[0].Expand["maybe"])
+		}
+		w.want(nodes.CheckChanges(w.Context(), nobody, got.ID, []store.Change{store.Set("maybe", got.Maybe)}), "")
+	}
+}

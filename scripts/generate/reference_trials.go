@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The methods below are what the templates of the tests use.
+
+// Referred returns the resources of which the tests store records to refer to.
+func (r Resource) Referred() []Target {
+	if r.IsSelf() {
+		return append(slices.Clone(r.Targets), Target{Resource: r})
+	}
+	return r.Targets
+}
+
+// Invisible returns the resources whose records users see only if they are their own.
+func (r Resource) Invisible() (out []Target) {
+	if r.Rules[methodCreate] != ruleUser {
+		return nil
+	}
+	for _, t := range r.Targets {
+		if t.IsOwn() && !t.Parent {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Imported returns the resources whose packages the tests import.
+func (r Resource) Imported() (out []Target) {
+	for _, t := range r.Targets {
+		for _, t := range append([]Target{t}, t.Targets...) {
+			if t.Name != r.Name && !slices.ContainsFunc(out, func(other Target) bool { return other.Name == t.Name }) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// Unique returns values for the required unique fields of a record with the ID id, as elements of the struct.
+func (t Target) Unique() string {
+	var fields []string
+	for _, f := range t.Fields {
+		if !f.Unique || !f.Required {
+			continue
+		}
+		value := "id.Hex()"
+		switch number := "int64(id[10])<<8 + int64(id[11])"; {
+		case f.IsRef():
+			value = "id"
+		case f.Type == typeInt:
+			value = number
+		case f.Type == typeTime:
+			value = "store.At(time.Unix(" + number + ", 0))"
+		}
+		fields = append(fields, f.Go()+": "+value)
+	}
+	if fields == nil {
+		return ""
+	}
+	if t.Name == "user" {
+		return ", " + strings.Join(fields, ", ")
+	}
+	return ", Fields: " + t.GoPackage() + ".Fields{" + strings.Join(fields, ", ") + "}"
+}
+
+// GoPackage returns the package of the target in the test.
+func (t Target) GoPackage() string {
+	if t.Registered == "" {
+		return "module"
+	}
+	return t.Package()
+}
+
+// deletion is a row of TestReferences: a referenced record that is deleted.
+type deletion struct {
+	Field, New, Path, Token string
+	Items                   int // of a list
+	Deleted, Shown          int // status
+}
+
+// Deletions returns the rows of TestReferences.
+func (r Resource) Deletions() (out []deletion) {
+	for _, f := range r.References() {
+		target := r.targetOf(f)
+		rule := target.Rules[methodDelete]
+		if rule == "" || target.Under != "" {
+			continue
+		}
+		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", Items: f.listed(), Deleted: 204, Shown: 200}
+		d.Token = map[string]string{
+			ruleUser: `s.SignUp("admin").Token`, ruleAdmin: `s.SignUp("admin").Token`, ruleMaster: "testkit.MasterKey", rulePublic: `""`,
+		}[rule]
+		switch f.OnDelete {
+		case "":
+			d.Deleted = 409
+		case onCascade:
+			d.Shown = 404
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// listed returns how many IDs the tests put into a list, 0 if the field is not a list.
+func (f Field) listed() int {
+	if !f.IsList() {
+		return 0
+	}
+	return max(1, f.MinLength())
+}
+
+// Value returns an ID as the value of the field, in Go.
+func (f Field) Value(id string) string {
+	switch n := f.listed(); n {
+	case 0:
+		return id
+	case 1:
+		return "[]any{" + id + "}"
+	default:
+		return fmt.Sprintf("slices.Repeat([]any{%s}, %d)", id, n)
+	}
+}
