@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"slices"
 	"strings"
 
+	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -53,7 +54,7 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
-	if err := p.checkClean(); err != nil {
+	if err := trees.CheckClean(context.Background(), p.root); err != nil {
 		return nil, err
 	}
 	out, err := p.merged(old, next, edit.steps())
@@ -66,20 +67,6 @@ func (p *project) planChange(c call) (*plan, error) {
 	}
 	out.registry = change{registry.Path, source, after}
 	return out, nil
-}
-
-// checkClean returns an error if the project has changes that are not committed, because git restore undoes the command.
-func (p *project) checkClean() error {
-	git := exec.Command("git", "status", "--porcelain", ".")
-	git.Dir = p.root
-	status, err := git.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("git status: %w\n%s", err, status)
-	}
-	if len(status) > 0 {
-		return fmt.Errorf("commit or stash your changes first:\n%s", status)
-	}
-	return nil
 }
 
 // merged returns the plan that merges the change of a resource, and adds a migration if it has steps.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+
+	trees "example.com/ginseng/scripts/internal/files"
 )
 
 const profileFile = "modules/user/profile.go"
@@ -39,7 +42,7 @@ func (p *project) planProfile(c call) (*plan, error) {
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
-	if err := p.checkClean(); err != nil {
+	if err := trees.CheckClean(context.Background(), p.root); err != nil {
 		return nil, err
 	}
 	after := before

@@ -120,11 +120,10 @@ func (c cli) parse(args []string) (request, error) {
 // readConfig sets the flags that are not given to the answers of a JSON file.
 func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 	var config map[string]any
-	read := func() ([]byte, error) { return os.ReadFile(file) }
+	raw, err := os.ReadFile(file)
 	if file == "-" {
-		read = func() ([]byte, error) { return io.ReadAll(c.in) }
+		raw, err = io.ReadAll(c.in)
 	}
-	raw, err := read()
 	if err == nil {
 		err = json.Unmarshal(raw, &config)
 	}

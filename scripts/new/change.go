@@ -31,11 +31,7 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	if err := json.Unmarshal(raw, &p.answers); err != nil {
 		return p, fmt.Errorf("%s: %w", answersFile, err)
 	}
-	status, err := files.Run(ctx, p.dir, "git", "status", "--porcelain")
-	if err == nil && status != "" {
-		err = fmt.Errorf("commit or stash your changes first:\n%s", status)
-	}
-	return p, err
+	return p, files.CheckClean(ctx, p.dir)
 }
 
 // change adds or removes components. It merges the difference between the pristine projects with the old and the new

@@ -67,6 +67,15 @@ func Run(ctx context.Context, dir, name string, args ...string) (string, error) 
 	return run(exec.CommandContext(ctx, name, args...), dir, nil)
 }
 
+// CheckClean returns an error unless the git repository that has dir has no changes: git restore can then undo a command.
+func CheckClean(ctx context.Context, dir string) error {
+	status, err := Run(ctx, dir, "git", "status", "--porcelain")
+	if err == nil && status != "" {
+		err = fmt.Errorf("commit or stash your changes first:\n%s", status)
+	}
+	return err
+}
+
 func run(cmd *exec.Cmd, dir string, stdin []byte) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, bytes.NewReader(stdin), &stdout, &stderr
