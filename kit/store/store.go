@@ -18,15 +18,10 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"reflect"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/apperr"
@@ -371,25 +366,6 @@ func (t *Time) UnmarshalBSONValue(typ byte, data []byte) error {
 	*t = At(v)
 	return nil
 }
-
-// EncodeJSON writes v as encoding/json does without escaping HTML, in half the time (docs/performance.md).
-func EncodeJSON(w io.Writer, v any) error { return json.MarshalWrite(w, v, encodeOptions) }
-
-var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(marshalers))
-
-// marshalers write IDs and times, of which a page has many, without allocations.
-var marshalers = json.JoinMarshalers(
-	json.MarshalToFunc(func(e *jsontext.Encoder, id ID) error {
-		return e.WriteValue(append(hex.AppendEncode(append(e.AvailableBuffer(), '"'), id[:]), '"'))
-	}),
-	json.MarshalToFunc(func(e *jsontext.Encoder, t Time) error {
-		text, err := t.AppendText(append(e.AvailableBuffer(), '"'))
-		if err != nil {
-			return err
-		}
-		return e.WriteValue(append(text, '"'))
-	}),
-)
 
 // MarshalValues encodes scalars, as in Comparison. UnmarshalValues decodes them with their types: numbers as int32,
 // int64 or float64, times as Time.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/hex"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/apperr"
@@ -207,6 +209,25 @@ func checkText(s string) error {
 	}
 	return nil
 }
+
+// EncodeJSON writes v as encoding/json does without escaping HTML, in half the time (docs/performance.md).
+func EncodeJSON(w io.Writer, v any) error { return json.MarshalWrite(w, v, encodeOptions) }
+
+var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(marshalers))
+
+// marshalers write IDs and times, of which a page has many, without allocations.
+var marshalers = json.JoinMarshalers(
+	json.MarshalToFunc(func(e *jsontext.Encoder, id ID) error {
+		return e.WriteValue(append(hex.AppendEncode(append(e.AvailableBuffer(), '"'), id[:]), '"'))
+	}),
+	json.MarshalToFunc(func(e *jsontext.Encoder, t Time) error {
+		text, err := t.AppendText(append(e.AvailableBuffer(), '"'))
+		if err != nil {
+			return err
+		}
+		return e.WriteValue(append(text, '"'))
+	}),
+)
 
 // EncodeStored writes a document, or a value of one, as engines store it in JSON: as EncodeJSON does, but decimals are
 // integers.
