@@ -53,8 +53,8 @@ func forbidden(from, to string, own bool, path string) string {
 			return "only kit, middleware and controllers import Gin"
 		}
 	case !own && (strings.HasPrefix(path, "go.mongodb.org/") || strings.HasPrefix(path, "modernc.org/sqlite")):
-		if !in(from, "kit/store") {
-			return "only the store knows drivers"
+		if !in(from, "kit/store") && from != "kit/migrate" {
+			return "only the store and migrations know drivers"
 		}
 	case !own && (strings.HasPrefix(path, "go.opentelemetry.io/") || strings.HasPrefix(path, "github.com/prometheus/")):
 		metrics := path == "github.com/prometheus/client_golang/prometheus" && in(from, "kit")
