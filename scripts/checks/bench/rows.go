@@ -53,9 +53,11 @@ var rows = []row{
 		func(p *peer) [][]byte { return [][]byte{p.create()} }},
 	{"update", http.StatusOK,
 		func(s *service) [][]byte {
-			return each(s.data.IDs, func(id string) []byte {
-				return request("PATCH", "/articles/"+id, "Bearer "+s.token, `{"title":"A new title"}`)
-			})
+			var requests [][]byte
+			for i, id := range s.data.IDs {
+				requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[s.data.Authors[i]], `{"title":"A new title"}`))
+			}
+			return requests
 		},
 		func(p *peer) [][]byte {
 			return each(p.ids, func(id string) []byte {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,8 @@ type dataset struct {
 	file     string // of the database
 	Articles int
 	Author   string         // id of the first author
-	IDs      []string       // of articles of the first author, spread over the list
+	IDs      []string       // of articles that are spread over the list
+	Authors  []int          // of these articles
 	Cursors  map[int]string // by page; the last page if there are fewer
 }
 
@@ -111,7 +113,7 @@ func (s *service) prepare(ctx context.Context, stderr io.Writer) error {
 	if err := s.signIn(); err != nil {
 		return err
 	}
-	valid := len(s.data.IDs) > 0
+	valid := len(s.data.Authors) > 0
 	for _, cursor := range s.data.Cursors {
 		if _, _, err := send(s.addr, request("GET", "/articles?count=false&after="+cursor, "", "")); err != nil {
 			valid = false
@@ -213,12 +215,16 @@ func (s *service) createSome(ctx context.Context, n int, next *atomic.Int64, bar
 // walk pages through the list and keeps the cursors and IDs that the rows need.
 func (s *service) walk(ctx context.Context, stderr io.Writer) error {
 	set := s.data
-	var user struct{ ID string }
-	if err := s.call("GET", "/users/me", "Bearer "+s.token, "", &user); err != nil {
-		return err
+	users := make(map[string]int)
+	for i, token := range slices.Backward(s.tokens) { // the first author is the last
+		var user struct{ ID string }
+		if err := s.call("GET", "/users/me", "Bearer "+token, "", &user); err != nil {
+			return err
+		}
+		users[user.ID], set.Author = i, user.ID
 	}
-	set.Author, set.IDs, set.Cursors = user.ID, nil, make(map[int]string)
-	var passed atomic.Int64
+	set.IDs, set.Authors, set.Cursors = nil, nil, make(map[int]string)
+	passed := 0
 	bar := progress.Start(stderr, "reading the list", "articles", int64(set.Articles))
 	defer bar.Stop()
 	step := func(limit int, after string) (string, error) {
@@ -234,8 +240,8 @@ func (s *service) walk(ctx context.Context, stderr io.Writer) error {
 			return "", err
 		}
 		for _, row := range page.Rows {
-			if row.UserID == set.Author && passed.Add(1)%int64(max(1, set.Articles/authors/manyIDs)) == 0 {
-				set.IDs = append(set.IDs, row.ID)
+			if passed++; passed%max(1, set.Articles/manyIDs) == 0 {
+				set.IDs, set.Authors = append(set.IDs, row.ID), append(set.Authors, users[row.UserID])
 			}
 		}
 		return page.Next, ctx.Err()
