@@ -119,7 +119,7 @@ func (n *internet) code(userID string) Proof {
 }
 
 // newTestClient returns a client for tests. Requests that hang are tested with the context of the sign-in.
-func newTestClient() *client { return newClient(http.DefaultTransport, time.Minute) }
+func newTestClient() *client { return newClient(http.DefaultTransport, providerTimeout) }
 
 // codeMethods are the proofs with a code, which every provider supports.
 func codeMethods(paths ...string) []method {
