@@ -3,6 +3,7 @@ package attack_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -65,7 +66,10 @@ func TestLargePage(t *testing.T) {
 		}
 		after = "&after=" + page.Next
 	}
-	titles := ok(t, api.Do(request{Method: "GET", Path: "/articles?limit=100&fields=title"}))
+	if r := api.Do(request{Method: "GET", Path: "/articles?limit=100&page=1"}); r.Status != http.StatusBadRequest {
+		t.Errorf("a page by number that ends early: status %d", r.Status)
+	}
+	titles := ok(t, api.Do(request{Method: "GET", Path: "/articles?limit=100&page=1&fields=title"}))
 	if n := strings.Count(string(titles.Body), `"title"`); n != records {
 		t.Errorf("a page with small fields has %d records", n)
 	}

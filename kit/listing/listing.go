@@ -8,10 +8,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -102,7 +104,7 @@ type Collection[D store.Document] interface {
 }
 
 // Run returns the page of a collection that a query asks for. A page ends early, with a cursor, before the record with
-// which it would have more than MaxPageBytes. Unavailable: the response is large, and other large ones use the budget of
+// which it would have more than MaxPageBytes. ValidationFailed: a page by number would end early. Unavailable: the response is large, and other large ones use the budget of
 // ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
@@ -129,6 +131,10 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 			sq.Bytes = &store.Size{Max: MaxPageBytes}
 			docs, err = c.List(ctx, sq)
 		}
+	}
+	if err == nil && q.paged && sq.Bytes.Exceeded() && len(docs) < q.Limit { // the next number would skip rows
+		err = apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf(
+			"This page has more than %d bytes of records. Use a smaller limit, leave out large fields with fields, or use after instead of page.", MaxPageBytes)})
 	}
 	if err != nil {
 		return page, err

@@ -20,6 +20,7 @@ type Query struct {
 	store.Query
 	Expand []string // references to expand
 	count  bool
+	paged  bool     // the parameter page was given
 	fields []string // selected; nil is all
 	seal   func(values []any) string
 }
@@ -76,7 +77,7 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 // Parse parses a query string. The error is ValidationFailed with every invalid parameter.
 func (l *Lister) Parse(values url.Values) (Query, error) {
 	p := parser{Lister: l, values: values}
-	q := Query{count: true}
+	q := Query{count: true, paged: p.given("page")}
 	p.unknown()
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31)
@@ -114,7 +115,7 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	q.seal = func(values []any) string { return l.cursors.seal(scope, values) }
 	if after := p.text("after"); after != "" {
 		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
-		case p.given("page"):
+		case q.paged:
 			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
 		case !ok:
 			p.bad("after", apperr.Format, "Must be the next of a page with the same q, sort and filters.", nil)
