@@ -75,7 +75,7 @@ func (l *loader) reason(name string, e validator.FieldError) string {
 	case rule == tagHostPort:
 		return "must be HOST:PORT, or :PORT for all networks"
 	case rule == tagWebPage:
-		return "must list origins, each http:// or https:// and a host without a path"
+		return "must list pages or origins: http:// or https://, a host and possibly a path, without a query, a fragment, user information, .. or {token}"
 	case strings.Contains(rule, tagOrigin):
 		return "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"
 	}

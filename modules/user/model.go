@@ -30,7 +30,7 @@ type User struct {
 }
 
 const (
-	emailRules = "required,maxbytes=254,email,excludes=:"
+	emailRules = "required,maxbytes=254,email,excludes=:,plain"
 	maxName    = 100 // characters
 )
 
@@ -42,7 +42,7 @@ type Profile struct{ Email, Name, Picture string }
 
 // CreateInput has the parameters of a new user. HTTP Basic cannot transmit an address with a colon (RFC 7617 section 2).
 type CreateInput struct {
-	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:" example:"ada@example.com" format:"email" maxLength:"254"`
+	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100,plain" example:"Ada"`
 	Picture  string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`

@@ -45,6 +45,7 @@ func TestSignUp(t *testing.T) {
 			`"param":"email","code":"format"`, `"param":"password","code":"min_length"`, `"param":"role","code":"one_of"`,
 			`"param":"picture","code":"format"`, `"param":"name","code":"max_length"`,
 		}, []string{"javascript", "short"}),
+		row("control character in the address", asJSON(`{"email":"a\u202e@example.com","password":"`+testkit.Password+`"}`), 400, []string{`"param":"email","code":"format"`}, nil),
 		row("common password", post("email=a@example.com&password=PassWord123"), 400, []string{`"code":"too_common"`}, nil),
 		row("long password", post("email=a@example.com&password="+strings.Repeat("x", 129)), 400, []string{`"code":"max_length"`}, nil),
 		row("long address", post("email="+strings.Repeat("x", 60)+"@"+strings.Repeat("x.", 100)+"example.com"+pass), 400, []string{`"param":"email"`}, nil),
