@@ -114,7 +114,7 @@ export async function calls(program, document, { address, masterKey }) {
     for (const query of ['', '?namespace=shop', '?fields=name', '?sort=name']) await call(200, 'GET', `/policies${query}`, { token: user })
     await call(200, 'GET', `/policies/${policy.id}`, { token: user })
     await call(200, 'PATCH', `/policies/${policy.id}`, { token: admin, json: { selector: null } })
-    await call(200, 'POST', '/policies/evaluate', { token: user, json: { namespace: 'shop', labels: { app: 'reviews' } } })
+    await call(200, 'POST', '/policies/evaluate', { token: user, json: { namespace: 'shop', metadata: { labels: { app: 'reviews' } } } })
     await call(204, 'DELETE', `/policies/${policy.id}`, { token: admin })
 
     await call(202, 'POST', '/password-resets', { token: masterKey, json: { email: 'ada@example.com', link: 'https://app.example.com/reset/{token}' } })
