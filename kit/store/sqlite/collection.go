@@ -199,6 +199,9 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 	if plan == nil || len(plan.lookUp) > 0 {
 		return n, read()
 	}
+	if !conn.pool.costly && min(cmp.Or(most, plan.documents), plan.documents) > conn.pool.maxScans {
+		return 0, errCostly // it would scan at least as many rows as it counts
+	}
 	if ok, err := conn.bounded(conn.pool.maxScans, read); ok || err != nil {
 		return n, err
 	}

@@ -17,10 +17,11 @@ import (
 // search select, or those of the list's own index, where a page with a common word is soon full. docs/performance.md
 // has figures.
 type searchPlan struct {
-	search store.TextSearch // that every document of the list matches
-	lookUp []string         // words to look up in the table of words; none if all are too common
-	scan   []string         // words to scan the rows for
-	common int64            // if all words are common: the least number of documents of each; otherwise 0
+	search    store.TextSearch // that every document of the list matches
+	lookUp    []string         // words to look up in the table of words; none if all are too common
+	scan      []string         // words to scan the rows for
+	documents int64            // in the collection
+	common    int64            // if all words are common: the least number of documents of each; otherwise 0
 }
 
 // Measured costs: scanning a row for words takes as long as looking up 16 documents of a word, or looking up, fetching and
@@ -83,17 +84,17 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 	}
 	numbers := make([]int64, len(words))
 	for i, word := range words {
-		if numbers[i] = c.common.number(word, most); numbers[i] > 0 {
+		if numbers[i] = c.common.number(word, most, documents); numbers[i] > 0 {
 			continue
 		}
 		if numbers[i], err = c.frequency(ctx, conn, word, most); err != nil {
 			return nil, err
 		}
 		if numbers[i] >= common {
-			c.common.add(word, numbers[i])
+			c.common.add(word, wordCount{numbers[i], most, documents})
 		}
 	}
-	p := &searchPlan{search: search}
+	p := &searchPlan{search: search, documents: documents}
 	rarest := slices.Min(numbers)
 	if rarest >= common {
 		p.common = common
@@ -123,32 +124,37 @@ func (p *searchPlan) narrowed(conn *conn) *searchPlan {
 // number has changed since, a list is slower.
 type commonWords struct {
 	mu    sync.Mutex
-	known map[string]int64 // number of documents, at least
+	known map[string]wordCount
 }
+
+// wordCount is the number of documents of a word, up to most, when the collection had so many documents.
+type wordCount struct{ number, most, documents int64 }
 
 // maxCommonWords limits the memory of the cache.
 const maxCommonWords = 1000
 
-// number returns the number of documents of a word, up to most. It is 0 if the word is unknown, or if the known number is
-// so much less that there may be more; half of it makes no difference.
-func (w *commonWords) number(word string, most int64) int64 {
+// number returns the number of documents of a word, up to most. It is 0 if the word is unknown, if the collection has twice
+// as many documents since, or if the known number is so much less that there may be more; half of it makes no difference.
+func (w *commonWords) number(word string, most, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch known := w.known[word]; {
-	case known > most/2:
+	case known.number > most/2:
 		return most
+	case known.most >= most && documents < 2*known.documents:
+		return known.number
 	default:
 		return 0
 	}
 }
 
-func (w *commonWords) add(word string, common int64) {
+func (w *commonWords) add(word string, count wordCount) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.known == nil || len(w.known) == maxCommonWords {
-		w.known = make(map[string]int64)
+		w.known = make(map[string]wordCount)
 	}
-	w.known[word] = common
+	w.known[word] = count
 }
 
 func (w *commonWords) forget(words []string) {

@@ -206,16 +206,20 @@ func TestCommonWords(t *testing.T) {
 	if list("even") != 10 || list("rare") != 10 {
 		t.Fatal("a list is too short")
 	}
-	if c.common.number("even", 110) != 110 || c.common.number("even", 1000) != 0 || c.common.number("rare", 110) != 0 {
+	if c.common.number("even", 110, searchDocuments) != 110 || c.common.number("even", 1000, searchDocuments) != 0 || c.common.number("rare", 110, searchDocuments) != 0 {
 		t.Errorf("these are common: %v", c.common.known)
 	}
 	_, err := c.Delete(t.Context(), store.Search("even"))
 	must(t, err)
-	if n := list("even"); n != 0 || c.common.number("even", 110) != 0 {
+	if n := list("even"); n != 0 || c.common.number("even", 110, searchDocuments) != 0 {
 		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.common.known)
 	}
+	c.common.add("counted", wordCount{number: 10, most: 1000, documents: 100})
+	if c.common.number("counted", 1000, 199) != 10 || c.common.number("counted", 1000, 200) != 0 {
+		t.Error("the number of a word must be counted again when there are twice as many documents")
+	}
 	for i := range 2 * maxCommonWords {
-		c.common.add(fmt.Sprint(i), 1)
+		c.common.add(fmt.Sprint(i), wordCount{1, 1, 1})
 	}
 	if n := len(c.common.known); n == 0 || n > maxCommonWords {
 		t.Errorf("%d words are remembered", n)
