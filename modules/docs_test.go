@@ -364,6 +364,9 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	if k.method == "DELETE" && status == "409" && strings.Contains(k.op.Responses["409"].Description, "other records refer to") {
 		return // the tests of the referring resource produce it
 	}
+	if status == "409" && (k.method == "PUT" || k.method == "PATCH") && !k.request(k.method, k.path, true).Form.Has("name") {
+		return // two records differ by name here; the tests of the module produce it with other fields
+	}
 	if strings.Count(k.path, "{") > 1 && status != "401" && status != "404" {
 		return // a record under another: see the tests of its module
 	}

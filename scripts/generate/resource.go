@@ -107,7 +107,7 @@ func (r Resource) Forbidden(method string) string {
 	switch {
 	case r.Rules[method] == ruleAdmin:
 		return "forbidden: not an admin"
-	case r.ownersOnly(method):
+	case r.ownersOnly(method) && !r.hides(): // a hidden record is not found
 		return "forbidden: neither the owner nor an admin"
 	}
 	return ""
