@@ -164,7 +164,11 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 	}
 	defer s.stop()
 	s.data = set
-	if err := s.signIn(); err != nil {
+	prepare := s.signIn
+	if a.seeded {
+		prepare = func() error { return s.prepare(ctx, stderr) }
+	}
+	if err := prepare(); err != nil {
 		return nil, err
 	}
 	if a.setUp != nil {
