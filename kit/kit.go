@@ -36,7 +36,7 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Sweeper, Closer, migrate.Module, access.TokenVerifier and
+// Module is one part of the API. A module may also implement Sweeper, Closer, EmailPreviewer, migrate.Module, access.TokenVerifier and
 // access.PasswordVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
@@ -51,6 +51,11 @@ type Sweeper interface {
 // Closer is a module with work that continues after a response. The server calls Close before it closes the database.
 type Closer interface {
 	Close(context.Context)
+}
+
+// EmailPreviewer is a module that sends emails. In development, the server shows its previews at /dev/emails.
+type EmailPreviewer interface {
+	EmailPreviews() []email.Preview
 }
 
 // Middleware is the route middleware that modules mount their routes with.

@@ -93,6 +93,9 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		mountDocs(engine, o.Documents, s.APIRoot)
 	}
 
+	if o.Deps.Development {
+		mountEmails(engine, o.Modules)
+	}
 	authenticator := middleware.Authenticator{
 		Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(writesPerUser, writeWait),
 	}

@@ -1,7 +1,6 @@
 package passwordreset
 
 import (
-	"html"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +66,7 @@ func TestNewMessage(t *testing.T) {
 			greeting = "Hello " + name + ","
 		}
 		page, hrefs, elements := texts(t, m.HTML)
-		if m.To != "ada@example.com" || m.Subject != "Choose a new password for Ginseng" {
+		if m.To != "ada@example.com" || !strings.HasPrefix(m.Subject, "Choose a new password") {
 			t.Errorf("%q: to %q, subject %q", name, m.To, m.Subject)
 		}
 		if !strings.HasPrefix(m.Text, greeting+"\n\n") || !strings.Contains(m.Text, "\n\n"+link+"\n\n") || !strings.Contains(m.Text, "within 90 minutes:") {
@@ -82,32 +81,5 @@ func TestNewMessage(t *testing.T) {
 		if strings.Contains(m.Text+m.HTML, "evil") {
 			t.Errorf("the email contains %q", name)
 		}
-	}
-}
-
-func TestFormatDuration(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		time.Minute: "1 minute", 90 * time.Second: "1 minute", 30 * time.Minute: "30 minutes", time.Hour: "1 hour",
-		90 * time.Minute: "90 minutes", 24 * time.Hour: "24 hours",
-	} {
-		if got := formatDuration(d); got != want {
-			t.Errorf("%s is %q, want %q", d, got, want)
-		}
-	}
-}
-
-// TestFillEscapes checks that the HTML is safe for any name and link, and that values are not searched for
-// placeholders.
-func TestFillEscapes(t *testing.T) {
-	t.Parallel()
-	const name, link = " <b>Ada</b>{link}{lifetime}", `"><script>alert('1')</script>&lt;`
-	page := fill(messageHTML, map[string]string{"{name}": name, "{link}": link, "{lifetime}": "<i>{name}"}, html.EscapeString)
-	shown, hrefs, elements := texts(t, page)
-	if !strings.Contains(shown, "Hello"+name+",") || !strings.Contains(shown, "within <i>{name}:") || len(hrefs) != 2 || hrefs[0] != link || hrefs[1] != link {
-		t.Errorf("%q: links to %q", shown, hrefs)
-	}
-	if elements["b"] || elements["i"] || elements["script"] {
-		t.Errorf("elements %v", elements)
 	}
 }

@@ -40,6 +40,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 }
 
 var (
-	_ kit.Module  = (*Module)(nil)
-	_ kit.Sweeper = (*Module)(nil)
+	_ kit.Module         = (*Module)(nil)
+	_ kit.Sweeper        = (*Module)(nil)
+	_ kit.EmailPreviewer = (*Module)(nil)
 )

@@ -129,6 +129,8 @@ func (s source) render(a answers) (files.Tree, error) {
 			project[own], err = execute(name, data, a)
 		case isTemplate(name, a) && path.Ext(name) == ".go":
 			project[name], err = s.rewrite(name, data, a)
+		case isTemplate(name, a) && path.Base(path.Dir(name)) == "emails":
+			project[name] = bytes.ReplaceAll(data, []byte("Ginseng"), []byte(title(a.Name)))
 		case isTemplate(name, a):
 			project[name] = data
 		}
