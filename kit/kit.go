@@ -66,7 +66,7 @@ type Middleware struct {
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on
-// a Public route, and makes the caller available as rest.Caller.
+// a Public route, and a user with an access.Restriction, and makes the caller available as rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
 	SignIn   gin.HandlerFunc // as Public, and the handler reads HTTP Basic
@@ -75,4 +75,6 @@ type Auth struct {
 	Admin    gin.HandlerFunc // a user token of an admin
 	Basic    gin.HandlerFunc // HTTP Basic: email address and password of a user
 	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider
+
+	Restricted gin.HandlerFunc // before one of the others: accepts users with an access.Restriction too
 }

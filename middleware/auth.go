@@ -36,7 +36,21 @@ func (a Authenticator) Middleware() kit.Auth {
 		Admin:    a.handler(a.admin),
 		Basic:    a.handler(a.basic),
 		Provider: a.handler(a.provider),
+
+		Restricted: func(c *gin.Context) { c.Set(restrictedKey, true) },
 	}
+}
+
+// restrictedKey marks, in a gin.Context, a route that accepts users with an access.Restriction.
+const restrictedKey = "ginseng.restricted"
+
+// checkRestriction returns the error of the caller's restriction, unless it allows the request.
+func checkRestriction(c *gin.Context, caller access.Principal) error {
+	r := caller.Restriction
+	if r == nil || c.GetBool(restrictedKey) || r.Reads && c.Request.Method == http.MethodGet {
+		return nil
+	}
+	return r.Err
 }
 
 func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal, error)) gin.HandlerFunc {
@@ -85,6 +99,9 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 	}
 	if _, err = rest.Body(c); err == nil {
 		caller, err = authenticate(c)
+	}
+	if err == nil {
+		err = checkRestriction(c, caller)
 	}
 	if err == nil && caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
 		end, err = a.Writes.begin(ctx, caller.UserID)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,6 +115,34 @@ func TestAuthorizationMatrix(t *testing.T) {
 	}
 	if len(missing) > 0 {
 		t.Errorf("the matrix does not have %s", strings.Join(missing, ", "))
+	}
+}
+
+// unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
+var unverifiedMatrix = []string{
+	"PUT /users/:id/password", "DELETE /users/:id",
+	"POST /auth", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
+	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
+}
+
+// TestUnverifiedMatrix calls every route that changes something as its owner, and as an admin, without a verified address.
+func TestUnverifiedMatrix(t *testing.T) {
+	t.Parallel()
+	var env map[string]string // of both instances, with the addresses of the providers
+	w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"), func(c *testkit.Config) { env = c.Env })
+	required := w.Instance(func(c *testkit.Config) { maps.Copy(c.Env, env) }, testkit.Env("SIGNUP_EMAIL", "required"))
+	for _, row := range matrix {
+		if strings.HasPrefix(row.route, "GET ") || slices.Contains(unverifiedMatrix, row.route) {
+			continue
+		}
+		t.Run(row.route, func(t *testing.T) {
+			for _, caller := range []int{owner, admin} {
+				if columns := strings.Fields(row.statuses); columns[caller][0] != '2' {
+					continue // not with a verified address either
+				}
+				want(t, http.StatusForbidden, required.Do(newMatrixCell(t, w, caller).request(row.route, row.body)), row.route)
+			}
+		})
 	}
 }
 

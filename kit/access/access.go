@@ -32,6 +32,15 @@ type Principal struct {
 	SessionID store.ID // of the token
 	Epoch     int64    // of the user's sessions
 	Role      Role
+
+	Restriction *Restriction // nil: none
+}
+
+// Restriction is what a user must do first, such as to verify the email address. Until then, requests fail with Err,
+// except on routes that are mounted with kit.Auth.Restricted.
+type Restriction struct {
+	Err   error
+	Reads bool // GET requests are allowed on all routes
 }
 
 // Client is where a request comes from.
@@ -50,9 +59,15 @@ func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
 // Is reports whether the caller is the user with the ID.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 
-// MayChange fails with Forbidden unless the caller is the owner or an admin.
+// MayChange fails with Forbidden unless the caller is the owner or an admin, and with the error of the restriction if the
+// caller is a restricted admin.
 func (p Principal) MayChange(owner store.ID) error {
-	if p.Is(owner) || p.IsAdmin() {
+	switch {
+	case p.Is(owner):
+		return nil
+	case p.IsAdmin() && p.Restriction != nil:
+		return p.Restriction.Err
+	case p.IsAdmin():
 		return nil
 	}
 	return apperr.New(apperr.Forbidden, "Only the owner or an admin may do this.")

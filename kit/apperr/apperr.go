@@ -17,6 +17,7 @@ const (
 	MalformedBody        Code = "malformed_body"
 	Unauthorized         Code = "unauthorized"
 	Forbidden            Code = "forbidden"
+	EmailNotVerified     Code = "email_not_verified"
 	NotFound             Code = "not_found"
 	RequestTimeout       Code = "request_timeout"
 	MethodNotAllowed     Code = "method_not_allowed"
@@ -32,7 +33,7 @@ const (
 
 // Codes lists every Code.
 var Codes = []Code{
-	ValidationFailed, MalformedBody, Unauthorized, Forbidden, NotFound, RequestTimeout,
+	ValidationFailed, MalformedBody, Unauthorized, Forbidden, EmailNotVerified, NotFound, RequestTimeout,
 	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
 	Unavailable,
 }

@@ -261,6 +261,7 @@ var statuses = map[apperr.Code]int{
 	apperr.MalformedBody:        http.StatusBadRequest,
 	apperr.Unauthorized:         http.StatusUnauthorized,
 	apperr.Forbidden:            http.StatusForbidden,
+	apperr.EmailNotVerified:     http.StatusForbidden,
 	apperr.NotFound:             http.StatusNotFound,
 	apperr.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	apperr.RequestTimeout:       http.StatusRequestTimeout,

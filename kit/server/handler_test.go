@@ -3,6 +3,7 @@ package server
 import (
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,10 +35,14 @@ const (
 	masterKey  = "the-master-key"
 	userToken  = "user-token"
 	adminToken = "admin-token"
+	newToken   = "new-token"     // of a user who may only read
+	stopped    = "stopped-token" // of an admin who may not even read
 	formType   = "application/x-www-form-urlencoded"
 )
 
 var userID = store.NewID()
+
+var errRestricted = apperr.New(apperr.EmailNotVerified, "Verify it.")
 
 // verified is a module that verifies the credentials above.
 type verified struct{ routes }
@@ -48,11 +53,18 @@ func (verified) VerifyToken(_ context.Context, token string) (access.Principal, 
 		return access.Principal{UserID: userID, Role: access.RoleUser}, nil
 	case adminToken:
 		return access.Principal{UserID: userID, Role: access.RoleAdmin}, nil
+	case newToken:
+		return access.Principal{UserID: userID, Role: access.RoleUser, Restriction: &access.Restriction{Err: errRestricted, Reads: true}}, nil
+	case stopped:
+		return access.Principal{UserID: userID, Role: access.RoleAdmin, Restriction: &access.Restriction{Err: errRestricted}}, nil
 	}
 	return access.Principal{}, access.InvalidToken()
 }
 
 func (verified) VerifyPassword(_ context.Context, _ access.Client, email, password string) (access.Principal, ratelimit.States, error) {
+	if email == "new@example.com" {
+		return access.Principal{UserID: userID, Restriction: &access.Restriction{Err: errRestricted, Reads: true}}, nil, nil
+	}
 	if email == "ada@example.com" && password == "a:b" {
 		return access.Principal{UserID: userID, Role: access.RoleUser}, nil, nil
 	}
@@ -231,6 +243,48 @@ func TestGuard(t *testing.T) {
 	bare := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/public", auth.Public, who) }, func(o *HandlerOptions) { o.Modules = []kit.Module{o.Modules[0].(verified).routes} })
 	if w := do(bare, "GET", "/public?access_token="+userToken, "", ""); w.Code != 401 {
 		t.Errorf("a service without users: %d", w.Code)
+	}
+}
+
+func TestRestriction(t *testing.T) {
+	t.Parallel()
+	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
+		for path, rule := range map[string]gin.HandlerFunc{
+			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/password": auth.Basic,
+		} {
+			r.GET(path, rule, who)
+			r.POST(path, rule, who)
+			r.POST("/restricted"+path, auth.Restricted, rule, who)
+		}
+	})
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("new@example.com:x"))
+	for _, test := range []struct {
+		path, authorization string
+		statuses            [3]int // of GET, of POST, and of POST with Restricted
+	}{
+		{"/public", newToken, [3]int{200, 403, 200}},
+		{"/public", stopped, [3]int{403, 403, 200}},
+		{"/sign-in", newToken, [3]int{200, 403, 200}},
+		{"/provider", newToken, [3]int{200, 403, 200}},
+		{"/user", newToken, [3]int{200, 403, 200}},
+		{"/user", stopped, [3]int{403, 403, 200}},
+		{"/admin", stopped, [3]int{403, 403, 200}},
+		{"/password", basic, [3]int{200, 403, 200}},
+	} {
+		if !strings.HasPrefix(test.authorization, "Basic") {
+			test.authorization = "Bearer " + test.authorization
+		}
+		for i, call := range []string{"GET ", "POST ", "POST /restricted"} {
+			method, prefix, _ := strings.Cut(call, " ")
+			w := do(s, method, prefix+test.path, "", "", "Authorization", test.authorization)
+			if w.Code != test.statuses[i] || w.Code == 403 && problem(t, w).Code != apperr.EmailNotVerified {
+				t.Errorf("%s%s, %s: %d %s, want %d", call, test.path, test.authorization, w.Code, w.Body, test.statuses[i])
+			}
+		}
+		head := do(s, "HEAD", test.path, "", "", "Authorization", test.authorization)
+		if head.Code != test.statuses[0] {
+			t.Errorf("HEAD %s, %s: %d, want %d", test.path, test.authorization, head.Code, test.statuses[0])
+		}
 	}
 }
 

@@ -178,7 +178,7 @@ func (s *Service) VerifyToken(ctx context.Context, token string) (access.Princip
 	if session.UserID != userID || !s.open(session, u) {
 		return access.Principal{}, access.InvalidToken()
 	}
-	return access.Principal{UserID: u.ID, SessionID: session.ID, Epoch: u.Epoch, Role: u.Role}, nil
+	return s.users.Principal(u, session.ID), nil
 }
 
 // open reports whether a session of a user has not ended.

@@ -102,7 +102,7 @@ func (c *controller) me(g *gin.Context) error {
 //	@Produce				json
 //	@Param					id				path		string	true	"id"
 //	@Param					If-None-Match	header		string	false	"the ETag of an earlier response"
-//	@Success				200				{object}	AnyView	"without email, role and createdAt for others"
+//	@Success				200				{object}	AnyView	"only id, name and picture for others"
 //	@Header					200				{string}	ETag	"of this representation"
 //	@Success				304				"not changed since that response"
 //	@Failure				404				{object}	rest.Problem	"not_found"

@@ -25,6 +25,8 @@ type User struct {
 	// EmailVerified reports that the account belongs to the owner of the address: it was created with an address that a
 	// provider had verified, or a password reset was completed.
 	EmailVerified bool `json:"emailVerified"`
+	// Suspended users cannot sign in. Earlier versions stored no such field.
+	Suspended bool `json:"suspended"`
 	// LinksFrom is the first epoch whose linked identities are valid.
 	LinksFrom int64 `json:"linksFrom"`
 }
@@ -80,6 +82,10 @@ type View struct {
 	Email     string      `json:"email" example:"ada@example.com"`
 	Role      access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+
+	EmailVerified bool `json:"emailVerified"` // the account belongs to the owner of the address
+	HasPassword   bool `json:"hasPassword"`   // false: the user signs in with a provider
+	Suspended     bool `json:"suspended"`     // by an admin: the user cannot sign in
 	Fields
 } //	@name	User
 
@@ -89,6 +95,10 @@ type AnyView struct {
 	Email     string      `json:"email,omitempty" extensions:"x-omitempty" example:"ada@example.com"`
 	Role      access.Role `json:"role,omitempty" swaggertype:"string" enums:"user,admin" extensions:"x-omitempty" example:"user"`
 	CreatedAt store.Time  `json:"createdAt,omitzero" swaggertype:"string" format:"date-time" extensions:"x-omitempty" example:"2026-01-02T15:04:05.678Z"`
+
+	EmailVerified bool `json:"emailVerified,omitempty" extensions:"x-omitempty"`
+	HasPassword   bool `json:"hasPassword,omitempty" extensions:"x-omitempty"`
+	Suspended     bool `json:"suspended,omitempty" extensions:"x-omitempty"`
 	Fields
 } //	@name	UserSeen
 
@@ -105,7 +115,10 @@ func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Pi
 
 // View returns the representation for the user and for admins.
 func (u User) View() View {
-	return View{ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, Role: u.Role, CreatedAt: u.CreatedAt, Fields: u.Fields}
+	return View{
+		ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, Role: u.Role, CreatedAt: u.CreatedAt,
+		EmailVerified: u.EmailVerified, HasPassword: u.HasPassword(), Suspended: u.Suspended, Fields: u.Fields,
+	}
 }
 
 func spec() listing.Spec {

@@ -16,8 +16,8 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.GET("/users/:id", auth.Public, rest.Handle(c.show))
 	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
 	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
-	r.PUT("/users/:id/password", auth.Basic, rest.Handle(c.changePassword))
-	r.DELETE("/users/:id", auth.User, rest.Handle(c.delete))
+	r.PUT("/users/:id/password", auth.Restricted, auth.Basic, rest.Handle(c.changePassword))
+	r.DELETE("/users/:id", auth.Restricted, auth.User, rest.Handle(c.delete))
 }
 
 // SignUpAuth returns the authentication of sign-up and password resets: the master key, unless PUBLIC_SIGNUP allows any

@@ -157,6 +157,9 @@ func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 
 // List returns a page of users.
 func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
+	if slices.Contains(q.Fields, "hasPassword") { // of the view; computed from the stored hash
+		q.Fields = append(slices.Clone(q.Fields), "password")
+	}
 	return listing.Run(ctx, s.users, q, func(u User) View { return s.current(u).View() })
 }
 

@@ -42,6 +42,26 @@ func TestUnknownAddressIsHashed(t *testing.T) {
 	}
 }
 
+// TestPrincipal compares the restriction of users with and without a verified address.
+func TestPrincipal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		setting              string
+		verified, restricted bool
+	}{
+		{"optional", false, false},
+		{"required", false, true},
+		{"required", true, false},
+	} {
+		s := newService(deps(t, testdb.Open(t), password.NewWeakHasher(), time.Now), Settings{SignupEmail: test.setting})
+		u, session := User{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Role: access.RoleAdmin, Epoch: 3, EmailVerified: test.verified}, store.NewID()
+		p := s.Principal(u, session)
+		if !p.Is(u.ID) || p.SessionID != session || p.Epoch != 3 || !p.IsAdmin() || (p.Restriction != nil) != test.restricted {
+			t.Errorf("SIGNUP_EMAIL=%s, verified %t: %+v", test.setting, test.verified, p)
+		}
+	}
+}
+
 // TestImportedHash signs in an imported user with a bcrypt hash, which is then replaced.
 func TestImportedHash(t *testing.T) {
 	t.Parallel()

@@ -114,7 +114,27 @@ func wrongPassword() error { return apperr.New(apperr.Unauthorized, "Email or pa
 // VerifyPassword implements access.PasswordVerifier.
 func (s *Service) VerifyPassword(ctx context.Context, client access.Client, email, pass string) (access.Principal, ratelimit.States, error) {
 	u, limits, err := s.Authenticate(ctx, client, email, pass)
-	return access.Principal{UserID: u.ID, Role: u.Role, Epoch: u.Epoch}, limits, err
+	if err != nil {
+		return access.Principal{}, limits, err
+	}
+	return s.Principal(u, store.ID{}), limits, nil
+}
+
+// Principal returns the user as the caller of a request, with a session or, if that is zero, with the password.
+func (s *Service) Principal(u User, session store.ID) access.Principal {
+	p := access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
+	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
+		p.Restriction = &unverified
+	}
+	return p
+}
+
+// emailRequired is the value of SIGNUP_EMAIL with which unverified accounts cannot change anything.
+const emailRequired = "required"
+
+var unverified = access.Restriction{
+	Err:   apperr.New(apperr.EmailNotVerified, "Verify the email address of this account first, with the link in the email. A password reset verifies it too."),
+	Reads: true,
 }
 
 // Sweep implements kit.Sweeper. It deletes the networks from which no user signed in for long.

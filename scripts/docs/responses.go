@@ -46,6 +46,7 @@ var details = map[string]string{
 	"malformed_body":         "The body is not valid JSON; the error is after byte 17.",
 	"unauthorized":           "A user token is missing. Sign in, and send the token as access_token, or in the header \"Authorization: Bearer …\".",
 	"forbidden":              "Only the owner or an admin may do this.",
+	"email_not_verified":     "Verify the email address of this account first, with the link in the email. A password reset verifies it too.",
 	"not_found":              "There is no such record.",
 	"request_timeout":        "The body arrived too slowly.",
 	"conflict":               "A record with the same value exists already.",
@@ -73,6 +74,23 @@ var common = []struct {
 	{http.StatusServiceUnavailable, "unavailable"},
 }
 
+// restrictions are the codes of the status 403 that a change by a user can have because of an access.Restriction.
+var restrictions = []string{"email_not_verified"}
+
+// addRestrictions adds the restrictions to the response of a change with a credential of a user.
+func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operation, method string) (added []string) {
+	byUser := slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool {
+		return all["UserToken"] != nil || all["BasicAuth"] != nil
+	})
+	for _, code := range restrictions {
+		if byUser && method != http.MethodGet && e.hasCode(code) {
+			e.addExample(media, op, http.StatusForbidden, code)
+			added = append(added, code)
+		}
+	}
+	return added
+}
+
 // addRejections adds the responses 400 and 401, which every operation has, also with no parameters and no required
 // credential: unknown parameters and invalid credentials are rejected.
 func (e enricher) addRejections(op *openapi3.Operation, method string) {
@@ -91,7 +109,7 @@ func (e enricher) addRejections(op *openapi3.Operation, method string) {
 }
 
 // defaultResponse adds the response "default" to an operation.
-func (e enricher) defaultResponse(op *openapi3.Operation) {
+func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
 	media.Examples = openapi3.Examples{}
 	var codes []string
@@ -103,6 +121,9 @@ func (e enricher) defaultResponse(op *openapi3.Operation) {
 	}
 	if len(codes) == 0 {
 		return
+	}
+	for _, code := range e.addRestrictions(media, op, method) {
+		codes = append(codes, "403 "+code)
 	}
 	response := openapi3.NewResponse().WithDescription("any other error: " + strings.Join(codes, ", ")).
 		WithContent(openapi3.Content{problemType: media})
@@ -120,6 +141,9 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 			r.Content = openapi3.Content{problemType: media}
 			if err := e.examples(media, op, status, *r.Description); err != nil {
 				return err
+			}
+			if status == "403" {
+				e.addRestrictions(media, op, method)
 			}
 		}
 		names := []string{"X-Request-Id"}
@@ -151,7 +175,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		}
 		r.Headers = headers
 	}
-	e.defaultResponse(op)
+	e.defaultResponse(op, method)
 	return nil
 }
 
