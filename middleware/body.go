@@ -24,9 +24,9 @@ const (
 )
 
 // BodyLimit limits the size of request bodies to SmallBody, the memory that large ones use together, and the time from the
-// header to the end of the body, of which a third is for waiting for memory. LargeBody raises the size for a route. A read beyond the size fails with
-// *http.MaxBytesError, a read after the time with os.ErrDeadlineExceeded, and one without a share of the memory with
-// Unavailable.
+// header to the end of the body, of which a third is for waiting for memory. LargeBody raises the size for a route. A read
+// beyond the size fails with *http.MaxBytesError, a read after the time with os.ErrDeadlineExceeded, and one without a
+// share of the memory with Unavailable.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
 	users := semaphore.NewWeighted(max(userBodies, 4*largest))

@@ -73,8 +73,8 @@ func (i *Idempotency) Sweep(ctx context.Context) error {
 
 // Middleware returns the middleware for a route that creates a record. It runs after authentication. A request that failed
 // without creating anything can be repeated with the same key. A replayed response is JSON, with the headers Location and
-// ETag of the first one, also after the record has changed or was deleted. If it is unknown whether the record was created, because the process or the database failed,
-// requests with the key get Conflict until the key expires.
+// ETag of the first one, also after the record has changed or was deleted. If it is unknown whether the record was created,
+// because the process or the database failed, requests with the key get Conflict until the key expires.
 func (i *Idempotency) Middleware() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		key := c.GetHeader("Idempotency-Key")

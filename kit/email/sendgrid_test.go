@@ -26,9 +26,9 @@ func sendGridSender(t *testing.T, api http.HandlerFunc) email.Sender {
 	return s
 }
 
-// TestSendGrid compares the request with Twilio's "SendGrid API reference: Mail Send" (POST /v3/mail/send) and to its OpenAPI
-// description, tsg_mail_v3.yaml in twilio/sendgrid-oai: a bearer token; personalizations and from are required; text/plain
-// comes before text/html; no value is empty; 202 without a body is success.
+// TestSendGrid compares the request with Twilio's "SendGrid API reference: Mail Send" (POST /v3/mail/send) and to its
+// OpenAPI description, tsg_mail_v3.yaml in twilio/sendgrid-oai: a bearer token; personalizations and from are required;
+// text/plain comes before text/html; no value is empty; 202 without a body is success.
 func TestSendGrid(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan map[string]any, 1)

@@ -104,42 +104,42 @@ type Collection[D store.Document] interface {
 }
 
 // Run returns the page of a collection that a query asks for. A page ends early, with a cursor, before the record with
-// which it would have more than MaxPageBytes. ValidationFailed: a page by number would end early. Unavailable: the response is large, and other large ones use the budget of
-// ctx (rest.Budget).
+// which it would have more than MaxPageBytes. ValidationFailed: a page by number would end early, or page 2 follows a first
+// page that does. Unavailable: the response is large, and other large ones use the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	sq := q.Query
 	sq.Limit++ // one more row shows whether there is a next page
-	sq.Bytes = &store.Size{Max: rest.LargeResponse}
-	var docs []D
-	var err error
+	read := c.List
 	if q.count {
+		page.Count = new(int64)
 		if q.Filter != nil {
 			sq.MaxCount = MaxCount + 1
 		}
-		page.Count = new(int64)
-		docs, *page.Count, err = c.Page(ctx, sq)
-		if q.Filter != nil && *page.Count > MaxCount {
-			*page.Count, page.CountCapped = MaxCount, true
-		}
-	} else {
-		docs, err = c.List(ctx, sq)
-	}
-	if err == nil && sq.Bytes.Exceeded() {
-		docs = nil // not in memory while the request waits
-		if err = rest.ReservePage(ctx, MaxPageBytes); err == nil {
-			sq.Bytes = &store.Size{Max: MaxPageBytes}
-			docs, err = c.List(ctx, sq)
+		read = func(ctx context.Context, sq store.Query) (docs []D, err error) {
+			docs, *page.Count, err = c.Page(ctx, sq)
+			return docs, err
 		}
 	}
-	if err == nil && q.paged && sq.Bytes.Exceeded() && len(docs) < q.Limit { // the next number would skip rows
-		err = apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf(
-			"This page has more than %d bytes of records. Use a smaller limit, leave out large fields with fields, or use after instead of page.", MaxPageBytes)})
+	docs, early, err := readPage(ctx, c, sq, read)
+	if q.Filter != nil && q.count && *page.Count > MaxCount {
+		*page.Count, page.CountCapped = MaxCount, true
+	}
+	// The next number would skip rows. The first page can be read without a number, and then ends early without an error.
+	skips := q.paged && early && len(docs) < q.Limit
+	if err == nil && q.paged && q.Skip == q.Limit && !skips {
+		first := q.Query
+		first.Skip = 0
+		_, skips, err = readPage(ctx, c, first, c.List)
 	}
 	if err != nil {
 		return page, err
 	}
-	if len(docs) > q.Limit || sq.Bytes.Exceeded() {
+	if skips {
+		return page, apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf("With page, a page must have "+
+			"at most %d bytes of records. Use a smaller limit, leave out large fields with fields, or use after instead of page.", MaxPageBytes)})
+	}
+	if len(docs) > q.Limit || early {
 		docs = docs[:min(len(docs), q.Limit)]
 		page.Next = q.cursor(reflect.ValueOf(docs[len(docs)-1]))
 	}
@@ -148,6 +148,22 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		page.Rows[i] = view(doc)
 	}
 	return page, nil
+}
+
+// readPage reads documents of at most MaxPageBytes; early is true if there are more. If they are large, it reads them again
+// after it has got a share of the budget.
+func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Query, read func(context.Context, store.Query) ([]D, error)) (
+	docs []D, early bool, err error) {
+	sq.Bytes = &store.Size{Max: rest.LargeResponse}
+	docs, err = read(ctx, sq)
+	if err == nil && sq.Bytes.Exceeded() {
+		docs = nil // not in memory while the request waits
+		if err = rest.ReservePage(ctx, MaxPageBytes); err == nil {
+			sq.Bytes = &store.Size{Max: MaxPageBytes}
+			docs, err = c.List(ctx, sq)
+		}
+	}
+	return docs, sq.Bytes.Exceeded(), err
 }
 
 // JSON returns the value to encode: p, or a page with the selected fields of the rows.

@@ -133,8 +133,8 @@ func convert[T any](t *testing.T, db store.DB, name string) (out []T) {
 	return out
 }
 
-// TestConvert changes a type again and again. A repeated conversion changes nothing, also from an integer to a decimal, which
-// is stored as an integer, too.
+// TestConvert changes a type again and again. A repeated conversion changes nothing, also from an integer to a decimal,
+// which is stored as an integer, too.
 func TestConvert(t *testing.T) {
 	t.Parallel()
 	db := open(t)

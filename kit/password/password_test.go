@@ -71,7 +71,8 @@ func TestVerifyForeignHashes(t *testing.T) {
 	}
 }
 
-// TestFlood fills the slots and the queue: the next caller is rejected immediately, and a caller that leaves frees its place.
+// TestFlood fills the slots and the queue: the next caller is rejected immediately, and a caller that leaves frees its
+// place.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	h := NewHasher()

@@ -220,8 +220,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestExempt uses up the shared counter. A guess that is exempt from it is made, also a wrong one, which counts only in its own
-// counter; one that is not is rejected.
+// TestExempt uses up the shared counter. A guess that is exempt from it is made, also a wrong one, which counts only in its
+// own counter; one that is not is rejected.
 func TestExempt(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)

@@ -38,6 +38,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
 )
@@ -83,7 +84,7 @@ type Checker interface {
 // Source describes where settings came from.
 type Source struct {
 	Created string   // the .env file that Load wrote, or ""
-	Unknown []string // names in .env that are not settings, sorted
+	Unknown []string // names in .env that are not settings, sorted. OpenTelemetry has more variables, which are not listed
 }
 
 // Entropy of a generated secret, and the minimum length in production: RFC 7518 section 3.2 requires 32 bytes for HS256.
@@ -114,7 +115,8 @@ func Load(dir string, target any) (Source, error) {
 			if err := exportUnset(name, l.viper.GetString(key)); err != nil {
 				return source, err
 			}
-		} else if _, ok := l.fields[name]; !ok {
+		}
+		if _, ok := l.fields[name]; !ok && (!strings.HasPrefix(name, "OTEL_") || l.misspelled(name)) {
 			source.Unknown = append(source.Unknown, name)
 		}
 	}
@@ -144,6 +146,11 @@ func Validate(target any) error {
 	l.validate()
 	l.check(l.target)
 	return l.err()
+}
+
+// misspelled reports whether a name has at most two other letters than a setting.
+func (l *loader) misspelled(name string) bool {
+	return slices.ContainsFunc(l.names, func(known string) bool { return levenshtein.ComputeDistance(name, known) <= 2 })
 }
 
 func exportUnset(name, value string) error {

@@ -155,10 +155,13 @@ func TestLoadExports(t *testing.T) {
 	t.Setenv("OTEL_SERVICE_NAME", "from-environment")
 	t.Setenv("OTEL_TEST_ONLY", "")
 	dir := t.TempDir()
-	write(t, dir, "API_SECRET=s\nOTEL_SERVICE_NAME=x\nOTEL_TEST_ONLY=y\n")
-	var s section
+	write(t, dir, "API_SECRET=s\nOTEL_SERVICE_NAME=x\nOTEL_TEST_ONLY=y\nOTEL_SERVCE_NAME=z\n")
+	var s struct {
+		Section section
+		Name    string `mapstructure:"OTEL_SERVICE_NAME"`
+	}
 	source, err := Load(dir, &s)
-	if err != nil || len(source.Unknown) != 0 {
+	if err != nil || !slices.Equal(source.Unknown, []string{"OTEL_SERVCE_NAME"}) {
 		t.Errorf("%+v, %v", source, err)
 	}
 	if os.Getenv("OTEL_SERVICE_NAME") != "from-environment" || os.Getenv("OTEL_TEST_ONLY") != "y" {

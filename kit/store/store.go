@@ -6,7 +6,8 @@
 //
 //   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted
 //     path ("profile.city") names a nested field. "id" names the key.
-//   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil) finds documents without the field.
+//   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil)
+//     finds documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments
 //     Meta.Version.
 //   - Strings compare by code point. Absent values sort before all others. Equal values are sorted by id, in the

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/hex"
 	stdjson "encoding/json"
 	"errors"
@@ -126,14 +125,6 @@ func ParseUUID(s string) (UUID, error) {
 		return "", fmt.Errorf("store: %.40q is not a UUID", s)
 	}
 	return UUID(s), nil
-}
-
-// NewUUID returns a random UUID (version 4).
-func NewUUID() UUID {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return UUID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 }
 
 // Object is a JSON object. As in every document, null equals absent: ParseInput removes properties that are null. Numbers

@@ -1,7 +1,9 @@
 package telemetry
 
 import (
+	"crypto/x509"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 
@@ -57,6 +59,9 @@ func (s *Settings) Check(report func(name, reason string)) {
 		if !validPairs(list.value, list.valid) {
 			report(list.name, "must list NAME=VALUE, comma-separated and percent-encoded")
 		}
+	}
+	if pem, err := os.ReadFile(s.Certificate); err == nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		report("OTEL_EXPORTER_OTLP_CERTIFICATE", "must be a file with CA certificates in PEM form")
 	}
 	ratio, err := strconv.ParseFloat(s.SamplerArg, 64)
 	if s.SamplerArg != "" && strings.HasSuffix(s.Sampler, "traceidratio") && (err != nil || !(ratio >= 0 && ratio <= 1)) {

@@ -21,6 +21,7 @@ func TestSettings(t *testing.T) {
 		"OTEL_RESOURCE_ATTRIBUTES":           func(s *Settings) { s.ResourceAttributes = "=x" },
 		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": func(s *Settings) { s.TracesProtocol = "http/json" },
 		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT":  func(s *Settings) { s.TracesTimeout = -1 },
+		"OTEL_EXPORTER_OTLP_CERTIFICATE":     func(s *Settings) { s.Certificate = "settings_test.go" },
 		"OTEL_TRACES_SAMPLER_ARG":            func(s *Settings) { s.Sampler, s.SamplerArg = "traceidratio", "2" },
 	} {
 		s := valid

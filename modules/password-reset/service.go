@@ -37,8 +37,8 @@ const tokenBytes = 32
 
 // Create sends a link to the user with the email address, unless there is no such user or the user got too many emails. It
 // responds the same for an unknown address: everything that depends on the account happens after the response.
-// ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network. Unavailable: too
-// many emails are queued. The states of the rate limits are also returned with an error.
+// ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network.
+// Unavailable: too many emails are queued. The states of the rate limits are also returned with an error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
 	if in.Link = cmp.Or(in.Link, s.links.standard); in.Link == "" {
 		return nil, apperr.Invalid(apperr.Field{
@@ -110,8 +110,8 @@ func (s *Service) Get(ctx context.Context, token string) (View, error) {
 }
 
 // Complete sets the password of the user of the reset. Only one of several concurrent calls succeeds: it begins a new epoch
-// of the user, which invalidates all resets. The user can sign in again, whatever wrong passwords were sent before. NotFound:
-// the reset is unknown, used or expired.
+// of the user, which invalidates all resets. The user can sign in again, whatever wrong passwords were sent before.
+// NotFound: the reset is unknown, used or expired.
 func (s *Service) Complete(ctx context.Context, client access.Client, token, password string) (user.User, error) {
 	r, err := s.find(ctx, token)
 	if err != nil {

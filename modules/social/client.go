@@ -149,8 +149,8 @@ func rejected() error {
 	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }
 
-// unavailable returns the error for a provider that fails. The cause is logged and must not contain a token: a *url.Error has the
-// URL with its query, and libraries quote what they cannot parse.
+// unavailable returns the error for a provider that fails. The cause is logged and must not contain a token: a *url.Error
+// has the URL with its query, and libraries quote what they cannot parse.
 func unavailable(cause error) error {
 	var withAddress *url.Error
 	if errors.As(cause, &withAddress) {

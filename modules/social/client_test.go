@@ -301,7 +301,8 @@ func testUsedCode(t *testing.T, n *internet) {
 	}
 }
 
-// testWrongSecret reports a wrong client secret as Unavailable, with the reason in the log, and not as an error of the caller.
+// testWrongSecret reports a wrong client secret as Unavailable, with the reason in the log, and not as an error of the
+// caller.
 func testWrongSecret(t *testing.T, n *internet, m method) {
 	if !m.secrets {
 		return

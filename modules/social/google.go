@@ -141,7 +141,7 @@ func (g *google) ofIDToken(ctx context.Context, issuer *discovery, proof Proof) 
 	return c.profile(), nil
 }
 
-// algorithms returns the asymmetric algorithms with which the issuer signs. The others are not verified with its public keys.
+// algorithms returns the asymmetric algorithms with which the issuer signs. Others are not verified with its public keys.
 func (d *discovery) algorithms() []string {
 	asymmetric := []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
@@ -172,7 +172,8 @@ func (w *watched) VerifySignature(ctx context.Context, token string) ([]byte, er
 	return payload, err
 }
 
-// ofAccessToken checks with tokeninfo whether the token was issued for one of our clients, and gets the profile from userinfo.
+// ofAccessToken checks with tokeninfo whether the token was issued for one of our clients, and gets the profile from
+// userinfo.
 func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token string) (Profile, error) {
 	var info struct {
 		Audience string `json:"aud"`
@@ -207,8 +208,8 @@ func (g *google) userInfo(ctx context.Context, issuer *discovery, token, subject
 	return c.profile(), nil
 }
 
-// discover fetches the discovery document once, and again after a failure (OpenID Connect Discovery section 4). An issuer may
-// end in a slash, which is not part of the document's address.
+// discover fetches the discovery document once, and again after a failure (OpenID Connect Discovery section 4). An issuer
+// may end in a slash, which is not part of the document's address.
 func (g *google) discover(ctx context.Context) (*discovery, error) {
 	if known := g.discovered.Load(); known != nil {
 		return known, nil
@@ -226,7 +227,8 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 	return g.discovered.Load(), nil
 }
 
-// blamesCode handles the errors of RFC 6749 section 5.2 and those of Google. invalid_request is our error: the secret is missing.
+// blamesCode handles the errors of RFC 6749 section 5.2 and those of Google. invalid_request is our error: the secret is
+// missing.
 func (*google) blamesCode(e *oauth2.RetrieveError) error {
 	if slices.Contains([]string{"invalid_grant", "redirect_uri_mismatch"}, e.ErrorCode) {
 		return rejected()

@@ -8,8 +8,8 @@ import (
 	"example.com/ginseng/kit/testkit/providers"
 )
 
-// fakeProvider is a provider whose access tokens are the IDs of its accounts. The rules of the service are tested with fakes,
-// so that they are tested in every project.
+// fakeProvider is a provider whose access tokens are the IDs of its accounts. The rules of the service are tested with
+// fakes, so that they are tested in every project.
 type fakeProvider struct {
 	mu      sync.Mutex
 	users   map[string]providers.User

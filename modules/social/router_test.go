@@ -29,7 +29,8 @@ var (
 	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
 )
 
-// start starts a service with clients at the providers of this project, whose names it returns. Ada and Eve have accounts there.
+// start starts a service with clients at the providers of this project, whose names it returns. Ada and Eve have accounts
+// there.
 func start(t *testing.T) (api *testkit.API, fakes map[string]providers.Fake, names []string) {
 	t.Helper()
 	api = apitest.Start(t, func(c *testkit.Config) { fakes = c.StartProviders(t).All() })

@@ -272,8 +272,8 @@ func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
 	return nil
 }
 
-// change applies the changes that decide returns for the user, if any, to the version that decide saw: if the user is changed
-// in the meantime, decide is called again.
+// change applies the changes that decide returns for the user, if any, to the version that decide saw: if the user is
+// changed in the meantime, decide is called again.
 func (s *Service) change(ctx context.Context, id store.ID, decide func(User) ([]store.Change, error)) (User, error) {
 	for {
 		u, err := s.Get(ctx, id)

@@ -72,8 +72,8 @@ const exampleMark = "x-example"
 // decimalPattern is the form of store.Decimal.
 const decimalPattern = `^-?\d{1,12}(\.\d{1,6})?$`
 
-// prepare adds the pattern of decimals, marks the examples of parameters, and removes Go packages from the names of definitions: listing.Page-Article
-// becomes ArticlePage.
+// prepare adds the pattern of decimals, marks the examples of parameters, and removes Go packages from the names of
+// definitions: listing.Page-Article becomes ArticlePage.
 func prepare(swagger []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(swagger, &doc); err != nil {

@@ -1,6 +1,6 @@
 // Command docs generates the documents of the module in the current directory:
 //
-//   - docs/swagger.json, from the annotations of controllers (swag), and docs/openapi.json, an OpenAPI 3.0 document, from that
+//   - docs/swagger.json, from the annotations of controllers (swag), and from that docs/openapi.json, in OpenAPI 3.0
 //   - .env.example, from fragments beside the settings that they describe: kit/PACKAGE/.env.example of the runtime and
 //     modules/MODULE/.env.example, .env.example.NAME
 //   - the tables of settings in docs/operations.md, if that has the markers

@@ -10,6 +10,15 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
+// regular are nouns in -o with a plural in -os, as far as flect does not know them.
+var regular = strings.Fields("combo demo euro info kilo logo macro memo promo repo solo tempo todo typo")
+
+func init() {
+	for _, noun := range regular {
+		flect.InsertPluralRule(noun, noun+"s")
+	}
+}
+
 // plural returns the English plural of a kebab-case name. A plural is its own plural.
 func plural(name string) string {
 	if len(name) == 1 {

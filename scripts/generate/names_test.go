@@ -15,6 +15,7 @@ func TestPlural(t *testing.T) {
 		"match": "matches", "quiz": "quizzes", "analysis": "analyses", "axis": "axes", "news": "news", "sheep": "sheep", "series": "series",
 		"child": "children", "woman": "women", "fireman": "firemen", "human": "humans", "wolf": "wolves", "roof": "roofs", "buzz": "buzzes",
 		"y": "ys", "topaz": "topazes", "index": "indices", "criterion": "criteria", "words": "words", "people": "people",
+		"memo": "memos", "shop-memo": "shop-memos", "memos": "memos", "logo": "logos", "repo": "repos", "todo": "todos", "tempo": "tempos",
 	} {
 		if got := plural(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

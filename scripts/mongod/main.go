@@ -13,9 +13,9 @@
 //
 //	go -C scripts/mongod run . [--listen 127.0.0.1:0] [--data DIR]
 //
-// It prints its URI (mongodb://127.0.0.1:PORT/) when it is ready, and keeps its data in a temporary directory that it removes
-// at the end, or in DIR. It sends no telemetry. SIGTERM stops `go run` but not the program that it runs: send it to a built
-// binary.
+// It prints its URI (mongodb://127.0.0.1:PORT/) when it is ready, and keeps its data in a temporary directory that it
+// removes at the end, or in DIR. It sends no telemetry. SIGTERM stops `go run` but not the program that it runs: send it to
+// a built binary.
 //
 // This is a separate module so that the server's dependencies are not the service's. To test with MongoDB, set
 // TEST_MONGODB_URI instead.

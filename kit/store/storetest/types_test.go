@@ -42,7 +42,7 @@ func testTypes(t *testing.T, open Opener) {
 		text := ascending[(i*5)%len(ascending)]
 		d := typed{
 			Meta: newDoc("").Meta, Title: text, Price: decimal(t, text), Prices: []store.Decimal{decimal(t, text)}, Day: new(store.Date("2026-01-02")),
-			Key: store.NewUUID(), Data: &data, Sizes: []int64{int64(i), 100}, State: "sold", Stock: int64(i),
+			Key: "123e4567-e89b-42d3-a456-426614174000", Data: &data, Sizes: []int64{int64(i), 100}, State: "sold", Stock: int64(i),
 		}
 		must(t, c.Insert(t.Context(), d))
 		got, err := c.Get(t.Context(), d.ID)

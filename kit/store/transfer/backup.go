@@ -64,7 +64,7 @@ func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 		return err
 	}
 	defer func() { _ = backup.Close() }()
-	// A closed pipe ends the process, so remove the file before writing. Where open files cannot be removed, it is removed later.
+	// A closed pipe ends the process, so remove the file before writing. Where open files cannot be removed, this fails.
 	_ = os.RemoveAll(dir)
 	_, err = io.Copy(h.Stdout, backup)
 	return err

@@ -14,7 +14,8 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// Open opens a new database: on the server TEST_MONGODB_URI, or on the embedded engine. It is removed at the end of the test.
+// Open opens a new database: on the server TEST_MONGODB_URI, or on the embedded engine. It is removed at the end of the
+// test.
 func Open(t testing.TB) store.DB {
 	t.Helper()
 	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")

@@ -1,4 +1,4 @@
-// Builds the service and starts it with an empty database, for the tests of scripts/checks/browser and scripts/checks/client.
+// Builds the service and starts it with an empty database, for the tests in scripts/checks/browser and scripts/checks/client.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

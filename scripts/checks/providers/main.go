@@ -3,9 +3,9 @@
 //
 //	go -C scripts/checks run ./providers [-port 9100] [-api http://localhost:9000]
 //
-// It prints settings for the service. Put them in its environment or its .env, start it, and open the address that is printed
-// last. The page is an example of a frontend's client: demo/app.js. The fake providers let you choose an account, enter a new
-// one with a verified, an unverified or no email address, or deny access.
+// It prints settings for the service. Put them in its environment or its .env, start it, and open the address that is
+// printed last. The page is an example of a frontend's client: demo/app.js. The fake providers let you choose an account,
+// enter a new one with a verified, an unverified or no email address, or deny access.
 //
 // The flags:
 //
