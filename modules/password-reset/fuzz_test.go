@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/modules/user"
 )
 
@@ -46,11 +47,11 @@ func FuzzMessage(f *testing.F) {
 		f.Add(link, "<a href=https://evil.example>")
 	}
 	origins := []string{"https://app.example.com", "http://intra.example.com:8080", "https://[::1]:8080"}
-	set := newLinks(origins, false)
+	set := emaillink.NewLinks("RESET_LINK_ORIGINS", origins, false)
 	plain := newMessage(user.User{Email: "ada@example.com", Name: "Ada"}, "https://app.example.com/", time.Hour)
 	lines := strings.Count(plain.Text, "\n")
 	f.Fuzz(func(t *testing.T, link, name string) {
-		if err := set.check(link); err != nil {
+		if _, err := set.Choose(link); err != nil {
 			var e *apperr.Error
 			if !errors.As(err, &e) || e.Code != apperr.ValidationFailed || len(e.Fields) != 1 || e.Fields[0].Param != "link" || e.Fields[0].In != "body" {
 				t.Errorf("%q: %v", link, err)
@@ -58,7 +59,7 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		for _, token := range []string{aToken, strings.Repeat("-", 43), strings.Repeat("_0", 21) + "x"} {
-			final := withToken(link, token)
+			final := emaillink.WithToken(link, token)
 			if !slices.Contains(origins, asBrowser(final)) {
 				t.Errorf("%q opens %s", final, asBrowser(final))
 			}

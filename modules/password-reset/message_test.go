@@ -10,6 +10,8 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
+const aToken = "Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cX"
+
 // texts parses HTML: the visible text, the targets of the links, and the elements.
 func texts(t *testing.T, page string) (shown string, hrefs []string, elements map[string]bool) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -32,7 +33,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		limits: d.Limits,
 		emails: d.Email,
 		ttl:    s.TTL,
-		links:  newLinks(s.LinkOrigins, d.Development),
+		links:  emaillink.NewLinks("RESET_LINK_ORIGINS", s.LinkOrigins, d.Development),
 		now:    d.Now,
 	}
 	users.OnDelete(service)

@@ -1,7 +1,6 @@
 package passwordreset
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -10,6 +9,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -22,7 +22,7 @@ type Service struct {
 	limits *ratelimit.Limiter
 	emails Queue
 	ttl    time.Duration
-	links  links
+	links  emaillink.Links
 	now    func() time.Time
 }
 
@@ -40,12 +40,7 @@ const tokenBytes = 32
 // ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network.
 // Unavailable: too many emails are queued. The states of the rate limits are also returned with an error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
-	if in.Link = cmp.Or(in.Link, s.links.standard); in.Link == "" {
-		return nil, apperr.Invalid(apperr.Field{
-			In: "body", Param: "link", Code: apperr.Required, Message: "Must be given, unless exactly one page in RESET_LINK_ORIGINS has a path.",
-		})
-	}
-	if err := s.links.check(in.Link); err != nil { // before anything is counted
+	if in.Link, err = s.links.Choose(in.Link); err != nil { // before anything is counted
 		return nil, err
 	}
 	if !client.Trusted {
@@ -72,7 +67,7 @@ func (s *Service) job(in CreateInput) email.Job {
 		if err != nil {
 			return nil, err
 		}
-		return newMessage(u, withToken(in.Link, token), s.ttl), nil
+		return newMessage(u, emaillink.WithToken(in.Link, token), s.ttl), nil
 	}
 }
 

@@ -1,6 +1,8 @@
-package passwordreset
+// Package emaillink provides the links of emails: the pages that they may lead to, and single-use tokens.
+package emaillink
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"path"
@@ -17,8 +19,9 @@ var placeholders = []string{"{token}", "%7Btoken%7D", "%7btoken%7d"}
 // line breaks, so they could see another host than url.Parse.
 const uriCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
 
-// links checks the links of emails.
-type links struct {
+// Links checks the links of emails.
+type Links struct {
+	setting   string // the name of the setting with the pages
 	pages     []allowedPage
 	localhost bool   // also allowed, at any port
 	standard  string // the link if none is given: the only page with a path, or ""
@@ -29,13 +32,14 @@ type allowedPage struct{ origin, path string } // as returned by origin; without
 
 func (p allowedPage) String() string { return p.origin + p.path }
 
-func newLinks(pages []string, localhost bool) links {
-	l := links{localhost: localhost}
+// NewLinks returns Links to the pages of a setting: with a path, that page and those below it; without, all of the origin.
+func NewLinks(setting string, pages []string, localhost bool) Links {
+	l := Links{setting: setting, localhost: localhost}
 	var withPath []string
 	for _, text := range pages {
 		u, err := url.Parse(text)
 		if err != nil {
-			continue // validated in Settings
+			continue // validated by the rule web_page
 		}
 		p := allowedPage{origin(u), strings.TrimSuffix(u.Path, "/")}
 		l.pages = append(l.pages, p)
@@ -49,12 +53,25 @@ func newLinks(pages []string, localhost bool) links {
 	return l
 }
 
+// Standard returns the link if none is given, or "" if it must be given.
+func (l Links) Standard() string { return l.standard }
+
+// Choose returns the link, or the standard link if it is "". ValidationFailed: it is missing or not allowed.
+func (l Links) Choose(link string) (string, error) {
+	if link = cmp.Or(link, l.standard); link == "" {
+		return "", apperr.Invalid(apperr.Field{
+			In: "body", Param: "link", Code: apperr.Required, Message: "Must be given, unless exactly one page in " + l.setting + " has a path.",
+		})
+	}
+	return link, l.check(link)
+}
+
 // check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages.
 // Another site must not get a token, also not from a page that redirects to an address in its query: there the token must be
 // a value of its own.
-func (l links) check(link string) error {
-	u, ok := parse(withToken(link, "x"))
-	other, _ := parse(withToken(link, "y"))
+func (l Links) check(link string) error {
+	u, ok := parse(WithToken(link, "x"))
+	other, _ := parse(WithToken(link, "y"))
 	if !ok || other == nil || origin(u) != origin(other) || !isValue(u.RawQuery, other.RawQuery) { // the placeholder is in the host or inside a value
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,
@@ -70,11 +87,11 @@ func (l links) check(link string) error {
 	}
 	return apperr.Invalid(apperr.Field{
 		In: "body", Param: "link", Code: apperr.OneOf, Expected: expected,
-		Message: "Must be at or below one of the pages in RESET_LINK_ORIGINS.",
+		Message: "Must be at or below one of the pages in " + l.setting + ".",
 	})
 }
 
-func (l links) allows(u *url.URL) bool {
+func (l Links) allows(u *url.URL) bool {
 	return l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) ||
 		slices.ContainsFunc(l.pages, func(p allowedPage) bool { return origin(u) == p.origin && (p.path == "" || isBelow(u, p.path)) })
 }
@@ -120,8 +137,8 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// withToken returns the link with the token in place of the placeholder, or as the last segment of the path.
-func withToken(link, token string) string {
+// WithToken returns the link with the token in place of the placeholder, or as the last segment of the path.
+func WithToken(link, token string) string {
 	for _, p := range placeholders {
 		if strings.Contains(link, p) {
 			return strings.ReplaceAll(link, p, token)

@@ -1,4 +1,4 @@
-package passwordreset
+package emaillink
 
 import (
 	"regexp"
@@ -13,8 +13,8 @@ const aToken = "Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cX"
 // TestCheckLink: the code "" means that the link is valid.
 func TestCheckLink(t *testing.T) {
 	t.Parallel()
-	set := newLinks([]string{"https://app.example.com", "http://Intra.example.com:8080", "https://[2001:db8::1]"}, false)
-	development := newLinks(nil, true)
+	set := NewLinks("RESET_LINK_ORIGINS", []string{"https://app.example.com", "http://Intra.example.com:8080", "https://[2001:db8::1]"}, false)
+	development := NewLinks("RESET_LINK_ORIGINS", nil, true)
 	for link, want := range map[string][2]string{ // with LinkOrigins, and in development without them
 		"https://app.example.com/reset":                            {"", "one_of"},
 		"https://app.example.com":                                  {"", "one_of"},
@@ -97,7 +97,7 @@ func TestCheckLink(t *testing.T) {
 		"https://app.example.com/{other}":         {"format", "format"},
 		`https://app.example.com/"><script>`:      {"format", "format"},
 	} {
-		for i, l := range []links{set, development} {
+		for i, l := range []Links{set, development} {
 			code, fields := "", l.check(link)
 			if fields != nil {
 				e := fields.(*apperr.Error)
@@ -119,7 +119,7 @@ func TestCheckLink(t *testing.T) {
 // TestLinkPath: a page with a path allows itself and the pages below it.
 func TestLinkPath(t *testing.T) {
 	t.Parallel()
-	l := newLinks([]string{"https://app.example.com/account/reset/", "https://x.example.com/x", "https://other.example.com"}, false)
+	l := NewLinks("RESET_LINK_ORIGINS", []string{"https://app.example.com/account/reset/", "https://x.example.com/x", "https://other.example.com"}, false)
 	for link, want := range map[string]string{
 		"https://app.example.com/account/reset":                              "",
 		"https://app.example.com/account/reset/":                             "",
@@ -178,7 +178,7 @@ func TestStandardLink(t *testing.T) {
 		{[]string{"https://a.example", "https://app.example.com/reset", "https://b.example"}, "https://app.example.com/reset"},
 		{[]string{"https://app.example.com/reset", "https://app.example.com/de/reset"}, ""},
 	} {
-		l := newLinks(test.pages, false)
+		l := NewLinks("RESET_LINK_ORIGINS", test.pages, false)
 		if l.standard != test.want || test.want != "" && l.check(l.standard) != nil {
 			t.Errorf("%v: %q, want %q", test.pages, l.standard, test.want)
 		}
@@ -201,7 +201,7 @@ func TestWithToken(t *testing.T) {
 		"https://a.example/%7Btoken%7D?b":           "https://a.example/T?b",
 		"https://a.example/%7btoken%7d":             "https://a.example/T",
 	} {
-		if got := withToken(link, "T"); got != want {
+		if got := WithToken(link, "T"); got != want {
 			t.Errorf("%s: got %s, want %s", link, got, want)
 		}
 	}
@@ -216,13 +216,13 @@ func FuzzLink(f *testing.F) {
 	} {
 		f.Add(link)
 	}
-	l := newLinks([]string{"https://app.example.com"}, false)
+	l := NewLinks("RESET_LINK_ORIGINS", []string{"https://app.example.com"}, false)
 	ours := regexp.MustCompile(`^(?i:https://app\.example\.com(:|:0*443)?)([/?#][!-~]*)?$`)
 	f.Fuzz(func(t *testing.T, link string) {
 		if l.check(link) != nil {
 			return
 		}
-		out := withToken(link, aToken)
+		out := WithToken(link, aToken)
 		if !ours.MatchString(out) || !strings.Contains(out, aToken) || strings.ContainsAny(out, "\\<>\"{}`^|") {
 			t.Errorf("%q: got %q", link, out)
 		}
