@@ -21,6 +21,6 @@ func newMessage(u user.User, link string, lifetime time.Duration) *email.Message
 // EmailPreviews implements kit.EmailPreviewer.
 func (s *Service) EmailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
-	link := "https://app.example.com/reset/" + digest("an example")[:43]
+	link := "https://app.example.com/reset/" + "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ"
 	return []email.Preview{{Name: "password-reset", Message: newMessage(ada, link, s.ttl)}}
 }

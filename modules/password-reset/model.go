@@ -1,22 +1,10 @@
 package passwordreset
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
-
-// Reset is a stored password reset. Its token is not stored.
-type Reset struct {
-	store.Meta `bson:",inline"`
-	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"` // of the user at creation; invalid in another. See user.User.
-	TokenHash  string     `json:"tokenHash"`
-	ExpiresAt  store.Time `json:"expiresAt"`
-}
 
 // CreateInput has the parameters of a new reset.
 type CreateInput struct {
@@ -34,22 +22,7 @@ type View struct {
 // Accepted is the response to a new reset. It is empty, so that it does not reveal whether the address is known.
 type Accepted struct{} //	@name	PasswordResetAccepted
 
-func storeSpec() store.Spec {
-	return store.Spec{
-		Name: "resets",
-		Indexes: []store.Index{
-			{Fields: []string{"tokenHash"}, Unique: true},
-			{Fields: []string{"userId"}},
-			{Fields: []string{"expiresAt"}},
-		},
-	}
-}
-
-// digest returns the stored form of a token. A token is random, so a fast hash is sufficient.
-func digest(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
+func storeSpec() store.Spec { return store.Spec{Name: "resets"} }
 
 // noReset returns the error for a token that is unknown, used or expired.
 func noReset() error {

@@ -7,7 +7,6 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/emaillink"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 
@@ -28,13 +27,12 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		d.Log.Warn("password resets are rejected: RESET_LINK_ORIGINS is not set, so no link is allowed in the email")
 	}
 	service := &Service{
+		Tokens: emaillink.NewTokens(d.DB, d.Now, storeSpec()),
 		users:  users,
-		resets: store.Open[Reset](d.DB, storeSpec()),
 		limits: d.Limits,
 		emails: d.Email,
 		ttl:    s.TTL,
 		links:  emaillink.NewLinks("RESET_LINK_ORIGINS", s.LinkOrigins, d.Development),
-		now:    d.Now,
 	}
 	users.OnDelete(service)
 	return &Module{Service: service, controller: &controller{service}}

@@ -2,8 +2,6 @@ package passwordreset
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -11,19 +9,17 @@ import (
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/ratelimit"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 
 // Service has the business rules of password resets.
 type Service struct {
+	*emaillink.Tokens
 	users  *user.Module
-	resets *store.Collection[Reset]
 	limits *ratelimit.Limiter
 	emails Queue
 	ttl    time.Duration
 	links  emaillink.Links
-	now    func() time.Time
 }
 
 // Rate limits.
@@ -31,9 +27,6 @@ var (
 	resetsOfAccount   = ratelimit.Rule{Name: "resets", Max: 5, Window: time.Hour}
 	requestsOfAddress = ratelimit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour}
 )
-
-// tokenBytes is the entropy of a token: 256 bits (OWASP Forgot Password Cheat Sheet).
-const tokenBytes = 32
 
 // Create sends a link to the user with the email address, unless there is no such user or the user got too many emails. It
 // responds the same for an unknown address: everything that depends on the account happens after the response.
@@ -63,7 +56,7 @@ func (s *Service) job(in CreateInput) email.Job {
 		if err != nil {
 			return nil, ignore(apperr.NotFound, err)
 		}
-		token, err := s.insert(ctx, u)
+		token, _, err := s.Issue(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
 		if err != nil {
 			return nil, err
 		}
@@ -77,18 +70,6 @@ func ignore(code apperr.Code, err error) error {
 		return nil
 	}
 	return err
-}
-
-// insert stores a reset and returns its token, of which only a digest is stored.
-func (s *Service) insert(ctx context.Context, u user.User) (token string, err error) {
-	raw := make([]byte, tokenBytes)
-	rand.Read(raw) // never fails: crypto/rand
-	token = base64.RawURLEncoding.EncodeToString(raw)
-	now := s.now()
-	return token, s.resets.Insert(ctx, Reset{
-		Meta: store.NewMeta(store.NewID(), store.At(now)), UserID: u.ID, Epoch: u.Epoch,
-		TokenHash: digest(token), ExpiresAt: store.At(now.Add(s.ttl)),
-	})
 }
 
 // Get returns the reset of a token. NotFound: it is unknown, used or expired.
@@ -124,22 +105,10 @@ func (s *Service) Complete(ctx context.Context, client access.Client, token, pas
 }
 
 // find returns the reset of a token, unless it has expired.
-func (s *Service) find(ctx context.Context, token string) (Reset, error) {
-	r, err := s.resets.First(ctx, store.Eq("tokenHash", digest(token)))
-	if err == nil && !s.now().Before(r.ExpiresAt.Time) || apperr.Is(err, apperr.NotFound) {
+func (s *Service) find(ctx context.Context, token string) (emaillink.Token, error) {
+	r, err := s.Find(ctx, token)
+	if apperr.Is(err, apperr.NotFound) {
 		err = noReset()
 	}
 	return r, err
-}
-
-// Sweep implements kit.Sweeper. It deletes expired resets.
-func (s *Service) Sweep(ctx context.Context) error {
-	_, err := s.resets.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
-	return err
-}
-
-// DeleteOf implements user.Dependent.
-func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
-	_, err := s.resets.Delete(ctx, store.Eq("userId", userID))
-	return err
 }

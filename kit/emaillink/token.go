@@ -1,0 +1,90 @@
+package emaillink
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Token is a stored token, without its secret.
+type Token struct {
+	store.Meta `bson:",inline"`
+	UserID     store.ID   `json:"userId"`
+	Epoch      int64      `json:"epoch"`   // of the user when the token was issued
+	Purpose    string     `json:"purpose"` // "" if the collection has one purpose
+	Email      string     `json:"email"`   // the address that the token is about, or ""
+	TokenHash  string     `json:"tokenHash"`
+	ExpiresAt  store.Time `json:"expiresAt"`
+}
+
+// Tokens is a collection of single-use tokens of users. Its modules check the epoch and the purpose of a token.
+type Tokens struct {
+	tokens *store.Collection[Token]
+	now    func() time.Time
+}
+
+// secretBytes is the entropy of a token: 256 bits (OWASP Forgot Password Cheat Sheet).
+const secretBytes = 32
+
+// NewTokens opens the collection of spec, and adds the indexes of tokens to it.
+func NewTokens(db store.DB, now func() time.Time, spec store.Spec) *Tokens {
+	spec.Indexes = append(spec.Indexes, store.Index{Fields: []string{"tokenHash"}, Unique: true},
+		store.Index{Fields: []string{"userId"}}, store.Index{Fields: []string{"expiresAt"}})
+	return &Tokens{tokens: store.Open[Token](db, spec), now: now}
+}
+
+// Issue stores a token that is valid for ttl and returns its secret, for WithToken, of which only a digest is stored.
+func (t *Tokens) Issue(ctx context.Context, token Token, ttl time.Duration) (secret string, stored Token, err error) {
+	raw := make([]byte, secretBytes)
+	rand.Read(raw) // never fails: crypto/rand
+	secret = base64.RawURLEncoding.EncodeToString(raw)
+	now := t.now()
+	token.Meta, token.TokenHash, token.ExpiresAt = store.NewMeta(store.NewID(), store.At(now)), digest(secret), store.At(now.Add(ttl))
+	return secret, token, t.tokens.Insert(ctx, token)
+}
+
+// Find returns the token with the secret. NotFound: it is unknown, deleted or expired.
+func (t *Tokens) Find(ctx context.Context, secret string) (Token, error) {
+	token, err := t.tokens.First(ctx, store.Eq("tokenHash", digest(secret)))
+	if err == nil && !t.now().Before(token.ExpiresAt.Time) {
+		return Token{}, store.ErrNotFound
+	}
+	return token, err
+}
+
+// Exists reports whether a token that has not expired matches the filter.
+func (t *Tokens) Exists(ctx context.Context, f store.Filter) (bool, error) {
+	_, err := t.tokens.First(ctx, store.And(f, store.Gt("expiresAt", store.At(t.now()))))
+	if apperr.Is(err, apperr.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Delete deletes the tokens that match the filter.
+func (t *Tokens) Delete(ctx context.Context, f store.Filter) error {
+	_, err := t.tokens.Delete(ctx, f)
+	return err
+}
+
+// DeleteOf deletes the tokens of a user. It implements user.Dependent.
+func (t *Tokens) DeleteOf(ctx context.Context, userID store.ID) error {
+	return t.Delete(ctx, store.Eq("userId", userID))
+}
+
+// Sweep implements kit.Sweeper. It deletes expired tokens.
+func (t *Tokens) Sweep(ctx context.Context) error {
+	return t.Delete(ctx, store.Lte("expiresAt", store.At(t.now())))
+}
+
+// digest returns the stored form of a secret. A secret is random, so a fast hash is sufficient.
+func digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
