@@ -25,6 +25,7 @@ const (
 	deleted // with the token from before
 	demoted // likewise
 	callers
+	suspended // gets the same as deleted, except where the password is right
 )
 
 // matrix has the status of each route for each caller. The body is JSON, after the replacements of matrixCell.request.
@@ -44,6 +45,7 @@ var matrix = []struct{ route, body, statuses string }{
 	{"PUT /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403"},
 	{"PATCH /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403"},
 	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403"},
+	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403"},
 	{"DELETE /users/:id", "", "401 401 204 403 204 401 403"},
 
 	{"POST /auth", "", "401 201* 401 401 401 401 401"},
@@ -120,7 +122,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 
 // unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
 var unverifiedMatrix = []string{
-	"PUT /users/:id/password", "DELETE /users/:id",
+	"PUT /users/:id/password", "DELETE /users/:id/sessions", "DELETE /users/:id",
 	"POST /auth", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
 }
@@ -146,6 +148,24 @@ func TestUnverifiedMatrix(t *testing.T) {
 	}
 }
 
+// TestSuspendedMatrix calls every route as a user who has been suspended since the token was issued.
+func TestSuspendedMatrix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"))
+	for _, row := range matrix {
+		t.Run(row.route, func(t *testing.T) {
+			status := strings.Fields(row.statuses)[deleted]
+			if row.route == "PUT /users/:id/password" {
+				status = "403" // Basic
+			}
+			got := w.Do(newMatrixCell(t, w, suspended).request(row.route, row.body))
+			if fmt.Sprint(got.Status) != status {
+				t.Errorf("status %d, want %s: %.300s", got.Status, status, got.Body)
+			}
+		})
+	}
+}
+
 // matrixCell is a call of a route by a caller.
 type matrixCell struct {
 	*world
@@ -164,6 +184,8 @@ func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
 		c.caller = w.SignUp("admin")
 	case deleted:
 		c.caller = w.DeletedUser()
+	case suspended:
+		c.caller = w.SuspendedUser()
 	case demoted:
 		c.caller = w.DemotedAdmin()
 	default:

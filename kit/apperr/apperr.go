@@ -18,6 +18,7 @@ const (
 	Unauthorized         Code = "unauthorized"
 	Forbidden            Code = "forbidden"
 	EmailNotVerified     Code = "email_not_verified"
+	Suspended            Code = "suspended"
 	NotFound             Code = "not_found"
 	RequestTimeout       Code = "request_timeout"
 	MethodNotAllowed     Code = "method_not_allowed"
@@ -33,7 +34,7 @@ const (
 
 // Codes lists every Code.
 var Codes = []Code{
-	ValidationFailed, MalformedBody, Unauthorized, Forbidden, EmailNotVerified, NotFound, RequestTimeout,
+	ValidationFailed, MalformedBody, Unauthorized, Forbidden, EmailNotVerified, Suspended, NotFound, RequestTimeout,
 	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
 	Unavailable,
 }

@@ -52,6 +52,7 @@ type Filter struct {
 	Type   Type
 	Values []string // of an Enum
 	List   bool     // the field is a list; the filter selects records whose list contains the value
+	Absent bool     // of a Bool: documents without the field count as false
 }
 
 // Spec declares the list of a resource. Names are those of the view's fields, which the document has too.

@@ -37,6 +37,7 @@ func testSpec() Spec {
 		Sort:   []string{"title", "size", "done", "createdAt"},
 		Filter: []Filter{
 			{Field: "title"}, {Field: "size", Type: Int}, {Field: "price", Type: Float}, {Field: "open", Type: Bool},
+			{Field: "shut", Type: Bool, Absent: true},
 			{Field: "createdAt", Type: Time}, {Field: "userId", Type: ID}, {Field: "role", Type: Enum, Values: []string{"user", "admin"}},
 		},
 		View: view{},
@@ -74,6 +75,11 @@ func TestParse(t *testing.T) {
 		"price[lte]=1.5":         {Sort: newest, Limit: 30, Filter: store.And(store.Lte("price", 1.5))},
 		"title=&size=+&open=&userId=&role=&createdAt[gt]=&title[ne]=&after=": {Sort: newest, Limit: 30},
 		"open=true":              {Sort: newest, Limit: 30, Filter: store.And(store.Eq("open", true))},
+		"open=false":             {Sort: newest, Limit: 30, Filter: store.And(store.Eq("open", false))},
+		"shut=true":              {Sort: newest, Limit: 30, Filter: store.And(store.Eq("shut", true))},
+		"shut[ne]=true":          {Sort: newest, Limit: 30, Filter: store.And(store.Ne("shut", true))},
+		"shut=false":             {Sort: newest, Limit: 30, Filter: store.And(store.Ne("shut", true))},
+		"shut[ne]=false":         {Sort: newest, Limit: 30, Filter: store.And(store.Eq("shut", true))},
 		"userId[ne]=" + id.Hex(): {Sort: newest, Limit: 30, Filter: store.And(store.Ne("userId", id))},
 		"createdAt[gt]=" + "2026-01-02T04:04:05.678%2B01:00": {Sort: newest, Limit: 30, Filter: store.And(store.Gt("createdAt", at))},
 	} {
@@ -287,7 +293,7 @@ func TestSpecStore(t *testing.T) {
 	for _, i := range got.Indexes {
 		names = append(names, strings.Join(i.Fields, "+"))
 	}
-	want := "title createdAt title size done price+createdAt open+createdAt userId+createdAt role+createdAt"
+	want := "title createdAt title size done price+createdAt open+createdAt shut+createdAt userId+createdAt role+createdAt"
 	if strings.Join(names, " ") != want || got.Name != "docs" || !got.Indexes[0].Unique {
 		t.Errorf("%v, want %s", names, want)
 	}

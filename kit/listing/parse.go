@@ -320,6 +320,11 @@ func (p *parser) condition(c condition) store.Filter {
 	if c.List {
 		return store.Contains(c.Field, v)
 	}
+	if c.Absent && v == (c.op == store.OpEq) {
+		return store.Eq(c.Field, true)
+	} else if c.Absent {
+		return store.Ne(c.Field, true)
+	}
 	return store.Comparison{Op: c.op, Field: c.Field, Value: v}
 }
 

@@ -262,6 +262,7 @@ var statuses = map[apperr.Code]int{
 	apperr.Unauthorized:         http.StatusUnauthorized,
 	apperr.Forbidden:            http.StatusForbidden,
 	apperr.EmailNotVerified:     http.StatusForbidden,
+	apperr.Suspended:            http.StatusForbidden,
 	apperr.NotFound:             http.StatusNotFound,
 	apperr.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	apperr.RequestTimeout:       http.StatusRequestTimeout,

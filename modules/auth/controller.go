@@ -4,10 +4,15 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/modules/user"
 )
 
-type controller struct{ service *Service }
+type controller struct {
+	service *Service
+	list    *listing.Lister
+}
 
 // signIn signs a user in.
 //
@@ -18,6 +23,7 @@ type controller struct{ service *Service }
 //	@Produce		json
 //	@Success		201	{object}	user.SignedIn
 //	@Failure		401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong, email or password is wrong"
+//	@Failure		403	{object}	rest.Problem	"suspended: the password is right, and an admin has suspended the account"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: in 15 minutes, 10 wrong passwords for an account from a network, 100 for an account, or 100 from a network without the master key"
 //	@Security		BasicAuth && MasterKey
 //	@x-tag			"Sign-in, sessions and their tokens."
@@ -63,6 +69,7 @@ func (c *controller) signOut(g *gin.Context) error {
 //	@Param			input	formData	RefreshInput	true	"the refresh token"
 //	@Success		201		{object}	user.SignedIn
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the refresh token is unknown, expired, or was used before"
+//	@Failure		403		{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 100 invalid refresh tokens from a network in 15 minutes"
 //	@Router			/auth/refresh [post]
 func (c *controller) refresh(g *gin.Context) error {
@@ -83,15 +90,24 @@ func (c *controller) refresh(g *gin.Context) error {
 //	@Summary	List my sessions
 //	@Tags		auth
 //	@Produce	json
-//	@Success	200	{object}	SessionList
+//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
+//	@Param		sort			query		string			false	"createdAt, lastUsedAt; - before a name for descending order"	default(-createdAt)
+//	@Success	200				{object}	listing.Page[SessionView]
+//	@Header		200				{string}	ETag	"of this page"
+//	@Success	304				"not changed since that response"
 //	@Security	UserToken
 //	@Router		/auth/sessions [get]
 func (c *controller) index(g *gin.Context) error {
-	list, err := c.service.List(g.Request.Context(), rest.Caller(g))
+	q, err := c.list.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
-	return rest.OK(g, list)
+	page, err := c.service.List(g.Request.Context(), rest.Caller(g), q)
+	if err != nil {
+		return err
+	}
+	return rest.Page(g, page)
 }
 
 // end ends one of the caller's sessions.
@@ -125,6 +141,29 @@ func (c *controller) end(g *gin.Context) error {
 //	@Router		/auth/sessions [delete]
 func (c *controller) endOthers(g *gin.Context) error {
 	if err := c.service.EndOthers(g.Request.Context(), rest.Caller(g)); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// endAll ends all sessions of a user.
+//
+//	@Summary		End all sessions of a user
+//	@Description	Also ends the password resets that were sent. An admin can call it for any user.
+//	@Tags			auth
+//	@Produce		json
+//	@Param			id	path	string	true	"id of the user, or me"
+//	@Success		204
+//	@Failure		403	{object}	rest.Problem	"forbidden: another user"
+//	@Failure		404	{object}	rest.Problem	"not_found"
+//	@Security		UserToken
+//	@Router			/users/{id}/sessions [delete]
+func (c *controller) endAll(g *gin.Context) error {
+	id, err := user.IDOrMe(g)
+	if err != nil {
+		return err
+	}
+	if err := c.service.EndAll(g.Request.Context(), rest.Caller(g), id); err != nil {
 		return err
 	}
 	return rest.NoContent(g)

@@ -1,6 +1,9 @@
 package auth
 
-import "example.com/ginseng/kit/store"
+import (
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
+)
 
 // Session is a stored session. It has only digests of its refresh tokens: see token.go.
 type Session struct {
@@ -41,12 +44,6 @@ type SessionView struct {
 	Current    bool       `json:"current"` // the session of this request
 } //	@name	Session
 
-// SessionList has the sessions of a user, newest first.
-type SessionList struct {
-	Rows  []SessionView `json:"rows" maxItems:"50"`
-	Count int           `json:"count" maximum:"50" example:"1"`
-} //	@name	SessionList
-
 // View returns the representation of the session. current is the session of the request.
 func (s Session) View(current store.ID) SessionView {
 	return SessionView{
@@ -54,9 +51,14 @@ func (s Session) View(current store.ID) SessionView {
 	}
 }
 
+// spec declares the list of a user's sessions. The index of storeSpec that begins with userId is sufficient for all sorts.
+func spec() listing.Spec {
+	return listing.Spec{Name: "sessions", Sort: []string{"createdAt", "lastUsedAt"}, View: SessionView{}}
+}
+
 func storeSpec() store.Spec {
 	return store.Spec{
-		Name: "sessions",
+		Name: spec().Name,
 		Indexes: []store.Index{
 			{Fields: []string{"family"}, Unique: true},
 			{Fields: []string{"userId", "createdAt"}},

@@ -4,6 +4,7 @@ package auth
 import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -25,7 +26,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		now:        d.Now,
 	}
 	users.OnDelete(service)
-	return &Module{Service: service, controller: &controller{service}}
+	return &Module{Service: service, controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }
 
 var (

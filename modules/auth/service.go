@@ -9,6 +9,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -34,7 +35,7 @@ const (
 var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
 // SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong.
-// TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the rate limits are
+// Suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the rate limits are
 // also returned with an error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
@@ -46,8 +47,11 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 }
 
 // Open opens a session for an authenticated user. If the user has too many, it ends the one whose last sign-in or refresh is
-// the oldest. Unauthorized: the user has been deleted, or all sessions have ended, since the authentication.
+// the oldest. Suspended. Unauthorized: the user has been deleted, or all sessions have ended, since the authentication.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
+	if err := u.MaySignIn(); err != nil {
+		return user.SignedIn{}, err
+	}
 	token, now := newRefreshToken(), store.At(s.now())
 	session := Session{
 		Meta: store.NewMeta(store.NewID(), now), UserID: u.ID, Epoch: u.Epoch, LastUsedAt: now, ExpiresAt: store.At(now.Add(s.refreshTTL)),
@@ -87,7 +91,7 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 
 // Refresh replaces a refresh token by the next one and a new user token. For a grace period of 30 s a replaced token
 // returns the same next token: two tabs may have used it, or the response was lost. After that its use indicates theft, and
-// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. TooManyRequests: the token is invalid, as
+// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended. TooManyRequests: the token is invalid, as
 // were too many from the client's network. The states of the rate limits are also returned with an error.
 func (s *Service) Refresh(ctx context.Context, client access.Client, text string) (user.SignedIn, ratelimit.States, error) {
 	result, err := s.refresh(ctx, text)
@@ -114,6 +118,9 @@ func (s *Service) refresh(ctx context.Context, text string) (user.SignedIn, erro
 		u, err := s.users.Get(ctx, session.UserID)
 		if err != nil {
 			return user.SignedIn{}, notFoundAs(err, invalidRefreshToken())
+		}
+		if err := u.MaySignIn(); err != nil { // the sessions have ended: say why
+			return user.SignedIn{}, err
 		}
 		if !s.open(session, u) {
 			return user.SignedIn{}, invalidRefreshToken()
@@ -194,18 +201,10 @@ func notFoundAs(err, replacement error) error {
 	return err
 }
 
-// List returns the caller's open sessions, newest first.
-func (s *Service) List(ctx context.Context, caller access.Principal) (SessionList, error) {
+// List returns a page of the caller's open sessions.
+func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Query) (listing.Page[SessionView], error) {
 	open := s.ofCaller(caller, store.Gt("expiresAt", store.At(s.now())))
-	sessions, err := s.sessions.List(ctx, store.Query{Filter: open, Sort: []store.Order{{Field: "createdAt", Desc: true}}, Limit: maxSessions})
-	if err != nil {
-		return SessionList{}, err
-	}
-	list := SessionList{Rows: make([]SessionView, len(sessions)), Count: len(sessions)}
-	for i, session := range sessions {
-		list.Rows[i] = session.View(caller.SessionID)
-	}
-	return list, nil
+	return listing.Run(ctx, s.sessions, q.Only(open), func(session Session) SessionView { return session.View(caller.SessionID) })
 }
 
 // ofCaller selects the caller's sessions of the current epoch.
@@ -231,6 +230,15 @@ func (s *Service) End(ctx context.Context, caller access.Principal, id store.ID)
 // EndOthers ends all of the caller's sessions except the current one.
 func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error {
 	_, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
+	return err
+}
+
+// EndAll ends all sessions of a user. NotFound; Forbidden: the caller is neither the user nor an admin.
+func (s *Service) EndAll(ctx context.Context, caller access.Principal, userID store.ID) error {
+	u, err := s.users.EndSessions(ctx, caller, userID)
+	if err == nil {
+		_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
+	}
 	return err
 }
 

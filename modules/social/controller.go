@@ -20,6 +20,7 @@ type controller struct{ service *Service }
 //	@Success				201			{object}	user.SignedIn
 //	@Failure				400			{object}	rest.Problem	"validation_failed: also none or several of access_token, id_token and code; malformed_body"
 //	@Failure				401			{object}	rest.Problem	"unauthorized: the provider's token or code, or the user token in the header, is rejected"
+//	@Failure				403			{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure				404			{object}	rest.Problem	"not_found: the provider is not configured"
 //	@Failure				409			{object}	rest.Problem	"conflict: no verified email address, or linking is not possible; detail explains what to do"
 //	@Failure				429			{object}	rest.Problem	"too_many_requests: 100 rejected tokens or codes from a network in 15 minutes, or 20 new users in an hour"

@@ -131,6 +131,9 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (u user.User, done bo
 	case linked:
 		return u, true, nil
 	}
+	if err := u.MaySignIn(); err != nil { // before anything changes
+		return user.User{}, false, err
+	}
 	done, err = s.attach(ctx, u, in.provider, in.profile.Subject)
 	return u, done, err
 }

@@ -53,10 +53,12 @@ func (c *controller) create(g *gin.Context) error {
 //	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"	default(-createdAt)
-//	@Param		q				query		string			false	"up to 10 words or beginnings of words in name and email"		maxlength(200)
-//	@Param		role			query		string			false	"also role[ne], role[in]"										Enums(user, admin)
-//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"			Format(date-time)
+//	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"							default(-createdAt)
+//	@Param		q				query		string			false	"up to 10 words or beginnings of words in name and email, with a readable domain too"	maxlength(200)
+//	@Param		role			query		string			false	"also role[ne], role[in]"																Enums(user, admin)
+//	@Param		emailVerified	query		bool			false	"also emailVerified[ne]"
+//	@Param		suspended		query		bool			false	"also suspended[ne]"
+//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
 //	@Header		200				{string}	ETag	"of this page"
 //	@Success	304				"not changed since that response"
@@ -127,15 +129,15 @@ func (c *controller) show(g *gin.Context) error {
 // update changes a user.
 //
 //	@Summary		Change a user
-//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, which ends the user's sessions.
+//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, and suspend the account; both end the user's sessions.
 //	@Tags			users
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			id			path		string		true	"id, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
-//	@Param			input		formData	UpdateInput	false	"what to change; another email address or role by an admin only"
+//	@Param			input		formData	UpdateInput	false	"what to change; another email address, role or suspended by an admin only"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: another user, or a role without being an admin"
+//	@Failure		403			{object}	rest.Problem	"forbidden: another user; a role or a suspension without being an admin; an admin who suspends their own account"
 //	@Failure		404			{object}	rest.Problem	"not_found"
 //	@Failure		409			{object}	rest.Problem	"conflict: the email address is in use"
 //	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
@@ -147,7 +149,7 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := idOrMe(g)
+	id, err := IDOrMe(g)
 	if err != nil {
 		return err
 	}
@@ -170,7 +172,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Param			input		formData	PasswordInput	true	"the new password"
 //	@Success		200			{object}	View
 //	@Failure		401			{object}	rest.Problem	"unauthorized: email or password is wrong"
-//	@Failure		403			{object}	rest.Problem	"forbidden: another user"
+//	@Failure		403			{object}	rest.Problem	"forbidden: another user; suspended"
 //	@Failure		404			{object}	rest.Problem	"not_found"
 //	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
@@ -181,7 +183,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := idOrMe(g)
+	id, err := IDOrMe(g)
 	if err != nil {
 		return err
 	}
@@ -207,7 +209,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 //	@Security	UserToken
 //	@Router		/users/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
-	id, err := idOrMe(g)
+	id, err := IDOrMe(g)
 	if err != nil {
 		return err
 	}
@@ -217,8 +219,8 @@ func (c *controller) delete(g *gin.Context) error {
 	return rest.NoContent(g)
 }
 
-// idOrMe returns the path parameter "id"; "me" is the caller.
-func idOrMe(g *gin.Context) (store.ID, error) {
+// IDOrMe returns the path parameter "id"; "me" is the caller.
+func IDOrMe(g *gin.Context) (store.ID, error) {
 	if g.Param("id") == "me" {
 		return rest.Caller(g).UserID, nil
 	}

@@ -49,6 +49,15 @@ func emailForms(email string) []string {
 	return forms
 }
 
+// emailWords returns a normal address with its domain in Unicode, or "" if that is the same.
+func emailWords(normal string) string {
+	local, domain := splitEmail(normal)
+	if readable, err := idna.Registration.ToUnicode(domain); err == nil && readable != domain {
+		return local + readable
+	}
+	return ""
+}
+
 // splitEmail splits an address after the last @.
 func splitEmail(email string) (local, domain string) {
 	at := strings.LastIndexByte(email, '@')

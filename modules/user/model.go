@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -14,7 +15,8 @@ import (
 type User struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	Email      string      `json:"email"` // unique; see NormalEmail
+	Email      string      `json:"email"`      // unique; see NormalEmail
+	EmailWords string      `json:"emailWords"` // the address with a readable domain, if that differs, for search
 	Name       string      `json:"name"`
 	Picture    string      `json:"picture"` // URL of an image
 	Role       access.Role `json:"role"`
@@ -36,6 +38,14 @@ const (
 	maxName    = 100 // characters
 )
 
+// MaySignIn fails with the error code Suspended if the user may not sign in. Call it after the user has proved who they are.
+func (u User) MaySignIn() error {
+	if u.Suspended {
+		return apperr.New(apperr.Suspended, "An admin has suspended this account.")
+	}
+	return nil
+}
+
 // HasPassword reports whether the user can sign in with a password.
 func (u User) HasPassword() bool { return u.Password != "" }
 
@@ -52,13 +62,15 @@ type CreateInput struct {
 	Fields
 } //	@name	UserCreate
 
-// UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current email address
-// and role are accepted from anyone.
+// UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current email
+// address, role and suspended are accepted from anyone.
 type UpdateInput struct {
 	Name    string `json:"name" validate:"max=100,plain" example:"Ada Lovelace"`
 	Picture string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
 	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // by an admin only
 	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`                       // by an admin only
+
+	Suspended bool `json:"suspended"` // by an admin only; true ends the user's sessions
 	Fields
 } //	@name	UserUpdate
 
@@ -124,10 +136,15 @@ func (u User) View() View {
 func spec() listing.Spec {
 	return listing.Spec{
 		Name:   "users",
-		Search: []string{"name", "email"},
+		Search: []string{"name", "email", "emailWords"},
 		Sort:   []string{"name", "email", "createdAt"},
-		Filter: []listing.Filter{{Field: "role", Type: listing.Enum, Values: []string{"user", "admin"}}, {Field: "createdAt", Type: listing.Time}},
-		View:   View{},
+		Filter: []listing.Filter{
+			{Field: "role", Type: listing.Enum, Values: []string{"user", "admin"}},
+			{Field: "createdAt", Type: listing.Time},
+			{Field: "emailVerified", Type: listing.Bool, Absent: true},
+			{Field: "suspended", Type: listing.Bool, Absent: true},
+		},
+		View: View{},
 	}
 }
 

@@ -114,8 +114,8 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 func (s *Service) newUser(p Profile) User {
 	email, id := NormalEmail(p.Email), store.NewID()
 	u := User{
-		Meta:    store.NewMeta(id, store.At(s.now())),
-		Email:   email,
+		Meta:  store.NewMeta(id, store.At(s.now())),
+		Email: email, EmailWords: emailWords(email),
 		Name:    cmp.Or(p.Name, defaultName(email)),
 		Picture: cmp.Or(p.Picture, s.defaultPicture(id)),
 		Role:    access.RoleUser,
@@ -164,27 +164,37 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 }
 
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
-// without being an admin; ValidationFailed: the caller changes the email address without being an admin; Conflict: the
-// address is in use; PreconditionFailed: the user is not as expected.
+// or a suspension without being an admin, or suspends their own account; ValidationFailed: the caller changes the email
+// address without being an admin; Conflict: the address is in use; PreconditionFailed: the user is not as expected.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
 		if err := mayChange(u, caller, expected); err != nil {
 			return nil, err
 		}
-		if in.Has("role") && in.Fields.Role != string(u.Role) && !caller.IsAdmin() {
+		suspends := in.Has("suspended") && in.Fields.Suspended != u.Suspended
+		switch {
+		case in.Has("role") && in.Fields.Role != string(u.Role) && !caller.IsAdmin():
 			return nil, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
+		case suspends && (!caller.IsAdmin() || caller.Is(id)):
+			return nil, apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
 		}
 		patch := in
 		patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 		patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
+		var more []store.Change
 		if in.Has("email") && NormalEmail(in.Fields.Email) != NormalEmail(u.Email) {
+			if err := s.checkEmail(ctx, caller, u, in.Fields.Email); err != nil {
+				return nil, err
+			}
 			patch.Fields.Email = NormalEmail(in.Fields.Email)
-			// A reset email to the old address must not work anymore. The epoch ends resets and sessions.
-			changes := append(patch.Changes(s.now()), store.Set("emailVerified", false), store.Inc("epoch", 1))
-			return changes, s.checkEmail(ctx, caller, u, in.Fields.Email)
+			more = []store.Change{store.Set("emailWords", emailWords(patch.Fields.Email)), store.Set("emailVerified", false)}
+		} else {
+			patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
 		}
-		patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
-		return patch.Changes(s.now()), nil
+		if more != nil || suspends { // ends sessions, and resets that were sent to the old address
+			more = append(more, store.Inc("epoch", 1))
+		}
+		return append(patch.Changes(s.now()), more...), nil
 	})
 }
 
@@ -239,6 +249,14 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	u, err := s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
 	return s.current(u), err
+}
+
+// EndSessions ends all sessions of a user, and the user's password resets. NotFound; Forbidden: the caller is neither the
+// user nor an admin.
+func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
+	return s.change(ctx, id, func(u User) ([]store.Change, error) {
+		return []store.Change{store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, caller.MayChange(u.ID)
+	})
 }
 
 // Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,

@@ -47,6 +47,7 @@ var details = map[string]string{
 	"unauthorized":           "A user token is missing. Sign in, and send the token as access_token, or in the header \"Authorization: Bearer …\".",
 	"forbidden":              "Only the owner or an admin may do this.",
 	"email_not_verified":     "Verify the email address of this account first, with the link in the email. A password reset verifies it too.",
+	"suspended":              "An admin has suspended this account.",
 	"not_found":              "There is no such record.",
 	"request_timeout":        "The body arrived too slowly.",
 	"conflict":               "A record with the same value exists already.",

@@ -1,0 +1,88 @@
+package user_test
+
+import (
+	"net/url"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+var emailRequired = testkit.Env("SIGNUP_EMAIL", "required")
+
+// TestUnverifiedAccount sends the requests of an account whose email address is not verified.
+func TestUnverifiedAccount(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, emailRequired)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	unverified := []string{`"code":"email_not_verified"`}
+	api.Run(t, []testkit.Scenario{
+		row("read", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, []string{`"emailVerified":false`}, nil),
+		row("read as admin", request{Method: "GET", Path: "/users", As: admin.Token}, 200, []string{ada.Email}, nil),
+		row("change", request{Method: "PATCH", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}, 403, unverified, nil),
+		row("change as admin", request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"name": {"Ada"}}}, 403, unverified, nil),
+		row("delete another as admin", request{Method: "DELETE", Path: "/users/" + ada.ID, As: admin.Token}, 403, unverified, nil),
+		row("sign in", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+		row("change the password", request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}}, 200, nil, nil),
+	})
+	again := api.SignIn(ada.Email, newPassword)
+	api.Run(t, []testkit.Scenario{
+		row("delete the account", request{Method: "DELETE", Path: "/users/me", As: again.Token}, 204, nil, nil),
+	})
+}
+
+// storedBefore is a user as an earlier version stored it.
+type storedBefore struct {
+	store.Meta `bson:",inline"`
+	Email      string `json:"email"`
+	Name       string `json:"name"`
+	Picture    string `json:"picture"`
+	Role       string `json:"role"`
+	Password   string `json:"password"`
+	Epoch      int64  `json:"epoch"`
+}
+
+// TestUserOfEarlierVersion lists and changes a user without the fields that this version added.
+func TestUserOfEarlierVersion(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	admin := api.SignUp("admin")
+	old := storedBefore{Meta: store.NewMeta(store.NewID(), store.At(api.Clock.Now())), Email: "old@xn--bcher-kva.example", Name: "Old", Role: "user"}
+	testkit.Insert(api, "users", old)
+	path := "/users/" + old.ID.Hex()
+	found := []string{`"count":1,`, old.ID.Hex()}
+	api.Run(t, []testkit.Scenario{
+		row("read", request{Method: "GET", Path: path, As: admin.Token}, 200, []string{`"emailVerified":false`, `"hasPassword":false`, `"suspended":false`}, nil),
+		row("not suspended", request{Method: "GET", Path: "/users?suspended=false&role=user", As: admin.Token}, 200, found, nil),
+		row("not verified", request{Method: "GET", Path: "/users?emailVerified[ne]=true&role=user", As: admin.Token}, 200, found, nil),
+		row("verified", request{Method: "GET", Path: "/users?emailVerified=true", As: admin.Token}, 200, []string{`"count":0`}, nil),
+		row("suspend", request{Method: "PATCH", Path: path, As: admin.Token, Form: url.Values{"suspended": {"true"}}}, 200, []string{`"suspended":true`}, nil),
+		row("suspended", request{Method: "GET", Path: "/users?suspended=true", As: admin.Token}, 200, found, nil),
+	})
+}
+
+// TestSearchByEmail finds users by their address, with a domain in Unicode and in ASCII.
+func TestSearchByEmail(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	admin := api.SignUp("admin")
+	create := func(email string) string {
+		t.Helper()
+		form := url.Values{"email": {email}, "password": {testkit.Password}, "name": {"N"}}
+		return api.Do(request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: form}).JSON(201)["id"].(string)
+	}
+	ada, grace := create("ada@BÜCHER.example"), create("grace@example.com")
+	api.Do(request{Method: "PATCH", Path: "/users/" + grace, As: admin.Token, Form: url.Values{"email": {"grace@bühne.example"}}}).JSON(200)
+	for q, want := range map[string]string{
+		"ada@bücher.example": ada, "büch": ada, "bucher": ada, "ada@xn--bcher-kva.example": ada, "BÜHNE": grace, "grace": grace,
+	} {
+		rows := api.Do(request{Method: "GET", Path: "/users?q=" + url.QueryEscape(q), As: admin.Token}).JSON(200)["rows"].([]any)
+		if len(rows) != 1 || rows[0].(map[string]any)["id"] != want {
+			t.Errorf("%s: %v", q, rows)
+		}
+	}
+	if rows := api.Do(request{Method: "GET", Path: "/users?fields=hasPassword", As: admin.Token}).JSON(200)["rows"].([]any); rows[0].(map[string]any)["hasPassword"] != true {
+		t.Errorf("fields=hasPassword: %v", rows)
+	}
+}
