@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store/transfer"
 )
@@ -26,11 +28,11 @@ func (p program) commands(stdout, stderr io.Writer) []command {
 	host := transfer.Host{Database: databaseURL, Collections: p.collections, Stdout: stdout, Stderr: stderr}
 	return []command{
 		{"serve", "serve HTTP until SIGINT or SIGTERM (the default command)",
-			"Serve reads the settings from the environment and from .env in the current directory; see .env.example.\n" +
-				"In development, the first start writes .env with new secrets.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
+			"Serves HTTP until SIGINT or SIGTERM, then completes the requests in progress. The settings are read from the environment\n" +
+				"and from .env in the current directory. In development, the first start writes .env with new secrets.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
 			noArgs(func(ctx context.Context) error { return p.serve(ctx, stdout, stderr) })},
 		{"healthcheck", "exit 0 if the service on this machine is ready",
-			"Healthcheck requests /readyz from the service that runs with the same HOST and PORT. It is meant for containers.\n\nExample:\n\n\t" +
+			"Requests /readyz from the service that runs with the same HOST and PORT. It is meant for containers.\n\nExample:\n\n\t" +
 				"HEALTHCHECK CMD [\"/" + p.name + "\", \"healthcheck\"]\n",
 			noArgs(healthcheck)},
 		{"migrate", "run the pending migrations of stored documents", "",
@@ -39,7 +41,7 @@ func (p program) commands(stdout, stderr io.Writer) []command {
 			func(ctx context.Context, args []string) error { return transfer.CopyCommand(ctx, args, host) }},
 		{"backup", "write the embedded database to a file while the service runs", "",
 			func(ctx context.Context, args []string) error { return transfer.BackupCommand(ctx, args, host) }},
-		{"version", "print the version", "Version prints the version of the program.\n",
+		{"version", "print the version", "Prints the version of the program.\n",
 			noArgs(func(context.Context) error {
 				_, err := fmt.Fprintln(stdout, p.name, p.version)
 				return err
@@ -87,43 +89,25 @@ func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "-
 // help lists the commands.
 func (p program) help(commands []command, w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: %s [COMMAND]\n\nThe commands are:\n\n", p.name)
+	fmt.Fprintf(&b, "Serves an HTTP API and manages its database.\n\nUsage: %s [COMMAND]\n\nThe commands are:\n\n", p.name)
 	for _, c := range commands {
 		fmt.Fprintf(&b, "\t%-12s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(&b, "\nRun %s help COMMAND for the usage of a command.\n", p.name)
+	fmt.Fprintf(&b, "\nRun %s help COMMAND for the usage of a command. The settings are in the environment and in .env.\n"+
+		"Exit codes: %d success, %d failure, %d invalid usage, %d invalid settings.\n",
+		p.name, exitOK, exitFailure, exitUsage, exitSettings)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // suggestion returns the command with the most similar name, or "".
 func suggestion(name string, commands []command) string {
-	nearest := slices.MinFunc(commands, func(a, b command) int { return cmp.Compare(distance(name, a.name), distance(name, b.name)) })
-	if distance(name, nearest.name) > len(nearest.name)/2 {
+	distance := func(c command) int { return levenshtein.ComputeDistance(name, c.name) }
+	nearest := slices.MinFunc(commands, func(a, b command) int { return cmp.Compare(distance(a), distance(b)) })
+	if distance(nearest) > len(nearest.name)/2 {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %q?)", nearest.name)
-}
-
-// distance returns the Levenshtein distance of two ASCII strings.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitution := diagonal
-			if a[i] != b[j] {
-				substitution++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitution, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // healthcheck requests /readyz from the service with the same settings.
@@ -132,13 +116,9 @@ func healthcheck(ctx context.Context) error {
 	if err := settings.LoadPart(".", &address); err != nil {
 		return err
 	}
-	host := address.Host
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
 	ctx, cancel := context.WithTimeout(ctx, headerTimeout)
 	defer cancel()
-	url := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + readyz
+	url := "http://" + net.JoinHostPort(reachable(address.Host), strconv.Itoa(address.Port)) + readyz
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

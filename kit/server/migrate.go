@@ -64,6 +64,12 @@ const migrateUsage = `Usage: %[1]s migrate [--dry-run] [--again NAME]
 Runs the pending migrations without serving; %[1]s serve runs them at start. A migration changes the stored documents of a
 module to a new form. Each is safe to interrupt and to repeat. The exit code is 1 if a migration fails.
 
+Example:
+
+	%[1]s migrate --dry-run
+
+Flags:
+
 `
 
 // migrate is the command migrate.

@@ -117,14 +117,19 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 }
 
 func (p program) logStart(logger *slog.Logger, s Settings, source settings.Source) {
-	logger.Info("starting", "version", p.version, "mode", s.Env)
+	level := slog.LevelInfo
+	if s.Env == settings.Development {
+		level = slog.LevelDebug // greeting has the same
+	}
+	ctx := context.Background()
+	logger.Log(ctx, level, "starting", "version", p.version, "mode", s.Env)
 	if source.Created != "" {
 		logger.Info("wrote a file with new secrets", "file", source.Created)
 	}
 	for _, name := range source.Unknown {
 		logger.Warn("a name in .env is not a setting; check the spelling", "name", name)
 	}
-	logger.Info("opening the database", "address", engines.Redact(s.DatabaseURL))
+	logger.Log(ctx, level, "opening the database", "address", engines.Redact(s.DatabaseURL))
 }
 
 // openDatabase opens the database without waiting for it to be available.
@@ -185,7 +190,7 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
 	}
 	listener := clientListener{opened, slowClientTimeout}
-	_, _ = fmt.Fprintf(stdout, "Server listening on http://%s, in %s mode\n", displayAddress(s.Host, listener.Addr()), s.Env)
+	_, _ = io.WriteString(stdout, greeting(s, listener.Addr(), handler.Routes()))
 	server := newHTTPServer(handler, logger)
 	server.WriteTimeout = 0 // the listener has one
 	failed := make(chan error, 1)
@@ -245,15 +250,6 @@ func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, ret
 		case <-ctx.Done():
 		}
 	}
-}
-
-// displayAddress returns the configured host with the actual port.
-func displayAddress(host string, addr net.Addr) string {
-	_, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return addr.String()
-	}
-	return net.JoinHostPort(host, port)
 }
 
 // sweep calls the Sweepers periodically until ctx ends.

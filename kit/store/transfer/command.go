@@ -31,6 +31,12 @@ was interrupted, run the same command again. No service starts on the target bef
 
 An address env:NAME is read from the environment variable NAME, so that its password is in no list of processes.
 
+Example:
+
+	ginseng copy --from sqlite:data/ginseng.db --to env:TARGET_URL
+
+Flags:
+
 `
 
 const backupUsage = `Usage: ginseng backup FILE
@@ -39,6 +45,9 @@ Writes a snapshot of the embedded database (DATABASE_URL=sqlite:PATH) to a new f
 FILE - is the standard output: docker exec ginseng ginseng backup - >FILE. To restore a backup, stop the service and
 replace the database by the file.
 
+Example:
+
+	ginseng backup ginseng-$(date +%F).db
 `
 
 // Parse parses the arguments of a command. It returns flag.ErrHelp after printing the usage for --help.

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/ginseng/kit/settings"
+)
+
+func TestGreeting(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile(".env", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addr := &net.TCPAddr{IP: net.IPv4zero, Port: 1234}
+	s := Settings{Env: settings.Development, Docs: true, APIRoot: "/api"}
+	s.Host, s.DatabaseURL = "0.0.0.0", "sqlite:data/x.db"
+	want := `Server listening on http://0.0.0.0:1234, in development mode
+  Swagger UI   http://localhost:1234/docs/
+  settings     ` + filepath.Join(dir, ".env") + `
+  data         ` + filepath.Join(dir, "data", "x.db") + `
+  first admin  . ./.env; curl http://localhost:1234/api/users -d access_token="$MASTER_KEY" -d role=admin -d email=YOU@example.com -d password=…
+`
+	if got := greeting(s, addr, []string{"POST /api/users"}); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	s.Env = settings.Production
+	if got, want := greeting(s, addr, nil), "Server listening on http://0.0.0.0:1234, in production mode\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
