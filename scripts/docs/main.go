@@ -5,11 +5,6 @@
 //     modules/MODULE/.env.example, .env.example.NAME
 //   - the tables of settings in docs/operations.md, if that has the markers
 //
-// Usage:
-//
-//	go run example.com/ginseng/scripts/docs           # write the files
-//	go run example.com/ginseng/scripts/docs -check    # write nothing; exit 1 if a file is out of date
-//
 // The flags -dir and -out write only the two API documents of another directory, for generators.
 package main
 
@@ -38,11 +33,28 @@ const (
 	openAPIFile = "docs/openapi.json"
 )
 
+const usage = `Generates the API documents, .env.example and the tables of settings of the module in the current directory.
+
+Usage: go run example.com/ginseng/scripts/docs [flags]
+
+Flags:
+  -check    write nothing; exit 1 if a file is out of date
+  -dir DIR  read the annotations of this directory; needs -out
+  -out DIR  write swagger.json and openapi.json to this directory, and nothing else
+
+Example: go run example.com/ginseng/scripts/docs -check
+
+Exit codes: 0 success, 1 failure, 2 invalid usage.
+`
+
 func main() {
-	check := flag.Bool("check", false, "write nothing; exit 1 if a file is out of date")
-	dir := flag.String("dir", "", "`directory` of the annotations; needs -out")
-	out := flag.String("out", "", "`directory` for swagger.json and openapi.json; nothing else is written")
+	check, dir, out := flag.Bool("check", false, ""), flag.String("dir", "", ""), flag.String("out", "", "")
+	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage) }
 	flag.Parse()
+	if flag.NArg() > 0 || (*dir == "") != (*out == "") {
+		flag.Usage()
+		os.Exit(2)
+	}
 	if err := run(*dir, *out, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 // call is a parsed command line.
@@ -59,7 +61,7 @@ func parseArguments(args []string) (call, error) {
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return c, err
 	} else if err != nil {
-		return c, mistakes{"flags: " + err.Error() + flagHint(flags, err)}
+		return c, mistakes{"flags: " + err.Error() + naming.FlagHint(flags, err)}
 	}
 	c.args = flags.Args()
 	flags.Visit(func(f *pflag.Flag) { c.set = append(c.set, f.Name) })
@@ -70,17 +72,6 @@ func parseArguments(args []string) (call, error) {
 	return c, nil
 }
 
-// flagHint returns a suggestion if the error is an unknown flag.
-func flagHint(flags *pflag.FlagSet, err error) string {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return ""
-	}
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return "; " + suggest("--"+unknown.GetSpecifiedName(), names)
-}
-
 // parseMethods reads a flag's comma-separated methods.
 func parseMethods(flag string, values []string, wrong *mistakes) []string {
 	var out []string
@@ -89,7 +80,7 @@ func parseMethods(flag string, values []string, wrong *mistakes) []string {
 		switch {
 		case word == "":
 		case !slices.Contains(methods, word):
-			wrong.add("flag --%s: unknown method %s; %s", flag, quote(word), suggest(word, methods))
+			wrong.add("flag --%s: unknown method %s; %s", flag, quote(word), naming.Suggest(word, methods))
 		case slices.Contains(out, word):
 			wrong.add("flag --%s: %s is given twice", flag, word)
 		default:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	trees "example.com/ginseng/scripts/internal/files"
+	"example.com/ginseng/scripts/internal/naming"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -132,7 +133,7 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 	at := func(flag, name string) int {
 		i := slices.IndexFunc(e.fields, func(f Field) bool { return f.Name == name })
 		if i < 0 {
-			wrong.add("flag --%s: there is no field %s; %s", flag, quote(name), suggest(name, e.fields.names()))
+			wrong.add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, e.fields.names()))
 		}
 		return i
 	}

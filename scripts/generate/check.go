@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 // check reports modifiers that contradict each other or the type. It writes bounds and the default in their canonical
@@ -159,7 +161,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 		}
 	case typeEnum:
 		if !slices.Contains(f.Values, value) {
-			bad("default=%s is not in the enum; %s", value, suggest(value, f.Values))
+			bad("default=%s is not in the enum; %s", value, naming.Suggest(value, f.Values))
 		}
 	}
 }

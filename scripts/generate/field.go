@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 // Field is a declared field.
@@ -192,7 +194,7 @@ func (f *Field) parseType(text string, bad func(string, ...any)) {
 		bad("the type comes first; write %s:string:%s", f.Name, text)
 		return
 	case m == nil || !known:
-		bad("unknown type %s; %s", quote(text), suggest(name, typeNames))
+		bad("unknown type %s; %s", quote(text), naming.Suggest(name, typeNames))
 		return
 	case name == typeEnum:
 		f.Values = strings.Split(inner, ",")
@@ -220,7 +222,7 @@ func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string
 	i := slices.IndexFunc(modifiers, func(m modifier) bool { return m.name == word })
 	switch {
 	case i < 0:
-		bad("unknown modifier %s; %s", quote(word), suggest(word, modifierNames))
+		bad("unknown modifier %s; %s", quote(word), naming.Suggest(word, modifierNames))
 	case modifiers[i].flag != nil && hasValue:
 		bad("%s has no value; write %s", word, word)
 	case modifiers[i].flag != nil:

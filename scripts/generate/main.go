@@ -23,9 +23,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const usage = `Usage: go run ./scripts/generate NAME FIELD… [flags]     add a resource
+const usage = `Adds a resource to a project, changes its fields, or removes it.
+
+Usage: go run ./scripts/generate NAME FIELD… [flags]     add a resource
        go run ./scripts/generate NAME [--add FIELD] [--change FIELD] [--rename OLD=NEW] [--drop FIELD]
        go run ./scripts/generate --undo NAME [flags]    remove it
+
 In a generated project: go tool generate …
 
 NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the default type is string:
@@ -53,7 +56,12 @@ Flags:
   --dry-run            print the changes without making them
   -h, --help           print this text
 
-Example: go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
+Examples:
+  go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
+  go run ./scripts/generate blog-post --add subtitle:string --rename content=body
+  go run ./scripts/generate --undo blog-post
+
+Exit codes: 0 success, 1 failure, 2 invalid usage with one line per mistake.
 `
 
 const (

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/gobuffalo/flect"
 
 	"example.com/ginseng/scripts/internal/naming"
@@ -77,18 +76,3 @@ func withArticle(words string) string {
 
 // suggestCamel returns a valid name of a field that resembles an invalid one.
 func suggestCamel(name string) string { return variableName(naming.Kebab(name, "first-name")) }
-
-// suggest returns advice for an unknown word: the nearest known one, or all of them.
-func suggest(word string, known []string) string {
-	best, least := "", 3
-	for _, candidate := range known {
-		distance := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(candidate))
-		if candidate != word && distance < least && distance < len(candidate) {
-			best, least = candidate, distance
-		}
-	}
-	if best != "" {
-		return "did you mean " + best + "?"
-	}
-	return "use one of " + strings.Join(known, ", ")
-}

@@ -63,7 +63,7 @@ func TestSuggest(t *testing.T) {
 		if want == "did you mean ?" {
 			want = "use one of string, int, float"
 		}
-		if got := suggest(word, []string{"string", "int", "float"}); got != want {
+		if got := naming.Suggest(word, []string{"string", "int", "float"}); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}

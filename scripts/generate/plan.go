@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"example.com/ginseng/scripts/internal/naming"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -166,7 +167,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 	file := path.Join("modules", name, "module.go")
 	source, err := os.ReadFile(p.path(file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, mistakes{fmt.Sprintf("name %s: %s does not exist; %s", name, file, suggest(name, p.modules))}
+		return r, mistakes{fmt.Sprintf("name %s: %s does not exist; %s", name, file, naming.Suggest(name, p.modules))}
 	}
 	if err != nil {
 		return r, err

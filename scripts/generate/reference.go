@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/ginseng/scripts/internal/naming"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -26,7 +27,7 @@ func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	case !f.IsRef():
 		bad("onDelete is only for references")
 	case !slices.Contains([]string{onRestrict, onCascade, onClear}, f.OnDelete):
-		bad("onDelete=%s is unknown; %s", f.OnDelete, suggest(f.OnDelete, []string{onRestrict, onCascade, onClear}))
+		bad("onDelete=%s is unknown; %s", f.OnDelete, naming.Suggest(f.OnDelete, []string{onRestrict, onCascade, onClear}))
 	case f.OnDelete == onClear && f.Required:
 		bad("onDelete=clear excludes required; write restrict or cascade")
 	case f.OnDelete == onCascade && f.IsList():
@@ -117,7 +118,7 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 		return
 	}
 	if !slices.Contains(p.resources, name) {
-		wrong.add("%s: unknown resource %s; %s", where, quote(name), suggest(name, p.resources))
+		wrong.add("%s: unknown resource %s; %s", where, quote(name), naming.Suggest(name, p.resources))
 		return
 	}
 	target, err := p.target(name)

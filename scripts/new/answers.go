@@ -60,6 +60,8 @@ type request struct {
 
 const commandAdd, commandRemove, commandUpgrade = "add", "remove", "upgrade"
 
+var commands = []string{commandAdd, commandRemove, commandUpgrade}
+
 // mistakes are the errors of a command line, one line each.
 type mistakes []string
 
@@ -88,7 +90,7 @@ func (c cli) parse(args []string) (request, error) {
 	if err := set.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return request{}, err
 	} else if err != nil {
-		return request{}, mistakes{err.Error()}
+		return request{}, mistakes{err.Error() + naming.FlagHint(set, err)}
 	}
 	var wrong mistakes
 	if file, _ := set.GetString("config"); file != "" {
@@ -98,12 +100,13 @@ func (c cli) parse(args []string) (request, error) {
 	set.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
 	arguments := set.Args()
 	var r request
-	if len(arguments) > 0 && slices.Contains([]string{commandAdd, commandRemove, commandUpgrade}, arguments[0]) {
+	if len(arguments) > 0 && slices.Contains(commands, arguments[0]) {
 		r = parseChange(arguments[0], arguments[1:], values, &wrong)
 	} else {
 		if len(arguments) > 1 {
-			wrong.add("expected one NAME, got %d: %s", len(arguments), strings.Join(arguments, " "))
-		} else if len(arguments) == 1 {
+			wrong.add("a new project has one NAME, and %s is not a command; %s", arguments[0], naming.Suggest(arguments[0], commands))
+		}
+		if len(arguments) > 0 {
 			values["name"] = arguments[0]
 		}
 		if c.terminal && len(wrong) == 0 && values["config"] == "" {

@@ -59,9 +59,9 @@ func TestMistakes(t *testing.T) {
 	}{
 		{"", "", []string{"NAME is missing"}},
 		{"Shop", "", []string{`name "Shop" must be`}},
-		{"a b", "", []string{"expected one NAME, got 2: a b", "NAME is missing"}},
+		{"ad b", "", []string{"a new project has one NAME, and ad is not a command; did you mean add?"}},
 		{"docs", "", []string{`name "docs" is the name of a directory`}},
-		{"shop --nothing", "", []string{"unknown flag: --nothing"}},
+		{"shop --nothing", "", []string{"unknown flag: --nothing; use one of --config, --dir, --dry-run, --module, --name, --providers, --runtime, --with, --without"}},
 		{"shop --module", "", []string{"flag needs an argument: --module"}},
 		{"shop --module shop", "", []string{`"shop" must start with a domain`}},
 		{"shop --module example.com/ginseng", "", []string{"example.com/ginseng is the runtime"}},

@@ -27,13 +27,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const usage = `Usage: go run ./scripts/new NAME [flags]
+const usage = `Creates a project from Ginseng's service, and adds, removes and upgrades its parts.
+
+Usage: go run ./scripts/new NAME [flags]
        go run ./scripts/new add COMPONENT… [--dir PROJECT]
        go run ./scripts/new remove COMPONENT… [--dir PROJECT]
        go run ./scripts/new upgrade --dir PROJECT [--runtime PATH@VERSION]
 
-In a project, write "go tool new" instead of "go run ./scripts/new".
+In a project, write "go tool new" instead of "go run ./scripts/new". Without flags, missing answers are asked at a terminal.
 
+Flags:
   --module PATH           module path of the project (example.com/NAME)
   --dir DIR               directory of the project (../NAME; for add, remove and upgrade the current directory)
   --with LIST             components: user, social, password-reset, article, policy; or all, or none (all)
@@ -42,6 +45,13 @@ In a project, write "go tool new" instead of "go run ./scripts/new".
   --runtime PATH@VERSION  depend on this module instead of a copy in third_party/ginseng
   --config FILE           read the same answers from a JSON file, or from standard input with -
   --dry-run               write nothing; list the files and show the differences
+  -h, --help              print this text
+
+Examples:
+  go run ./scripts/new shop --without article,policy --dir ../shop
+  go tool new add policy
+
+Exit codes: 0 success, 1 failure, 2 invalid usage with one line per mistake.
 `
 
 func main() {

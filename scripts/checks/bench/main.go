@@ -75,6 +75,19 @@ type options struct {
 	binary   string
 }
 
+const usage = `Measures the built service: requests per second, latency, memory and CPU time of typical requests.
+
+Usage: go -C scripts/checks run ./bench [flags]                  measure
+       go -C scripts/checks run ./bench --minutes N [flags]      run a soak test
+       go -C scripts/checks run ./bench --attacks [flags]        measure attacks
+
+Example: go -C scripts/checks run ./bench --articles 20000 --seconds 1 --rows page
+
+Exit codes: 0 success, 1 failure, 2 invalid usage.
+
+Flags:
+`
+
 // run is main without the process: it returns the exit code, 2 for wrong arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
@@ -109,6 +122,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
 	flags.IntVar(&o.articles, "articles", 1_000_000, "`number` of articles, at least 1000")
 	seconds := flags.Float64("seconds", 3, "duration of each row, in `seconds`")
 	minutes := flags.Float64("minutes", 0, "run a soak test of this many `minutes` instead")

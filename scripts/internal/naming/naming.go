@@ -1,11 +1,14 @@
-// Package naming suggests names for invalid ones.
+// Package naming suggests names for invalid and unknown ones.
 package naming
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/gobuffalo/flect"
+	"github.com/spf13/pflag"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -29,4 +32,30 @@ func Kebab(name, example string) string {
 		return out
 	}
 	return example
+}
+
+// Suggest returns advice for an unknown word: the nearest known one, or all of them.
+func Suggest(word string, known []string) string {
+	best, least := "", 3
+	for _, candidate := range known {
+		distance := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(candidate))
+		if candidate != word && distance < least && distance < len(candidate) {
+			best, least = candidate, distance
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "use one of " + strings.Join(known, ", ")
+}
+
+// FlagHint returns a suggestion if the error of pflag is an unknown flag.
+func FlagHint(flags *pflag.FlagSet, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return "; " + Suggest("--"+unknown.GetSpecifiedName(), names)
 }
