@@ -229,14 +229,21 @@ func (s *Service) End(ctx context.Context, caller access.Principal, id store.ID)
 
 // EndOthers ends all of the caller's sessions except the current one.
 func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error {
-	_, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
-	return err
+	ended, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
+	if err != nil || ended == 0 {
+		return err
+	}
+	if u, err := s.users.Get(ctx, caller.UserID); err == nil {
+		s.users.Notify(ctx, u, "All sessions of your account were ended, except the one that ended them.")
+	}
+	return nil
 }
 
 // EndAll ends all sessions of a user. NotFound; Forbidden: the caller is neither the user nor an admin.
 func (s *Service) EndAll(ctx context.Context, caller access.Principal, userID store.ID) error {
 	u, err := s.users.EndSessions(ctx, caller, userID)
 	if err == nil {
+		s.users.Notify(ctx, u, "All sessions of your account were ended.")
 		_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
 	}
 	return err

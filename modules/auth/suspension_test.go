@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"example.com/ginseng/kit/testkit"
@@ -86,4 +87,32 @@ func TestSessionPages(t *testing.T) {
 	if rows := list("fields=current")["rows"].([]any); rows[0].(map[string]any)["current"] == rows[1].(map[string]any)["current"] {
 		t.Errorf("current: %v", rows)
 	}
+}
+
+// TestNoticesOfEndedSessions checks which calls send the user an email.
+func TestNoticesOfEndedSessions(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	end := func(as, path string) {
+		t.Helper()
+		if response := api.Do(request{Method: "DELETE", Path: path, As: as}); response.Status != 204 {
+			t.Errorf("%s: %d %s", path, response.Status, response.Body)
+		}
+	}
+	received := func(event string) {
+		t.Helper()
+		if message := api.Email.Next(t); message.To != ada.Email || !strings.Contains(message.Text, event) {
+			t.Errorf("%+v, want %s", message, event)
+		}
+	}
+	end(ada.Token, "/auth/sessions") // there is no other: no email
+	signIn(api, ada.Email)
+	end(ada.Token, "/auth/sessions")
+	received("All sessions of your account were ended, except")
+	end(admin.Token, "/users/"+ada.ID+"/sessions")
+	received("All sessions of your account were ended.")
+	end(signIn(api, ada.Email).Token, "/auth")
+	api.Finish()
+	api.Email.None(t)
 }

@@ -55,6 +55,20 @@ func tokenIn(t *testing.T, text string) string {
 	return ""
 }
 
+// TestNotice completes a reset, of which the user receives a notice without a link.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	ada := api.SignUp("user")
+	path := "/password-resets/" + token(t, api, ada.Email)
+	api.Do(request{Method: "PUT", Path: path, Form: url.Values{"password": {newPassword}}}).JSON(200)
+	if message := api.Email.Next(t); message.To != ada.Email || !strings.Contains(message.Text, "The password of your account was reset.") || strings.Contains(message.Text, "http") {
+		t.Errorf("%+v", message)
+	}
+	api.Finish()
+	api.Email.None(t)
+}
+
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -100,6 +100,7 @@ func (s *Service) Complete(ctx context.Context, client access.Client, token, pas
 	if err == nil {
 		_ = s.DeleteOf(ctx, u.ID)                 // they are invalid already; Sweep deletes the rest
 		_ = s.users.ClearAttempts(ctx, client, u) // the counters expire after their window
+		s.users.Notify(ctx, u, "The password of your account was reset. All sessions and linked accounts were removed.")
 	}
 	return u, err
 }

@@ -16,6 +16,9 @@ type Identity struct {
 	Epoch int64 `json:"epoch"`
 }
 
+// displayNames are the names of the providers in emails.
+var displayNames = map[string]string{"facebook": "Facebook", "github": "GitHub", "google": "Google"}
+
 // Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. Its characters are those
 // of RFC 6749 appendix A and RFC 7636 section 4.1; these do not limit the lengths.
 type Proof struct {

@@ -31,9 +31,9 @@ var (
 
 // start starts a service with clients at the providers of this project, whose names it returns. Ada and Eve have accounts
 // there.
-func start(t *testing.T) (api *testkit.API, fakes map[string]providers.Fake, names []string) {
+func start(t *testing.T, set ...testkit.Option) (api *testkit.API, fakes map[string]providers.Fake, names []string) {
 	t.Helper()
-	api = apitest.Start(t, func(c *testkit.Config) { fakes = c.StartProviders(t).All() })
+	api = apitest.Start(t, append(set, func(c *testkit.Config) { fakes = c.StartProviders(t).All() })...)
 	for name, fake := range fakes {
 		if slices.Contains(api.Handler.Routes(), "POST /auth/"+name) {
 			names = append(names, name)
@@ -60,6 +60,35 @@ func enter(t *testing.T, api *testkit.API, provider, token, as string) signedIn 
 		t.Fatalf("%d: %s", response.Status, response.Body)
 	}
 	return result
+}
+
+// TestNotices signs up, links a second provider and unlinks it. The user receives notices of the latter two.
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	if len(names) < 2 {
+		t.Skip("this project has one provider")
+	}
+	received := func(event, provider string) {
+		t.Helper()
+		text := api.Email.Next(t).Text
+		if !strings.Contains(text, event) || !strings.Contains(strings.ToLower(text), "at "+provider) {
+			t.Errorf("%s, want %s, %s", text, event, provider)
+		}
+	}
+	first := enter(t, api, names[0], fakes[names[0]].Token(ada.ID), "") // creates the account: no email
+	enter(t, api, names[0], fakes[names[0]].Token(ada.ID), "")
+	enter(t, api, names[1], fakes[names[1]].Token(ada.ID), "") // linked by the verified address
+	received("was linked", names[1])
+	unlink := request{Method: "DELETE", Path: "/auth/identities/" + names[1], As: first.Token}
+	if response := api.Do(unlink); response.Status != 204 {
+		t.Fatalf("%d: %s", response.Status, response.Body)
+	}
+	received("was unlinked", names[1])
+	enter(t, api, names[1], fakes[names[1]].Token(ada.ID), first.Token) // linked by the token
+	received("was linked", names[1])
+	api.Finish()
+	api.Email.None(t)
 }
 
 // TestEveryProof signs one person in with a token and with a code of each provider.

@@ -44,6 +44,7 @@ type signIn struct {
 	provider string
 	profile  Profile
 	limits   ratelimit.States
+	created  bool // the user, by this sign-in
 }
 
 // SignIn opens a session for the user that the provider's account is linked to. If it is not linked, it is linked to the
@@ -135,6 +136,9 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (u user.User, done bo
 		return user.User{}, false, err
 	}
 	done, err = s.attach(ctx, u, in.provider, in.profile.Subject)
+	if done && !in.created {
+		s.users.Notify(ctx, u, "An account at "+displayNames[in.provider]+" was linked to your account. It can be used to sign in.")
+	}
 	return u, done, err
 }
 
@@ -193,6 +197,7 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done boo
 		if apperr.Is(err, apperr.Conflict) {
 			return u, false, nil
 		}
+		in.created = in.created || err == nil
 		return u, err == nil, err
 	case err == nil && !u.EmailVerified:
 		return u, false, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
@@ -269,13 +274,16 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout) // completes also if the client disconnects
 	defer cancel()
 	deleted, err := s.identities.Delete(ctx, store.Eq("id", i.ID))
-	switch {
-	case err == nil && deleted == 0:
+	if err == nil && deleted == 0 {
 		return notLinked()
-	case u.HasPassword():
-		return err
 	}
-	return s.keepOne(ctx, u, i, err)
+	if !u.HasPassword() {
+		err = s.keepOne(ctx, u, i, err)
+	}
+	if err == nil {
+		s.users.Notify(ctx, u, "The account at "+displayNames[name]+" was unlinked from your account.")
+	}
+	return err
 }
 
 // keepOne restores a deleted identity of a user without a password, unless the user has another one. If two are deleted at

@@ -42,5 +42,6 @@ func (m *Module) OnDelete(dependent Dependent) {
 var (
 	_ kit.Module              = (*Module)(nil)
 	_ kit.Sweeper             = (*Module)(nil)
+	_ kit.EmailPreviewer      = (*Module)(nil)
 	_ access.PasswordVerifier = (*Module)(nil)
 )

@@ -3,12 +3,14 @@ package user
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/reference"
@@ -26,6 +28,8 @@ type Service struct {
 	limits     *ratelimit.Limiter
 	guesses    *ratelimit.Guesses
 	digest     func(parts ...string) []byte
+	emails     *email.Queue
+	log        *slog.Logger
 	now        func() time.Time
 }
 
@@ -39,6 +43,8 @@ func newService(d kit.Deps, s Settings) *Service {
 		limits:     d.Limits,
 		guesses:    ratelimit.NewGuesses(d.Limits),
 		digest:     d.Digest,
+		emails:     d.Email,
+		log:        d.Log,
 		now:        d.Now,
 	}
 	public := func(u User) PublicView { return service.current(u).Public() }
@@ -167,7 +173,8 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 // or a suspension without being an admin, or suspends their own account; ValidationFailed: the caller changes the email
 // address without being an admin; Conflict: the address is in use; PreconditionFailed: the user is not as expected.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
-	return s.change(ctx, id, func(u User) ([]store.Change, error) {
+	var before User
+	changed, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
 		if err := mayChange(u, caller, expected); err != nil {
 			return nil, err
 		}
@@ -194,8 +201,13 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		if more != nil || suspends { // ends sessions, and resets that were sent to the old address
 			more = append(more, store.Inc("epoch", 1))
 		}
+		before = u
 		return append(patch.Changes(s.now()), more...), nil
 	})
+	if err == nil && changed.Email != before.Email {
+		s.Notify(ctx, before, addressChanged)
+	}
+	return changed, err
 }
 
 // checkEmail fails unless the caller may give the user another email address, and it is valid and free.
@@ -216,7 +228,7 @@ func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u Use
 // PreconditionFailed: the user is not as expected.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
 	var hash string
-	return s.change(ctx, id, func(u User) (changes []store.Change, err error) {
+	u, err := s.change(ctx, id, func(u User) (changes []store.Change, err error) {
 		switch {
 		case !caller.Is(id):
 			return nil, apperr.New(apperr.Forbidden, "Email and password belong to another user.")
@@ -231,6 +243,10 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 		}
 		return []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, err
 	})
+	if err == nil {
+		s.Notify(ctx, u, passwordChanged)
+	}
+	return u, err
 }
 
 // ResetPassword sets the password of a user who received a reset email. The same write ends all sessions and resets of

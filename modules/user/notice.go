@@ -1,0 +1,60 @@
+package user
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/ratelimit"
+)
+
+//go:embed emails
+var emails embed.FS
+
+var noticeEmail = email.NewTemplate(emails, "notice", EmailLayout)
+
+// notices limits the emails to an account. Further ones are not sent.
+var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
+
+// The events of this module, for Notify.
+const (
+	passwordChanged = "The password of your account was changed. All sessions have ended."
+	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
+)
+
+// Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. The email is sent
+// after the request, at most 10 an hour to an account, and none with SECURITY_NOTICES=false. An email that cannot be
+// queued is logged: the change has been made.
+func (s *Service) Notify(ctx context.Context, u User, event string) {
+	if !s.settings.SecurityNotices {
+		return
+	}
+	at := s.now()
+	err := s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
+		_, err := s.limits.Take(ctx, notices.Of(u.ID.Hex()))
+		switch {
+		case apperr.Is(err, apperr.TooManyRequests):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return newNotice(u, event, at), nil
+	})
+	if err != nil {
+		s.log.WarnContext(ctx, "security notice not sent", "user", u.ID.Hex(), "error", err)
+	}
+}
+
+func newNotice(u User, event string, at time.Time) *email.Message {
+	return noticeEmail.Message(u.Email, map[string]string{
+		"name": u.Greeting(), "event": event, "time": at.UTC().Format("2 January 2006, 15:04 UTC"),
+	})
+}
+
+// EmailPreviews implements kit.EmailPreviewer.
+func (s *Service) EmailPreviews() []email.Preview {
+	ada := User{Email: "ada@example.com", Name: "Ada Lovelace"}
+	return []email.Preview{{Name: "security-notice", Message: newNotice(ada, passwordChanged, s.now())}}
+}

@@ -1,0 +1,82 @@
+package user_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+// byDefault removes the setting that turns security notices off in tests.
+func byDefault(c *testkit.Config) { delete(c.Env, "SECURITY_NOTICES") }
+
+// changePassword changes a password to itself.
+func changePassword(t *testing.T, api *testkit.API, email string) {
+	t.Helper()
+	form := url.Values{"password": {testkit.Password}}
+	api.Do(request{Method: "PUT", Path: "/users/me/password", Email: email, Password: testkit.Password, Form: form}).JSON(200)
+}
+
+// TestNotices checks which changes of an account send its user an email, and to which address.
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, byDefault)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	change := func(as testkit.Account, name, value string) {
+		t.Helper()
+		api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: as.Token, Form: url.Values{name: {value}}}).JSON(200)
+	}
+	change(ada, "name", "Ada") // no email
+	change(admin, "email", strings.ToUpper(ada.Email))
+	changePassword(t, api, ada.Email)
+	message := api.Email.Next(t)
+	if message.To != ada.Email || !strings.Contains(message.Text, "The password of your account was changed.") || !strings.Contains(message.Text, "Hello Ada,") ||
+		!strings.Contains(message.HTML, "The password of your account was changed.") {
+		t.Errorf("%+v", message)
+	}
+	if strings.Contains(message.Text, "http") || strings.Contains(message.HTML, "href") || strings.Contains(message.HTML, "{") {
+		t.Errorf("a link or a placeholder in %s", message.HTML)
+	}
+	change(admin, "email", "new@example.com")
+	if message := api.Email.Next(t); message.To != ada.Email || !strings.Contains(message.Text, "An administrator changed the email address") || strings.Contains(message.Text, "new@") {
+		t.Errorf("the notice of the new address: %+v", message)
+	}
+	api.Finish()
+	api.Email.None(t)
+}
+
+// TestNoticesOff turns the notices off.
+func TestNoticesOff(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "false"))
+	changePassword(t, api, api.SignUp("user").Email)
+	api.Finish()
+	api.Email.None(t)
+}
+
+// TestNoticesAreLimited makes more changes in an hour than an account gets notices of. The changes succeed.
+func TestNoticesAreLimited(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, byDefault)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	for range 12 {
+		changePassword(t, api, eve.Email)
+	}
+	for range 10 {
+		if message := api.Email.Next(t); message.To != eve.Email {
+			t.Errorf("%+v", message)
+		}
+	}
+	changePassword(t, api, ada.Email)
+	if message := api.Email.Next(t); message.To != ada.Email { // another account has its own limit
+		t.Errorf("%+v", message)
+	}
+	api.Finish()
+	api.Email.None(t)
+	changePassword(t, api, eve.Email) // the queue is closed: the change succeeds without a notice
+	if lines := strings.Join(api.Log.Lines(), ""); !strings.Contains(lines, "security notice not sent") {
+		t.Error("a notice that was not sent is not logged")
+	}
+}
