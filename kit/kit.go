@@ -18,6 +18,7 @@ import (
 
 // Deps are the dependencies of every module. All fields are set.
 type Deps struct {
+	Name        string // of the service
 	DB          store.DB
 	Now         func() time.Time
 	Log         *slog.Logger

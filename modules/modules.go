@@ -8,6 +8,7 @@ import (
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/social"
+	twofactor "example.com/ginseng/modules/two-factor"
 	"example.com/ginseng/modules/user"
 )
 
@@ -16,6 +17,7 @@ type Settings struct {
 	Auth          auth.Settings
 	PasswordReset passwordreset.Settings
 	Social        social.Settings
+	TwoFactor     twofactor.Settings
 	User          user.Settings
 }
 
@@ -25,6 +27,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	sessions := auth.New(d, s.Auth, users)
 	socials := social.New(d, s.Social, users, sessions)
 	resets := passwordreset.New(d, s.PasswordReset, users)
+	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	articles := article.New(d)
 	policies := policy.New(d)
 	return []kit.Module{
@@ -32,6 +35,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		sessions,
 		socials,
 		resets,
+		factors,
 		articles,
 		policies,
 	}

@@ -16,9 +16,11 @@ const (
 	ValidationFailed     Code = "validation_failed"
 	MalformedBody        Code = "malformed_body"
 	Unauthorized         Code = "unauthorized"
+	SecondFactorRequired Code = "second_factor_required"
 	Forbidden            Code = "forbidden"
 	EmailNotVerified     Code = "email_not_verified"
 	Suspended            Code = "suspended"
+	TwoFactorRequired    Code = "two_factor_required"
 	NotFound             Code = "not_found"
 	RequestTimeout       Code = "request_timeout"
 	MethodNotAllowed     Code = "method_not_allowed"
@@ -34,7 +36,7 @@ const (
 
 // Codes lists every Code.
 var Codes = []Code{
-	ValidationFailed, MalformedBody, Unauthorized, Forbidden, EmailNotVerified, Suspended, NotFound, RequestTimeout,
+	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, EmailNotVerified, Suspended, TwoFactorRequired, NotFound, RequestTimeout,
 	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
 	Unavailable,
 }
@@ -45,6 +47,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Fields     []Field       // the invalid parameters
+	Challenge  string        // of SecondFactorRequired
 	RetryAfter time.Duration // when to try again; zero if unknown
 	Overload   bool          // Unavailable because of too much load, before anything was written
 	cause      error
@@ -77,6 +80,7 @@ const (
 	UnknownReference FieldCode = "unknown_reference" // the referenced record does not exist, or is not visible to the caller
 	FieldConflict    FieldCode = "conflict"          // with another parameter, or with another record
 	TooCommon        FieldCode = "too_common"
+	Wrong            FieldCode = "wrong" // a one-time code that does not match or was used
 	Wildcard         FieldCode = "wildcard"
 	ReadOnly         FieldCode = "read_only" // only an admin can change it
 )

@@ -249,8 +249,9 @@ type Problem struct {
 	Status    int            `json:"status" example:"400"`
 	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable, for programs
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
-	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`  // also in the log and in X-Request-Id
-	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"` // the invalid parameters
+	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // also in the log and in X-Request-Id
+	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"`    // the invalid parameters
+	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // of second_factor_required
 } //	@name	Problem
 
 const problemType = "application/problem+json"
@@ -260,9 +261,11 @@ var statuses = map[apperr.Code]int{
 	apperr.ValidationFailed:     http.StatusBadRequest,
 	apperr.MalformedBody:        http.StatusBadRequest,
 	apperr.Unauthorized:         http.StatusUnauthorized,
+	apperr.SecondFactorRequired: http.StatusUnauthorized,
 	apperr.Forbidden:            http.StatusForbidden,
 	apperr.EmailNotVerified:     http.StatusForbidden,
 	apperr.Suspended:            http.StatusForbidden,
+	apperr.TwoFactorRequired:    http.StatusForbidden,
 	apperr.NotFound:             http.StatusNotFound,
 	apperr.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	apperr.RequestTimeout:       http.StatusRequestTimeout,
@@ -292,7 +295,7 @@ func Fail(c *gin.Context, err error) {
 	}
 	header := c.Writer.Header()
 	switch e.Code {
-	case apperr.Unauthorized:
+	case apperr.Unauthorized, apperr.SecondFactorRequired:
 		header.Set("WWW-Authenticate", challenge(c))
 	case apperr.Unavailable, apperr.TooManyRequests:
 		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
@@ -304,7 +307,7 @@ func Fail(c *gin.Context, err error) {
 	}
 	p := Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
-		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields,
+		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields, Challenge: e.Challenge,
 	}
 	p.limit()
 	body, marshalErr := json.Marshal(p)

@@ -18,6 +18,7 @@ import (
 
 // DepsOptions are the parts of kit.Deps.
 type DepsOptions struct {
+	Name        string // of the service
 	DB          store.DB
 	MasterKeys  []string // sign the cursors of lists; at least one, of which the first is the key of Digest
 	Now         func() time.Time
@@ -44,7 +45,7 @@ func NewDeps(o DepsOptions) kit.Deps {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
 	return kit.Deps{
-		DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limits: limits,
+		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limits: limits,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
 	}
 }

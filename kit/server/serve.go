@@ -68,7 +68,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 		return err
 	}
 	deps := NewDeps(DepsOptions{
-		DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher(), Observer: observer,
+		Name: p.name, DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher(), Observer: observer,
 		Development: s.Env == settings.Development,
 	})
 	var draining atomic.Bool

@@ -16,7 +16,7 @@ import (
 // Deps returns dependencies for the test of a module without HTTP. Password hashes are weak, emails are discarded.
 func Deps(t testing.TB, db store.DB, now func() time.Time) kit.Deps {
 	d := server.NewDeps(server.DepsOptions{
-		DB: db, MasterKeys: []string{MasterKey}, Now: now, Log: slog.New(slog.DiscardHandler), Sender: emailtest.NewOutbox(), Hasher: password.NewWeakHasher(),
+		Name: "test", DB: db, MasterKeys: []string{MasterKey}, Now: now, Log: slog.New(slog.DiscardHandler), Sender: emailtest.NewOutbox(), Hasher: password.NewWeakHasher(),
 	})
 	t.Cleanup(func() { d.Email.Close(context.Background()) })
 	return d

@@ -135,7 +135,7 @@ func (a *API) start(options []Option) {
 	var s server.Settings
 	a.must(settings.LoadPart(dir, &s))
 	deps := server.NewDeps(server.DepsOptions{
-		DB: c.DB, MasterKeys: s.MasterKeys, Now: c.Clock.Now, Log: c.Log, Sender: c.Sender, Hasher: a.hasher, Observer: c.Observer,
+		Name: "test", DB: c.DB, MasterKeys: s.MasterKeys, Now: c.Clock.Now, Log: c.Log, Sender: c.Sender, Hasher: a.hasher, Observer: c.Observer,
 	})
 	modules, err := a.service.Modules(deps, dir)
 	a.must(err)

@@ -2,6 +2,8 @@
 package auth
 
 import (
+	"context"
+
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
@@ -24,10 +26,20 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		tokens:     access.NewTokens(s.Secret, s.TTL, d.Now),
 		refreshTTL: s.RefreshTTL,
 		now:        d.Now,
+		secret:     s.Secret,
 	}
 	users.OnDelete(service)
 	return &Module{Service: service, controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }
+
+// SecondFactor is a second factor of sign-in. Challenge returns nil for a user without one. For others it returns the error of
+// the sign-in, which says how to continue; see Service.OpenVerified.
+type SecondFactor = interface {
+	Challenge(ctx context.Context, u user.User) error
+}
+
+// SetSecondFactor makes every sign-in require the second factor. It must be called before the server starts.
+func (m *Module) SetSecondFactor(f SecondFactor) { m.secondFactor = f }
 
 var (
 	_ kit.Module           = (*Module)(nil)

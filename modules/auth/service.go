@@ -17,12 +17,14 @@ import (
 
 // Service has the business rules of sign-in and sessions.
 type Service struct {
-	users      *user.Module
-	sessions   *store.Collection[Session]
-	limits     *ratelimit.Limiter
-	tokens     *access.Tokens
-	refreshTTL time.Duration
-	now        func() time.Time
+	users        *user.Module
+	sessions     *store.Collection[Session]
+	limits       *ratelimit.Limiter
+	tokens       *access.Tokens
+	refreshTTL   time.Duration
+	now          func() time.Time
+	secret       string       // JWT_SECRET
+	secondFactor SecondFactor // can be nil
 }
 
 const (
@@ -47,8 +49,18 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 }
 
 // Open opens a session for an authenticated user. If the user has too many, it ends the one whose last sign-in or refresh is
-// the oldest. Suspended. Unauthorized: the user has been deleted, or all sessions have ended, since the authentication.
+// the oldest. Suspended. Unauthorized: the user has been deleted, or all sessions have ended, since the authentication. If the
+// user has a second factor, Open fails with its challenge.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
+	return s.insert(ctx, u, client, s.secondFactor)
+}
+
+// OpenVerified is Open after the user has proved to have the second factor.
+func (s *Service) OpenVerified(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
+	return s.insert(ctx, u, client, nil)
+}
+
+func (s *Service) insert(ctx context.Context, u user.User, client access.Client, factor SecondFactor) (user.SignedIn, error) {
 	if err := u.MaySignIn(); err != nil {
 		return user.SignedIn{}, err
 	}
@@ -61,23 +73,26 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (
 	if err := s.sessions.Insert(ctx, session); err != nil {
 		return user.SignedIn{}, err
 	}
-	if err := s.settle(context.WithoutCancel(ctx), session); err != nil { // also if the client disconnects
+	if err := s.settle(context.WithoutCancel(ctx), session, factor); err != nil { // also if the client disconnects
 		return user.SignedIn{}, err
 	}
 	return s.signedIn(u, session.ID, token)
 }
 
-// settle ends a new session if its user was deleted before the session was stored. Then it ends the user's sessions beyond
-// maxSessions. It does so after the insertion: whichever of several concurrent sign-ins comes last sees all of them.
-func (s *Service) settle(ctx context.Context, session Session) error {
+// settle ends a new session if its user was deleted before the session was stored, or has a second factor. Then it ends the
+// user's sessions beyond maxSessions. It does so after the insertion: whichever of several concurrent sign-ins comes last sees
+// all of them, and a second factor that it does not see yet ends the session when it is confirmed.
+func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
 	u, err := s.users.Get(ctx, session.UserID)
 	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != session.Epoch {
-		if _, err := s.sessions.Delete(ctx, store.Eq("id", session.ID)); err != nil {
-			return err
-		}
-		return apperr.New(apperr.Unauthorized, "The account was deleted or its password changed during the sign-in. Sign in again.")
+		err = apperr.New(apperr.Unauthorized, "The account was deleted or its password changed during the sign-in. Sign in again.")
+	} else if err == nil && factor != nil {
+		err = factor.Challenge(ctx, u)
 	}
 	if err != nil {
+		if _, deleteErr := s.sessions.Delete(ctx, store.Eq("id", session.ID)); deleteErr != nil {
+			return deleteErr
+		}
 		return err
 	}
 	others := store.And(store.Eq("userId", session.UserID), store.Ne("id", session.ID))
@@ -185,7 +200,7 @@ func (s *Service) VerifyToken(ctx context.Context, token string) (access.Princip
 	if session.UserID != userID || !s.open(session, u) {
 		return access.Principal{}, access.InvalidToken()
 	}
-	return s.users.Principal(u, session.ID), nil
+	return s.users.Principal(ctx, u, session.ID)
 }
 
 // open reports whether a session of a user has not ended.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -46,6 +47,11 @@ func (t refreshToken) next(salt string) refreshToken {
 	mac.Write([]byte(salt))
 	mac.Sum(t.secret[:0])
 	return t
+}
+
+// DeriveKey returns a key of 32 bytes for a purpose, derived from JWT_SECRET by HKDF (RFC 5869).
+func (s *Service) DeriveKey(purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, []byte(s.secret), nil, purpose, 32)
 }
 
 // digest returns the stored form of a family or a secret. They are random, so a fast hash is sufficient.

@@ -39,6 +39,12 @@ func (m *Module) OnDelete(dependent Dependent) {
 	m.dependents = append(m.dependents, dependent)
 }
 
+// Restrict registers a check that returns the restriction of a user, or nil. It runs for every request of a user and must be
+// fast. It must be called before the server starts.
+func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction, error)) {
+	m.restrict = check
+}
+
 var (
 	_ kit.Module              = (*Module)(nil)
 	_ kit.Sweeper             = (*Module)(nil)

@@ -25,6 +25,7 @@ type Service struct {
 	settings   Settings
 	hasher     kit.Hasher
 	dependents []Dependent
+	restrict   func(context.Context, User) (*access.Restriction, error) // can be nil
 	limits     *ratelimit.Limiter
 	guesses    *ratelimit.Guesses
 	digest     func(parts ...string) []byte

@@ -55,8 +55,8 @@ func TestPrincipal(t *testing.T) {
 	} {
 		s := newService(deps(t, testdb.Open(t), password.NewWeakHasher(), time.Now), Settings{SignupEmail: test.setting})
 		u, session := User{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Role: access.RoleAdmin, Epoch: 3, EmailVerified: test.verified}, store.NewID()
-		p := s.Principal(u, session)
-		if !p.Is(u.ID) || p.SessionID != session || p.Epoch != 3 || !p.IsAdmin() || (p.Restriction != nil) != test.restricted {
+		p, err := s.Principal(t.Context(), u, session)
+		if err != nil || !p.Is(u.ID) || p.SessionID != session || p.Epoch != 3 || !p.IsAdmin() || (p.Restriction != nil) != test.restricted {
 			t.Errorf("SIGNUP_EMAIL=%s, verified %t: %+v", test.setting, test.verified, p)
 		}
 	}

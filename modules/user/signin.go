@@ -120,16 +120,22 @@ func (s *Service) VerifyPassword(ctx context.Context, client access.Client, emai
 	if err != nil {
 		return access.Principal{}, limits, err
 	}
-	return s.Principal(u, store.ID{}), limits, nil
+	p, err := s.Principal(ctx, u, store.ID{})
+	return p, limits, err
 }
 
 // Principal returns the user as the caller of a request, with a session or, if that is zero, with the password.
-func (s *Service) Principal(u User, session store.ID) access.Principal {
-	p := access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
+func (s *Service) Principal(ctx context.Context, u User, session store.ID) (p access.Principal, err error) {
+	p = access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
 	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
 		p.Restriction = &unverified
 	}
-	return p
+	if s.restrict != nil {
+		if r, restrictErr := s.restrict(ctx, u); r != nil || restrictErr != nil {
+			p.Restriction, err = r, restrictErr
+		}
+	}
+	return p, err
 }
 
 // emailRequired is the value of SIGNUP_EMAIL with which unverified accounts cannot change anything.

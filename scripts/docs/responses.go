@@ -45,9 +45,11 @@ var details = map[string]string{
 	"validation_failed":      "Some parameters are not valid; errors lists each of them.",
 	"malformed_body":         "The body is not valid JSON; the error is after byte 17.",
 	"unauthorized":           "A user token is missing. Sign in, and send the token as access_token, or in the header \"Authorization: Bearer …\".",
+	"second_factor_required": "Send challenge with a code to POST /auth/second-factor.",
 	"forbidden":              "Only the owner or an admin may do this.",
 	"email_not_verified":     "Verify the email address of this account first, with the link in the email. A password reset verifies it too.",
 	"suspended":              "An admin has suspended this account.",
+	"two_factor_required":    "Admins must enrol in two-factor sign-in first: POST /users/me/two-factor.",
 	"not_found":              "There is no such record.",
 	"request_timeout":        "The body arrived too slowly.",
 	"conflict":               "A record with the same value exists already.",
@@ -75,21 +77,35 @@ var common = []struct {
 	{http.StatusServiceUnavailable, "unavailable"},
 }
 
-// restrictions are the codes of the status 403 that a change by a user can have because of an access.Restriction.
-var restrictions = []string{"email_not_verified"}
+// restrictions are the codes of the status 403 that a request of a user can have because of an access.Restriction.
+var restrictions = []struct {
+	code  string
+	reads bool   // not only changes
+	path  string // only in a document with this path; "" for all
+}{
+	{code: "email_not_verified"},
+	{code: "two_factor_required", reads: true, path: "/users/me/two-factor"},
+}
 
-// addRestrictions adds the restrictions to the response of a change with a credential of a user.
+// addRestrictions adds the restrictions to the response of a request with a credential of a user.
 func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operation, method string) (added []string) {
 	byUser := slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool {
 		return all["UserToken"] != nil || all["BasicAuth"] != nil
 	})
-	for _, code := range restrictions {
-		if byUser && method != http.MethodGet && e.hasCode(code) {
-			e.addExample(media, op, http.StatusForbidden, code)
-			added = append(added, code)
+	for _, r := range restrictions {
+		applies := (r.reads || method != http.MethodGet) && (r.path == "" || e.doc.Paths.Value(r.path) != nil)
+		if byUser && applies && e.hasCode(r.code) {
+			e.addExample(media, op, http.StatusForbidden, r.code)
+			added = append(added, r.code)
 		}
 	}
 	return added
+}
+
+// isSignIn reports whether an operation returns tokens to a caller with a password or a provider's account.
+func (e enricher) isSignIn(op *openapi3.Operation) bool {
+	created := op.Responses.Value("201")
+	return created != nil && len(*op.Security) > 0 && created.Value.Content["application/json"].Schema.Ref == "#/components/schemas/AuthResult"
 }
 
 // addRejections adds the responses 400 and 401, which every operation has, also with no parameters and no required
@@ -143,8 +159,11 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 			if err := e.examples(media, op, status, *r.Description); err != nil {
 				return err
 			}
-			if status == "403" {
+			switch {
+			case status == "403":
 				e.addRestrictions(media, op, method)
+			case status == "401" && e.isSignIn(op) && e.doc.Paths.Value("/auth/second-factor") != nil:
+				e.addExample(media, op, http.StatusUnauthorized, "second_factor_required")
 			}
 		}
 		names := []string{"X-Request-Id"}
@@ -217,7 +236,10 @@ func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, 
 		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code,
 		"detail": details[code], "requestId": "5f0e8c1b9d3a47e2a6c4",
 	}
-	if code == "validation_failed" {
+	switch code {
+	case "second_factor_required":
+		problem["challenge"] = "Zk3n0cXGk2…"
+	case "validation_failed":
 		problem["errors"] = []any{e.invalidParameter(op)}
 		media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
 		return

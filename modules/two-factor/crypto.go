@@ -1,0 +1,107 @@
+package twofactor
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"example.com/ginseng/kit/store"
+)
+
+const (
+	keyPurpose        = "two-factor" // of the derived keys
+	recoveryCodes     = 10
+	recoveryCodeChars = 16 // of 5 bits: a fast hash is sufficient for 80 random bits
+)
+
+var encoding = base64.RawURLEncoding
+
+// keys encrypt with AES-256-GCM. The first one encrypts, all of them decrypt.
+type keys []cipher.AEAD
+
+// newKeys returns the keys that are derived from secrets, and then last, which is derived already.
+func newKeys(secrets []string, last []byte) (k keys, err error) {
+	add := func(key []byte) {
+		var block cipher.Block
+		if block, err = aes.NewCipher(key); err != nil {
+			return
+		}
+		var aead cipher.AEAD
+		aead, err = cipher.NewGCMWithRandomNonce(block)
+		k = append(k, aead)
+	}
+	for _, secret := range secrets {
+		key, err := hkdf.Key(sha256.New, []byte(secret), nil, keyPurpose, 32)
+		if err != nil {
+			return nil, err
+		}
+		add(key)
+	}
+	add(last)
+	return k, err
+}
+
+// seal encrypts data for one use: open fails for another.
+func (k keys) seal(use string, data []byte) string {
+	return encoding.EncodeToString(k[0].Seal(nil, nil, data, []byte(use)))
+}
+
+// open decrypts what seal returned. current reports whether the first key encrypted it.
+func (k keys) open(use, sealed string) (data []byte, current, ok bool) {
+	raw, err := encoding.DecodeString(sealed)
+	for i, key := range k {
+		if data, openErr := key.Open(nil, nil, raw, []byte(use)); err == nil && openErr == nil {
+			return data, i == 0, true
+		}
+	}
+	return nil, false, false
+}
+
+// challenge proves that its user has signed in with a password or a provider. It is encrypted, not stored.
+type challenge struct {
+	UserID  store.ID
+	Epoch   int64 // of the user: a password change ends the challenge
+	Expires int64 // Unix time in milliseconds
+}
+
+const challengeUse = "challenge"
+
+func (c challenge) seal(k keys) string {
+	var data bytes.Buffer
+	_ = binary.Write(&data, binary.BigEndian, c) // a buffer does not fail
+	return k.seal(challengeUse, data.Bytes())
+}
+
+// openChallenge decrypts a challenge, unless it has expired.
+func openChallenge(k keys, sealed string, now time.Time) (c challenge, ok bool) {
+	data, _, ok := k.open(challengeUse, sealed)
+	if ok {
+		_, err := binary.Decode(data, binary.BigEndian, &c)
+		ok = err == nil && now.UnixMilli() < c.Expires
+	}
+	return c, ok
+}
+
+// newRecoveryCodes returns new codes of a user such as abcd-efgh-ijkl-mnop, and their digests.
+func newRecoveryCodes(userID store.ID) (codes, digests []string) {
+	for range recoveryCodes {
+		s := strings.ToLower(rand.Text()[:recoveryCodeChars])
+		code := s[:4] + "-" + s[4:8] + "-" + s[8:12] + "-" + s[12:]
+		codes, digests = append(codes, code), append(digests, recoveryDigest(userID, code))
+	}
+	return codes, digests
+}
+
+// recoveryDigest returns the stored form of a recovery code. Case, spaces and hyphens do not matter.
+func recoveryDigest(userID store.ID, code string) string {
+	sum := sha256.Sum256([]byte(userID.Hex() + strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))))
+	return hex.EncodeToString(sum[:])
+}

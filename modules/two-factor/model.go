@@ -1,0 +1,61 @@
+package twofactor
+
+import (
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Factor is a stored second factor. Its ID is that of the user.
+type Factor struct {
+	store.Meta    `bson:",inline"`
+	Secret        string   `json:"secret"` // encrypted; see Service.secretOf
+	Epoch         int64    `json:"epoch"`  // of the user at creation: it can be confirmed only in this epoch
+	Confirmed     bool     `json:"confirmed"`
+	LastStep      int64    `json:"lastStep"`      // of the last accepted code (RFC 6238 section 5.2)
+	RecoveryCodes []string `json:"recoveryCodes"` // digests of those that are left
+}
+
+// CodeInput has the parameters of a confirmation.
+type CodeInput struct {
+	Code string `json:"code" validate:"required,len=6,number" example:"123456" minLength:"6" maxLength:"6"` // of the authenticator app
+} //	@name	TwoFactorCode
+
+// Proof proves that the user has the second factor: exactly one of Code and RecoveryCode.
+type Proof struct {
+	Code         string `json:"code" validate:"len=6,number" example:"123456" minLength:"6" maxLength:"6"` // of the authenticator app
+	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop"`             // instead of code
+} //	@name	TwoFactorProof
+
+// SignInInput has the parameters of the second step of a sign-in.
+type SignInInput struct {
+	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // of the error of the first step
+	Proof
+} //	@name	TwoFactorSignIn
+
+// check fails with ValidationFailed unless exactly one of the codes is given.
+func (p Proof) check() error {
+	if (p.Code == "") != (p.RecoveryCode == "") {
+		return nil
+	}
+	return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Required, Message: "Must be given, or else recovery_code; not both."})
+}
+
+// Enrolment is a second factor to confirm. It is shown once.
+type Enrolment struct {
+	Secret     string `json:"secret" example:"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"`
+	OTPAuthURL string `json:"otpauthUrl" example:"otpauth://totp/shop:ada@example.com?secret=JBSW…"` // for an authenticator app on the same device
+	QR         string `json:"qr" example:"data:image/svg+xml;base64,PHN2Zy…"`                        // an image of otpauthUrl, as the URL of an SVG
+} //	@name	TwoFactorEnrolment
+
+// RecoveryCodes are the codes that replace a lost device. They are shown once.
+type RecoveryCodes struct {
+	RecoveryCodes []string `json:"recoveryCodes" example:"abcd-efgh-ijkl-mnop"` // each can be used once
+} //	@name	TwoFactorRecoveryCodes
+
+// View is the representation of a user's second factor.
+type View struct {
+	Enabled           bool `json:"enabled" example:"true"` // sign-in requires a code
+	RecoveryCodesLeft int  `json:"recoveryCodesLeft" example:"10" maximum:"10"`
+} //	@name	TwoFactor
+
+func storeSpec() store.Spec { return store.Spec{Name: "factors"} }

@@ -1,0 +1,278 @@
+package twofactor
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+// Service has the business rules of two-factor sign-in.
+type Service struct {
+	users    *user.Module
+	sessions Sessions
+	factors  *store.Collection[Factor]
+	guesses  *ratelimit.Guesses
+	keys     keys
+	issuer   string // the name that authenticator apps show
+	now      func() time.Time
+}
+
+const (
+	secretBytes  = 20 // RFC 4226 section 4, R6
+	stepSeconds  = 30
+	skew         = 1 // steps before and after the current one (RFC 6238 section 5.2)
+	challengeTTL = 5 * time.Minute
+)
+
+// Rate limits of wrong codes. That of an account has no exception for known networks, as that of passwords does: a client
+// that can guess codes has the password. 100 guesses at a code of 6 digits in a day succeed with a probability of 0.03 %
+// (NIST SP 800-63B section 5.2.2 allows 100).
+var (
+	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute} // per account and network
+	guessesAtAccount = ratelimit.Rule{Name: "second-factor-account", Max: 100, Window: 24 * time.Hour}
+)
+
+// Get returns the state of a user's second factor.
+func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
+	f, err := s.confirmed(ctx, userID)
+	if apperr.Is(err, apperr.NotFound) {
+		return View{}, nil
+	}
+	return View{Enabled: err == nil, RecoveryCodesLeft: len(f.RecoveryCodes)}, err
+}
+
+// confirmed returns a user's second factor. NotFound: the user has none, or has not confirmed it.
+func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error) {
+	return s.factors.First(ctx, store.And(store.Eq("id", userID), store.Eq("confirmed", true)))
+}
+
+// Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed.
+// Conflict: the user has one. Unauthorized: the account has been deleted since the authentication.
+func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolment, error) {
+	u, err := s.users.Get(ctx, caller.UserID)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	key, err := totp.Generate(totp.GenerateOpts{Issuer: s.issuer, AccountName: u.Email, SecretSize: secretBytes})
+	if err != nil {
+		return Enrolment{}, err
+	}
+	image, err := qrURL(key.URL())
+	if err != nil {
+		return Enrolment{}, err
+	}
+	now := store.At(s.now())
+	f := Factor{Meta: store.NewMeta(u.ID, now), Secret: s.keys.seal(secretUse(u.ID), []byte(key.Secret())), Epoch: caller.Epoch}
+	err = s.factors.Insert(ctx, f)
+	if apperr.Is(err, apperr.Conflict) {
+		_, err = s.factors.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("confirmed", false)),
+			store.Set("secret", f.Secret), store.Set("epoch", f.Epoch), store.Set("lastStep", 0), store.Set("updatedAt", now))
+		if apperr.Is(err, apperr.NotFound) {
+			err = apperr.New(apperr.Conflict, "Two-factor sign-in is on. Turn it off first, with DELETE /users/me/two-factor.")
+		}
+	}
+	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
+}
+
+// Confirm turns a second factor on, and ends the user's other sessions: they were opened without it. Conflict: there is
+// none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many were. The states of the rate limits are
+// also returned with an error.
+func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
+	pending := func(f Factor, err error) error {
+		if apperr.Is(err, apperr.NotFound) || err == nil && (f.Confirmed || f.Epoch != caller.Epoch) {
+			return apperr.New(apperr.Conflict, "There is no second factor to confirm. Create one with POST /users/me/two-factor.")
+		}
+		return err
+	}
+	codes, digests := newRecoveryCodes(caller.UserID)
+	limits, err := s.use(ctx, client, caller.UserID, Proof{Code: code}, pending, store.Set("confirmed", true), store.Set("recoveryCodes", digests))
+	if err == nil {
+		err = s.sessions.EndOthers(context.WithoutCancel(ctx), caller) // also if the client disconnects
+	}
+	return RecoveryCodes{codes}, limits, err
+}
+
+// Disable turns the caller's second factor off. NotFound: there is none. ValidationFailed, TooManyRequests: as Confirm.
+func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p Proof) (ratelimit.States, error) {
+	limits, err := s.use(ctx, client, caller.UserID, p, isConfirmed)
+	if err != nil {
+		return limits, err
+	}
+	return limits, s.DeleteOf(context.WithoutCancel(ctx), caller.UserID)
+}
+
+// Remove turns a user's second factor off, for an admin. NotFound: the user has none. Forbidden: it is the admin's own,
+// which requires a code.
+func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
+	if caller.Is(userID) {
+		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
+	}
+	removed, err := s.factors.Delete(ctx, store.Eq("id", userID))
+	if err == nil && removed == 0 {
+		err = store.ErrNotFound
+	}
+	return err
+}
+
+// Challenge implements auth.SecondFactor. SecondFactorRequired: the user has a second factor.
+func (s *Service) Challenge(ctx context.Context, u user.User) error {
+	_, err := s.confirmed(ctx, u.ID)
+	switch {
+	case apperr.Is(err, apperr.NotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	required := apperr.New(apperr.SecondFactorRequired, "Send challenge with a code of the authenticator app, or a recovery code, to POST /auth/second-factor within 5 minutes.")
+	required.Challenge = challenge{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}.seal(s.keys)
+	return required
+}
+
+// SignIn opens a session for the user of a challenge. Unauthorized: the challenge is invalid or has expired, or all sessions
+// of the user ended since. ValidationFailed, TooManyRequests: as Confirm.
+func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
+	invalid := apperr.New(apperr.Unauthorized, "The challenge is invalid or has expired. Sign in again.")
+	c, ok := openChallenge(s.keys, in.Challenge, s.now())
+	if !ok {
+		return user.SignedIn{}, nil, invalid
+	}
+	u, err := s.users.Get(ctx, c.UserID)
+	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != c.Epoch {
+		err = invalid
+	}
+	if err != nil {
+		return user.SignedIn{}, nil, err
+	}
+	limits, err := s.use(ctx, client, u.ID, in.Proof, func(f Factor, err error) error {
+		if err = isConfirmed(f, err); apperr.Is(err, apperr.NotFound) { // turned off since
+			return invalid
+		}
+		return err
+	})
+	if err != nil {
+		return user.SignedIn{}, limits, err
+	}
+	result, err := s.sessions.OpenVerified(ctx, u, client)
+	return result, limits, err
+}
+
+// isConfirmed fails with NotFound unless a second factor was found and is on.
+func isConfirmed(f Factor, err error) error {
+	if apperr.Is(err, apperr.NotFound) || err == nil && !f.Confirmed {
+		return apperr.New(apperr.NotFound, "Two-factor sign-in is off.")
+	}
+	return err
+}
+
+// use accepts a code of a user's second factor once, within the rate limits, and makes the changes in the same atomic write.
+// usable returns the error for a second factor that cannot be used, or that was not found with err.
+func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	right, limits, _, err := s.guesses.Try(ctx, ratelimit.Guess{
+		Own:    []ratelimit.Key{guessesOfClient.Of(userID.Hex(), ratelimit.Network(client.Address))},
+		Shared: []ratelimit.Key{guessesAtAccount.Of(userID.Hex())},
+		Exempt: func(context.Context) (bool, error) { return false, nil },
+		Check: func() (bool, error) {
+			for { // again if a concurrent request has just used a code
+				f, err := s.factors.Get(ctx, userID)
+				if err := usable(f, err); err != nil {
+					return false, err
+				}
+				used, err := s.accept(f, p)
+				if used == nil || err != nil {
+					return false, err
+				}
+				_, err = s.factors.Update(ctx, store.And(store.Eq("id", userID), store.Eq("version", f.Version)), append(used, changes...)...)
+				if !apperr.Is(err, apperr.NotFound) {
+					return err == nil, err
+				}
+			}
+		},
+	})
+	if err == nil && !right {
+		field := apperr.Field{In: "body", Param: "code", Code: apperr.Wrong, Message: "Is wrong, has expired or was used. Wait for the next code."}
+		if p.RecoveryCode != "" {
+			field.Param, field.Message = "recovery_code", "Is wrong or was used."
+		}
+		err = apperr.Invalid(field)
+	}
+	return limits, err
+}
+
+// accept returns the changes that use up a code, or nil if it is wrong or was used.
+func (s *Service) accept(f Factor, p Proof) ([]store.Change, error) {
+	now := store.Set("updatedAt", store.At(s.now()))
+	if p.RecoveryCode != "" {
+		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))
+		if i < 0 {
+			return nil, nil
+		}
+		return []store.Change{store.Set("recoveryCodes", slices.Delete(slices.Clone(f.RecoveryCodes), i, i+1)), now}, nil
+	}
+	secret, current, ok := s.keys.open(secretUse(f.ID), f.Secret)
+	if !ok {
+		return nil, errors.New("two-factor: a secret cannot be decrypted: its key is missing in TWO_FACTOR_KEY")
+	}
+	step, err := s.match(string(secret), p.Code, f.LastStep)
+	if step == 0 || err != nil {
+		return nil, err
+	}
+	changes := []store.Change{store.Set("lastStep", step), now}
+	if !current {
+		changes = append(changes, store.Set("secret", s.keys.seal(secretUse(f.ID), secret)))
+	}
+	return changes, nil
+}
+
+// match returns the time step of a code, which must be after the last accepted one, or 0.
+func (s *Service) match(secret, code string, last int64) (int64, error) {
+	now := s.now().Unix() / stepSeconds
+	for step := max(now-skew, last+1); step <= now+skew; step++ {
+		expected, err := hotp.GenerateCode(secret, uint64(step))
+		if err != nil {
+			return 0, err
+		}
+		if subtle.ConstantTimeCompare([]byte(expected), []byte(code)) == 1 {
+			return step, nil
+		}
+	}
+	return 0, nil
+}
+
+// secretUse binds an encrypted secret to its user.
+func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
+
+// restrict restricts admins without a second factor. Other users cost nothing.
+func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
+	if u.Role != access.RoleAdmin {
+		return nil, nil
+	}
+	_, err := s.confirmed(ctx, u.ID)
+	if apperr.Is(err, apperr.NotFound) {
+		return &notEnrolled, nil
+	}
+	return nil, err
+}
+
+var notEnrolled = access.Restriction{
+	Err: apperr.New(apperr.TwoFactorRequired, "Admins must use two-factor sign-in. Enrol with POST and PUT /users/me/two-factor."),
+}
+
+// DeleteOf implements user.Dependent.
+func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
+	_, err := s.factors.Delete(ctx, store.Eq("id", userID))
+	return err
+}
