@@ -65,6 +65,13 @@ var matrix = []struct{ route, body, statuses string }{
 	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200"},
 	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200*"},
 
+	{"GET /users/me/two-factor", "", "401 401 200 200 200 401 200"},
+	{"POST /users/me/two-factor", "", "401 401 201* 201 201 401 201"},
+	{"PUT /users/me/two-factor", `{"code":"123456"}`, "401 401 409 409 409 401 409"},
+	{"DELETE /users/me/two-factor", `{"code":"123456"}`, "401 401 404 404 404 401 404"},
+	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403"},
+	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401"},
+
 	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201"},
 	{"GET /articles", "", "200 200 200 200 200 401 200"},
 	{"GET /articles/:id", "", "200 200 200 200 200 401 200"},
@@ -122,7 +129,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 
 // unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
 var unverifiedMatrix = []string{
-	"PUT /users/:id/password", "DELETE /users/:id/sessions", "DELETE /users/:id",
+	"PUT /users/:id/password", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
 	"POST /auth", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
 }
@@ -214,7 +221,7 @@ func (c *matrixCell) request(route, body string) request {
 		if r.As != "" {
 			r.As, r.JSON = "", map[string]string{"access_token": r.As}
 		}
-	case "PUT /users/:id/password":
+	case "PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor":
 		r.Email, r.Password = c.caller.Email, testkit.Password
 	}
 	if body != "" {

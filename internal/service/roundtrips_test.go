@@ -72,7 +72,7 @@ func TestRoundTrips(t *testing.T) {
 	})
 	ada := api.SignUp("user")
 	article := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")
-	dependents := []string{"known networks", "/auth/sessions", "/auth/identities", "/password-resets"} // deleted before the user, and again afterwards
+	dependents := []string{"known networks", "/auth/sessions", "/auth/identities", "/password-resets", "second factor"} // deleted before the user, and again afterwards
 	for _, test := range []struct {
 		name string
 		testkit.Request
@@ -81,7 +81,7 @@ func TestRoundTrips(t *testing.T) {
 		{"one", testkit.Request{Method: "GET", Path: article}, 1},
 		{"list", testkit.Request{Method: "GET", Path: "/articles?count=false&q=t&sort=title"}, 1},
 		{"list with count", testkit.Request{Method: "GET", Path: "/articles"}, 2},
-		{"sign-in", testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 3 + 3}, // the network, and again the user and other sessions after the session is stored
+		{"sign-in", testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 3 + 4}, // the network, and again the user, the second factor and other sessions after the session is stored
 		{"me", testkit.Request{Method: "GET", Path: "/users/me", As: ada.Token}, 2 + 1},
 		{"create", testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}, 2 + 1},
 		{"update", testkit.Request{Method: "PATCH", Path: article, As: ada.Token, JSON: `{"title":"U"}`}, 2 + 2},

@@ -26,6 +26,7 @@ import (
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/social"
+	twofactor "example.com/ginseng/modules/two-factor"
 	"example.com/ginseng/modules/user"
 )
 
@@ -34,6 +35,7 @@ type Settings struct {
 	Auth          auth.Settings
 	PasswordReset passwordreset.Settings
 	Social        social.Settings
+	TwoFactor     twofactor.Settings
 	User          user.Settings
 }
 
@@ -43,6 +45,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	sessions := auth.New(d, s.Auth, users)
 	socials := social.New(d, s.Social, users, sessions)
 	resets := passwordreset.New(d, s.PasswordReset, users)
+	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	articles := article.New(d)
 	policies := policy.New(d)
 	return []kit.Module{
@@ -50,6 +53,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		sessions,
 		socials,
 		resets,
+		factors,
 		articles,
 		policies,
 	}
@@ -155,6 +159,7 @@ func mini(t *testing.T) files.Tree {
 		"modules/auth/auth.go":          fmt.Appendf(nil, module, "auth", user, "kit.Deps, Settings, user.Module"),
 		"modules/auth/.env.example":     []byte("JWT_SECRET=change-me-to-a-secret\n"),
 		"modules/password-reset/r.go":   fmt.Appendf(nil, module, "passwordreset", user, "kit.Deps, Settings, user.Module"),
+		"modules/two-factor/factor.go":  fmt.Appendf(nil, module, "twofactor", user, "kit.Deps, Settings, user.Module, any"),
 		"modules/article/article.go":    fmt.Appendf(nil, module, "article", kit, "kit.Deps"),
 		"modules/article/list.go":       []byte("package article\n\n// Page is a size.\nconst Page = 20\n"),
 		"modules/policy/policy.go":      fmt.Appendf(nil, module, "policy", kit, "kit.Deps"),

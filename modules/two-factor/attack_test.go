@@ -1,0 +1,268 @@
+package twofactor_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/modules/apitest"
+	twofactor "example.com/ginseng/modules/two-factor"
+)
+
+func collection(api *testkit.API) *store.Collection[twofactor.Factor] {
+	return store.Open[twofactor.Factor](api.DB, store.Spec{Name: "factors"})
+}
+
+func factors(t *testing.T, api *testkit.API) int64 {
+	t.Helper()
+	n, err := collection(api).Count(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestReplay uses a code, an earlier code and a recovery code twice, also concurrently and at two instances.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	challenge := h.challenge()
+	want(t, answer(api, challenge, "code", code(t, api, h.secret, -30*time.Second)), 400, `"wrong"`) // that of the enrolment
+	for name, proof := range map[string]string{"code": h.code(), "recovery_code": h.recovery[0]} {
+		instances := []*testkit.API{api, api.Instance()}
+		var accepted atomic.Int64
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				if answer(instances[i%2], challenge, name, proof).Status == 201 {
+					accepted.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := accepted.Load(); n != 1 {
+			t.Errorf("%s was accepted %d times", name, n)
+		}
+	}
+	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 400, `"wrong"`)
+	want(t, api.Do(basic("DELETE", mine, h.Account, values("recovery_code", h.recovery[0]))), 400, `"wrong"`)
+}
+
+// TestBruteForce guesses codes from one network and from many.
+func TestBruteForce(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128"))
+	h, other := enrol(t, api, api.SignUp("user")), enrol(t, api, api.SignUp("user"))
+	guess := func(address, challenge, name, code string) testkit.Response {
+		return api.Do(request{
+			Method: "POST", Path: secondStep, Form: values("challenge", challenge, name, code), Header: http.Header{"X-Forwarded-For": {address}},
+		})
+	}
+	wrong := fmt.Sprintf("%06d", (len(h.secret)+1)%1000000)
+	if wrong == h.code() {
+		wrong = "999999"
+	}
+	for range 10 {
+		want(t, guess("192.0.2.1", h.challenge(), "code", wrong), 400, `"wrong"`)
+	}
+	want(t, guess("192.0.2.1", h.challenge(), "code", h.code()), 429, "too_many_requests")
+	want(t, guess("192.0.2.1", h.challenge(), "recovery_code", h.recovery[0]), 429, "too_many_requests")
+	want(t, guess("192.0.2.1", other.challenge(), "code", other.code()), 201, "")
+	for i := range 90 {
+		want(t, guess(fmt.Sprintf("198.51.100.%d", i), h.challenge(), "code", wrong), 400, `"wrong"`)
+	}
+	want(t, guess("203.0.113.1", h.challenge(), "code", h.code()), 429, "too_many_requests")
+	delete := basic("DELETE", mine, h.Account, values("code", h.code()))
+	delete.Header = http.Header{"X-Forwarded-For": {"203.0.113.2"}}
+	want(t, api.Do(delete), 429, "too_many_requests")
+	api.Clock.Advance(24*time.Hour + time.Minute)
+	want(t, guess("192.0.2.1", h.challenge(), "code", h.code()), 201, "")
+}
+
+// TestConfirmBruteForce guesses the first code of an enrolment with a stolen token.
+func TestConfirmBruteForce(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	secret := create(api, ada)
+	for range 10 {
+		api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", "000000")})
+	}
+	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}), 429, "too_many_requests")
+}
+
+// TestChallenges uses challenges that must not open a session.
+func TestChallenges(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, eve := enrol(t, api, api.SignUp("user")), enrol(t, api, api.SignUp("user"))
+	rejected := func(what string, response testkit.Response, status int) {
+		t.Helper()
+		if response.Status != status {
+			t.Errorf("%s: status %d: %s", what, response.Status, response.Body)
+		}
+	}
+	challenge := ada.challenge()
+	rejected("another user's code", answer(api, challenge, "code", eve.code()), 400)
+	rejected("another user's recovery code", answer(api, challenge, "recovery_code", eve.recovery[0]), 400)
+	forged := []byte(challenge)
+	forged[20] ^= 1
+	rejected("a forged challenge", answer(api, string(forged), "code", ada.code()), 401)
+	stored, err := collection(api).First(t.Context(), store.Eq("confirmed", true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rejected("a stored secret as a challenge", answer(api, stored.Secret, "code", ada.code()), 401)
+	rejected("a user token as a challenge", answer(api, ada.Token[:200], "code", ada.code()), 401)
+
+	api.Clock.Advance(5 * time.Minute)
+	rejected("an expired challenge", answer(api, challenge, "code", ada.code()), 401)
+
+	challenge = ada.challenge()
+	want(t, api.Do(basic("PUT", "/users/me/password", ada.Account, values("password", "a better horse battery"))), 200, ada.Email)
+	rejected("a challenge from before a password change", answer(api, challenge, "code", ada.code()), 401)
+}
+
+// TestStoredSecretOfAnother copies a user's encrypted secret to another user in the database.
+func TestStoredSecretOfAnother(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, eve := enrol(t, api, api.SignUp("user")), enrol(t, api, api.SignUp("user"))
+	id := func(h *holder) store.Filter {
+		parsed, _ := store.ParseID(h.ID)
+		return store.Eq("id", parsed)
+	}
+	of, err := collection(api).First(t.Context(), id(eve))
+	if err == nil {
+		_, err = collection(api).Update(t.Context(), id(ada), store.Set("secret", of.Secret))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, answer(api, ada.challenge(), "code", eve.code()), 500, "internal")
+}
+
+// TestStoredInClear looks for the secret and the recovery codes in the database.
+func TestStoredInClear(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	stored, err := collection(api).First(t.Context(), store.Eq("confirmed", true))
+	if err != nil || strings.Contains(stored.Secret, h.secret) {
+		t.Errorf("%v: the secret is stored as %s", err, stored.Secret)
+	}
+	for _, c := range h.recovery {
+		if slices.Contains(stored.RecoveryCodes, c) || slices.Contains(stored.RecoveryCodes, strings.ReplaceAll(c, "-", "")) {
+			t.Error("a recovery code is stored")
+		}
+	}
+	for _, line := range api.Log.Lines() {
+		if strings.Contains(line, h.secret) || strings.Contains(line, h.recovery[0]) {
+			t.Errorf("the log has a secret: %s", line)
+		}
+	}
+}
+
+// TestDowngrade gets a session of a user with a second factor by every other way.
+func TestDowngrade(t *testing.T) {
+	t.Parallel()
+	var github *providers.GitHub
+	api := apitest.Start(t, func(c *testkit.Config) { github = c.StartProviders(t).GitHub })
+	has := func(route string) bool { return slices.Contains(api.Handler.Routes(), route) }
+	ada := api.SignUp("user")
+	before := api.SignIn(ada.Email, testkit.Password)
+	github.AddUser(providers.User{ID: "1", Login: "ada", Email: ada.Email, EmailVerified: true})
+	provider := func(as string) testkit.Response {
+		return api.Do(request{Method: "POST", Path: "/auth/github", As: as, Form: values("access_token", github.Token("1"))})
+	}
+	if has("POST /auth/github") {
+		want(t, provider(ada.Token), 201, ada.Email) // links the account
+	}
+	h := enrol(t, api, ada)
+
+	want(t, api.Do(request{Method: "POST", Path: "/auth/refresh", Form: values("refresh_token", before.RefreshToken)}), 401, "unauthorized")
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: before.Token}), 401, "unauthorized")
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}), 200, ada.Email)
+	if has("POST /auth/github") {
+		challengeIn(t, provider(""))
+		challengeIn(t, provider(ada.Token)) // a stolen token opens no other session
+		want(t, answer(api, challengeIn(t, provider("")), "code", h.code()), 201, ada.Email)
+	}
+	admin := api.SignUp("admin")
+	changed := values("email", "new-"+ada.Email)
+	want(t, api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: changed}), 200, "")
+	h.Email = changed.Get("email")
+	h.challenge()
+	if has("POST /password-resets") {
+		api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", testkit.LinkOrigin+"/{token}")}).JSON(202)
+		_, token, _ := strings.Cut(api.Email.Next(t).Text, testkit.LinkOrigin+"/")
+		token, _, _ = strings.Cut(token, "\n")
+		want(t, api.Do(request{Method: "PUT", Path: "/password-resets/" + token, Form: values("password", testkit.Password)}), 200, "")
+		h.challenge()
+	}
+}
+
+// TestOldEnrolment confirms an enrolment with a secret from before a password change, which an attacker may know.
+func TestOldEnrolment(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	secret := create(api, ada)
+	want(t, api.Do(basic("PUT", "/users/me/password", ada, values("password", "a better horse battery"))), 200, "")
+	token := api.SignIn(ada.Email, "a better horse battery").Token
+	want(t, api.Do(request{Method: "PUT", Path: mine, As: token, Form: values("code", code(t, api, secret, 0))}), 409, "conflict")
+}
+
+// TestSignInDuringEnrolment confirms a second factor while a sign-in has checked the password and stores its session.
+func TestSignInDuringEnrolment(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	secret := create(api, ada)
+	held := &gate{DB: api.DB, reached: make(chan struct{}), release: make(chan struct{})}
+	slow := api.Instance(func(c *testkit.Config) { c.DB = held })
+	response := make(chan testkit.Response)
+	go func() { response <- slow.Do(basic("POST", "/auth", ada, values("access_token", testkit.MasterKey))) }()
+	<-held.reached
+	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}), 200, "")
+	close(held.release)
+	challengeIn(t, <-response)
+	rows := api.Do(request{Method: "GET", Path: "/auth/sessions", As: ada.Token}).JSON(200)["rows"].([]any)
+	if len(rows) != 1 {
+		t.Errorf("%d sessions are left", len(rows))
+	}
+}
+
+// gate is a database that blocks new sessions.
+type gate struct {
+	store.DB
+	reached, release chan struct{}
+}
+
+func (g *gate) Open(spec store.Spec) store.Engine {
+	if spec.Name == "sessions" {
+		return gatedEngine{g.DB.Open(spec), g}
+	}
+	return g.DB.Open(spec)
+}
+
+type gatedEngine struct {
+	store.Engine
+	*gate
+}
+
+func (e gatedEngine) Insert(ctx context.Context, id store.ID, doc any) error {
+	close(e.reached)
+	<-e.release
+	return e.Engine.Insert(ctx, id, doc)
+}

@@ -1,0 +1,303 @@
+package twofactor_test
+
+import (
+	"encoding/base64"
+	"encoding/xml"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+type request = testkit.Request
+
+const (
+	mine       = "/users/me/two-factor"
+	secondStep = "/auth/second-factor"
+)
+
+// holder is a user with a second factor.
+type holder struct {
+	testkit.Account
+	t        *testing.T
+	api      *testkit.API
+	secret   string
+	recovery []string
+}
+
+// code returns the code of the time in the future.
+func code(t *testing.T, api *testkit.API, secret string, future time.Duration) string {
+	t.Helper()
+	c, err := totp.GenerateCode(secret, api.Clock.Now().Add(future))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// basic returns a request with the user's password.
+func basic(method, path string, a testkit.Account, form url.Values) request {
+	return request{Method: method, Path: path, Email: a.Email, Password: testkit.Password, Form: form}
+}
+
+func values(pairs ...string) url.Values {
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	return form
+}
+
+// create starts the enrolment of a user and returns the secret.
+func create(api *testkit.API, a testkit.Account) string {
+	return api.Do(basic("POST", mine, a, nil)).JSON(201)["secret"].(string)
+}
+
+// enrol enrols a user, one time step before the present.
+func enrol(t *testing.T, api *testkit.API, a testkit.Account) *holder {
+	t.Helper()
+	h := &holder{Account: a, t: t, api: api, secret: create(api, a)}
+	body := api.Do(request{Method: "PUT", Path: mine, As: a.Token, Form: values("code", code(t, api, h.secret, 0))}).JSON(200)
+	for _, c := range body["recoveryCodes"].([]any) {
+		h.recovery = append(h.recovery, c.(string))
+	}
+	api.Clock.Advance(30 * time.Second)
+	return h
+}
+
+func (h *holder) code() string { return code(h.t, h.api, h.secret, 0) }
+
+// challenge signs in with the password and returns the challenge.
+func (h *holder) challenge() string {
+	h.t.Helper()
+	return challengeIn(h.t, h.api.Do(basic("POST", "/auth", h.Account, values("access_token", testkit.MasterKey))))
+}
+
+// challengeIn returns the challenge of a response, which must have one.
+func challengeIn(t *testing.T, response testkit.Response) string {
+	t.Helper()
+	body := response.JSON(401)
+	challenge, _ := body["challenge"].(string)
+	if body["code"] != "second_factor_required" || challenge == "" || body["token"] != nil {
+		t.Fatalf("no challenge: %s", response.Body)
+	}
+	return challenge
+}
+
+// answer completes a sign-in.
+func answer(api *testkit.API, challenge, name, code string) testkit.Response {
+	return api.Do(request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, name, code)})
+}
+
+// want fails the test if the response has another status, or an error another code of the parameter.
+func want(t *testing.T, response testkit.Response, status int, fragment string) {
+	t.Helper()
+	if response.Status != status || !strings.Contains(string(response.Body), fragment) {
+		t.Errorf("status %d, want %d with %q: %s", response.Status, status, fragment, response.Body)
+	}
+}
+
+func TestSequence(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	state := func(enabled bool, left float64) {
+		t.Helper()
+		body := api.Do(request{Method: "GET", Path: mine, As: ada.Token}).JSON(200)
+		if body["enabled"] != enabled || body["recoveryCodesLeft"] != left {
+			t.Errorf("the state is %v, want %t, %v", body, enabled, left)
+		}
+	}
+	state(false, 0)
+	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", "123456")}), 409, "POST /users/me/two-factor")
+
+	response := api.Do(basic("POST", mine, ada, nil))
+	body := response.JSON(201)
+	link, err := url.Parse(body["otpauthUrl"].(string))
+	if err != nil || link.Scheme != "otpauth" || link.Host != "totp" || link.Path != "/test:"+ada.Email || link.Query().Get("secret") != body["secret"] {
+		t.Errorf("the URL is %v, %v", link, err)
+	}
+	checkSVG(t, body["qr"].(string))
+	if got := response.Header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("Cache-Control of the secret is %q", got)
+	}
+	state(false, 0)
+	api.SignIn(ada.Email, testkit.Password) // not confirmed: no effect
+
+	h := enrol(t, api, ada) // the second secret replaces the first
+	if len(h.recovery) != 10 {
+		t.Errorf("%d recovery codes", len(h.recovery))
+	}
+	state(true, 10)
+	want(t, api.Do(basic("POST", mine, ada, nil)), 409, "is on")
+
+	want(t, answer(api, h.challenge(), "code", h.code()), 201, `"refreshToken"`)
+	want(t, answer(api, h.challenge(), "recovery_code", strings.ToUpper(strings.ReplaceAll(h.recovery[3], "-", " "))), 201, `"refreshToken"`)
+	state(true, 9)
+
+	api.Clock.Advance(30 * time.Second)
+	want(t, api.Do(basic("DELETE", mine, ada, nil)), 400, `"code":"required"`)
+	want(t, api.Do(basic("DELETE", mine, ada, values("code", h.code()))), 204, "")
+	state(false, 0)
+	want(t, api.Do(basic("DELETE", mine, ada, values("code", h.code()))), 404, "not_found")
+	api.SignIn(ada.Email, testkit.Password)
+}
+
+// checkSVG checks that a data URL has a square SVG image.
+func checkSVG(t *testing.T, address string) {
+	t.Helper()
+	encoded, ok := strings.CutPrefix(address, "data:image/svg+xml;base64,")
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || !strings.Contains(string(raw), `viewBox="0 0 5`) {
+		t.Errorf("%v: %s", err, raw)
+	}
+	for d := xml.NewDecoder(strings.NewReader(string(raw))); err == nil; {
+		_, err = d.Token()
+	}
+	if err != io.EOF {
+		t.Errorf("the SVG is not XML: %v", err)
+	}
+}
+
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	api.Clock.Advance(10 * time.Minute)
+	for _, test := range []struct {
+		offset time.Duration
+		status int
+	}{
+		{-60 * time.Second, 400}, {60 * time.Second, 400}, {-30 * time.Second, 201}, {0, 201}, {30 * time.Second, 201},
+	} {
+		want(t, answer(api, h.challenge(), "code", code(t, api, h.secret, test.offset)), test.status, "")
+	}
+}
+
+func TestProofs(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	for name, test := range map[string]struct {
+		form url.Values
+		code string
+	}{
+		"none":         {url.Values{}, `"code":"required"`},
+		"both":         {values("code", h.code(), "recovery_code", h.recovery[0]), `"code":"required"`},
+		"letters":      {values("code", "abcdef"), `"code":"format"`},
+		"too short":    {values("code", "12345"), `"code":"format"`},
+		"wrong":        {values("recovery_code", "abcd-efgh-ijkl-mnop"), `"param":"recovery_code","code":"wrong"`},
+		"unknown name": {values("recoveryCode", h.recovery[0]), `"code":"unknown"`},
+	} {
+		test.form.Set("challenge", h.challenge())
+		t.Run(name, func(t *testing.T) {
+			want(t, api.Do(request{Method: "POST", Path: secondStep, Form: test.form}), 400, test.code)
+		})
+	}
+	want(t, answer(api, "x", "code", h.code()), 401, "Sign in again")
+}
+
+func TestAdminRemoves(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h, admin := enrol(t, api, api.SignUp("user")), api.SignUp("admin")
+	remove := func(id string, as testkit.Account) testkit.Response {
+		return api.Do(request{Method: "DELETE", Path: "/users/" + id + "/two-factor", As: as.Token})
+	}
+	want(t, remove(h.ID, h.Account), 403, "forbidden")
+	want(t, remove(h.ID, api.SignUp("user")), 403, "forbidden")
+	want(t, remove(admin.ID, admin), 403, "with a code")
+	pending := h.challenge()
+	want(t, remove(h.ID, admin), 204, "")
+	want(t, remove(h.ID, admin), 404, "not_found")
+	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
+	api.SignIn(h.Email, testkit.Password)
+}
+
+// TestRequired checks what an admin without a second factor may do.
+func TestRequired(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("REQUIRE_TWO_FACTOR", "admin"))
+	admin, user := api.SignUp("admin"), api.SignUp("user")
+	allowed := []string{
+		"GET /users/me", "DELETE /users/:id", "DELETE /users/:id/sessions", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
+		"POST /auth/refresh", "POST " + secondStep, "GET " + mine, "PUT " + mine,
+	}
+	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications"} // not of accounts, or with an emailed token
+	for _, route := range api.Handler.Routes() {
+		method, path, _ := strings.Cut(route, " ")
+		if slices.Contains(allowed, route) || slices.Contains(others, strings.Split(path, "/")[1]) {
+			continue
+		}
+		response := api.Do(request{Method: method, Path: strings.Replace(path, ":id", user.ID, 1), As: admin.Token})
+		if response.Status != 401 { // of a route for another kind of credential
+			want(t, response, 403, "two_factor_required")
+		}
+	}
+	list := request{Method: "GET", Path: "/users", As: admin.Token}
+	want(t, api.Do(list), 403, "two_factor_required")
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + user.ID, As: admin.Token}), 403, "two_factor_required")
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: admin.Token}), 200, admin.Email)
+	want(t, api.Do(request{Method: "GET", Path: mine, As: admin.Token}), 200, `"enabled":false`)
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: user.Token}), 200, user.Email)
+
+	h := enrol(t, api, admin)
+	want(t, api.Do(list), 200, user.Email) // the same session
+	want(t, api.Do(basic("DELETE", mine, admin, values("code", h.code()))), 204, "")
+	want(t, api.Do(list), 403, "two_factor_required")
+	want(t, api.Do(request{Method: "DELETE", Path: "/auth", As: admin.Token}), 204, "")
+
+	promoted := api.SignUp("user")
+	boss := enrol(t, api, api.SignUp("admin"))
+	want(t, api.Do(request{Method: "PATCH", Path: "/users/" + promoted.ID, As: boss.Token, Form: values("role", "admin")}), 200, `"admin"`)
+	want(t, api.Do(request{Method: "GET", Path: "/users", As: promoted.Token}), 403, "two_factor_required")
+}
+
+func TestDeletedWithUser(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	pending := h.challenge()
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: h.Token}), 204, "")
+	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
+	if n := factors(t, api); n != 0 {
+		t.Errorf("%d second factors are left", n)
+	}
+}
+
+// TestKeyRotation changes the key that encrypts secrets.
+func TestKeyRotation(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	const first, second = "first-two-factor-key-0123456789abcdef", "second-two-factor-key-0123456789abcde"
+	h := enrol(t, api, api.SignUp("user"))
+	for _, step := range []struct {
+		name   string
+		env    map[string]string
+		status int
+	}{
+		{"another key, JWT_SECRET still decrypts", map[string]string{"TWO_FACTOR_KEY": first}, 201}, // encrypts with first
+		{"another JWT_SECRET", map[string]string{"TWO_FACTOR_KEY": first, "JWT_SECRET": second}, 201},
+		{"a second key", map[string]string{"TWO_FACTOR_KEY": second + "," + first}, 201}, // encrypts with second
+		{"without the first", map[string]string{"TWO_FACTOR_KEY": second}, 201},
+		{"the key as JWT_SECRET", map[string]string{"JWT_SECRET": second}, 201},
+		{"lost", map[string]string{"TWO_FACTOR_KEY": first}, 500},
+	} {
+		var options []testkit.Option
+		for name, value := range step.env {
+			options = append(options, testkit.Env(name, value))
+		}
+		h.api = api.Instance(options...)
+		api.Clock.Advance(30 * time.Second)
+		t.Log(step.name)
+		want(t, answer(h.api, h.challenge(), "code", h.code()), step.status, "")
+	}
+	want(t, answer(h.api, h.challenge(), "recovery_code", h.recovery[0]), 201, "")
+}

@@ -1,0 +1,22 @@
+package twofactor
+
+import (
+	"encoding/base32"
+	"testing"
+	"time"
+)
+
+// TestMatch checks codes of RFC 6238 appendix B, the last 6 of their 8 digits.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
+	for at, code := range map[int64]string{59: "287082", 1111111109: "081804", 1234567890: "005924", 20000000000: "353130"} {
+		s := &Service{now: func() time.Time { return time.Unix(at, 0) }}
+		if step, err := s.match(secret, code, 0); step != at/30 || err != nil {
+			t.Errorf("at %d: step %d, %v", at, step, err)
+		}
+		if step, _ := s.match(secret, code, at/30); step != 0 {
+			t.Errorf("at %d: accepted again", at)
+		}
+	}
+}
