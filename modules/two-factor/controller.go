@@ -34,6 +34,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Produce		json
 //	@Success		201	{object}	Enrolment
 //	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong"
+//	@Failure		403	{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure		409	{object}	rest.Problem	"conflict: two-factor sign-in is on"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
@@ -88,6 +89,7 @@ func (c *controller) confirm(g *gin.Context) error {
 //	@Success		204
 //	@Failure		400	{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"
 //	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong"
+//	@Failure		403	{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: two-factor sign-in is off"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security		BasicAuth

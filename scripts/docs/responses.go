@@ -94,7 +94,7 @@ func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operat
 	})
 	for _, r := range restrictions {
 		applies := (r.reads || method != http.MethodGet) && (r.path == "" || e.doc.Paths.Value(r.path) != nil)
-		if byUser && applies && e.hasCode(r.code) {
+		if (byUser || r.reads && method == http.MethodGet) && applies && e.hasCode(r.code) {
 			e.addExample(media, op, http.StatusForbidden, r.code)
 			added = append(added, r.code)
 		}
