@@ -218,13 +218,13 @@ func (c *matrixCell) request(route, body string) request {
 		r.Path += "/" + below
 	}
 	r.Path = strings.TrimSuffix(r.Path, "*any")
-	switch route {
-	case "POST /auth": // those without a password use the owner's
+	switch {
+	case route == "POST /auth": // those without a password use the owner's
 		r.Email, r.Password = cmp.Or(c.caller.Email, c.owner.Email), testkit.Password
 		if r.As != "" {
 			r.As, r.JSON = "", map[string]string{"access_token": r.As}
 		}
-	case "PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor":
+	case slices.Contains(basicRoutes, route):
 		r.Email, r.Password = c.caller.Email, testkit.Password
 	}
 	if body != "" {
