@@ -9,8 +9,11 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-playground/validator/v10"
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/password"
@@ -27,11 +30,27 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	})
 	register(v, "plain", func(fl validator.FieldLevel) bool { return !strings.ContainsFunc(fl.Field().String(), IsControl) })
 	register(v, "plain_http_url", func(fl validator.FieldLevel) bool { return isPlainURL(fl.Field().String()) })
+	register(v, "idna", func(fl validator.FieldLevel) bool { return isIDNA(fl.Field().String()) })
 	register(v, "decmin", func(fl validator.FieldLevel) bool { return fl.Field().Int() >= int64(decimal(fl.Param())) })
 	register(v, "decmax", func(fl validator.FieldLevel) bool { return fl.Field().Int() <= int64(decimal(fl.Param())) })
 	register(v, "dnslabel", func(fl validator.FieldLevel) bool { return dnsLabel.MatchString(fl.Field().String()) })
 	return v
 })
+
+// Validate checks the fields of a struct that are not empty, as Bind does. The error is ValidationFailed.
+func Validate(in any) error {
+	value := reflect.ValueOf(in)
+	var faults []apperr.Field
+	for _, f := range fieldsOf(value.Type()) {
+		if v := value.FieldByIndex(f.index); !v.IsZero() {
+			faults = append(faults, f.check(v)...)
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return apperr.Invalid(faults...)
+}
 
 // Valid reports whether a value satisfies rules of the tag validate.
 func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
@@ -47,6 +66,24 @@ func isPlainURL(s string) bool {
 	u, err := url.Parse(s)
 	unsafe := func(r rune) bool { return IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune("\"<>\\^`{|}", r) }
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(s, unsafe)
+}
+
+// isIDNA reports whether the domain of an email address is plain ASCII or allowed by IDNA (RFC 5891), in lower case. Full-width
+// letters are not allowed, nor are letters whose lower case is ASCII, such as the Kelvin sign.
+func isIDNA(email string) bool {
+	domain := email[strings.LastIndexByte(email, '@')+1:]
+	special := strings.Contains(strings.ToLower(domain), "xn--")
+	for _, r := range domain {
+		if r >= utf8.RuneSelf && unicode.ToLower(r) < utf8.RuneSelf {
+			return false
+		}
+		special = special || r >= utf8.RuneSelf
+	}
+	if !special {
+		return true
+	}
+	_, err := idna.Registration.ToASCII(strings.ToLower(norm.NFC.String(domain)))
+	return err == nil
 }
 
 // decimal returns the bound of a rule.
@@ -105,6 +142,8 @@ func violation(v validator.FieldError) apperr.Field {
 		return apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
 	case tag == "email":
 		return apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
+	case tag == "idna":
+		return apperr.Field{Code: apperr.Format, Message: "Must be an email address with a valid domain. Use letters that the domain is registered with."}
 	case tag == "excludes":
 		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
 	case tag == "plain_http_url":

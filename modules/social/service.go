@@ -181,7 +181,7 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done boo
 		return u, false, cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
 	case !in.profile.EmailVerified:
 		return u, false, cannotLink("The provider has not verified the email address of this account. Verify it there,")
-	case len(email) > maxEmail || !rest.Valid(email, "email,excludes=:"):
+	case len(email) > maxEmail || !rest.Valid(email, "email,excludes=:,idna"):
 		return u, false, cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
 	}
 	u, err = s.users.ByEmail(ctx, in.profile.Email)

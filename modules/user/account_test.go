@@ -2,6 +2,7 @@ package user_test
 
 import (
 	"net/url"
+	"reflect"
 	"testing"
 
 	"example.com/ginseng/kit/store"
@@ -48,7 +49,10 @@ func TestUserOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	admin := api.SignUp("admin")
-	old := storedBefore{Meta: store.NewMeta(store.NewID(), store.At(api.Clock.Now())), Email: "old@xn--bcher-kva.example", Name: "Old", Role: "user"}
+	old := storedBefore{
+		Meta:  store.NewMeta(store.NewID(), store.At(api.Clock.Now())),
+		Email: "old@ｅｘａｍｐｌｅ.com", Name: "O\u202Eld", Picture: "https://ada:secret@example.com/a.png", Role: "user",
+	}
 	testkit.Insert(api, "users", old)
 	path := "/users/" + old.ID.Hex()
 	found := []string{`"count":1,`, old.ID.Hex()}
@@ -60,6 +64,10 @@ func TestUserOfEarlierVersion(t *testing.T) {
 		row("suspend", request{Method: "PATCH", Path: path, As: admin.Token, Form: url.Values{"suspended": {"true"}}}, 200, []string{`"suspended":true`}, nil),
 		row("suspended", request{Method: "GET", Path: "/users?suspended=true", As: admin.Token}, 200, found, nil),
 	})
+	view := api.Do(request{Method: "GET", Path: path, As: admin.Token}).JSON(200)
+	if same := api.Do(request{Method: "PUT", Path: path, As: admin.Token, JSON: view}).JSON(200); !reflect.DeepEqual(same, view) {
+		t.Errorf("sent back unchanged: %v, want %v", same, view)
+	}
 }
 
 // TestSearchByEmail finds users by their address, with a domain in Unicode and in ASCII.

@@ -33,7 +33,9 @@ func becomesASCII(r rune) bool {
 }
 
 // emailForms returns the forms in which the account of an address can be stored: the normal form, and those that earlier
-// versions stored, which are the address as it was typed and with a domain in Unicode. The first is the closest to email.
+// versions stored: the address as it was typed, with a domain in Unicode, also with its letters other than ASCII in upper
+// case, and each of them decomposed. An account with another mixture of cases is found only by the address as it was typed.
+// The first form is the closest to email.
 func emailForms(email string) []string {
 	normal := NormalEmail(email)
 	forms := []string{lowerASCII(strings.TrimSpace(email))}
@@ -41,9 +43,11 @@ func emailForms(email string) []string {
 	if readable, err := idna.Registration.ToUnicode(domain); err == nil {
 		domain = readable
 	}
-	for _, form := range []string{normal, local + domain} {
-		if !slices.Contains(forms, form) {
-			forms = append(forms, form)
+	for _, form := range []string{normal, local + domain, local + lowerASCII(strings.ToUpper(domain))} {
+		for _, form := range []string{form, norm.NFD.String(form)} {
+			if !slices.Contains(forms, form) {
+				forms = append(forms, form)
+			}
 		}
 	}
 	return forms

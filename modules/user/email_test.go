@@ -65,7 +65,7 @@ func TestEarlierAccounts(t *testing.T) {
 	t.Parallel()
 	s, _, _ := limited(t)
 	ids := map[string]store.ID{}
-	for _, stored := range []string{"äda@bücher.example", "äda@bÜcher.example", "a\u0308da@example.com", "eve@xn--bcher-kva.example"} {
+	for _, stored := range []string{"äda@bücher.example", "äda@bÜcher.example", "a\u0308da@example.com", "eve@xn--bcher-kva.example", "kim@Österreich.example", "äda@bÜro.example", "ada@ｅｘａｍｐｌｅ.com"} {
 		u := User{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Email: stored, Role: access.RoleUser, Password: "hash of right"}
 		if err := s.users.Insert(t.Context(), u); err != nil {
 			t.Fatal(err)
@@ -80,6 +80,11 @@ func TestEarlierAccounts(t *testing.T) {
 		"EVE@bücher.example":             "eve@xn--bcher-kva.example",
 		"eve@xn--bcher-kva.example":      "eve@xn--bcher-kva.example",
 		"a\u0308da@bu\u0308cher.example": "äda@bücher.example",
+		"äda@example.com":                "a\u0308da@example.com",
+		"kim@österreich.example":         "kim@Österreich.example",
+		"kim@xn--sterreich-z7a.example":  "kim@Österreich.example",
+		"äda@büro.example":               "äda@bÜro.example",
+		"ada@ｅｘａｍｐｌｅ.com":                "ada@ｅｘａｍｐｌｅ.com", // cannot be registered now
 	} {
 		u, _, err := s.Authenticate(t.Context(), address(1), typed, "right")
 		if err != nil || u.ID != ids[stored] {

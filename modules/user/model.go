@@ -34,7 +34,7 @@ type User struct {
 }
 
 const (
-	emailRules = "required,maxbytes=254,email,excludes=:,plain"
+	emailRules = "required,maxbytes=254,email,excludes=:,plain,idna"
 	maxName    = 100 // characters
 )
 
@@ -54,7 +54,7 @@ type Profile struct{ Email, Name, Picture string }
 
 // CreateInput has the parameters of a new user. HTTP Basic cannot transmit an address with a colon (RFC 7617 section 2).
 type CreateInput struct {
-	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain" example:"ada@example.com" format:"email" maxLength:"254"`
+	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,idna" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100,plain" example:"Ada"`
 	Picture  string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
@@ -65,14 +65,21 @@ type CreateInput struct {
 // UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current email
 // address, role and suspended are accepted from anyone.
 type UpdateInput struct {
-	Name    string `json:"name" validate:"max=100,plain" example:"Ada Lovelace"`
-	Picture string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
+	Name    string `json:"name" example:"Ada Lovelace" maxLength:"100"`
+	Picture string `json:"picture" example:"https://example.com/ada.png" format:"uri" maxLength:"2048"`
 	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // by an admin only
 	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`                       // by an admin only
 
 	Suspended bool `json:"suspended"` // by an admin only; true ends the user's sessions
 	Fields
 } //	@name	UserUpdate
+
+// profile has the rules of names and pictures. Update applies them to what is changed: a client may send back what an earlier
+// version stored.
+type profile struct {
+	Name    string `json:"name" validate:"max=100,plain"`
+	Picture string `json:"picture" validate:"max=2048,plain_http_url"`
+}
 
 // PasswordInput has the parameters of a password change.
 type PasswordInput struct {

@@ -186,6 +186,16 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		case suspends && (!caller.IsAdmin() || caller.Is(id)):
 			return nil, apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
 		}
+		changed := profile{Name: in.Fields.Name, Picture: in.Fields.Picture}
+		if changed.Name == u.Name {
+			changed.Name = ""
+		}
+		if changed.Picture == u.Picture {
+			changed.Picture = ""
+		}
+		if err := rest.Validate(changed); err != nil {
+			return nil, err
+		}
 		patch := in
 		patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 		patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
