@@ -5,6 +5,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
+	emailverification "example.com/ginseng/modules/email-verification"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/social"
@@ -14,11 +15,12 @@ import (
 
 // Settings has the settings of every module.
 type Settings struct {
-	Auth          auth.Settings
-	PasswordReset passwordreset.Settings
-	Social        social.Settings
-	TwoFactor     twofactor.Settings
-	User          user.Settings
+	Auth              auth.Settings
+	EmailVerification emailverification.Settings
+	PasswordReset     passwordreset.Settings
+	Social            social.Settings
+	TwoFactor         twofactor.Settings
+	User              user.Settings
 }
 
 // New creates the modules, dependencies first.
@@ -28,6 +30,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	socials := social.New(d, s.Social, users, sessions)
 	resets := passwordreset.New(d, s.PasswordReset, users)
 	factors := twofactor.New(d, s.TwoFactor, users, sessions)
+	verifications := emailverification.New(d, s.EmailVerification, users)
 	articles := article.New(d)
 	policies := policy.New(d)
 	return []kit.Module{
@@ -36,6 +39,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		socials,
 		resets,
 		factors,
+		verifications,
 		articles,
 		policies,
 	}

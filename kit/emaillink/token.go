@@ -19,6 +19,7 @@ type Token struct {
 	Epoch      int64      `json:"epoch"`   // of the user when the token was issued
 	Purpose    string     `json:"purpose"` // "" if the collection has one purpose
 	Email      string     `json:"email"`   // the address that the token is about, or ""
+	Link       string     `json:"link"`    // the page of a later email, or ""
 	TokenHash  string     `json:"tokenHash"`
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
@@ -67,20 +68,21 @@ func (t *Tokens) Exists(ctx context.Context, f store.Filter) (bool, error) {
 	return err == nil, err
 }
 
-// Delete deletes the tokens that match the filter.
-func (t *Tokens) Delete(ctx context.Context, f store.Filter) error {
-	_, err := t.tokens.Delete(ctx, f)
-	return err
+// Delete deletes the tokens that match the filter and returns their number.
+func (t *Tokens) Delete(ctx context.Context, f store.Filter) (int64, error) {
+	return t.tokens.Delete(ctx, f)
 }
 
 // DeleteOf deletes the tokens of a user. It implements user.Dependent.
 func (t *Tokens) DeleteOf(ctx context.Context, userID store.ID) error {
-	return t.Delete(ctx, store.Eq("userId", userID))
+	_, err := t.Delete(ctx, store.Eq("userId", userID))
+	return err
 }
 
 // Sweep implements kit.Sweeper. It deletes expired tokens.
 func (t *Tokens) Sweep(ctx context.Context) error {
-	return t.Delete(ctx, store.Lte("expiresAt", store.At(t.now())))
+	_, err := t.Delete(ctx, store.Lte("expiresAt", store.At(t.now())))
+	return err
 }
 
 // digest returns the stored form of a secret. A secret is random, so a fast hash is sufficient.

@@ -118,7 +118,8 @@ func (a *API) start(options []Option) {
 	a.t.Helper()
 	c := Config{
 		Env: map[string]string{
-			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret, "RESET_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
+			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
+			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
 		},
 		DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute,
 		Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),

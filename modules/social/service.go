@@ -195,6 +195,9 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done boo
 		u, taken, err = s.users.CreateVerified(ctx, in.client, profile)
 		in.limits = in.limits.With(taken)
 		if apperr.Is(err, apperr.Conflict) {
+			if _, err := s.users.ByEmail(ctx, in.profile.Email); apperr.Is(err, apperr.NotFound) { // not a concurrent sign-up
+				return u, false, cannotLink("The email address of this account is reserved for a user who had it until recently. Set another one at the provider,")
+			}
 			return u, false, nil
 		}
 		in.created = in.created || err == nil

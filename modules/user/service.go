@@ -26,6 +26,7 @@ type Service struct {
 	hasher     kit.Hasher
 	dependents []Dependent
 	restrict   func(context.Context, User) (*access.Restriction, error) // can be nil
+	addresses  Addresses                                                // can be nil
 	limits     *ratelimit.Limiter
 	guesses    *ratelimit.Guesses
 	digest     func(parts ...string) []byte
@@ -72,7 +73,11 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	}
 	u := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
 	u.Role, u.Password, u.Fields = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash, in.Fields
-	return u, limits, s.insert(ctx, u, in.Email)
+	err = s.insert(ctx, u, in.Email)
+	if err == nil && s.addresses != nil {
+		s.addresses.SignedUp(ctx, u)
+	}
+	return u, limits, err
 }
 
 // CreateVerified creates an account without a password, with an email address that an identity provider has verified.
@@ -87,17 +92,27 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.insert(ctx, u, in.Email)
 }
 
-// insert stores a new user. Conflict: the email address is in use, also in a form that an earlier version stored.
+// insert stores a new user. Conflict: the email address is in use, also in a form that an earlier version stored, or reserved.
 func (s *Service) insert(ctx context.Context, u User, email string) error {
 	if err := s.checkFree(ctx, u.ID, email); err != nil {
 		return err
 	}
-	return s.users.Insert(ctx, u)
+	if err := s.users.Insert(ctx, u); err != nil {
+		return err
+	}
+	err := s.checkReserved(ctx, u.ID, email) // again: see keepReserved
+	if err != nil {
+		_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
+	}
+	return err
 }
 
 // checkFree fails with Conflict if a user other than the one with the id has the address in a form that is not the normal
-// one. The unique index compares the normal form.
+// one, or has reserved it. The unique index compares the normal form.
 func (s *Service) checkFree(ctx context.Context, id store.ID, email string) error {
+	if err := s.checkReserved(ctx, id, email); err != nil {
+		return err
+	}
 	if len(emailForms(email)) == 1 {
 		return nil
 	}
@@ -215,7 +230,10 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		before = u
 		return append(patch.Changes(s.now()), more...), nil
 	})
-	if err == nil && changed.Email != before.Email {
+	if err != nil || changed.Email == before.Email {
+		return changed, err
+	}
+	if err = s.keepReserved(ctx, before, changed); err == nil {
 		s.Notify(ctx, before, addressChanged)
 	}
 	return changed, err
@@ -225,9 +243,11 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u User, email string) error {
 	switch {
 	case !caller.IsAdmin():
-		return apperr.Invalid(apperr.Field{
-			In: "body", Param: "email", Code: apperr.ReadOnly, Message: "Only an admin can change it. Leave it out, or send the current address.",
-		})
+		message := "Only an admin can change it. Leave it out, or send the current address."
+		if s.addresses != nil {
+			message = "Only an admin can change it here. Change your own with PUT /users/me/email."
+		}
+		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.ReadOnly, Message: message})
 	case !rest.Valid(email, emailRules):
 		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.Format, Message: "Must be an email address."})
 	}

@@ -1,0 +1,142 @@
+package emailverification_test
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+)
+
+// TestConcurrentConfirm checks that one of many calls with one token succeeds, for each purpose.
+func TestConcurrentConfirm(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, eve, grace := api.SignUp("user"), api.SignUp("user"), api.SignUp("user")
+	for purpose, token := range map[string]string{
+		"verify": api.verification(ada),
+		"change": api.changeOf(eve.Email, testkit.Password, "eve@example.org"),
+		"undo":   api.changed(grace.Email, testkit.Password, "grace@example.org"),
+	} {
+		statuses := make(chan int)
+		for range 10 {
+			go func() { statuses <- api.Do(confirm(token)).Status }()
+		}
+		count := map[int]int{}
+		for range 10 {
+			count[<-statuses]++
+		}
+		if count[200] != 1 || count[404] != 9 {
+			t.Errorf("%s: statuses %v", purpose, count)
+		}
+	}
+}
+
+// TestRaceForAddress lets two users, on two instances, confirm a change to the same address: one gets it.
+func TestRaceForAddress(t *testing.T) {
+	t.Parallel()
+	a := start(t)
+	b := api{a.Instance(), t}
+	const to = "new@example.org"
+	ada, eve := a.SignUp("user"), a.SignUp("user")
+	tokens := []string{a.changeOf(ada.Email, testkit.Password, to), a.changeOf(eve.Email, testkit.Password, to)}
+	statuses := make(chan int)
+	for i, instance := range []api{a, b} {
+		go func() { statuses <- instance.Do(confirm(tokens[i])).Status }()
+	}
+	if one, two := <-statuses, <-statuses; one+two != 200+409 {
+		t.Errorf("statuses %d and %d", one, two)
+	}
+	a.SignIn(to, testkit.Password)
+	a.Finish()
+	b.Finish()
+	if m := a.Email.Next(t); m.To != ada.Email && m.To != eve.Email {
+		t.Errorf("an email to %s", m.To)
+	}
+	a.Email.None(t) // to the loser
+}
+
+// paused is a database that calls a function, once, before a change or an insert of a user.
+type paused struct {
+	store.DB
+	mu     sync.Mutex
+	before func() // can be nil
+}
+
+func (p *paused) Open(spec store.Spec) store.Engine {
+	engine := p.DB.Open(spec)
+	if spec.Name == "users" {
+		engine = pausedUsers{engine, p}
+	}
+	return engine
+}
+
+// set sets the function.
+func (p *paused) set(before func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.before = before
+}
+
+func (p *paused) call() {
+	p.mu.Lock()
+	before := p.before
+	p.before = nil
+	p.mu.Unlock()
+	if before != nil {
+		before()
+	}
+}
+
+type pausedUsers struct {
+	store.Engine
+	db *paused
+}
+
+func (e pausedUsers) Insert(ctx context.Context, id store.ID, doc any) error {
+	e.db.call()
+	return e.Engine.Insert(ctx, id, doc)
+}
+
+func (e pausedUsers) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	e.db.call()
+	return e.Engine.Update(ctx, f, changes, into)
+}
+
+// TestRaceForFormerAddress lets another user take an address that becomes free, but reserved, after the request has checked
+// it: by sign-up, by a change of address, and by an admin. The request must fail and leave nothing behind.
+func TestRaceForFormerAddress(t *testing.T) {
+	t.Parallel()
+	db := &paused{}
+	slow := start(t, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })
+	fast := api{slow.Instance(), t}
+	eve, admin := fast.SignUp("user"), fast.SignUp("admin")
+	for name, attack := range map[string]func(former string) request{
+		"sign-up": signUp,
+		"change": func(former string) request {
+			return confirm(fast.changeOf(eve.Email, testkit.Password, former))
+		},
+		"by an admin": func(former string) request {
+			return request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, Form: url.Values{"email": {former}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			former, to := store.NewID().Hex()+"@example.com", store.NewID().Hex()+"@example.org"
+			r := attack(former) // before the address is registered
+			var undo string
+			register := func() {
+				fast.want(201, signUp(former))
+				undo = fast.changed(former, testkit.Password, to)
+			}
+			db.set(register)
+			slow.want(409, r)
+			if status := fast.Do(signIn(former, testkit.Password)).Status; status != 401 {
+				t.Errorf("the former address signs in: status %d", status)
+			}
+			eve.Session = fast.SignIn(eve.Email, testkit.Password)
+			fast.want(200, confirm(undo))
+		})
+	}
+}

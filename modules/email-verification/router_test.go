@@ -1,0 +1,377 @@
+package emailverification_test
+
+import (
+	"net/url"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+type request = testkit.Request
+
+var row = testkit.Row
+
+const (
+	page        = testkit.LinkOrigin + "/verify/{token}"
+	newPassword = "a better horse battery"
+	week        = 7 * 24 * time.Hour
+)
+
+// api is a service with the steps of the flows.
+type api struct {
+	*testkit.API
+	t *testing.T
+}
+
+func start(t *testing.T, options ...testkit.Option) api {
+	t.Helper()
+	return api{apitest.Start(t, options...), t}
+}
+
+// want sends a request and checks the status.
+func (a api) want(status int, r request) testkit.Response {
+	a.t.Helper()
+	response := a.Do(r)
+	if response.Status != status {
+		a.t.Fatalf("%s %s: status %d, want %d: %s", r.Method, r.Path, response.Status, status, response.Body)
+	}
+	return response
+}
+
+func askVerification(token string) request {
+	return request{Method: "POST", Path: "/users/me/email-verification", As: token, Form: url.Values{"link": {page}}}
+}
+
+func askChange(email, password, to string) request {
+	return request{Method: "PUT", Path: "/users/me/email", Email: email, Password: password, Form: url.Values{"email": {to}, "link": {page}}}
+}
+
+func confirm(token string) request {
+	return request{Method: "PUT", Path: "/email-verifications/" + token, Form: url.Values{}}
+}
+
+func show(token string) request { return request{Method: "GET", Path: "/email-verifications/" + token} }
+
+func signUp(email string) request {
+	return request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: url.Values{"email": {email}, "password": {testkit.Password}}}
+}
+
+func signIn(email, password string) request {
+	return request{Method: "POST", Path: "/auth", Email: email, Password: password, Form: url.Values{"access_token": {testkit.MasterKey}}}
+}
+
+// tokenIn returns the token of the only link in an email.
+func tokenIn(t *testing.T, m email.Message) string {
+	t.Helper()
+	for line := range strings.Lines(m.Text) {
+		if strings.HasPrefix(line, testkit.LinkOrigin) {
+			return path.Base(strings.TrimSpace(line))
+		}
+	}
+	t.Fatalf("no link in %s", m.Text)
+	return ""
+}
+
+// verification requests a verification and returns the token.
+func (a api) verification(u testkit.Account) string {
+	a.t.Helper()
+	a.want(202, askVerification(u.Token))
+	return tokenIn(a.t, a.Email.Next(a.t))
+}
+
+// changeOf requests a change of address and returns the token, which was sent to the new address.
+func (a api) changeOf(email, password, to string) string {
+	a.t.Helper()
+	a.want(202, askChange(email, password, to))
+	m := a.Email.Next(a.t)
+	if m.To != to {
+		a.t.Errorf("an email to %s", m.To)
+	}
+	return tokenIn(a.t, m)
+}
+
+// changed changes an address and returns the token that undoes it, which was sent to the old address.
+func (a api) changed(email, password, to string) (undo string) {
+	a.t.Helper()
+	a.want(200, confirm(a.changeOf(email, password, to)))
+	m := a.Email.Next(a.t)
+	if m.To != email || strings.Contains(m.Text+m.HTML, to) {
+		a.t.Errorf("an email to %s: %s", m.To, m.Text)
+	}
+	return tokenIn(a.t, m)
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada := api.SignUp("user")
+	first, token := api.verification(ada), api.verification(ada)
+	if len(token) != 43 || token == first {
+		t.Errorf("tokens %q, %q", first, token)
+	}
+	view := api.want(200, show(token))
+	if cache := view.Header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("Cache-Control %q", cache)
+	}
+	expires := api.Clock.Now().Add(24 * time.Hour).UTC().Format("2006-01-02T15:04:05.") // to the millisecond
+	post := askVerification(ada.Token)
+	form := func(link string) request { r := post; r.Form = url.Values{"link": {link}}; return r }
+	as := func(token string) request { r := post; r.As = token; return r }
+	api.Run(t, []testkit.Scenario{
+		row("show", show(token), 200, []string{`"purpose":"verify"`, `"email":"` + ada.Email, `"user":{"id":"` + ada.ID, `"expiresAt":"` + expires}, []string{"role"}),
+		row("show another", show("x"), 404, []string{"This link does not work"}, nil),
+		row("no token", as(""), 401, nil, nil),
+		row("master key", as(testkit.MasterKey), 401, nil, nil),
+		row("no link", form(""), 400, []string{`"param":"link","code":"required"`, "VERIFY_LINK_ORIGINS"}, nil),
+		row("another site", form("https://evil.example/{token}"), 400, []string{`"param":"link","code":"one_of"`, "VERIFY_LINK_ORIGINS"}, []string{"evil"}),
+		row("not verified yet", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, []string{`"emailVerified":false`}, nil),
+		row("unknown token", confirm("x"), 404, []string{"This link does not work"}, nil),
+		row("a parameter", request{Method: "PUT", Path: "/email-verifications/" + token, Form: url.Values{"email": {"eve@example.com"}}}, 200, []string{`"emailVerified":true`, ada.Email}, nil),
+		row("again", confirm(token), 404, []string{"This link does not work"}, nil),
+		row("show a used one", show(token), 404, nil, nil),
+		row("the other token", confirm(first), 404, nil, nil),
+		row("sessions continue", request{Method: "GET", Path: "/users/me", As: ada.Token}, 200, []string{`"emailVerified":true`}, nil),
+		row("verified", post, 409, []string{`"code":"conflict"`}, nil),
+	})
+	for _, line := range api.Log.Lines() {
+		if strings.Contains(line, token) || strings.Contains(line, ada.Email) {
+			t.Errorf("the log contains a secret or an address: %s", line)
+		}
+	}
+}
+
+// TestSignUpEmail checks that an email is sent at sign-up if exactly one page has a path.
+func TestSignUpEmail(t *testing.T) {
+	t.Parallel()
+	for pages, want := range map[string]bool{
+		"": false, testkit.LinkOrigin: false, testkit.LinkOrigin + "/verify": true, testkit.LinkOrigin + "/verify,https://other.example.com": true,
+		testkit.LinkOrigin + "/verify," + testkit.LinkOrigin + "/confirm": false,
+	} {
+		api := start(t, testkit.Env("VERIFY_LINK_ORIGINS", pages))
+		ada := api.SignUp("user")
+		if want {
+			m := api.Email.Next(t)
+			if m.To != ada.Email || !strings.Contains(m.Text, "\n"+testkit.LinkOrigin+"/verify/") {
+				t.Errorf("%s: to %s: %s", pages, m.To, m.Text)
+			}
+			api.want(200, confirm(tokenIn(t, m)))
+		}
+		api.want(409, signUp(ada.Email))
+		api.Finish()
+		api.Email.None(t)
+	}
+}
+
+// TestTokenEnds checks what makes a token invalid.
+func TestTokenEnds(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	admin := api.SignUp("admin")
+	patch := func(u testkit.Account, name, value string) request {
+		return request{Method: "PATCH", Path: "/users/" + u.ID, As: admin.Token, Form: url.Values{name: {value}}}
+	}
+	for name, event := range map[string]func(u testkit.Account){
+		"a password change": func(u testkit.Account) {
+			api.want(200, request{Method: "PUT", Path: "/users/me/password", Email: u.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}})
+		},
+		"another address": func(u testkit.Account) { api.want(200, patch(u, "email", "x"+u.Email)) },
+		"deletion":        func(u testkit.Account) { api.want(204, request{Method: "DELETE", Path: "/users/me", As: u.Token}) },
+	} {
+		u := api.SignUp("user")
+		for _, token := range []string{api.verification(u), api.changeOf(u.Email, testkit.Password, "new"+u.Email)} {
+			api.want(200, show(token))
+			defer func() {
+				for _, r := range []request{show(token), confirm(token)} {
+					if status := api.Do(r).Status; status != 404 {
+						t.Errorf("after %s: status %d", name, status)
+					}
+				}
+			}()
+		}
+		event(u)
+	}
+	u := api.SignUp("user")
+	token := api.verification(u)
+	api.want(200, patch(u, "name", "Ada"))
+	api.Clock.Advance(24*time.Hour - time.Second)
+	api.want(200, show(token))
+	api.Clock.Advance(time.Second)
+	api.want(404, show(token))
+	api.want(404, confirm(token))
+	api.Sweep()
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
+	const to = "ada@xn--bcher-kva.example"
+	session := request{Method: "GET", Path: "/users/me", As: ada.Token}
+	api.Run(t, []testkit.Scenario{
+		row("own address", askChange(ada.Email, testkit.Password, strings.ToUpper(ada.Email)), 409, []string{`"param":"email","code":"conflict"`}, nil),
+		row("in use", askChange(ada.Email, testkit.Password, eve.Email), 409, []string{`"param":"email","code":"conflict"`}, nil),
+		row("wrong password", askChange(ada.Email, "wrong", to), 401, nil, nil),
+		row("invalid address", askChange(ada.Email, testkit.Password, "ada"), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("with a session", request{Method: "PUT", Path: "/users/me/email", As: ada.Token, Form: url.Values{"email": {to}, "link": {page}}}, 401, nil, nil),
+		row("PATCH names this route", request{Method: "PATCH", Path: "/users/me", As: ada.Token, Form: url.Values{"email": {to}}}, 400, []string{`"code":"read_only"`, "PUT /users/me/email"}, nil),
+	})
+	token := api.changeOf(ada.Email, testkit.Password, to)
+	api.Run(t, []testkit.Scenario{
+		row("show", show(token), 200, []string{`"purpose":"change"`, `"email":"` + to, `"user":{"id":"` + ada.ID}, []string{ada.Email}),
+		row("not changed yet", session, 200, []string{ada.Email}, nil),
+		row("confirm", confirm(token), 200, []string{`"email":"` + to, `"emailVerified":true`}, nil),
+		row("again", confirm(token), 404, nil, nil),
+		row("sessions have ended", session, 401, nil, nil),
+		row("the old address", signIn(ada.Email, testkit.Password), 401, nil, nil),
+		row("the new address", signIn("ada@BÜCHER.example", testkit.Password), 201, nil, nil),
+	})
+	if m := api.Email.Next(t); m.To != ada.Email || strings.Contains(m.Text+m.HTML, to) {
+		t.Errorf("to %s: %s", m.To, m.Text)
+	}
+	taken := []testkit.Scenario{
+		row("sign-up", signUp(" "+strings.ToUpper(ada.Email)), 409, []string{`"param":"email","code":"conflict"`}, nil),
+		row("another's change", askChange(eve.Email, testkit.Password, ada.Email), 409, []string{`"param":"email","code":"conflict"`}, nil),
+		row("by an admin", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, Form: url.Values{"email": {ada.Email}}}, 409, []string{`"param":"email","code":"conflict"`}, nil),
+	}
+	api.Run(t, taken)
+	api.Clock.Advance(week - time.Minute)
+	api.Run(t, taken[:1])
+	api.Clock.Advance(time.Minute)
+	api.Sweep()
+	api.Run(t, []testkit.Scenario{row("sign-up after a week", signUp(ada.Email), 201, nil, nil)})
+}
+
+// TestChangeBack checks that a former address is reserved for its user only.
+func TestChangeBack(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada := api.SignUp("user")
+	const to = "ada@example.org"
+	undo := api.changed(ada.Email, testkit.Password, to)
+	api.changed(to, testkit.Password, ada.Email)
+	api.want(409, signUp(to))
+	api.want(200, confirm(undo)) // nothing to restore
+	api.SignIn(ada.Email, testkit.Password)
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada := api.SignUp("user")
+	const second, third = "eve@example.org", "eve@example.net"
+	first := api.changed(ada.Email, testkit.Password, second)
+	api.want(200, request{Method: "PUT", Path: "/users/me/password", Email: second, Password: testkit.Password, Form: url.Values{"password": {newPassword}}})
+	api.Clock.Advance(time.Minute)
+	later := api.changed(second, newPassword, third)
+	pending := api.changeOf(third, newPassword, "eve@example.com")
+	attacker := api.SignIn(third, newPassword)
+	api.Clock.Advance(week - time.Hour)
+	api.Run(t, []testkit.Scenario{
+		row("show", show(first), 200, []string{`"purpose":"undo"`, `"email":"` + ada.Email, `"user":{"id":"` + ada.ID}, []string{"eve@"}),
+		row("undo", confirm(first), 200, []string{`"email":"` + ada.Email, `"emailVerified":true`, `"hasPassword":false`}, nil),
+		row("again", confirm(first), 404, nil, nil),
+		row("the later undo", confirm(later), 404, nil, nil),
+		row("a pending change", confirm(pending), 404, nil, nil),
+		row("the attacker's session", request{Method: "GET", Path: "/users/me", As: attacker.Token}, 401, nil, nil),
+		row("the attacker's address", signIn(third, newPassword), 401, nil, nil),
+		row("the attacker's password", signIn(ada.Email, newPassword), 401, nil, nil),
+		row("the attacker's addresses are free", signUp(third), 201, nil, nil),
+	})
+}
+
+// TestUndoInTurn undoes the later of two changes first: the earlier can still be undone.
+func TestUndoInTurn(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada := api.SignUp("user")
+	const second, third = "eve@example.org", "eve@example.net"
+	first := api.changed(ada.Email, testkit.Password, second)
+	api.Clock.Advance(time.Second)
+	later := api.changed(second, testkit.Password, third)
+	api.Run(t, []testkit.Scenario{
+		row("the later", confirm(later), 200, []string{`"email":"` + second}, nil),
+		row("the earlier", confirm(first), 200, []string{`"email":"` + ada.Email}, nil),
+	})
+	expired := start(t)
+	ada = expired.SignUp("user")
+	first = expired.changed(ada.Email, testkit.Password, second)
+	expired.Clock.Advance(week)
+	expired.want(404, confirm(first))
+}
+
+// TestSignupEmailRequired checks that an account can be used after its address is verified, and that its address can be
+// changed before.
+func TestSignupEmailRequired(t *testing.T) {
+	t.Parallel()
+	api := start(t, testkit.Env("SIGNUP_EMAIL", "required"))
+	ada := api.SignUp("user")
+	rename := request{Method: "PATCH", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}
+	api.want(403, rename)
+	token := api.verification(ada)
+	withToken := confirm(token)
+	withToken.As = ada.Token
+	api.want(200, withToken)
+	api.want(200, rename)
+
+	eve := api.SignUp("user")
+	const to = "eve@example.org"
+	api.changed(eve.Email, testkit.Password, to)
+	rename.As = api.SignIn(to, testkit.Password).Token
+	api.want(200, rename)
+}
+
+// TestLimits checks the limits of an address, of an account and of a network.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	limited := func(r request, name string) {
+		t.Helper()
+		if response := api.want(429, r); !strings.Contains(response.Header.Get("RateLimit"), `"`+name+`";r=0`) {
+			t.Errorf("%v", response.Header)
+		}
+	}
+	for range 5 {
+		api.verification(ada)
+	}
+	limited(askVerification(ada.Token), "verification-emails")
+	for range 2 {
+		api.changeOf(eve.Email, testkit.Password, "new@example.org")
+	}
+	for range 3 {
+		api.want(409, askChange(eve.Email, testkit.Password, ada.Email)) // a conflict counts too
+	}
+	limited(askChange(eve.Email, testkit.Password, "other@example.org"), "address-changes")
+	for range 3 {
+		api.changeOf(ada.Email, testkit.Password, "new@example.org")
+	}
+	limited(askChange(ada.Email, testkit.Password, "new@example.org"), "verification-emails")
+	for range 100 {
+		api.Do(askVerification(ada.Token))
+	}
+	limited(askVerification(api.SignUp("user").Token), "verification-requests")
+	api.Clock.Advance(time.Hour)
+	ada.Session = api.SignIn(ada.Email, testkit.Password)
+	api.verification(ada)
+	api.Finish()
+	api.Email.None(t)
+}
+
+// TestFullQueue checks that an address does not change if the owner of the old one cannot be notified.
+func TestFullQueue(t *testing.T) {
+	t.Parallel()
+	api := start(t, testkit.Env("VERIFY_LINK_ORIGINS", testkit.LinkOrigin+"/verify"))
+	ada := api.SignUp("user")
+	api.Email.Next(t)
+	token := api.changeOf(ada.Email, testkit.Password, "ada@example.org")
+	api.Finish() // the queue rejects emails
+	api.want(503, confirm(token))
+	api.want(200, show(token))
+	api.SignIn(ada.Email, testkit.Password)
+	api.want(201, signUp("grace@example.com"))
+}

@@ -1,0 +1,224 @@
+package emailverification
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+// Service has the business rules of email verification.
+type Service struct {
+	*emaillink.Tokens
+	users  *user.Module
+	limits *ratelimit.Limiter
+	emails *email.Queue
+	log    *slog.Logger
+	ttl    time.Duration
+	links  emaillink.Links
+}
+
+// undoTTL is how long a former address is reserved, and a change can be undone.
+const undoTTL = 7 * 24 * time.Hour
+
+// Rate limits.
+var (
+	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour} // per address
+	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}     // per account; also of failed attempts
+	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour}
+)
+
+// Request sends an email that verifies the address of the caller. ValidationFailed: the link is missing or not allowed.
+// Conflict: the address is verified. TooManyRequests: too many emails to the address, or requests from the client's network.
+// Unavailable: too many emails are queued. The states of the rate limits are also returned with an error.
+func (s *Service) Request(ctx context.Context, client access.Client, caller access.Principal, in Input) (limits ratelimit.States, err error) {
+	link, err := s.links.Choose(in.Link)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.users.Get(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if u.EmailVerified {
+		return nil, apperr.New(apperr.Conflict, "The email address of this account is verified.")
+	}
+	limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), emailsTo.Of(user.NormalEmail(u.Email)))
+	if err != nil {
+		return limits, err
+	}
+	return limits, s.send(ctx, u, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
+}
+
+// RequestChange sends an email to another address, which becomes that of the caller when it is confirmed. Conflict: the
+// address is in use or reserved. ValidationFailed, TooManyRequests, Unavailable: as Request.
+func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
+	link, err := s.links.Choose(in.Link)
+	if err != nil {
+		return nil, err
+	}
+	// Counted before the address is looked up: a conflict shows that it is registered.
+	limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), changesOf.Of(caller.UserID.Hex()))
+	if err != nil {
+		return limits, err
+	}
+	u, err := s.users.Get(ctx, caller.UserID)
+	if err == nil {
+		err = s.users.CheckAddress(ctx, u.ID, in.Email)
+	}
+	if err != nil {
+		return limits, err
+	}
+	address := user.NormalEmail(in.Email)
+	taken, err := s.limits.Take(ctx, emailsTo.Of(address))
+	limits = limits.With(taken)
+	if err != nil {
+		return limits, err
+	}
+	return limits, s.send(ctx, u, emaillink.Token{UserID: u.ID, Epoch: caller.Epoch, Purpose: change, Email: address, Link: link})
+}
+
+// SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path.
+func (s *Service) SignedUp(ctx context.Context, u user.User) {
+	link := s.links.Standard()
+	if link == "" {
+		return
+	}
+	_, err := s.limits.Take(ctx, emailsTo.Of(user.NormalEmail(u.Email)))
+	if err == nil {
+		err = s.send(ctx, u, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "the verification email of a sign-up was not sent; the user can request another", "error", err)
+	}
+}
+
+// send enqueues the email with a token, which is issued after the response.
+func (s *Service) send(ctx context.Context, u user.User, t emaillink.Token) error {
+	return s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
+		secret, _, err := s.Issue(ctx, t, s.ttl)
+		if err != nil {
+			return nil, err
+		}
+		return newMessage(u, t, secret, s.ttl), nil
+	})
+}
+
+// Get returns the token with the secret. NotFound: it is unknown, used or expired.
+func (s *Service) Get(ctx context.Context, secret string) (View, error) {
+	t, u, err := s.find(ctx, secret)
+	return View{Purpose: t.Purpose, Email: t.Email, User: u.Public(), ExpiresAt: t.ExpiresAt}, err
+}
+
+// Confirm does what the token is for. NotFound: it is unknown, used or expired. Conflict: the address is in use or reserved.
+func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error) {
+	t, u, err := s.find(ctx, secret)
+	if err != nil {
+		return user.User{}, err
+	}
+	switch t.Purpose {
+	case verify:
+		u, err = s.users.VerifyEmail(ctx, t.UserID, t.Epoch)
+		s.discard(ctx, err, store.And(store.Eq("userId", t.UserID), store.Eq("purpose", verify)))
+	case change:
+		u, err = s.change(ctx, u, t)
+		s.discard(ctx, err, store.And(store.Eq("userId", t.UserID), store.Ne("purpose", undo)))
+	case undo:
+		u, err = s.undo(ctx, t)
+	}
+	if apperr.Is(err, apperr.Conflict) { // with the user's own address, after a concurrent request with this token?
+		if now, getErr := s.users.Get(ctx, t.UserID); getErr == nil && now.Email == t.Email {
+			err = noToken()
+		}
+	}
+	if apperr.Is(err, apperr.NotFound) {
+		err = noToken()
+	}
+	return u, err
+}
+
+// find returns a token that is valid, and its user.
+func (s *Service) find(ctx context.Context, secret string) (t emaillink.Token, u user.User, err error) {
+	if t, err = s.Find(ctx, secret); err == nil {
+		u, err = s.users.Get(ctx, t.UserID)
+	}
+	if err == nil && t.Purpose != undo && u.Epoch != t.Epoch || apperr.Is(err, apperr.NotFound) {
+		err = noToken()
+	}
+	return t, u, err
+}
+
+// discard deletes tokens that are invalid after a success. After an error, Sweep deletes them.
+func (s *Service) discard(ctx context.Context, err error, tokens store.Filter) {
+	if err == nil {
+		_, _ = s.Delete(ctx, tokens)
+	}
+}
+
+// change gives a user the address of a token. The former address is reserved before it becomes free, and gets an email with a
+// link that undoes the change. That email is queued first: without it, the address must not change.
+func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (user.User, error) {
+	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
+		return user.User{}, err
+	}
+	notice := emaillink.Token{UserID: before.ID, Epoch: before.Epoch, Purpose: undo, Email: before.Email, Link: t.Link}
+	secret, notice, err := s.Issue(ctx, notice, undoTTL)
+	if err != nil {
+		return user.User{}, err
+	}
+	done := make(chan struct{})
+	defer close(done)
+	err = s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if u, err := s.users.Get(ctx, before.ID); err != nil || u.Email == before.Email { // also if an error hid that it was changed
+			return nil, err
+		}
+		return newMessage(before, notice, secret, undoTTL), nil
+	})
+	if err != nil {
+		return user.User{}, err
+	}
+	u, err := s.users.ChangeEmail(ctx, before, t.Email)
+	if apperr.Is(err, apperr.NotFound) || apperr.Is(err, apperr.Conflict) {
+		_, _ = s.Delete(context.WithoutCancel(ctx), store.Eq("id", notice.ID))
+	}
+	return u, err
+}
+
+// undo gives a user the former address again, and deletes the user's tokens except those of earlier changes: an attacker who
+// changed the address twice has the token of the second change. It can be repeated until the token is deleted, after all others.
+func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
+	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email)
+	if err != nil {
+		return u, err
+	}
+	later := store.Or(store.Ne("purpose", undo), store.Gte("createdAt", t.CreatedAt))
+	if _, err := s.Delete(ctx, store.And(store.Eq("userId", t.UserID), store.Ne("id", t.ID), later)); err != nil {
+		return u, err
+	}
+	n, err := s.Delete(ctx, store.Eq("id", t.ID))
+	if err == nil && n == 0 { // a concurrent request was first
+		err = store.ErrNotFound
+	}
+	return u, err
+}
+
+// Reserved implements user.Addresses. A former address is reserved as long as the change can be undone.
+func (s *Service) Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error) {
+	values := make([]any, len(forms))
+	for i, form := range forms {
+		values[i] = form
+	}
+	return s.Exists(ctx, store.And(store.In("email", values...), store.Eq("purpose", undo), store.Ne("userId", id)))
+}

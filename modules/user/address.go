@@ -1,0 +1,96 @@
+package user
+
+import (
+	"context"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Addresses is implemented by the module that verifies email addresses.
+type Addresses interface {
+	// SignedUp is called after a sign-up with an address that is not verified.
+	SignedUp(ctx context.Context, u User)
+	// Reserved reports whether an address, in one of its forms, is reserved for another user than the one with the id.
+	Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error)
+}
+
+// VerifyWith registers the Addresses. It must be called before the server starts.
+func (m *Module) VerifyWith(a Addresses) { m.addresses = a }
+
+// CheckAddress fails with Conflict if a user has the address, or if it is reserved for another user than the one with the id.
+func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) error {
+	_, err := s.ByEmail(ctx, email)
+	switch {
+	case apperr.Is(err, apperr.NotFound):
+		return s.checkReserved(ctx, id, email)
+	case err == nil:
+		return store.Duplicate("email")
+	}
+	return err
+}
+
+// checkReserved fails with Conflict if the address is reserved for another user than the one with the id.
+func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) error {
+	if s.addresses == nil {
+		return nil
+	}
+	reserved, err := s.addresses.Reserved(ctx, id, emailForms(email)...)
+	if err == nil && reserved {
+		err = store.Duplicate("email")
+	}
+	return err
+}
+
+// keepReserved undoes a change of the address if it is reserved. A check before the change is not sufficient: a concurrent
+// request can reserve the address, and then free it, between the check and the change.
+func (s *Service) keepReserved(ctx context.Context, before, after User) error {
+	err := s.checkReserved(ctx, after.ID, after.Email)
+	if err != nil {
+		_, _ = s.users.Update(context.WithoutCancel(ctx), store.And(store.Eq("id", after.ID), store.Eq("email", after.Email)),
+			addressChanges(before.Email, before.EmailVerified)...)
+	}
+	return err
+}
+
+// addressChanges returns the changes to another address, which end all sessions.
+func addressChanges(email string, verified bool) []store.Change {
+	return []store.Change{
+		store.Set("email", email), store.Set("emailWords", emailWords(email)), store.Set("emailVerified", verified), store.Inc("epoch", 1),
+	}
+}
+
+// VerifyEmail marks the address of a user as verified. NotFound: the user does not exist, is in another epoch, or has a
+// verified address.
+func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (User, error) {
+	unverified := store.And(store.Eq("id", id), store.Eq("epoch", epoch), store.Ne("emailVerified", true))
+	u, err := s.users.Update(ctx, unverified, store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now())))
+	return s.current(u), err
+}
+
+// ChangeEmail gives a user another address, which is verified, and ends all sessions of the user. NotFound: the user is in
+// another epoch than before. Conflict: the address is in use or reserved.
+func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
+	if err := s.CheckAddress(ctx, before.ID, email); err != nil {
+		return User{}, err
+	}
+	current := store.And(store.Eq("id", before.ID), store.Eq("epoch", before.Epoch))
+	u, err := s.users.Update(ctx, current, append(addressChanges(NormalEmail(email), true), store.Set("updatedAt", store.At(s.now())))...)
+	if err == nil {
+		err = s.keepReserved(ctx, before, u)
+	}
+	return s.current(u), err
+}
+
+// RestoreEmail gives a user a former address again, which is verified. The same write ends all sessions, invalidates the
+// linked identities and removes the password, all of which an attacker may have: the user sets a new password with a reset.
+// A user who has the address is not changed. NotFound: the user does not exist. Conflict: the address is in use.
+func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (User, error) {
+	return s.change(ctx, id, func(u User) ([]store.Change, error) {
+		if u.Email == email {
+			return nil, nil
+		}
+		return append(addressChanges(email, true), store.Set("password", ""), store.Set("linksFrom", u.Epoch+1),
+			store.Set("updatedAt", store.At(s.now()))), nil
+	})
+}
