@@ -255,6 +255,9 @@ func (k *kitchen) newRecord() string {
 	case "/password-resets":
 		k.api.Do(k.request("POST", collection, false)).JSON(202)
 		return collection + "/" + resetToken.FindStringSubmatch(k.api.Email.Next(k.t).Text)[1]
+	case "/email-verifications":
+		k.api.Do(k.request("POST", "/users/me/email-verification", false)).JSON(202)
+		return collection + "/" + resetToken.FindStringSubmatch(k.api.Email.Next(k.t).Text)[1]
 	case "/auth/sessions": // another session of the owner
 		token := k.api.SignIn(k.owner.Email, testkit.Password).Token
 		rows := k.api.Do(testkit.Request{Method: "GET", Path: collection, As: token}).JSON(200)["rows"].([]any)
@@ -293,6 +296,8 @@ func (k *kitchen) request(method, path string, full bool) testkit.Request {
 	form := op.examples(full)
 	if path == "/password-resets" {
 		form.Set("email", k.owner.Email)
+	}
+	if _, takesLink := op.Input.Properties["link"]; takesLink {
 		form.Set("link", testkit.LinkOrigin+"/reset/{token}")
 	}
 	if form.Has("refresh_token") {
@@ -485,6 +490,12 @@ func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 	case "/auth/identities/{provider}": // the last way to sign in
 		*r = k.good()
 		r.As = k.api.Do(testkit.Request{Method: "POST", Path: "/auth/github", Form: k.proof(true)}).JSON(201)["token"].(string)
+		return func() {}
+	}
+	if k.path == "/users/me/email-verification" { // a verified address
+		k.path = "/email-verifications/{token}"
+		k.api.Do(testkit.Request{Method: "PUT", Path: k.newRecord()}).JSON(200)
+		*r = k.request("POST", "/users/me/email-verification", false)
 		return func() {}
 	}
 	if k.method != "POST" { // uses the values of another record

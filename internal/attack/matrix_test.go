@@ -72,6 +72,11 @@ var matrix = []struct{ route, body, statuses string }{
 	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403"},
 	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401"},
 
+	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
+	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
+	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200*"},
+	{"PUT /email-verifications/:token", `{}`, "200* 200* 200* 200* 200* 401 200*"},
+
 	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201"},
 	{"GET /articles", "", "200 200 200 200 200 401 200"},
 	{"GET /articles/:id", "", "200 200 200 200 200 401 200"},
@@ -128,13 +133,14 @@ func TestAuthorizationMatrix(t *testing.T) {
 }
 
 // basicRoutes have HTTP Basic.
-var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor"}
+var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor", "PUT /users/me/email"}
 
 // unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
 var unverifiedMatrix = []string{
 	"PUT /users/:id/password", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
 	"POST /auth", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
+	"POST /users/me/email-verification", "PUT /users/me/email", "PUT /email-verifications/:token",
 }
 
 // TestUnverifiedMatrix calls every route that changes something as its owner, and as an admin, without a verified address.
@@ -252,8 +258,14 @@ func (c *matrixCell) record(collection string) string {
 		return create(c.owner.Token, `{"title":"T"}`)
 	case "/policies":
 		return create(c.SignUp("admin").Token, `{"namespace":"shop","name":"`+store.NewID().Hex()+`"}`)
-	case "/password-resets":
-		ok(c.t, c.Do(askReset(c.owner.Email)))
+	case "/password-resets", "/email-verifications":
+		ask := askReset(c.owner.Email)
+		if collection == "/email-verifications" {
+			ask = request{Method: "POST", Path: "/users/me/email-verification", As: c.owner.Token, Form: ask.Form}
+			ask.Form.Del("access_token")
+			ask.Form.Del("email")
+		}
+		ok(c.t, c.Do(ask))
 		for {
 			if message := c.Email.Next(c.t); message.To == c.owner.Email { // not of another cell
 				return tokenIn(c.t, message)

@@ -45,6 +45,7 @@ func (c *controller) request(g *gin.Context) error {
 //	@Param			input	formData	ChangeInput		true	"the new address, and the page that confirms it"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: email or password is wrong"
+//	@Failure		403		{object}	rest.Problem	"suspended: by an admin"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 requests of the account, 5 emails to the address or 100 requests from a network in an hour, or too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
