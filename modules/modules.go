@@ -29,8 +29,8 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	sessions := auth.New(d, s.Auth, users)
 	socials := social.New(d, s.Social, users, sessions)
 	resets := passwordreset.New(d, s.PasswordReset, users)
-	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	verifications := emailverification.New(d, s.EmailVerification, users)
+	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	articles := article.New(d)
 	policies := policy.New(d)
 	return []kit.Module{
@@ -38,8 +38,8 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		sessions,
 		socials,
 		resets,
-		factors,
 		verifications,
+		factors,
 		articles,
 		policies,
 	}

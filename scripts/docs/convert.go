@@ -172,7 +172,7 @@ const tagMark = "x-tag"
 
 // byTag sorts tags: accounts first, since other calls need one, then by name.
 func byTag(a, b string) int {
-	first := []string{"password-resets", "auth", "users"}
+	first := []string{"email-verifications", "password-resets", "auth", "users"}
 	return cmp.Or(slices.Index(first, b)-slices.Index(first, a), strings.Compare(a, b))
 }
 

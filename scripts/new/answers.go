@@ -29,6 +29,7 @@ var components = []component{
 	{name: "user", dirs: []string{"user", "auth"}},
 	{name: "social", dirs: []string{"social"}, needs: "user"},
 	{name: "password-reset", dirs: []string{"password-reset"}, needs: "user"},
+	{name: "email-verification", dirs: []string{"email-verification"}, needs: "user"},
 	{name: "two-factor", dirs: []string{"two-factor"}, needs: "user"},
 	{name: "article", dirs: []string{"article"}},
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},

@@ -62,7 +62,7 @@ func TestMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds projects")
 	}
-	if all := choices(); len(sets()) != 34 || len(all) != 130 {
+	if all := choices(); len(sets()) != 66 || len(all) != 258 {
 		t.Fatalf("%d sets of components, %d projects", len(sets()), len(all))
 	}
 	sample := []string{"with", "with+article", "with+user+social/google"}

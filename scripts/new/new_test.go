@@ -17,15 +17,16 @@ func TestNew(t *testing.T) {
 	shop := filepath.Join(dir, "../shop")
 	got := filesOf(t, shop)
 	for name, want := range map[string]string{
-		"main.go":                   `Name: "web-shop"`,
-		"modules/modules.go":        `"github.com/you/shop/modules/user"`,
-		"modules/social/social.go":  `"google": newGoogle(s.Google),`,
-		".env.example":              "MASTER_KEY=change-me-to-a-master-key\nJWT_SECRET=change-me-to-a-secret\n#GOOGLE_ID=1\n",
-		"README.md":                 "# Web Shop\n",
-		".ginseng.json":             `"google"`,
-		".github/workflows/ci.yml":  "make lint",
-		".gitattributes":            "third_party/** -text",
-		"modules/user/user_test.go": `"github.com/you/shop/modules/user"`,
+		"main.go":                         `Name: "web-shop"`,
+		"modules/modules.go":              `"github.com/you/shop/modules/user"`,
+		"modules/social/social.go":        `"google": newGoogle(s.Google),`,
+		".env.example":                    "MASTER_KEY=change-me-to-a-master-key\nJWT_SECRET=change-me-to-a-secret\n#GOOGLE_ID=1\n",
+		"README.md":                       "# Web Shop\n",
+		".ginseng.json":                   `"google"`,
+		".github/workflows/ci.yml":        "make lint",
+		".gitattributes":                  "third_party/** -text",
+		"modules/user/emails/layout.html": "<p>Web Shop</p>",
+		"modules/user/user_test.go":       `"github.com/you/shop/modules/user"`,
 	} {
 		if !strings.Contains(string(got[name]), want) {
 			t.Errorf("%s does not have %q:\n%s", name, want, got[name])
