@@ -68,8 +68,8 @@ func isPlainURL(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(s, unsafe)
 }
 
-// isIDNA reports whether the domain of an email address is plain ASCII or allowed by IDNA (RFC 5891), in lower case. Full-width
-// letters are not allowed, nor are letters whose lower case is ASCII, such as the Kelvin sign.
+// isIDNA reports whether the domain of an email address is plain ASCII or allowed by IDNA (RFC 5891), in lower case.
+// Full-width letters are not allowed, nor are letters whose lower case is ASCII, such as the Kelvin sign.
 func isIDNA(email string) bool {
 	domain := email[strings.LastIndexByte(email, '@')+1:]
 	special := strings.Contains(strings.ToLower(domain), "xn--")

@@ -36,9 +36,9 @@ const (
 // invalidRefreshes limits invalid refresh tokens per network.
 var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
-// SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong.
-// Suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the rate limits are
-// also returned with an error.
+// SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong. Suspended:
+// they are right. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the
+// rate limits are also returned with an error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 }
 
 // Open opens a session for an authenticated user. If the user has too many, it ends the one whose last sign-in or refresh is
-// the oldest. Suspended. Unauthorized: the user has been deleted, or all sessions have ended, since the authentication. If the
-// user has a second factor, Open fails with its challenge.
+// the oldest. Suspended: the user is. Unauthorized: the user has been deleted, or all sessions have ended, since the
+// authentication. If the user has a second factor, Open fails with its challenge.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
 	return s.insert(ctx, u, client, s.secondFactor)
 }
@@ -106,8 +106,9 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 
 // Refresh replaces a refresh token by the next one and a new user token. For a grace period of 30 s a replaced token
 // returns the same next token: two tabs may have used it, or the response was lost. After that its use indicates theft, and
-// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended. TooManyRequests: the token is invalid, as
-// were too many from the client's network. The states of the rate limits are also returned with an error.
+// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is. TooManyRequests:
+// the token is invalid, as were too many from the client's network. The states of the rate limits are also returned with an
+// error.
 func (s *Service) Refresh(ctx context.Context, client access.Client, text string) (user.SignedIn, ratelimit.States, error) {
 	result, err := s.refresh(ctx, text)
 	if !apperr.Is(err, apperr.Unauthorized) || client.Trusted {

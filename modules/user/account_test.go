@@ -1,6 +1,7 @@
 package user_test
 
 import (
+	"net/http"
 	"net/url"
 	"reflect"
 	"testing"
@@ -92,5 +93,25 @@ func TestSearchByEmail(t *testing.T) {
 	}
 	if rows := api.Do(request{Method: "GET", Path: "/users?fields=hasPassword", As: admin.Token}).JSON(200)["rows"].([]any); rows[0].(map[string]any)["hasPassword"] != true {
 		t.Errorf("fields=hasPassword: %v", rows)
+	}
+}
+
+// TestConcurrentSignUp checks that one of many concurrent sign-ups with one address succeeds.
+func TestConcurrentSignUp(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	const callers = 8
+	statuses := make(chan int, callers)
+	for range callers {
+		go func() {
+			statuses <- api.Do(request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: url.Values{"email": {"one@example.com"}, "password": {testkit.Password}}}).Status
+		}()
+	}
+	seen := map[int]int{}
+	for range callers {
+		seen[<-statuses]++
+	}
+	if seen[http.StatusCreated] != 1 || seen[http.StatusConflict] != callers-1 {
+		t.Errorf("statuses %v", seen)
 	}
 }

@@ -74,8 +74,8 @@ type UpdateInput struct {
 	Fields
 } //	@name	UserUpdate
 
-// profile has the rules of names and pictures. Update applies them to what is changed: a client may send back what an earlier
-// version stored.
+// profile has the rules of names and pictures. Update applies them to what is changed: a client may send back what an
+// earlier version stored.
 type profile struct {
 	Name    string `json:"name" validate:"max=100,plain"`
 	Picture string `json:"picture" validate:"max=2048,plain_http_url"`

@@ -368,26 +368,6 @@ func TestMasterKeyWithBasic(t *testing.T) {
 	})
 }
 
-// TestConcurrentSignUp checks that one of many concurrent sign-ups with one address succeeds.
-func TestConcurrentSignUp(t *testing.T) {
-	t.Parallel()
-	api := apitest.Start(t)
-	const callers = 8
-	statuses := make(chan int, callers)
-	for range callers {
-		go func() {
-			statuses <- api.Do(request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: url.Values{"email": {"one@example.com"}, "password": {testkit.Password}}}).Status
-		}()
-	}
-	seen := map[int]int{}
-	for range callers {
-		seen[<-statuses]++
-	}
-	if seen[http.StatusCreated] != 1 || seen[http.StatusConflict] != callers-1 {
-		t.Errorf("statuses %v", seen)
-	}
-}
-
 // TestSecretsInLog looks for secrets in the log after all kinds of requests.
 func TestSecretsInLog(t *testing.T) {
 	t.Parallel()

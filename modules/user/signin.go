@@ -35,8 +35,8 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 
 // Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
 // unknown addresses. Suspended: the password is right. TooManyRequests: too many wrong passwords for the account or from the
-// client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of the rate limits are also returned with an error; those
-// that others use up too, only for a trusted client.
+// client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of the rate limits are also
+// returned with an error; those that others use up too, only for a trusted client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
 	own, shared := attempts(client, NormalEmail(email))
 	var u User
