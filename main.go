@@ -16,7 +16,7 @@ var version = "unknown"
 //
 //	@title						Ginseng
 //	@version					1.0
-//	@description				Send parameters form-encoded or as JSON; the names are the same. Every error is a Problem (RFC 9457).
+//	@description				Send parameters form-encoded or as JSON; the names are the same. Every error is a Problem (RFC 9457) with a stable code.
 //	@BasePath					/
 //
 //	@securityDefinitions.basic	BasicAuth
@@ -24,12 +24,12 @@ var version = "unknown"
 //	@securityDefinitions.apikey	MasterKey
 //	@in							query
 //	@name						access_token
-//	@description				The master key (MASTER_KEY), as Authorization: Bearer KEY, or as access_token in the body or, with QUERY_TOKENS=true, in the query.
+//	@description				The setting MASTER_KEY, in development in .env. For your own servers: Authorization: Bearer KEY, or access_token in the body or query.
 //
 //	@securityDefinitions.apikey	UserToken
 //	@in							header
 //	@name						Authorization
-//	@description				The token from POST /auth, as Authorization: Bearer TOKEN, or as access_token in the body or query.
+//	@description				The token of the response to POST /auth: Authorization: Bearer TOKEN, or access_token in the body or query.
 func main() {
 	server.Main(server.Service[config.Settings]{
 		Name: "ginseng", Version: version,

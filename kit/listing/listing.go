@@ -90,10 +90,10 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 
 // Page is the response of a list.
 type Page[V any] struct {
-	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty"`       // of the whole list; with q or a filter, at most 10,000
-	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty"` // true if more rows match than count says
-	Rows        []V    `json:"rows"`                                           // records, or the fields of them that the parameter fields selects
-	Next        string `json:"next,omitempty" extensions:"x-omitempty"`        // for the parameter after, if there is a next page
+	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty" example:"57"`          // of the whole list; with q or a filter, at most 10,000
+	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty" example:"false"` // true if more rows match than count says
+	Rows        []V    `json:"rows"`                                                           // records, or the fields of them that the parameter fields selects
+	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // for the parameter after, if there is a next page
 
 	fields []string
 }

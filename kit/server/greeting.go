@@ -28,12 +28,12 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 	if s.Docs {
 		fmt.Fprintf(&b, "  Swagger UI   %s/docs/\n", base)
 	}
-	file, err := filepath.Abs(".env")
-	if err == nil {
-		_, err = os.Stat(file)
-	}
-	if err == nil {
-		fmt.Fprintf(&b, "  settings     %s\n", file)
+	source := ""
+	if file, err := filepath.Abs(".env"); err == nil {
+		if _, err := os.Stat(file); err == nil {
+			fmt.Fprintf(&b, "  settings     %s\n", file)
+			source = ". ./.env; "
+		}
 	}
 	data := engines.Redact(s.DatabaseURL)
 	if path := engines.Path(s.DatabaseURL); path != "" {
@@ -43,8 +43,8 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 	}
 	fmt.Fprintf(&b, "  data         %s\n", data)
 	if slices.Contains(routes, "POST "+s.APIRoot+"/users") {
-		fmt.Fprintf(&b, "  first admin  . ./.env; curl %s%s/users -d access_token=\"$MASTER_KEY\" -d role=admin -d email=YOU@example.com -d password=…\n",
-			base, s.APIRoot)
+		fmt.Fprintf(&b, "  first admin  %scurl %s%s/users -d access_token=\"$MASTER_KEY\" -d role=admin -d email=YOU@example.com -d password=…\n",
+			source, base, s.APIRoot)
 	}
 	return b.String()
 }

@@ -27,6 +27,7 @@ type controller struct {
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: in 15 minutes, 10 wrong passwords for an account from a network, 100 for an account, or 100 from a network without the master key"
 //	@Security		BasicAuth && MasterKey
 //	@x-tag			"Sign-in, sessions and their tokens."
+//	@x-intro		"**Try it on this page:**\n1. *Authorize* MasterKey with the `MASTER_KEY` of `.env`.\n2. Execute *Sign up*.\n3. *Authorize* BasicAuth with the email and password of the user.\n4. Execute *Sign in*. The page sends the token of the response with all calls that require one."
 //	@Router			/auth [post]
 func (c *controller) signIn(g *gin.Context) error {
 	email, password, given := rest.BasicAuth(g)

@@ -102,9 +102,9 @@ type View struct {
 	Role      access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
 	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 
-	EmailVerified bool `json:"emailVerified"` // the account belongs to the owner of the address
-	HasPassword   bool `json:"hasPassword"`   // false: the user signs in with a provider
-	Suspended     bool `json:"suspended"`     // by an admin: the user cannot sign in
+	EmailVerified bool `json:"emailVerified"`             // the account belongs to the owner of the address
+	HasPassword   bool `json:"hasPassword"`               // false: the user signs in with a provider
+	Suspended     bool `json:"suspended" example:"false"` // by an admin: the user cannot sign in
 	Fields
 } //	@name	User
 

@@ -22,6 +22,7 @@ import (
 //
 //   - @x-optional-security true: a credential is optional
 //   - @x-tag "text": the description of the operation's tag
+//   - @x-intro "text": a paragraph of the document's description
 //   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
 //   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
 //   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
@@ -138,6 +139,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	e.requiredFields()
 	e.securitySchemes()
 	ids, tags := map[string]string{}, map[string]string{}
+	var intros []string
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			op.OperationID = operationID(method, path)
@@ -150,6 +152,10 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 				tags[tag] += about
 			}
 			delete(op.Extensions, tagMark)
+			if intro, ok := op.Extensions[introMark].(string); ok {
+				intros = append(intros, intro)
+				delete(op.Extensions, introMark)
+			}
 			e.implied(op, path)
 			notEmpty(op)
 			if method == http.MethodPatch || method == http.MethodPut && item.Patch != nil {
@@ -160,6 +166,8 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 			}
 		}
 	}
+	slices.Sort(intros)
+	doc.Info.Description = strings.Join(append([]string{doc.Info.Description}, intros...), "\n\n")
 	for _, name := range slices.SortedFunc(maps.Keys(tags), byTag) {
 		plain := strings.ToUpper(name[:1]) + name[1:] + "."
 		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: name, Description: cmp.Or(tags[name], plain)})
@@ -167,8 +175,8 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	return nil
 }
 
-// tagMark is an extension of an operation with the description of its tag.
-const tagMark = "x-tag"
+// Extensions of an operation: the description of its tag, and a paragraph of the description of the document.
+const tagMark, introMark = "x-tag", "x-intro"
 
 // byTag sorts tags: accounts first, since other calls need one, then by name.
 func byTag(a, b string) int {

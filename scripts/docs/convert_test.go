@@ -16,7 +16,7 @@ const sample = `{
       "responses": {"204": {"description": "No Content"}, "429": {"description": "too_many_requests", "schema": {"$ref": "#/definitions/Problem"}}}
     }},
     "/things": {"get": {
-      "tags": ["things"], "x-tag": "Everything else.",
+      "tags": ["things"], "x-tag": "Everything else.", "x-intro": "Begin here.",
       "produces": ["application/json"],
       "parameters": [
         {"type": "string", "name": "fields", "in": "query"},
@@ -101,6 +101,7 @@ func TestConvert(t *testing.T) {
 		{"components schemas ThingPage properties rows items $ref", `"#/components/schemas/ThingRow"`},
 		{"components schemas ThingRow required", `null`},
 		{"tags", `[{"description":"Everything else.","name":"things"}]`},
+		{"info description", `"\n\nBegin here."`},
 		{"components schemas ThingPage required", `["rows"]`},
 		{"components schemas Raw required", `["a"]`},
 		{"paths /raw post requestBody content application/json schema $ref", `"#/components/schemas/Raw"`},

@@ -236,16 +236,25 @@ func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, 
 		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code,
 		"detail": details[code], "requestId": "5f0e8c1b9d3a47e2a6c4",
 	}
-	switch code {
-	case "second_factor_required":
+	switch {
+	case code == "second_factor_required":
 		problem["challenge"] = "Zk3n0cXGk2…"
-	case "validation_failed":
+	case code == "unauthorized" && !takesUserToken(op):
+		problem["detail"] = "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it."
+		media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+		return
+	case code == "validation_failed":
 		problem["errors"] = []any{e.invalidParameter(op)}
 		media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
 		return
 	}
 	e.doc.Components.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
 	media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
+}
+
+// takesUserToken reports whether the operation requires or accepts a user token, or no credential at all.
+func takesUserToken(op *openapi3.Operation) bool {
+	return len(*op.Security) == 0 || slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool { return all["UserToken"] != nil })
 }
 
 // invalidParameter returns an example of an ErrorField: a missing parameter of the body, a page that is too long, or an

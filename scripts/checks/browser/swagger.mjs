@@ -86,7 +86,6 @@ async function execute(page, method, path, { parameters = {}, json }) {
   const block = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) })
   if (!(await block.getByRole('button', { name: 'Execute' }).isVisible())) {
     await block.locator('.opblock-summary-control').click()
-    await block.getByRole('button', { name: 'Try it out' }).click()
   }
   for (const [name, value] of Object.entries(parameters)) {
     await block.locator(`[data-param-name="${name}"]`).locator('input').first().fill(value)
@@ -124,22 +123,19 @@ async function authorise(page, scheme, values, picture = () => {}) {
   await page.locator('.dialog-ux .close-modal').click()
 }
 
-/** Signs a user up and in on the page; resolves to the user's token. */
-async function signIn(page, masterKey) {
-  const [email, password] = ['ada@example.com', 'analytical engine']
-  await authorise(page, 'MasterKey', [masterKey])
-  const created = await execute(page, 'post', '/users', { json: { email, password } })
+/** Signs a user up and in with the examples that the page has; resolves to the user's token, which the page keeps. */
+async function signIn(page, masterKey, picture) {
+  await authorise(page, 'MasterKey', [masterKey], () => picture('2-authorised'))
+  const created = await execute(page, 'post', '/users', {})
   assert.equal(created.status, '201', created.body)
-  await authorise(page, 'BasicAuth', [email, password])
-  const signedIn = await execute(page, 'post', '/auth', { json: { access_token: masterKey } })
+  await authorise(page, 'BasicAuth', ['ada@example.com', 'correct horse battery'])
+  const signedIn = await execute(page, 'post', '/auth', {})
   assert.equal(signedIn.status, '201', signedIn.body)
   return JSON.parse(signedIn.body).token
 }
 
-/** Creates an article and lists it with a user's token, which must be kept after a reload. */
-async function tour(page, token, title, picture) {
-  await authorise(page, 'UserToken', [token], () => picture('2-authorised'))
-
+/** Creates an article and lists it with the token that was entered, which must be kept after a reload. */
+async function tour(page, title, picture) {
   const created = await execute(page, 'post', '/articles', { json: { title, content: 'A root worth waiting for.' } })
   assert.equal(created.status, '201', created.body)
   assert.equal(JSON.parse(created.body).title, title)
@@ -158,8 +154,8 @@ async function tour(page, token, title, picture) {
   assert.equal(again.status, '201', `the token is lost: ${again.body}`)
 }
 
-/** Runs all steps in a new page, with the token of getToken. */
-async function visit(browser, address, name, getToken) {
+/** Runs all steps in a new page, after authorising it with enter. */
+async function visit(browser, address, name, enter) {
   const begun = Date.now()
   const page = await browser.newPage()
   const faults = watch(page, address)
@@ -167,7 +163,9 @@ async function visit(browser, address, name, getToken) {
   try {
     await open(page, address)
     await picture('1-opened')
-    await tour(page, await getToken(page), name, picture)
+    await page.screenshot({ path: join(pictures, `${name}-readme.png`), clip: { x: 0, y: 0, width: 1280, height: 780 } }) // docs/swagger-ui.png
+    await enter(page, picture)
+    await tour(page, name, picture)
   } catch (error) {
     await picture('failed')
     throw error
@@ -185,8 +183,8 @@ await withBuilt((binary, dir) => withBrowser(dir, async (browser) => {
   for (const [name, settings] of [['plain', {}], ['root', { API_ROOT: '/api/v1' }]]) {
     await withService(binary, settings, async ({ address, masterKey }) => {
       let token
-      await visit(browser, address, name, async (page) => { token = await signIn(page, masterKey); return token })
-      await withProxy(address, '/x/y', (proxied) => visit(browser, proxied, `${name}-proxied`, () => token))
+      await visit(browser, address, name, async (page, picture) => { token = await signIn(page, masterKey, picture) })
+      await withProxy(address, '/x/y', (proxied) => visit(browser, proxied, `${name}-proxied`, (page) => authorise(page, 'UserToken', [token])))
     })
   }
   await withService(binary, { DOCS: 'false' }, async ({ address }) => {
