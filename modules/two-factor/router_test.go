@@ -260,6 +260,28 @@ func TestRequired(t *testing.T) {
 	want(t, api.Do(request{Method: "GET", Path: "/users", As: promoted.Token}), 403, "two_factor_required")
 }
 
+// TestNotices checks the emails to a user whose second factor changes.
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	next := func(event string) {
+		t.Helper()
+		if message := api.Email.Next(t); !strings.Contains(message.Text, event) {
+			t.Errorf("the notice is %s, want %q", message.Text, event)
+		}
+	}
+	h, admin := enrol(t, api, api.SignUp("user")), api.SignUp("admin")
+	next("was turned on")
+	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 204, "")
+	next("was turned off")
+	h = enrol(t, api, h.Account)
+	next("was turned on")
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 204, "")
+	next("An administrator turned off")
+	api.Finish()
+	api.Email.None(t)
+}
+
 func TestDeletedWithUser(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

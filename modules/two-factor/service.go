@@ -97,19 +97,21 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	}
 	codes, digests := newRecoveryCodes(caller.UserID)
 	limits, err := s.use(ctx, client, caller.UserID, Proof{Code: code}, pending, store.Set("confirmed", true), store.Set("recoveryCodes", digests))
-	if err == nil {
-		err = s.sessions.EndOthers(context.WithoutCancel(ctx), caller) // also if the client disconnects
+	if err != nil {
+		return RecoveryCodes{}, limits, err
 	}
-	return RecoveryCodes{codes}, limits, err
+	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	s.notify(ctx, caller.UserID, "Two-factor sign-in was turned on for your account.")
+	return RecoveryCodes{codes}, limits, s.sessions.EndOthers(ctx, caller)
 }
 
 // Disable turns the caller's second factor off. NotFound: there is none. ValidationFailed, TooManyRequests: as Confirm.
 func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p Proof) (ratelimit.States, error) {
 	limits, err := s.use(ctx, client, caller.UserID, p, isConfirmed)
-	if err != nil {
-		return limits, err
+	if err == nil {
+		err = s.remove(context.WithoutCancel(ctx), caller.UserID, "Two-factor sign-in was turned off for your account.")
 	}
-	return limits, s.DeleteOf(context.WithoutCancel(ctx), caller.UserID)
+	return limits, err
 }
 
 // Remove turns a user's second factor off, for an admin. NotFound: the user has none. Forbidden: it is the admin's own,
@@ -118,11 +120,26 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	if caller.Is(userID) {
 		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
 	}
+	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.")
+}
+
+// remove deletes a second factor and notifies the user. NotFound: there is none.
+func (s *Service) remove(ctx context.Context, userID store.ID, event string) error {
 	removed, err := s.factors.Delete(ctx, store.Eq("id", userID))
 	if err == nil && removed == 0 {
 		err = store.ErrNotFound
 	}
+	if err == nil {
+		s.notify(ctx, userID, event)
+	}
 	return err
+}
+
+// notify sends a user a security notice.
+func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
+	if u, err := s.users.Get(ctx, userID); err == nil {
+		s.users.Notify(ctx, u, event)
+	}
 }
 
 // Challenge implements auth.SecondFactor. SecondFactorRequired: the user has a second factor.
