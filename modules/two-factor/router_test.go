@@ -219,6 +219,9 @@ func TestAdminRemoves(t *testing.T) {
 	want(t, remove(h.ID, admin), 404, "not_found")
 	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
 	api.SignIn(h.Email, testkit.Password)
+	h.secret = create(api, h.Account) // not confirmed
+	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
+	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 404, "not_found")
 }
 
 // TestRequired checks what an admin without a second factor may do.
