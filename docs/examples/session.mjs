@@ -5,6 +5,7 @@ export class Problem extends Error {
     this.status = response.status
     this.code = body.code
     this.errors = body.errors ?? []
+    this.challenge = body.challenge // of second_factor_required, for Session.secondFactor
     this.retryAfter = Number(response.headers.get('Retry-After')) // seconds; 0 without the header
   }
 }
@@ -54,9 +55,18 @@ export class Session {
     return this.take(await send(`${this.#base}/auth/${provider}`, { method: 'POST', json: proof }))
   }
 
+  /** Completes a sign-in that rejected with second_factor_required. proof is { code } or { recovery_code }. */
+  async secondFactor(challenge, proof) {
+    return this.take(await send(`${this.#base}/auth/second-factor`, { method: 'POST', json: { challenge, ...proof } }))
+  }
+
   /** Links a provider account to the user. The response opens a second session, which is closed. */
   async link(provider, proof) {
-    const { token, user } = await this.call(`/auth/${provider}`, { method: 'POST', json: proof })
+    const linked = await this.call(`/auth/${provider}`, { method: 'POST', json: proof }).catch((problem) => {
+      if (problem.code !== 'second_factor_required') throw problem
+    })
+    if (!linked) return this.call('/users/me') // linked, without a second session
+    const { token, user } = linked
     const headers = { Authorization: `Bearer ${token}` }
     await send(`${this.#base}/auth`, { method: 'DELETE', headers }).catch(() => {}) // otherwise it expires
     return user
@@ -112,7 +122,7 @@ export class Session {
     try {
       if (this.#token) return await job(`Bearer ${this.#token}`)
     } catch (problem) {
-      if (problem.status !== 401) throw problem
+      if (problem.status !== 401 || problem.code === 'second_factor_required') throw problem
     }
     if (this.#taken === taken) await this.#refresh() // otherwise another call has refreshed
     if (user && user !== this.#user) throw new Error('Another user has signed in in another tab. Reload the page.')
