@@ -203,11 +203,23 @@ func TestDowngrade(t *testing.T) {
 	want(t, api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: changed}), 200, "")
 	h.Email = changed.Get("email")
 	h.challenge()
+	token := func() string { // in the next email
+		_, text, _ := strings.Cut(api.Email.Next(t).Text, testkit.LinkOrigin+"/")
+		text, _, _ = strings.Cut(text, "\n")
+		return text
+	}
+	const link = testkit.LinkOrigin + "/{token}"
 	if has("POST /password-resets") {
-		api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", testkit.LinkOrigin+"/{token}")}).JSON(202)
-		_, token, _ := strings.Cut(api.Email.Next(t).Text, testkit.LinkOrigin+"/")
-		token, _, _ = strings.Cut(token, "\n")
-		want(t, api.Do(request{Method: "PUT", Path: "/password-resets/" + token, Form: values("password", testkit.Password)}), 200, "")
+		api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", link)}).JSON(202)
+		want(t, api.Do(request{Method: "PUT", Path: "/password-resets/" + token(), Form: values("password", testkit.Password)}), 200, "")
+		h.challenge()
+	}
+	if has("PUT /users/me/email") {
+		changed.Set("link", link)
+		changed.Set("email", "newer-"+ada.Email)
+		api.Do(basic("PUT", "/users/me/email", h.Account, changed)).JSON(202)
+		want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + token()}), 200, "newer-")
+		h.Email = changed.Get("email")
 		h.challenge()
 	}
 }
