@@ -94,10 +94,12 @@ func TestStolenDatabase(t *testing.T) {
 			for _, text := range candidates {
 				tried++
 				for use, r := range map[string]request{
-					"a look at a reset": {Method: "GET", Path: "/password-resets/" + url.PathEscape(text)},
-					"a reset":           complete(text, guess),
-					"a user token":      me(url.QueryEscape(text)),
-					"a refresh token":   {Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": text, "access_token": testkit.MasterKey}},
+					"a look at a reset":        {Method: "GET", Path: "/password-resets/" + url.PathEscape(text)},
+					"a reset":                  complete(text, guess),
+					"a look at a verification": {Method: "GET", Path: "/email-verifications/" + url.PathEscape(text)},
+					"a verification":           {Method: "PUT", Path: "/email-verifications/" + url.PathEscape(text)},
+					"a user token":             me(url.QueryEscape(text)),
+					"a refresh token":          {Method: "POST", Path: "/auth/refresh", JSON: map[string]string{"refresh_token": text, "access_token": testkit.MasterKey}},
 				} {
 					if got := api.Do(r); got.Status < 400 {
 						t.Errorf("the attack succeeded: the attacker used %q of %s as %s: %d %s", text, collection, use, got.Status, got.Body)

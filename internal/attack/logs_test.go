@@ -58,6 +58,9 @@ func useAccount(t *testing.T, api *world) (ada testkit.Account, secrets map[stri
 	ada.Session = keep("third sign-in", api.Do(signIn(ada.Email, second)))
 	maps.Copy(secrets, useProviders(t, api, ada))
 	ada.Session = keep("fourth sign-in", resetPassword(t, api, ada.Email, third, secrets))
+	ok(t, api.Do(askChange(ada.Email, third, "ada@example.org")))
+	secrets["a change of address"] = tokenIn(t, api.Email.Next(t))
+	ok(t, api.Do(request{Method: "GET", Path: "/email-verifications/" + secrets["a change of address"]}))
 	for _, credentials := range []string{ada.Email + ":" + first, ada.Email + ":" + second, ada.Email + ":" + wrong} {
 		secrets["Basic of "+credentials] = base64.StdEncoding.EncodeToString([]byte(credentials))
 	}

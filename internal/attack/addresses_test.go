@@ -1,0 +1,119 @@
+package attack_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/modules/apitest"
+)
+
+// askChange returns a request to change the email address of an account.
+func askChange(email, password, to string) request {
+	return request{
+		Method: "PUT", Path: "/users/me/email", Email: email, Password: password,
+		Form: url.Values{"email": {to}, "link": {testkit.LinkOrigin + "/verify/{token}"}},
+	}
+}
+
+// confirm returns a request that confirms an email verification.
+func confirm(token string) request {
+	return request{Method: "PUT", Path: "/email-verifications/" + url.PathEscape(token), Form: url.Values{}}
+}
+
+// changeAddress changes an address, and returns the token that undoes it, from the email to the old address.
+func changeAddress(t *testing.T, api *testkit.API, email, password, to string) (undo string) {
+	t.Helper()
+	ok(t, api.Do(askChange(email, password, to)))
+	ok(t, api.Do(confirm(tokenIn(t, api.Email.Next(t)))))
+	m := api.Email.Next(t)
+	if m.To != email {
+		t.Errorf("the notice went to %s", m.To)
+	}
+	return tokenIn(t, m)
+}
+
+// TestTakeoverByChangeOfAddress gives an account, whose password the attacker knows, the attacker's address twice, and links
+// the attacker's provider account. The link in the first email to the victim gives the account back, for good.
+func TestTakeoverByChangeOfAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.SignUp("user")
+	const first, second = "eve@evil.example", "mallory@evil.example"
+	victims := changeAddress(t, w.API, ada.Email, testkit.Password, first)
+	w.Clock.Advance(time.Minute)
+	attackers := changeAddress(t, w.API, first, testkit.Password, second)
+	eve := w.SignIn(second, testkit.Password)
+	w.GitHub.AddUser(providers.User{ID: "666", Email: second, EmailVerified: true})
+	ok(t, w.Do(enter("github", eve.Token, "access_token", w.GitHub.Token("666"))))
+	reset := resetToken(t, w.API, second)
+	ok(t, w.Do(askChange(second, testkit.Password, "third@evil.example")))
+	change := tokenIn(t, w.Email.Next(t))
+	want(t, 409, w.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {ada.Email}, "password": {guess}}}), "sign-up with the former address")
+
+	ok(t, w.Do(confirm(victims)))
+
+	rejected(t, w.API, []attempt{
+		{"the attacker's session", me(eve.Token), 401, "unauthorized"},
+		{"the attacker's refresh token", refresh(eve.RefreshToken), 401, "unauthorized"},
+		{"the stolen password", try(ada.Email, testkit.Password, ""), 401, "unauthorized"},
+		{"the attacker's address", try(second, testkit.Password, ""), 401, "unauthorized"},
+		{"a reset from before", complete(reset, guess), 404, "not_found"},
+		{"a change from before", confirm(change), 404, "not_found"},
+		{"the link to the attacker's first address", confirm(attackers), 404, "not_found"},
+		{"the victim's link again", confirm(victims), 404, "not_found"},
+	})
+	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("666")))); got == ada.ID {
+		t.Errorf("GitHub: the attack succeeded: the attacker got in as %s", ada.Email)
+	}
+	ok(t, w.Do(complete(resetToken(t, w.API, ada.Email), recovered)))
+	w.SignIn(ada.Email, recovered)
+}
+
+// TestUndoAfterPasswordChange changes the password after a change of address, which must not invalidate the link to the
+// victim, and asks for a change with a link to another site.
+func TestUndoAfterPasswordChange(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	const taken = "eve@evil.example"
+	elsewhere := askChange(ada.Email, testkit.Password, taken)
+	elsewhere.Form.Set("link", "https://evil.example/{token}")
+	rejected(t, api, []attempt{{"a link to another site", elsewhere, 400, `"param":"link"`}})
+	undo := changeAddress(t, api, ada.Email, testkit.Password, taken)
+	ok(t, api.Do(request{Method: "PUT", Path: "/users/me/password", Email: taken, Password: testkit.Password, Form: url.Values{"password": {guess}}}))
+	ok(t, api.Do(complete(resetToken(t, api, taken), guess)))
+	api.Clock.Advance(6 * 24 * time.Hour)
+	ok(t, api.Do(confirm(undo)))
+	want(t, 401, api.Do(signIn(ada.Email, guess)), "the attacker's password")
+}
+
+// TestReservedAddressAtProvider signs in with a provider account that has a former address, which is reserved. It must not get
+// an account with that address.
+func TestReservedAddressAtProvider(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.SignUp("user")
+	undo := changeAddress(t, w.API, ada.Email, testkit.Password, "ada@example.org")
+	w.Google.AddUser(providers.User{ID: "666", Email: ada.Email, EmailVerified: true})
+	want(t, 409, w.Do(enter("google", "", "access_token", w.Google.Token("666"))), "a reserved address at a provider")
+	ok(t, w.Do(confirm(undo)))
+}
+
+// TestVerifyWithoutEmail verifies an address with the token of another account. The caller's own account must stay unverified.
+func TestVerifyWithoutEmail(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SIGNUP_EMAIL", "required"))
+	eve, ada := api.SignUp("user"), api.SignUp("user")
+	create := request{Method: "POST", Path: "/articles", As: eve.Token, JSON: map[string]string{"title": "T"}}
+	ok(t, api.Do(request{Method: "POST", Path: "/users/me/email-verification", As: ada.Token, Form: url.Values{"link": {testkit.LinkOrigin}}}))
+	verification := tokenIn(t, api.Email.Next(t))
+	withToken := confirm(verification)
+	withToken.As = eve.Token
+	ok(t, api.Do(withToken)) // verifies the account of the token, not that of the caller
+	want(t, 403, api.Do(create), "a change by an unverified account")
+	create.As = ada.Token
+	ok(t, api.Do(create))
+}
