@@ -8,40 +8,13 @@
 // It needs Go and a Chromium: the one that CHROMIUM names, or the first found in PATH.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { createServer, request as send } from 'node:http'
-import { delimiter, join } from 'node:path'
-import { chromium } from 'playwright-core'
-import { timeout, root, withBuilt, withService } from './service.mjs'
+import { join } from 'node:path'
+import { withBrowser } from './chromium.mjs'
+import { root, withBuilt, withService } from './service.mjs'
 
 const pictures = join(root, 'tmp', 'swagger')
-
-/** Finds the browser. */
-function findChromium() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-    for (const dir of process.env.PATH.split(delimiter)) {
-      if (existsSync(join(dir, name))) return join(dir, name)
-    }
-  }
-  throw new Error('no Chromium found; install one, or set CHROMIUM to its path')
-}
-
-/** Starts a browser with a profile in the directory, calls job with a page, and closes the browser. */
-async function withBrowser(dir, job) {
-  const browser = await chromium.launchPersistentContext(join(dir, 'profile'), {
-    executablePath: findChromium(),
-    viewport: { width: 1280, height: 1600 },
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'],
-  })
-  try {
-    browser.setDefaultTimeout(timeout)
-    await job(browser)
-  } finally {
-    await browser.close()
-  }
-}
 
 /** Calls job with the address of a proxy that removes a prefix and forwards to the target, as nginx does. */
 async function withProxy(target, prefix, job) {
