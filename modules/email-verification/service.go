@@ -126,10 +126,8 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 	switch t.Purpose {
 	case verify:
 		u, err = s.users.VerifyEmail(ctx, t.UserID, t.Epoch)
-		s.discard(ctx, err, store.And(store.Eq("userId", t.UserID), store.Eq("purpose", verify)))
 	case change:
 		u, err = s.change(ctx, u, t)
-		s.discard(ctx, err, store.And(store.Eq("userId", t.UserID), store.Ne("purpose", undo)))
 	case undo:
 		u, err = s.undo(ctx, t)
 	}
@@ -149,17 +147,11 @@ func (s *Service) find(ctx context.Context, secret string) (t emaillink.Token, u
 	if t, err = s.Find(ctx, secret); err == nil {
 		u, err = s.users.Get(ctx, t.UserID)
 	}
-	if err == nil && t.Purpose != undo && u.Epoch != t.Epoch || apperr.Is(err, apperr.NotFound) {
+	used := t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch
+	if err == nil && used || apperr.Is(err, apperr.NotFound) {
 		err = noToken()
 	}
 	return t, u, err
-}
-
-// discard deletes tokens that are invalid after a success. After an error, Sweep deletes them.
-func (s *Service) discard(ctx context.Context, err error, tokens store.Filter) {
-	if err == nil {
-		_, _ = s.Delete(ctx, tokens)
-	}
 }
 
 // change gives a user the address of a token. The former address is reserved before it becomes free, and gets an email with a
