@@ -24,7 +24,7 @@ const (
 	methodDelete = "delete"
 )
 
-// Rules: who may call a method.
+// Rules: which callers a method has.
 const (
 	rulePublic = "public"
 	ruleUser   = "user"
@@ -125,7 +125,7 @@ func checkName(name string, wrong *mistakes) {
 	}
 }
 
-// defaultRule returns who may call a method unless a flag says otherwise.
+// defaultRule returns the rule of a method unless a flag says otherwise.
 func (r Resource) defaultRule(method string) string {
 	switch {
 	case method == methodList || method == methodShow:

@@ -206,8 +206,8 @@ func (p *project) referrers(name string) (out []string) {
 	return out
 }
 
-// nest gives a resource under another the rules of its parent: it is read by those who may read the parent, and written by
-// those who may change it.
+// nest gives a resource under another the rules of its parent: callers that can read the parent can
+// read it, and callers that can change the parent can write it.
 func (r *Resource) nest(parent Resource) {
 	write := parent.Rules[methodUpdate]
 	for _, method := range []string{methodDelete, methodCreate} {
@@ -222,7 +222,7 @@ func (r *Resource) nest(parent Resource) {
 	}
 }
 
-// seeRule returns who may read records, "" if there is no method to read them.
+// seeRule returns which callers can read records, "" if there is no method to read them.
 func (r Resource) seeRule() string {
 	if rule := r.Rules[methodShow]; rule != "" {
 		return rule
@@ -234,7 +234,7 @@ var accessOf = map[string]string{
 	rulePublic: "reference.Public", ruleUser: "reference.Users", ruleOwn: "reference.Own", ruleAdmin: "reference.Admins", ruleMaster: "reference.Master",
 }
 
-// See returns who may refer to records and expand them, in Go.
+// See returns which callers can refer to records and expand them, in Go.
 func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
@@ -245,7 +245,7 @@ func (r Resource) See() string {
 	return "reference.Master"
 }
 
-// Change returns who may change what is under records, in Go.
+// Change returns which callers can change what is under records, in Go.
 func (r Resource) Change() string {
 	if r.Under != "" {
 		return "nil"

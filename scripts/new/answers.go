@@ -122,7 +122,7 @@ func (c cli) parse(args []string) (request, error) {
 	return r, wrong.orNil()
 }
 
-// readConfig sets the flags that are not given to the answers of a JSON file.
+// readConfig sets the flags that are not given to the values in a JSON file.
 func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 	var config map[string]any
 	raw, err := os.ReadFile(file)
@@ -155,7 +155,7 @@ func parseChange(command string, arguments []string, values map[string]string, w
 	r := request{command: command, dir: cmp.Or(values["dir"], ".")}
 	for name := range values {
 		if name != "dir" && name != "dry-run" && (name != "runtime" || command != commandUpgrade) {
-			wrong.add("%s does not accept --%s; the project's %s has the answers", command, name, answersFile)
+			wrong.add("%s does not accept --%s; they are in the project's %s", command, name, answersFile)
 		}
 	}
 	if command != commandUpgrade {
@@ -167,7 +167,7 @@ func parseChange(command string, arguments []string, values map[string]string, w
 	return r
 }
 
-// parseProject checks the answers for a new project.
+// parseProject checks the flags and answers for a new project.
 func parseProject(values map[string]string, wrong *mistakes) request {
 	r := request{dir: cmp.Or(values["dir"], "../"+values["name"]), dirGiven: values["dir"] != ""}
 	r.Name, r.Module = values["name"], cmp.Or(values["module"], "example.com/"+values["name"])

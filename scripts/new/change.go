@@ -79,7 +79,7 @@ func (c cli) change(ctx context.Context, r request) error {
 	return c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
 }
 
-// changed returns the answers after add or remove.
+// changed returns answers after add or remove.
 func (c cli) changed(a answers, r request) (answers, error) {
 	var wrong mistakes
 	after := a

@@ -43,7 +43,7 @@ Flags:
   --without LIST          all components except these
   --providers LIST        identity providers of social: facebook, github, google (all)
   --runtime PATH@VERSION  depend on this module instead of a copy in third_party/ginseng
-  --config FILE           read the same answers from a JSON file, or from standard input with -
+  --config FILE           read these values from a JSON file, or from standard input with -
   --dry-run               write nothing; list the files and show the differences
   -h, --help              print this text
 

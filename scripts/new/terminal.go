@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ask asks for the answers that have no flag. Each answer is checked when it is given, and asked for again if it is
+// ask asks for the values that have no flag. Each answer is checked when given, and asked for again if it is
 // invalid.
 func (c cli) ask(values map[string]string) error {
 	ended := false
