@@ -103,7 +103,7 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Name != "shop" || r.Module != "github.com/you/shop" || r.dir != dir || !slices.Equal(r.Components, []string{"user", "social"}) || len(r.Providers) != 3 {
-		t.Errorf("the answers are %+v", r)
+		t.Errorf("got %+v", r)
 	}
 	for _, want := range []string{"Name [shop]: ", `name "My Shop" must be`, "Module path [example.com/shop]: ", `unknown name "users"`, "[all]: "} {
 		if !strings.Contains(out, want) {
@@ -114,7 +114,7 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("after an incomplete input: %v", err)
 	}
 	if _, out, err := parse("\n", true, "shop", "--module", "example.com/a", "--dir", dir, "--without", "social"); err != nil || out != "" {
-		t.Errorf("questions although all is answered: %v %s", err, out)
+		t.Errorf("questions although nothing is missing: %v %s", err, out)
 	}
 }
 

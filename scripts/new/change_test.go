@@ -34,7 +34,7 @@ func read(t *testing.T, file string) string {
 	return string(raw)
 }
 
-// TestChangeWithResources adds and removes a component of a project that has a resource of its own.
+// TestChangeWithResources adds and removes a component of a project that added a resource.
 func TestChangeWithResources(t *testing.T) {
 	dir := ginseng(t)
 	shop := filepath.Join(dir, "../shop")
