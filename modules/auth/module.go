@@ -32,8 +32,8 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }
 
-// SecondFactor is a second factor of sign-in. Challenge returns nil for a user without one. For others it returns the error of
-// the sign-in, which says how to continue; see Service.OpenVerified.
+// SecondFactor is a second factor of sign-in. Challenge returns nil for a user without one. For others it returns the error
+// of the sign-in, which says how to continue; see Service.OpenVerified.
 type SecondFactor = interface {
 	Challenge(ctx context.Context, u user.User) error
 }

@@ -79,9 +79,9 @@ func (s *Service) insert(ctx context.Context, u user.User, client access.Client,
 	return s.signedIn(u, session.ID, token)
 }
 
-// settle ends a new session if its user was deleted before the session was stored, or has a second factor. Then it ends the
-// user's sessions beyond maxSessions. It does so after the insertion: whichever of several concurrent sign-ins comes last sees
-// all of them, and a second factor that it does not see yet ends the session when it is confirmed.
+// settle ends a new session if its user was deleted before the session was stored, or has a second factor. Otherwise it
+// ends the user's sessions beyond maxSessions. It does so after the insertion: whichever of several concurrent sign-ins
+// comes last sees all of them, and a second factor that it does not see yet ends the session when it is confirmed.
 func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
 	u, err := s.users.Get(ctx, session.UserID)
 	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != session.Epoch {
