@@ -51,6 +51,14 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	for name := range doc.Components.Schemas { // that only a list had
+		if doc.Components.Schemas[name+"Row"] != nil && !bytes.Contains(raw, []byte(`"#/components/schemas/`+name+`"`)) {
+			delete(doc.Components.Schemas, name)
+		}
+	}
+	if raw, err = json.Marshal(doc); err != nil {
+		return nil, err
+	}
 	written, err := openapi3.NewLoader().LoadFromData(raw) // resolves the new references
 	if err == nil {
 		err = written.Validate(context.Background(), openapi3.EnableExamplesValidation())

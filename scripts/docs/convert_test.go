@@ -65,6 +65,16 @@ const sample = `{
   }
 }`
 
+// TestUnusedRows converts a document in which only a list has things.
+func TestUnusedRows(t *testing.T) {
+	t.Parallel()
+	only := strings.ReplaceAll(sample, `"schema": {"$ref": "#/definitions/Thing"}`, `"schema": {"$ref": "#/definitions/Raw"}`)
+	out, err := convert([]byte(only), nil)
+	if err != nil || strings.Contains(string(out), `"Thing":`) || !strings.Contains(string(out), `"ThingRow":`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestConvert(t *testing.T) {
 	t.Parallel()
 	out, err := convert([]byte(sample), nil)
