@@ -28,6 +28,7 @@ type controller struct {
 //	@Security		BasicAuth && MasterKey
 //	@x-tag			"Sign-in, sessions and their tokens."
 //	@x-intro		"**Try it on this page:**\n1. *Authorize* MasterKey with the `MASTER_KEY` of `.env`.\n2. Execute *Sign up*.\n3. *Authorize* BasicAuth with the email and password of the user.\n4. Execute *Sign in*. The page sends the token of the response with all calls that require one."
+//	@x-restricted	true
 //	@Router			/auth [post]
 func (c *controller) signIn(g *gin.Context) error {
 	email, password, given := rest.BasicAuth(g)
@@ -47,12 +48,13 @@ func (c *controller) signIn(g *gin.Context) error {
 
 // signOut ends the session of the token.
 //
-//	@Summary	Sign out
-//	@Tags		auth
-//	@Produce	json
-//	@Success	204
-//	@Security	UserToken
-//	@Router		/auth [delete]
+//	@Summary		Sign out
+//	@Tags			auth
+//	@Produce		json
+//	@Success		204
+//	@Security		UserToken
+//	@x-restricted	true
+//	@Router			/auth [delete]
 func (c *controller) signOut(g *gin.Context) error {
 	if err := c.service.SignOut(g.Request.Context(), rest.Caller(g)); err != nil {
 		return err
@@ -113,14 +115,15 @@ func (c *controller) index(g *gin.Context) error {
 
 // end ends one of the caller's sessions.
 //
-//	@Summary	End a session
-//	@Tags		auth
-//	@Produce	json
-//	@Param		id	path	string	true	"id of one of the caller's sessions"
-//	@Success	204
-//	@Failure	404	{object}	rest.Problem	"not_found: no such session, or another user's"
-//	@Security	UserToken
-//	@Router		/auth/sessions/{id} [delete]
+//	@Summary		End a session
+//	@Tags			auth
+//	@Produce		json
+//	@Param			id	path	string	true	"id of one of the caller's sessions"
+//	@Success		204
+//	@Failure		404	{object}	rest.Problem	"not_found: no such session, or another user's"
+//	@Security		UserToken
+//	@x-restricted	true
+//	@Router			/auth/sessions/{id} [delete]
 func (c *controller) end(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
@@ -134,12 +137,13 @@ func (c *controller) end(g *gin.Context) error {
 
 // endOthers ends all of the caller's sessions except the current one.
 //
-//	@Summary	End my other sessions
-//	@Tags		auth
-//	@Produce	json
-//	@Success	204
-//	@Security	UserToken
-//	@Router		/auth/sessions [delete]
+//	@Summary		End my other sessions
+//	@Tags			auth
+//	@Produce		json
+//	@Success		204
+//	@Security		UserToken
+//	@x-restricted	true
+//	@Router			/auth/sessions [delete]
 func (c *controller) endOthers(g *gin.Context) error {
 	if err := c.service.EndOthers(g.Request.Context(), rest.Caller(g)); err != nil {
 		return err

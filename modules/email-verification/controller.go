@@ -21,6 +21,7 @@ type controller struct{ service *Service }
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 emails to the address, or 100 requests from a network, in an hour"
 //	@Security		UserToken
 //	@x-tag			"Verification and change of email addresses by emailed links."
+//	@x-restricted	true
 //	@Router			/users/me/email-verification [post]
 func (c *controller) request(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)
@@ -49,6 +50,7 @@ func (c *controller) request(g *gin.Context) error {
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 requests of the account, 5 emails to the address or 100 requests from a network in an hour, or too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
+//	@x-restricted	true
 //	@Router			/users/me/email [put]
 func (c *controller) requestChange(g *gin.Context) error {
 	in, err := rest.Bind[ChangeInput](g)

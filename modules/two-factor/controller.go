@@ -38,6 +38,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Failure		409	{object}	rest.Problem	"conflict: two-factor sign-in is on"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
+//	@x-restricted	true
 //	@Router			/users/me/two-factor [post]
 func (c *controller) create(g *gin.Context) error {
 	if _, err := rest.Bind[struct{}](g); err != nil {
@@ -63,6 +64,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure		409		{object}	rest.Problem	"conflict: there is no second factor to confirm: it is on, or the password has changed since it was created"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 10 wrong codes of an account from a network in 15 minutes, or 100 of an account in a day"
 //	@Security		UserToken
+//	@x-restricted	true
 //	@Router			/users/me/two-factor [put]
 func (c *controller) confirm(g *gin.Context) error {
 	in, err := rest.Bind[CodeInput](g)
@@ -93,6 +95,7 @@ func (c *controller) confirm(g *gin.Context) error {
 //	@Failure		404	{object}	rest.Problem	"not_found: two-factor sign-in is off"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security		BasicAuth
+//	@x-restricted	true
 //	@Router			/users/me/two-factor [delete]
 func (c *controller) disable(g *gin.Context) error {
 	in, err := rest.Bind[Proof](g)

@@ -21,6 +21,7 @@ import (
 // conventions:
 //
 //   - @x-optional-security true: a credential is optional
+//   - @x-restricted true: users with an access.Restriction may call the operation
 //   - @x-tag "text": the description of the operation's tag
 //   - @x-intro "text": a paragraph of the document's description
 //   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required

@@ -87,8 +87,14 @@ var restrictions = []struct {
 	{code: "two_factor_required", reads: true, path: "/users/me/two-factor"},
 }
 
+// restrictedMark is an extension of operations that restricted users may call: those with kit.Auth.Restricted.
+const restrictedMark = "x-restricted"
+
 // addRestrictions adds the restrictions to the response of a request with a credential of a user.
 func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operation, method string) (added []string) {
+	if op.Extensions[restrictedMark] == true {
+		return nil
+	}
 	byUser := slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool {
 		return all["UserToken"] != nil || all["BasicAuth"] != nil
 	})
@@ -196,6 +202,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		r.Headers = headers
 	}
 	e.defaultResponse(op, method)
+	delete(op.Extensions, restrictedMark)
 	return nil
 }
 
