@@ -177,6 +177,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
+//	@x-restricted	true
 //	@Router			/users/{id}/password [put]
 func (c *controller) changePassword(g *gin.Context) error {
 	in, err := rest.Bind[PasswordInput](g)
