@@ -192,6 +192,9 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 // changed the address twice has the token of the second change. It can be repeated until the token is deleted, after all others.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
 	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email)
+	if err == nil {
+		err = s.users.RestoreOf(ctx, t.UserID, t.CreatedAt)
+	}
 	if err != nil {
 		return u, err
 	}

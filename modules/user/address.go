@@ -82,6 +82,18 @@ func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (U
 	return s.current(u), err
 }
 
+// RestoreOf removes what was added to an account since then, if its Dependent is a Restorer.
+func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) error {
+	for _, d := range s.dependents {
+		if r, ok := d.(Restorer); ok {
+			if err := r.RestoreOf(ctx, id, since); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // RestoreEmail gives a user a former address again, which is verified. The same write ends all sessions, invalidates the
 // linked identities and removes the password, all of which an attacker may have: the user sets a new password with a reset.
 // A user who has the address is not changed. NotFound: the user does not exist. Conflict: the address is in use.

@@ -17,6 +17,12 @@ type Dependent interface {
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
+// Restorer is implemented by Dependents whose data an attacker can add to an account to keep its owner out.
+type Restorer interface {
+	// RestoreOf removes what was added to the account since then.
+	RestoreOf(ctx context.Context, userID store.ID, since store.Time) error
+}
+
 // Module provides the routes of users, and a Service for other modules, whose records can refer to users.
 type Module struct {
 	*Service
