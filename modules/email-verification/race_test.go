@@ -32,6 +32,9 @@ func TestConcurrentConfirm(t *testing.T) {
 			t.Errorf("%s: statuses %v", purpose, count)
 		}
 	}
+	api.Finish()
+	api.want(200, show(tokenIn(t, api.Email.Next(t))))
+	api.Email.None(t) // one link that undoes the change, which works
 }
 
 // TestRaceForAddress lets two users, on two instances, confirm a change to the same address: one gets it.

@@ -256,8 +256,26 @@ func TestChangeBack(t *testing.T) {
 	undo := api.changed(ada.Email, testkit.Password, to)
 	api.changed(to, testkit.Password, ada.Email)
 	api.want(409, signUp(to))
-	api.want(200, confirm(undo)) // nothing to restore
-	api.SignIn(ada.Email, testkit.Password)
+	session := api.SignIn(ada.Email, testkit.Password)
+	api.want(200, confirm(undo)) // somebody who knows the password may have changed it back
+	api.want(401, request{Method: "GET", Path: "/users/me", As: session.Token})
+}
+
+// TestUndoAfterAdmin undoes a change that an admin has undone before: the attacker still has the password and a session.
+func TestUndoAfterAdmin(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	const to = "eve@example.org"
+	undo := api.changed(ada.Email, testkit.Password, to)
+	api.want(200, request{Method: "PUT", Path: "/users/me/password", Email: to, Password: testkit.Password, Form: url.Values{"password": {newPassword}}})
+	api.want(200, request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"email": {ada.Email}}})
+	attacker := api.SignIn(ada.Email, newPassword)
+	api.Run(t, []testkit.Scenario{
+		row("undo", confirm(undo), 200, []string{`"email":"` + ada.Email, `"emailVerified":true`, `"hasPassword":false`}, nil),
+		row("the attacker's session", request{Method: "GET", Path: "/users/me", As: attacker.Token}, 401, nil, nil),
+		row("the attacker's password", signIn(ada.Email, newPassword), 401, nil, nil),
+	})
 }
 
 func TestUndo(t *testing.T) {

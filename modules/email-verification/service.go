@@ -176,6 +176,9 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 		if u, err := s.users.Get(ctx, before.ID); err != nil || u.Email == before.Email { // also if an error hid that it was changed
 			return nil, err
 		}
+		if valid, err := s.Exists(ctx, store.Eq("id", notice.ID)); err != nil || !valid { // deleted: a concurrent request made the change
+			return nil, err
+		}
 		return newMessage(before, notice, secret, undoTTL), nil
 	})
 	if err != nil {

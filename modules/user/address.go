@@ -96,10 +96,11 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 
 // RestoreEmail gives a user a former address again, which is verified. The same write ends all sessions, invalidates the
 // linked identities and removes the password, all of which an attacker may have: the user sets a new password with a reset.
-// A user who has the address is not changed. NotFound: the user does not exist. Conflict: the address is in use.
+// A user who has the address may still have an attacker's password: only a repetition changes nothing. NotFound: the user
+// does not exist. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
-		if u.Email == email {
+		if u.Email == email && !u.HasPassword() && u.LinksFrom == u.Epoch {
 			return nil, nil
 		}
 		return append(addressChanges(email, true), store.Set("password", ""), store.Set("linksFrom", u.Epoch+1),
