@@ -8,11 +8,11 @@ import (
 // Factor is a stored second factor. Its ID is that of the user.
 type Factor struct {
 	store.Meta    `bson:",inline"`
-	Secret        string   `json:"secret"` // encrypted; see Service.secretOf
-	Epoch         int64    `json:"epoch"`  // of the user at creation: it can be confirmed only in this epoch
-	Confirmed     bool     `json:"confirmed"`
-	LastStep      int64    `json:"lastStep"`      // of the last accepted code (RFC 6238 section 5.2)
-	RecoveryCodes []string `json:"recoveryCodes"` // digests of those that are left
+	Secret        string      `json:"secret"`        // encrypted; see secretUse
+	Epoch         int64       `json:"epoch"`         // of the user at creation: it can be confirmed only in this epoch
+	ConfirmedAt   *store.Time `json:"confirmedAt"`   // nil: it is not confirmed
+	LastStep      int64       `json:"lastStep"`      // of the last accepted code (RFC 6238 section 5.2)
+	RecoveryCodes []string    `json:"recoveryCodes"` // digests of those that are left
 }
 
 // CodeInput has the parameters of a confirmation.

@@ -54,7 +54,7 @@ func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 
 // confirmed returns a user's second factor. NotFound: the user has none, or has not confirmed it.
 func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error) {
-	return s.factors.First(ctx, store.And(store.Eq("id", userID), store.Eq("confirmed", true)))
+	return s.factors.First(ctx, store.And(store.Eq("id", userID), store.Ne("confirmedAt", nil)))
 }
 
 // Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed.
@@ -76,7 +76,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	f := Factor{Meta: store.NewMeta(u.ID, now), Secret: s.keys.seal(secretUse(u.ID), []byte(key.Secret())), Epoch: caller.Epoch}
 	err = s.factors.Insert(ctx, f)
 	if apperr.Is(err, apperr.Conflict) {
-		_, err = s.factors.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("confirmed", false)),
+		_, err = s.factors.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("confirmedAt", nil)),
 			store.Set("secret", f.Secret), store.Set("epoch", f.Epoch), store.Set("lastStep", 0), store.Set("updatedAt", now))
 		if apperr.Is(err, apperr.NotFound) {
 			err = apperr.New(apperr.Conflict, "Two-factor sign-in is on. Turn it off first, with DELETE /users/me/two-factor.")
@@ -90,13 +90,14 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 // also returned with an error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
-		if apperr.Is(err, apperr.NotFound) || err == nil && (f.Confirmed || f.Epoch != caller.Epoch) {
+		if apperr.Is(err, apperr.NotFound) || err == nil && (f.ConfirmedAt != nil || f.Epoch != caller.Epoch) {
 			return apperr.New(apperr.Conflict, "There is no second factor to confirm. Create one with POST /users/me/two-factor.")
 		}
 		return err
 	}
 	codes, digests := newRecoveryCodes(caller.UserID)
-	limits, err := s.use(ctx, client, caller.UserID, Proof{Code: code}, pending, store.Set("confirmed", true), store.Set("recoveryCodes", digests))
+	limits, err := s.use(ctx, client, caller.UserID, Proof{Code: code}, pending,
+		store.Set("confirmedAt", store.At(s.now())), store.Set("recoveryCodes", digests))
 	if err != nil {
 		return RecoveryCodes{}, limits, err
 	}
@@ -186,7 +187,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 
 // isConfirmed fails with NotFound unless a second factor was found and is on.
 func isConfirmed(f Factor, err error) error {
-	if apperr.Is(err, apperr.NotFound) || err == nil && !f.Confirmed {
+	if apperr.Is(err, apperr.NotFound) || err == nil && f.ConfirmedAt == nil {
 		return apperr.New(apperr.NotFound, "Two-factor sign-in is off.")
 	}
 	return err
