@@ -101,6 +101,26 @@ func TestConfirmBruteForce(t *testing.T) {
 	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}), 429, "too_many_requests")
 }
 
+// TestWrongCodesOfFormerFactor uses up the limits of a second factor, which must not block the next one of the account.
+func TestWrongCodesOfFormerFactor(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128"))
+	h, admin := enrol(t, api, api.SignUp("user")), api.SignUp("admin")
+	challenge := h.challenge()
+	for i := range 101 {
+		guess := request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, "recovery_code", "wrong")}
+		if i >= 10 { // the first ones from the network of the confirmation
+			guess.Header = http.Header{"X-Forwarded-For": {fmt.Sprintf("198.51.100.%d", i)}}
+		}
+		if got := api.Do(guess).Status; (got == 429) != (i == 100) {
+			t.Fatalf("guess %d: status %d", i, got)
+		}
+	}
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 204, "")
+	h = enrol(t, api, h.Account)
+	want(t, answer(api, h.challenge(), "code", h.code()), 201, h.Email)
+}
+
 // TestChallenges uses challenges that must not open a session.
 func TestChallenges(t *testing.T) {
 	t.Parallel()

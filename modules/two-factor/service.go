@@ -199,16 +199,17 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	f, err := s.factors.Get(ctx, userID)
+	if err := usable(f, err); err != nil {
+		return nil, err
+	}
+	factor := userID.Hex() + f.CreatedAt.String() // wrong codes do not count against a later factor
 	right, limits, _, err := s.guesses.Try(ctx, ratelimit.Guess{
-		Own:    []ratelimit.Key{guessesOfClient.Of(userID.Hex(), ratelimit.Network(client.Address))},
-		Shared: []ratelimit.Key{guessesAtAccount.Of(userID.Hex())},
+		Own:    []ratelimit.Key{guessesOfClient.Of(factor, ratelimit.Network(client.Address))},
+		Shared: []ratelimit.Key{guessesAtAccount.Of(factor)},
 		Exempt: func(context.Context) (bool, error) { return false, nil },
 		Check: func() (bool, error) {
-			for { // again if a concurrent request has just used a code
-				f, err := s.factors.Get(ctx, userID)
-				if err := usable(f, err); err != nil {
-					return false, err
-				}
+			for {
 				used, err := s.accept(f, p)
 				if used == nil || err != nil {
 					return false, err
@@ -216,6 +217,10 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 				_, err = s.factors.Update(ctx, store.And(store.Eq("id", userID), store.Eq("version", f.Version)), append(used, changes...)...)
 				if !apperr.Is(err, apperr.NotFound) {
 					return err == nil, err
+				}
+				f, err = s.factors.Get(ctx, userID) // a concurrent request has used a code
+				if err := usable(f, err); err != nil {
+					return false, err
 				}
 			}
 		},
