@@ -11,14 +11,14 @@ type controller struct{ service *Service }
 // request sends a verification email.
 //
 //	@Summary		Request a verification email
-//	@Description	Sends a link to the email address of the user. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in VERIFY_LINK_ORIGINS has a path: then it is that page, and an email is also sent at sign-up. An address gets at most 5 emails in an hour.
+//	@Description	Sends a link to the email address of the user. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in VERIFY_LINK_ORIGINS has a path: then it is that page, and an email is also sent at sign-up. An address gets at most 5 verification emails in an hour.
 //	@Tags			email-verifications
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Param			input	formData	Input			false	"the page that confirms the address"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is verified"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 emails to the address, or 100 requests from a network, in an hour"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 verification emails to the address, or 100 requests from a network, in an hour"
 //	@Security		UserToken
 //	@x-tag			"Verification and change of email addresses by emailed links."
 //	@x-restricted	true
@@ -48,7 +48,7 @@ func (c *controller) request(g *gin.Context) error {
 //	@Failure		401		{object}	rest.Problem	"unauthorized: email or password is wrong"
 //	@Failure		403		{object}	rest.Problem	"suspended: by an admin"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 requests of the account, 5 emails to the address or 100 requests from a network in an hour, or too many wrong passwords, as at sign-in"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 requests of the account, 5 such emails to the address or 100 requests from a network in an hour, or too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/me/email [put]

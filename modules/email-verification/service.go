@@ -30,8 +30,9 @@ const undoTTL = 7 * 24 * time.Hour
 
 // Rate limits.
 var (
-	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour} // per address
-	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}     // per account; also of failed attempts
+	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour}   // per address
+	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour} // per address; others' requests, so not part of emailsTo
+	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}       // per account; also of failed attempts
 	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour}
 )
 
@@ -77,7 +78,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 		return limits, err
 	}
 	address := user.NormalEmail(in.Email)
-	taken, err := s.limits.Take(ctx, emailsTo.Of(address))
+	taken, err := s.limits.Take(ctx, changeEmailsTo.Of(address))
 	limits = limits.With(taken)
 	if err != nil {
 		return limits, err

@@ -15,7 +15,7 @@ var emails embed.FS
 
 var noticeEmail = email.NewTemplate(emails, "notice", EmailLayout)
 
-// notices limits the emails to an account. Further ones are not sent.
+// notices limits the emails to an address. Further ones are not sent. It is not per account: those can be created and deleted.
 var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 
 // The events of this module, for Notify.
@@ -25,7 +25,7 @@ const (
 )
 
 // Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. The email is sent
-// after the request, at most 10 an hour to an account, and none with SECURITY_NOTICES=false. An email that cannot be
+// after the request, at most 10 an hour to an address, and none with SECURITY_NOTICES=false. An email that cannot be
 // queued is logged: the change has been made.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
@@ -33,7 +33,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 	}
 	at := s.now()
 	err := s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
-		_, err := s.limits.Take(ctx, notices.Of(u.ID.Hex()))
+		_, err := s.limits.Take(ctx, notices.Of(NormalEmail(u.Email)))
 		switch {
 		case apperr.Is(err, apperr.TooManyRequests):
 			return nil, nil
