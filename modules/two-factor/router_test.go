@@ -222,6 +222,10 @@ func TestAdminRemoves(t *testing.T) {
 	h.secret = create(api, h.Account) // not confirmed
 	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
 	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 404, "not_found")
+	want(t, remove(h.ID, admin), 404, "not_found")
+	if n := factors(t, api); n != 0 {
+		t.Errorf("%d second factors are left", n)
+	}
 }
 
 // TestRequired checks what an admin without a second factor may do.
@@ -281,6 +285,8 @@ func TestNotices(t *testing.T) {
 	next("was turned on")
 	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 204, "")
 	next("An administrator turned off")
+	create(api, h.Account) // not confirmed
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 404, "")
 	api.Finish()
 	api.Email.None(t)
 }

@@ -115,18 +115,21 @@ func (s *Service) Disable(ctx context.Context, caller access.Principal, client a
 	return limits, err
 }
 
-// Remove turns a user's second factor off, for an admin. NotFound: the user has none. Forbidden: it is the admin's own,
-// which requires a code.
+// Remove turns a user's second factor off, for an admin. NotFound: the user has none; one that is not confirmed is deleted.
+// Forbidden: it is the admin's own, which requires a code.
 func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
 	if caller.Is(userID) {
 		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
 	}
+	if _, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), store.Eq("confirmedAt", nil))); err != nil {
+		return err
+	}
 	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.")
 }
 
-// remove deletes a second factor and notifies the user. NotFound: there is none.
+// remove deletes a confirmed second factor and notifies the user. NotFound: there is none.
 func (s *Service) remove(ctx context.Context, userID store.ID, event string) error {
-	removed, err := s.factors.Delete(ctx, store.Eq("id", userID))
+	removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), store.Ne("confirmedAt", nil)))
 	if err == nil && removed == 0 {
 		err = store.ErrNotFound
 	}
