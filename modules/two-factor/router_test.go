@@ -137,6 +137,7 @@ func TestSequence(t *testing.T) {
 	}
 	state(true, 10)
 	want(t, api.Do(basic("POST", mine, ada, nil)), 409, "is on")
+	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", h.code())}), 409, "is on")
 
 	want(t, answer(api, h.challenge(), "code", h.code()), 201, `"refreshToken"`)
 	want(t, answer(api, h.challenge(), "recovery_code", strings.ToUpper(strings.ReplaceAll(h.recovery[3], "-", " "))), 201, `"refreshToken"`)

@@ -85,12 +85,15 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
 }
 
-// Confirm turns a second factor on, and ends the user's other sessions: they were opened without it. Conflict: there is
-// none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many were. The states of the rate limits are
-// also returned with an error.
+// Confirm turns a second factor on, and ends the user's other sessions: they were opened without it. Conflict: it is on, or
+// there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many were. The states of the rate
+// limits are also returned with an error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
-		if apperr.Is(err, apperr.NotFound) || err == nil && (f.ConfirmedAt != nil || f.Epoch != caller.Epoch) {
+		if err == nil && f.ConfirmedAt != nil {
+			return apperr.New(apperr.Conflict, "Two-factor sign-in is on.")
+		}
+		if apperr.Is(err, apperr.NotFound) || err == nil && f.Epoch != caller.Epoch {
 			return apperr.New(apperr.Conflict, "There is no second factor to confirm. Create one with POST /users/me/two-factor.")
 		}
 		return err
