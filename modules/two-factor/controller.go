@@ -33,7 +33,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
 //	@Success		201	{object}	Enrolment
-//	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong"
+//	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong, or the account was deleted"
 //	@Failure		403	{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure		409	{object}	rest.Problem	"conflict: two-factor sign-in is on"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"

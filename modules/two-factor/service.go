@@ -61,6 +61,9 @@ func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error
 // Conflict: the user has one. Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolment, error) {
 	u, err := s.users.Get(ctx, caller.UserID)
+	if apperr.Is(err, apperr.NotFound) {
+		err = apperr.New(apperr.Unauthorized, "The account was deleted.")
+	}
 	if err != nil {
 		return Enrolment{}, err
 	}

@@ -4,6 +4,13 @@ import (
 	"encoding/base32"
 	"testing"
 	"time"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/modules/user"
 )
 
 // TestMatch checks codes of RFC 6238 appendix B, the last 6 of their 8 digits.
@@ -18,5 +25,18 @@ func TestMatch(t *testing.T) {
 		if step, _ := s.match(secret, code, at/30); step != 0 {
 			t.Errorf("at %d: accepted again", at)
 		}
+	}
+}
+
+// TestCreateForDeletedUser enrols a user who is deleted after the authentication.
+func TestCreateForDeletedUser(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	s := &Service{users: user.New(testkit.Deps(t, db, time.Now), user.Settings{})}
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(t.Context(), access.Principal{UserID: store.NewID()}); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("the error is %v", err)
 	}
 }
