@@ -74,6 +74,7 @@ func (c *controller) signOut(g *gin.Context) error {
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the refresh token is unknown, expired, or was used before"
 //	@Failure		403		{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 100 invalid refresh tokens from a network in 15 minutes"
+//	@x-restricted	true
 //	@Router			/auth/refresh [post]
 func (c *controller) refresh(g *gin.Context) error {
 	in, err := rest.Bind[RefreshInput](g)

@@ -74,6 +74,7 @@ func (c *controller) requestChange(g *gin.Context) error {
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
+//	@x-restricted	true
 //	@Router			/email-verifications/{token} [get]
 func (c *controller) show(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
@@ -95,6 +96,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Success		200		{object}	user.View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
+//	@x-restricted	true
 //	@Router			/email-verifications/{token} [put]
 func (c *controller) confirm(g *gin.Context) error {
 	u, err := c.service.Confirm(g.Request.Context(), g.Param("token"))

@@ -23,6 +23,7 @@ type controller struct{ service *Service }
 //	@Security				MasterKey
 //	@x-optional-security	true
 //	@x-tag					"A new password by an emailed link."
+//	@x-restricted			true
 //	@Router					/password-resets [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
@@ -46,6 +47,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
+//	@x-restricted	true
 //	@Router			/password-resets/{token} [get]
 func (c *controller) show(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
@@ -67,6 +69,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Param			input	formData	user.PasswordInput	true	"the new password"
 //	@Success		200		{object}	user.View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
+//	@x-restricted	true
 //	@Router			/password-resets/{token} [put]
 func (c *controller) complete(g *gin.Context) error {
 	in, err := rest.Bind[user.PasswordInput](g)

@@ -10,13 +10,14 @@ type controller struct{ service *Service }
 
 // show returns the state of the caller's second factor.
 //
-//	@Summary	Get my second factor
-//	@Tags		two-factor
-//	@Produce	json
-//	@Success	200	{object}	View
-//	@Security	UserToken
-//	@x-tag		"One-time codes of an authenticator app, in addition to a password or a provider."
-//	@Router		/users/me/two-factor [get]
+//	@Summary		Get my second factor
+//	@Tags			two-factor
+//	@Produce		json
+//	@Success		200	{object}	View
+//	@Security		UserToken
+//	@x-tag			"One-time codes of an authenticator app, in addition to a password or a provider."
+//	@x-restricted	true
+//	@Router			/users/me/two-factor [get]
 func (c *controller) show(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), rest.Caller(g).UserID)
 	if err != nil {
@@ -145,6 +146,7 @@ func (c *controller) remove(g *gin.Context) error {
 //	@Failure		400		{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid or has expired, or the password has changed: sign in again"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 10 wrong codes of an account from a network in 15 minutes, or 100 of an account in a day"
+//	@x-restricted	true
 //	@Router			/auth/second-factor [post]
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)

@@ -79,15 +79,16 @@ func (c *controller) index(g *gin.Context) error {
 
 // me returns the caller.
 //
-//	@Summary	Get the signed-in user
-//	@Tags		users
-//	@Produce	json
-//	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
-//	@Success	200				{object}	View
-//	@Header		200				{string}	ETag	"of this representation"
-//	@Success	304				"not changed since that response"
-//	@Security	UserToken
-//	@Router		/users/me [get]
+//	@Summary		Get the signed-in user
+//	@Tags			users
+//	@Produce		json
+//	@Param			If-None-Match	header		string	false	"the ETag of an earlier response"
+//	@Success		200				{object}	View
+//	@Header			200				{string}	ETag	"of this representation"
+//	@Success		304				"not changed since that response"
+//	@Security		UserToken
+//	@x-restricted	true
+//	@Router			/users/me [get]
 func (c *controller) me(g *gin.Context) error {
 	u, err := c.service.Get(g.Request.Context(), rest.Caller(g).UserID)
 	if err != nil {

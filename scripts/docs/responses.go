@@ -90,17 +90,15 @@ var restrictions = []struct {
 // restrictedMark is an extension of operations that restricted users may call: those with kit.Auth.Restricted.
 const restrictedMark = "x-restricted"
 
-// addRestrictions adds the restrictions to the response of a request with a credential of a user.
+// addRestrictions adds the restrictions to a response. An operation without a required credential has them too: it rejects a
+// token of a restricted user.
 func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operation, method string) (added []string) {
 	if op.Extensions[restrictedMark] == true {
 		return nil
 	}
-	byUser := slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool {
-		return all["UserToken"] != nil || all["BasicAuth"] != nil
-	})
 	for _, r := range restrictions {
 		applies := (r.reads || method != http.MethodGet) && (r.path == "" || e.doc.Paths.Value(r.path) != nil)
-		if (byUser || r.reads && method == http.MethodGet) && applies && e.hasCode(r.code) {
+		if applies && e.hasCode(r.code) {
 			e.addExample(media, op, http.StatusForbidden, r.code)
 			added = append(added, r.code)
 		}
