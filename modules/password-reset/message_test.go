@@ -42,7 +42,8 @@ func TestNewMessage(t *testing.T) {
 		"Ada Lovelace-King":               true,
 		"Søren Ó Conaill":                 true,
 		"Sinéad O'Connor":                 true,
-		"J. R. R. Tolkien Jr.":            true,
+		"J. R. R. Tolkien":                true,
+		"Ada Lovelace Jr.":                true,
 		"नरेन्द्र":                        true,
 		"李小龍":                             true,
 		"":                                false,
@@ -59,6 +60,7 @@ func TestNewMessage(t *testing.T) {
 		"Ada\r\nBcc: eve@evil.example":    false,
 		"Ada\n\nYour bill is due":         false,
 		"Call 0900 123456":                false,
+		"Your account ends today call us": false,
 		"Ada\u202e":                       false,
 		"Ada\u2028x":                      false,
 	} {

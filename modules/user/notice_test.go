@@ -7,6 +7,7 @@ import (
 
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/modules/user"
 )
 
 // byDefault removes the setting that turns security notices off in tests.
@@ -45,6 +46,19 @@ func TestNotices(t *testing.T) {
 	}
 	api.Finish()
 	api.Email.None(t)
+}
+
+// TestGreeting checks which names are in emails: the recipient did not choose the name of an account that another created.
+func TestGreeting(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"": "", "Ada": " Ada", "Ada M. King-Noel": " Ada M. King-Noel", "Maria de la Cruz": " Maria de la Cruz", strings.Repeat("ä", 40): " " + strings.Repeat("ä", 40),
+		strings.Repeat("a", 41): "", "Your account ends today call us": "", "see evil.example": "", "call 0800": "",
+	} {
+		if got := (user.User{Name: name}).Greeting(); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
 }
 
 // TestNoticesOff turns the notices off.
