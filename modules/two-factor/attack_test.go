@@ -223,24 +223,66 @@ func TestDowngrade(t *testing.T) {
 	want(t, api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: changed}), 200, "")
 	h.Email = changed.Get("email")
 	h.challenge()
-	token := func() string { // in the next email
-		_, text, _ := strings.Cut(api.Email.Next(t).Text, testkit.LinkOrigin+"/")
-		text, _, _ = strings.Cut(text, "\n")
-		return text
-	}
-	const link = testkit.LinkOrigin + "/{token}"
 	if has("POST /password-resets") {
 		api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", link)}).JSON(202)
-		want(t, api.Do(request{Method: "PUT", Path: "/password-resets/" + token(), Form: values("password", testkit.Password)}), 200, "")
+		want(t, api.Do(request{Method: "PUT", Path: "/password-resets/" + nextToken(t, api), Form: values("password", testkit.Password)}), 200, "")
 		h.challenge()
 	}
 	if has("PUT /users/me/email") {
 		changed.Set("link", link)
 		changed.Set("email", "newer-"+ada.Email)
 		api.Do(basic("PUT", "/users/me/email", h.Account, changed)).JSON(202)
-		want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + token()}), 200, "newer-")
+		want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}), 200, "newer-")
 		h.Email = changed.Get("email")
 		h.challenge()
+	}
+}
+
+const link = testkit.LinkOrigin + "/{token}"
+
+// nextToken returns the token in the next email.
+func nextToken(t *testing.T, api *testkit.API) string {
+	t.Helper()
+	_, text, _ := strings.Cut(api.Email.Next(t).Text, testkit.LinkOrigin+"/")
+	text, _, _ = strings.Cut(text, "\n")
+	return text
+}
+
+// TestUndoneChange undoes an attacker's change of the email address. A second factor that was confirmed after the change is
+// the attacker's, and would keep the owner out. One from before the change is the owner's.
+func TestUndoneChange(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	if !slices.Contains(api.Handler.Routes(), "PUT /users/me/email") {
+		t.Skip("addresses cannot be changed")
+	}
+	change := func(a testkit.Account, to string) (undo request) {
+		api.Do(basic("PUT", "/users/me/email", a, values("email", to, "link", link))).JSON(202)
+		want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}), 200, to)
+		return request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}
+	}
+	protected, ada := api.SignUp("user"), api.SignUp("user")
+	enrol(t, api, protected)
+	api.Email.Next(t) // it was turned on
+	want(t, api.Do(change(protected, "eve1@example.com")), 200, protected.Email)
+	if n := factors(t, api); n != 1 {
+		t.Errorf("%d second factors are left, want the owner's", n)
+	}
+
+	undo := change(ada, "eve2@example.com")
+	api.Clock.Advance(time.Minute)
+	eve := testkit.Account{Session: api.SignIn("eve2@example.com", testkit.Password), Email: "eve2@example.com"}
+	enrol(t, api, eve)
+	want(t, api.Do(undo), 200, ada.Email)
+	if n := factors(t, api); n != 1 {
+		t.Errorf("%d second factors are left, want the owner's", n)
+	}
+	m := api.Email.Next(t)
+	for m.To == eve.Email { // notices about the enrolment
+		m = api.Email.Next(t)
+	}
+	if m.To != ada.Email || !strings.Contains(m.Text, "was turned off") {
+		t.Errorf("the notice to %s is %s", m.To, m.Text)
 	}
 }
 

@@ -47,4 +47,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 	return &Module{&controller{service}}
 }
 
-var _ kit.Module = (*Module)(nil)
+var (
+	_ kit.Module    = (*Module)(nil)
+	_ user.Restorer = (*Service)(nil)
+)

@@ -43,6 +43,9 @@ var (
 	guessesAtAccount = ratelimit.Rule{Name: "second-factor-account", Max: 100, Window: 24 * time.Hour}
 )
 
+// isOn selects confirmed second factors.
+var isOn = store.Ne("confirmedAt", nil)
+
 // Get returns the state of a user's second factor.
 func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 	f, err := s.confirmed(ctx, userID)
@@ -54,7 +57,7 @@ func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 
 // confirmed returns a user's second factor. NotFound: the user has none, or has not confirmed it.
 func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error) {
-	return s.factors.First(ctx, store.And(store.Eq("id", userID), store.Ne("confirmedAt", nil)))
+	return s.factors.First(ctx, store.And(store.Eq("id", userID), isOn))
 }
 
 // Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed.
@@ -116,7 +119,7 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p Proof) (ratelimit.States, error) {
 	limits, err := s.use(ctx, client, caller.UserID, p, isConfirmed)
 	if err == nil {
-		err = s.remove(context.WithoutCancel(ctx), caller.UserID, "Two-factor sign-in was turned off for your account.")
+		err = s.remove(context.WithoutCancel(ctx), caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
 	}
 	return limits, err
 }
@@ -130,12 +133,22 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	if _, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), store.Eq("confirmedAt", nil))); err != nil {
 		return err
 	}
-	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.")
+	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn)
 }
 
-// remove deletes a confirmed second factor and notifies the user. NotFound: there is none.
-func (s *Service) remove(ctx context.Context, userID store.ID, event string) error {
-	removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), store.Ne("confirmedAt", nil)))
+// RestoreOf implements user.Restorer. It turns a second factor off that was confirmed after the time.
+func (s *Service) RestoreOf(ctx context.Context, userID store.ID, since store.Time) error {
+	const event = "Two-factor sign-in was turned off for your account, because it was turned on after your email address was changed."
+	err := s.remove(ctx, userID, event, store.Gt("confirmedAt", since))
+	if apperr.Is(err, apperr.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// remove deletes a user's second factor if which selects it, and notifies the user. NotFound: there is none.
+func (s *Service) remove(ctx context.Context, userID store.ID, event string, which store.Filter) error {
+	removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), which))
 	if err == nil && removed == 0 {
 		err = store.ErrNotFound
 	}
