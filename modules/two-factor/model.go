@@ -1,7 +1,10 @@
 package twofactor
 
 import (
+	"strings"
+
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -17,13 +20,13 @@ type Factor struct {
 
 // CodeInput has the parameters of a confirmation.
 type CodeInput struct {
-	Code string `json:"code" validate:"required,len=6,number" example:"123456" minLength:"6" maxLength:"6"` // of the authenticator app
+	Code string `json:"code" validate:"required,max=20" example:"123456"` // of the authenticator app; spaces are ignored
 } //	@name	TwoFactorCode
 
 // Proof proves that the user has the second factor: exactly one of Code and RecoveryCode.
 type Proof struct {
-	Code         string `json:"code" validate:"len=6,number" example:"123456" minLength:"6" maxLength:"6"` // of the authenticator app
-	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop"`             // instead of code
+	Code         string `json:"code" validate:"max=20" example:"123456"`                       // of the authenticator app; spaces are ignored
+	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop"` // instead of code
 } //	@name	TwoFactorProof
 
 // SignInInput has the parameters of the second step of a sign-in.
@@ -32,8 +35,13 @@ type SignInInput struct {
 	Proof
 } //	@name	TwoFactorSignIn
 
-// check fails with ValidationFailed unless exactly one of the codes is given.
-func (p Proof) check() error {
+// check removes the spaces of Code. It fails with ValidationFailed unless exactly one of the codes is given, and a Code has
+// 6 digits.
+func (p *Proof) check() error {
+	p.Code = strings.ReplaceAll(p.Code, " ", "")
+	if p.Code != "" && !rest.Valid(p.Code, "len=6,number") {
+		return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Format, Message: "Must be 6 digits."})
+	}
 	if (p.Code == "") != (p.RecoveryCode == "") {
 		return nil
 	}

@@ -193,7 +193,7 @@ func TestProofs(t *testing.T) {
 		"none":         {url.Values{}, `"code":"required"`},
 		"both":         {values("code", h.code(), "recovery_code", h.recovery[0]), `"code":"required"`},
 		"letters":      {values("code", "abcdef"), `"code":"format"`},
-		"too short":    {values("code", "12345"), `"code":"format"`},
+		"too short":    {values("code", "12345"), `"Must be 6 digits."`},
 		"wrong":        {values("recovery_code", "abcd-efgh-ijkl-mnop"), `"param":"recovery_code","code":"wrong"`},
 		"unknown name": {values("recoveryCode", h.recovery[0]), `"code":"unknown"`},
 	} {
@@ -203,6 +203,7 @@ func TestProofs(t *testing.T) {
 		})
 	}
 	want(t, answer(api, "x", "code", h.code()), 401, "Sign in again")
+	want(t, answer(api, h.challenge(), "code", " "+h.code()[:3]+" "+h.code()[3:]), 201, h.Email)
 }
 
 func TestAdminRemoves(t *testing.T) {
