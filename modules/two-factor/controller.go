@@ -137,7 +137,7 @@ func (c *controller) remove(g *gin.Context) error {
 // signIn completes a sign-in.
 //
 //	@Summary		Sign in with the second factor
-//	@Description	Takes the challenge of a sign-in that responded 401 second_factor_required, which is valid for 5 minutes, and a code or a recovery code. Each is accepted once.
+//	@Description	Takes the challenge of a sign-in that responded 401 second_factor_required, and a code or a recovery code, each of which is accepted once. The challenge is valid for 5 minutes, also for several sign-ins, each with another code.
 //	@Tags			two-factor
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Produce		json
