@@ -41,5 +41,11 @@ func storeSpec() store.Spec {
 
 // noToken returns the error for a token that is unknown, used or expired.
 func noToken() error {
-	return apperr.New(apperr.NotFound, "This link does not work: it was used, has expired, or a newer change replaced it. Request another one.")
+	return apperr.New(apperr.NotFound, "This link does not work: it was used, has expired, or a newer change replaced it. Request another one or, to undo a change of address, contact the operator of this service.")
+}
+
+// ownAddress returns the error for a change to the address that the user has.
+func ownAddress() error {
+	return apperr.New(apperr.Conflict, "This is already the email address of the account.").
+		WithFields(apperr.Field{In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Is already the address of the account."})
 }

@@ -214,7 +214,7 @@ func TestChange(t *testing.T) {
 	const to = "ada@xn--bcher-kva.example"
 	session := request{Method: "GET", Path: "/users/me", As: ada.Token}
 	api.Run(t, []testkit.Scenario{
-		row("own address", askChange(ada.Email, testkit.Password, strings.ToUpper(ada.Email)), 409, []string{`"param":"email","code":"conflict"`}, nil),
+		row("own address", askChange(ada.Email, testkit.Password, strings.ToUpper(ada.Email)), 409, []string{`"param":"email","code":"conflict"`, "already"}, nil),
 		row("in use", askChange(ada.Email, testkit.Password, eve.Email), 409, []string{`"param":"email","code":"conflict"`}, nil),
 		row("wrong password", askChange(ada.Email, "wrong", to), 401, nil, nil),
 		row("invalid address", askChange(ada.Email, testkit.Password, "ada"), 400, []string{`"param":"email","code":"format"`}, nil),
@@ -235,13 +235,14 @@ func TestChange(t *testing.T) {
 		t.Errorf("to %s: %s", m.To, m.Text)
 	}
 	taken := []testkit.Scenario{
-		row("sign-up", signUp(" "+strings.ToUpper(ada.Email)), 409, []string{`"param":"email","code":"conflict"`}, nil),
-		row("another's change", askChange(eve.Email, testkit.Password, ada.Email), 409, []string{`"param":"email","code":"conflict"`}, nil),
-		row("by an admin", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, Form: url.Values{"email": {ada.Email}}}, 409, []string{`"param":"email","code":"conflict"`}, nil),
+		row("sign-up", signUp(" "+strings.ToUpper(ada.Email)), 409, []string{`"param":"email","code":"conflict"`, "7 days"}, nil),
+		row("sign-up with an address in use", signUp(eve.Email), 409, []string{`"param":"email","code":"conflict"`, "7 days"}, nil), // the same response
+		row("another's change", askChange(eve.Email, testkit.Password, ada.Email), 409, []string{`"param":"email","code":"conflict"`, "7 days"}, nil),
+		row("by an admin", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, Form: url.Values{"email": {ada.Email}}}, 409, []string{`"param":"email","code":"conflict"`, "7 days"}, nil),
 	}
 	api.Run(t, taken)
 	api.Clock.Advance(week - time.Minute)
-	api.Run(t, taken[:1])
+	api.Run(t, taken[:2])
 	api.Clock.Advance(time.Minute)
 	api.Sweep()
 	api.Run(t, []testkit.Scenario{row("sign-up after a week", signUp(ada.Email), 201, nil, nil)})

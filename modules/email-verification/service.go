@@ -71,13 +71,16 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 		return limits, err
 	}
 	u, err := s.users.Get(ctx, caller.UserID)
-	if err == nil {
+	address := user.NormalEmail(in.Email)
+	switch {
+	case err == nil && address == user.NormalEmail(u.Email):
+		err = ownAddress()
+	case err == nil:
 		err = s.users.CheckAddress(ctx, u.ID, in.Email)
 	}
 	if err != nil {
 		return limits, err
 	}
-	address := user.NormalEmail(in.Email)
 	taken, err := s.limits.Take(ctx, changeEmailsTo.Of(address))
 	limits = limits.With(taken)
 	if err != nil {

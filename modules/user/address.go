@@ -25,9 +25,19 @@ func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) e
 	case apperr.Is(err, apperr.NotFound):
 		return s.checkReserved(ctx, id, email)
 	case err == nil:
-		return store.Duplicate("email")
+		return s.taken()
 	}
 	return err
+}
+
+// taken returns the Conflict of an address. It is the same for one in use and a reserved one: the caller may be anyone.
+func (s *Service) taken() error {
+	if s.addresses == nil {
+		return store.Duplicate("email")
+	}
+	return apperr.New(apperr.Conflict, "The email address is not free.").WithFields(apperr.Field{
+		In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Is in use, or was until recently: then it is reserved for up to 7 days.",
+	})
 }
 
 // checkReserved fails with Conflict if the address is reserved for another user than the one with the id.
@@ -37,7 +47,7 @@ func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) 
 	}
 	reserved, err := s.addresses.Reserved(ctx, id, emailForms(email)...)
 	if err == nil && reserved {
-		err = store.Duplicate("email")
+		err = s.taken()
 	}
 	return err
 }

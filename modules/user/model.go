@@ -41,7 +41,7 @@ const (
 // MaySignIn fails with the error code Suspended if the user may not sign in. Call it after the user has proved who they are.
 func (u User) MaySignIn() error {
 	if u.Suspended {
-		return apperr.New(apperr.Suspended, "An admin has suspended this account.")
+		return apperr.New(apperr.Suspended, "An admin has suspended this account. Contact the operator of this service.")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 
 // insert stores a new user. Conflict: the email address is in use, also in a form that an earlier version stored, or reserved.
 func (s *Service) insert(ctx context.Context, u User, email string) error {
-	if err := s.checkFree(ctx, u.ID, email); err != nil {
+	if err := s.CheckAddress(ctx, u.ID, email); err != nil {
 		return err
 	}
 	if err := s.users.Insert(ctx, u); err != nil {
@@ -121,7 +121,7 @@ func (s *Service) checkFree(ctx context.Context, id store.ID, email string) erro
 	case apperr.Is(err, apperr.NotFound) || err == nil && u.ID == id:
 		return nil
 	case err == nil:
-		return store.Duplicate("email")
+		return s.taken()
 	}
 	return err
 }

@@ -48,7 +48,7 @@ var details = map[string]string{
 	"second_factor_required": "Send challenge with a code to POST /auth/second-factor.",
 	"forbidden":              "Only the owner or an admin may do this.",
 	"email_not_verified":     "Verify the email address of this account first, with the link in the email. A password reset verifies it too.",
-	"suspended":              "An admin has suspended this account.",
+	"suspended":              "An admin has suspended this account. Contact the operator of this service.",
 	"two_factor_required":    "Admins must enrol in two-factor sign-in first: POST /users/me/two-factor.",
 	"not_found":              "There is no such record.",
 	"request_timeout":        "The body arrived too slowly.",
