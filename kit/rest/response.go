@@ -297,6 +297,9 @@ func Fail(c *gin.Context, err error) {
 	switch e.Code {
 	case apperr.Unauthorized, apperr.SecondFactorRequired:
 		header.Set("WWW-Authenticate", challenge(c))
+		if e.Challenge != "" { // a secret
+			header.Set("Cache-Control", "no-store")
+		}
 	case apperr.Unavailable, apperr.TooManyRequests:
 		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:

@@ -88,6 +88,9 @@ func challengeIn(t *testing.T, response testkit.Response) string {
 	if body["code"] != "second_factor_required" || challenge == "" || body["token"] != nil {
 		t.Fatalf("no challenge: %s", response.Body)
 	}
+	if cache := response.Header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("a challenge with Cache-Control %q", cache)
+	}
 	return challenge
 }
 

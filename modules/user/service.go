@@ -298,8 +298,8 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	return s.current(u), err
 }
 
-// EndSessions ends all sessions of a user, and the user's password resets. NotFound; Forbidden: the caller is neither the
-// user nor an admin.
+// EndSessions ends all sessions of a user, and invalidates the links that were sent to the user, except those that undo a
+// change of the address. NotFound; Forbidden: the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
 		return []store.Change{store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, caller.MayChange(u.ID)
