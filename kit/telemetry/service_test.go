@@ -30,7 +30,10 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 		}
 		return form
 	}
-	api.Do(testkit.Request{Method: "POST", Path: "/users", Form: key("email", ada.Email, "password", testkit.Password)}) // a conflict
+	admin := api.SignUp("admin")
+	for range 2 { // the second is a conflict
+		api.Do(testkit.Request{Method: "POST", Path: "/policies", As: admin.Token, JSON: map[string]any{"namespace": "shop", "name": "all"}})
+	}
 	api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "a wrong password", Form: key()})
 	article := testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: map[string]any{"title": "T", "content": "C"}, Header: header}
 	id := api.Do(article).JSON(201)["id"].(string)
@@ -61,7 +64,7 @@ func TestWork(t *testing.T) {
 		{"db_operation_duration_seconds", []string{"collection", "articles", "operation", "insert"}, 1},
 		{"db_operation_duration_seconds", []string{"collection", "articles", "operation", "first"}, 2},
 		{"db_operation_errors_total", []string{"collection", "articles", "operation", "first", "code", "not_found"}, 1},
-		{"db_operation_errors_total", []string{"collection", "users", "operation", "insert", "code", "conflict"}, 1},
+		{"db_operation_errors_total", []string{"collection", "policies", "operation", "insert", "code", "conflict"}, 1},
 		{"password_hashes", []string{"state", "running"}, 0},
 		{"password_hashes", []string{"state", "waiting"}, 0},
 		{"password_hashes_refused_total", nil, 0},
