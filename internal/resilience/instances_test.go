@@ -98,8 +98,9 @@ func (u *upstream) check(ctx context.Context) {
 
 // next returns the URL for the next request.
 func (b *balancer) next() *url.URL {
-	for range b.instances {
-		if u := b.instances[b.turn.Add(1)%uint64(len(b.instances))]; u.ready.Load() {
+	first := b.turn.Add(1)
+	for i := range uint64(len(b.instances)) {
+		if u := b.instances[(first+i)%uint64(len(b.instances))]; u.ready.Load() {
 			return u.url.Load()
 		}
 	}
