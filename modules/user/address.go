@@ -18,11 +18,11 @@ type Addresses interface {
 // VerifyWith registers the Addresses. It must be called before the server starts.
 func (m *Module) VerifyWith(a Addresses) { m.addresses = a }
 
-// CheckAddress fails with Conflict if a user has the address, or if it is reserved for another user than the one with the id.
+// CheckAddress fails with Conflict if a user other than the one with the id has the address, or has it reserved.
 func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) error {
-	_, err := s.ByEmail(ctx, email)
+	u, err := s.ByEmail(ctx, email)
 	switch {
-	case apperr.Is(err, apperr.NotFound):
+	case apperr.Is(err, apperr.NotFound) || err == nil && u.ID == id:
 		return s.checkReserved(ctx, id, email)
 	case err == nil:
 		return s.taken()
@@ -79,11 +79,9 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 }
 
 // ChangeEmail gives a user another address, which is verified, and ends all sessions of the user. NotFound: the user is in
-// another epoch than before. Conflict: the address is in use or reserved.
+// another epoch than before. Conflict: the address is in use or reserved. Call CheckAddress first: the unique index compares only
+// the normal form of an address.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
-	if err := s.CheckAddress(ctx, before.ID, email); err != nil {
-		return User{}, err
-	}
 	current := store.And(store.Eq("id", before.ID), store.Eq("epoch", before.Epoch))
 	u, err := s.users.Update(ctx, current, append(addressChanges(NormalEmail(email), true), store.Set("updatedAt", store.At(s.now())))...)
 	if err == nil {

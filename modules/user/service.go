@@ -107,25 +107,6 @@ func (s *Service) insert(ctx context.Context, u User, email string) error {
 	return err
 }
 
-// checkFree fails with Conflict if a user other than the one with the id has the address in a form that is not the normal
-// one, or has reserved it. The unique index compares the normal form.
-func (s *Service) checkFree(ctx context.Context, id store.ID, email string) error {
-	if err := s.checkReserved(ctx, id, email); err != nil {
-		return err
-	}
-	if len(emailForms(email)) == 1 {
-		return nil
-	}
-	u, err := s.ByEmail(ctx, email)
-	switch {
-	case apperr.Is(err, apperr.NotFound) || err == nil && u.ID == id:
-		return nil
-	case err == nil:
-		return s.taken()
-	}
-	return err
-}
-
 func (s *Service) countSignup(ctx context.Context, client access.Client) (ratelimit.States, error) {
 	if client.Trusted {
 		return nil, nil
@@ -251,7 +232,7 @@ func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u Use
 	case !rest.Valid(email, emailRules):
 		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.Format, Message: "Must be an email address."})
 	}
-	return s.checkFree(ctx, u.ID, email)
+	return s.CheckAddress(ctx, u.ID, email)
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
