@@ -1,0 +1,116 @@
+package rest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+// Problem is the body of every error response (RFC 9457).
+type Problem struct {
+	Type      string         `json:"type" example:"about:blank"`
+	Title     string         `json:"title" example:"Bad Request"`
+	Status    int            `json:"status" example:"400"`
+	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable, for programs
+	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
+	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // also in the log and in X-Request-Id
+	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"`    // the invalid parameters
+	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // of second_factor_required
+} //	@name	Problem
+
+const problemType = "application/problem+json"
+
+// statuses has the HTTP status of each code.
+var statuses = map[apperr.Code]int{
+	apperr.ValidationFailed:     http.StatusBadRequest,
+	apperr.MalformedBody:        http.StatusBadRequest,
+	apperr.Unauthorized:         http.StatusUnauthorized,
+	apperr.SecondFactorRequired: http.StatusUnauthorized,
+	apperr.Forbidden:            http.StatusForbidden,
+	apperr.EmailNotVerified:     http.StatusForbidden,
+	apperr.Suspended:            http.StatusForbidden,
+	apperr.TwoFactorRequired:    http.StatusForbidden,
+	apperr.NotFound:             http.StatusNotFound,
+	apperr.MethodNotAllowed:     http.StatusMethodNotAllowed,
+	apperr.RequestTimeout:       http.StatusRequestTimeout,
+	apperr.Conflict:             http.StatusConflict,
+	apperr.PreconditionFailed:   http.StatusPreconditionFailed,
+	apperr.IdempotencyMismatch:  http.StatusUnprocessableEntity,
+	apperr.TooManyRequests:      http.StatusTooManyRequests,
+	apperr.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
+	apperr.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	apperr.Internal:             http.StatusInternalServerError,
+	apperr.Unavailable:          http.StatusServiceUnavailable,
+}
+
+// defaultRetryAfter is the Retry-After of an error without one.
+const defaultRetryAfter = 5 * time.Second
+
+// Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
+// 500 without details. An error with a status of 500 or more is added to c.Errors, for the log.
+func Fail(c *gin.Context, err error) {
+	var e *apperr.Error
+	if !errors.As(err, &e) {
+		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
+	}
+	status := statuses[e.Code]
+	if status >= http.StatusInternalServerError {
+		_ = c.Error(err)
+	}
+	header := c.Writer.Header()
+	switch e.Code {
+	case apperr.Unauthorized, apperr.SecondFactorRequired:
+		header.Set("WWW-Authenticate", challenge(c))
+		if e.Challenge != "" { // a secret
+			header.Set("Cache-Control", "no-store")
+		}
+	case apperr.Unavailable, apperr.TooManyRequests:
+		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
+	case apperr.RequestTimeout, apperr.PayloadTooLarge:
+		header.Set("Connection", "close") // the rest of the body is not read
+	case apperr.UnsupportedMediaType: // RFC 9110 section 15.5.16
+		header.Set("Accept", strings.Join(mediaTypes(c.Request.Method), ", "))
+		header.Set("Accept-Encoding", "identity")
+	}
+	p := Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
+		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields, Challenge: e.Challenge,
+	}
+	p.limit()
+	body, marshalErr := json.Marshal(p)
+	if marshalErr != nil {
+		panic(marshalErr) // unreachable: the fields are plain values
+	}
+	c.Abort()
+	write(c, status, problemType, body)
+}
+
+// The limits of a problem: the body of a request can be the cause of very many errors, with names of any length.
+const (
+	maxErrors    = 100
+	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["…"] with 317
+)
+
+// limit cuts the list of errors, and long names in it, and adds the number of the other errors to the detail.
+func (p *Problem) limit() {
+	if more := len(p.Errors) - maxErrors; more > 0 {
+		p.Errors = p.Errors[:maxErrors]
+		p.Detail += fmt.Sprintf(" There are %d more.", more)
+	}
+	for i, fault := range p.Errors {
+		if len(fault.Param) > maxParamSize {
+			p.Errors = slices.Clone(p.Errors)
+			p.Errors[i].Param = strings.ToValidUTF8(fault.Param[:maxParamSize], "") + "…"
+		}
+	}
+}
