@@ -1,7 +1,6 @@
 package user
 
 import (
-	"encoding/hex"
 	"strings"
 
 	"example.com/ginseng/kit/access"
@@ -179,23 +178,3 @@ func CleanName(name string) string {
 
 // ValidPicture reports whether the URL can be the picture of a user.
 func ValidPicture(address string) bool { return rest.Valid(address, "max=2048,plain_http_url") }
-
-const (
-	gravatar    = "https://www.gravatar.com/avatar/"
-	oldFallback = "?d=identicon"
-)
-
-// defaultPicture returns the URL of a generated pattern. It depends on the id only: a hash of the email address could be
-// compared with those of known addresses.
-func (s *Service) defaultPicture(id store.ID) string {
-	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + oldFallback + "&f=y"
-}
-
-// current returns a user as this version would store it. Earlier versions used a hash of the email address in the default
-// picture.
-func (s *Service) current(u User) User {
-	if strings.HasSuffix(u.Picture, oldFallback) && strings.HasPrefix(u.Picture, gravatar) {
-		u.Picture = s.defaultPicture(u.ID)
-	}
-	return u
-}

@@ -3,8 +3,10 @@ package user
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -133,6 +135,48 @@ func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
 	return s.current(u), err
 }
 
+const (
+	gravatar    = "https://www.gravatar.com/avatar/"
+	oldFallback = "?d=identicon"
+)
+
+// defaultPicture returns the URL of a generated pattern. It depends on the id only: a hash of the email address could be
+// compared with those of known addresses.
+func (s *Service) defaultPicture(id store.ID) string {
+	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + oldFallback + "&f=y"
+}
+
+// current returns a user as this version would store it. Earlier versions used a hash of the email address in the default
+// picture.
+func (s *Service) current(u User) User {
+	if strings.HasSuffix(u.Picture, oldFallback) && strings.HasPrefix(u.Picture, gravatar) {
+		u.Picture = s.defaultPicture(u.ID)
+	}
+	return u
+}
+
+// Principal returns the user as the caller of a request, with a session or, if that is zero, with the password.
+func (s *Service) Principal(ctx context.Context, u User, session store.ID) (p access.Principal, err error) {
+	p = access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
+	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
+		p.Restriction = &unverified
+	}
+	if s.restrict != nil {
+		if r, restrictErr := s.restrict(ctx, u); r != nil || restrictErr != nil {
+			p.Restriction, err = r, restrictErr
+		}
+	}
+	return p, err
+}
+
+// emailRequired is the value of SIGNUP_EMAIL with which unverified accounts cannot change anything.
+const emailRequired = "required"
+
+var unverified = access.Restriction{
+	Err:   apperr.New(apperr.EmailNotVerified, "Verify the email address of this account first, with the link in the email. A password reset verifies it too."),
+	Reads: true,
+}
+
 // ByEmail returns the user with the email address, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 	forms := emailForms(email)
@@ -218,21 +262,6 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		s.Notify(ctx, before, addressChanged)
 	}
 	return changed, err
-}
-
-// checkEmail fails unless the caller may give the user another email address, and it is valid and free.
-func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u User, email string) error {
-	switch {
-	case !caller.IsAdmin():
-		message := "Only an admin can change it. Leave it out, or send the current address."
-		if s.addresses != nil {
-			message = "Only an admin can change it here. Change your own with PUT /users/me/email."
-		}
-		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.ReadOnly, Message: message})
-	case !rest.Valid(email, emailRules):
-		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.Format, Message: "Must be an email address."})
-	}
-	return s.CheckAddress(ctx, u.ID, email)
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is

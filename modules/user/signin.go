@@ -124,27 +124,5 @@ func (s *Service) VerifyPassword(ctx context.Context, client access.Client, emai
 	return p, limits, err
 }
 
-// Principal returns the user as the caller of a request, with a session or, if that is zero, with the password.
-func (s *Service) Principal(ctx context.Context, u User, session store.ID) (p access.Principal, err error) {
-	p = access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
-	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
-		p.Restriction = &unverified
-	}
-	if s.restrict != nil {
-		if r, restrictErr := s.restrict(ctx, u); r != nil || restrictErr != nil {
-			p.Restriction, err = r, restrictErr
-		}
-	}
-	return p, err
-}
-
-// emailRequired is the value of SIGNUP_EMAIL with which unverified accounts cannot change anything.
-const emailRequired = "required"
-
-var unverified = access.Restriction{
-	Err:   apperr.New(apperr.EmailNotVerified, "Verify the email address of this account first, with the link in the email. A password reset verifies it too."),
-	Reads: true,
-}
-
 // Sweep implements kit.Sweeper. It deletes the networks from which no user signed in for long.
 func (s *Service) Sweep(ctx context.Context) error { return s.networks.Sweep(ctx) }
