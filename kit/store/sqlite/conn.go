@@ -186,22 +186,17 @@ func newReaders(n int, dsn string) *readers {
 
 // use calls read with a connection.
 func (r *readers) use(ctx context.Context, read func(*conn) error) error {
-	var timeout <-chan time.Time
-	if r.wait > 0 {
-		timeout = time.After(r.wait)
-	}
 	var c *conn
 	select {
 	case c = <-r.idle:
-	case <-timeout:
-		return apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
-	case <-r.closed:
-		return store.Unavailable(errClosed)
-	case <-ctx.Done():
-		return store.Unavailable(ctx.Err())
+	default:
+		var err error
+		if c, err = r.await(ctx); err != nil {
+			return err
+		}
 	}
 	defer func() { r.idle <- c }()
-	err := ctx.Err() // both cases above may have been ready
+	err := ctx.Err()
 	if err != nil {
 		return store.Unavailable(err)
 	}
@@ -211,6 +206,24 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) error {
 		}
 	}
 	return translate(read(c))
+}
+
+// await waits for a connection.
+func (r *readers) await(ctx context.Context) (*conn, error) {
+	var timeout <-chan time.Time
+	if r.wait > 0 {
+		timeout = time.After(r.wait)
+	}
+	select {
+	case c := <-r.idle:
+		return c, nil
+	case <-timeout:
+		return nil, apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
+	case <-r.closed:
+		return nil, store.Unavailable(errClosed)
+	case <-ctx.Done():
+		return nil, store.Unavailable(ctx.Err())
+	}
 }
 
 func (r *readers) open(ctx context.Context) (*conn, error) {
