@@ -62,7 +62,7 @@ func (c *collection) insert(id store.ID, doc any) *builder {
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	b := c.build("UPDATE ", c.table, " SET doc=").changed(changes)
 	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
-	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB)")
+	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB),id")
 	var doc []byte
 	err := c.write(ctx, b, func(tx *transaction) error {
 		if b.searches {
@@ -72,6 +72,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		}
 		err := tx.query(b, func(values []driver.Value) error {
 			doc = values[2].([]byte)
+			tx.changed = append(tx.changed, c.cacheKey(values[3].(string)))
 			if c.searches(changes) {
 				tx.keep(c, values[0], values[1])
 			}
@@ -127,13 +128,19 @@ func (c *collection) decodeLossless(doc []byte, into any) error {
 
 // Delete implements store.Engine.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
-	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f)
+	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f).write(" RETURNING id")
 	err = c.write(ctx, b, func(tx *transaction) error {
 		if err := tx.index(); err != nil {
 			return err
 		}
-		n, err = tx.exec(b.String(), b.args...)
-		tx.documents[c] -= n
+		err := tx.query(b, func(values []driver.Value) error {
+			n++
+			tx.changed = append(tx.changed, c.cacheKey(values[0].(string)))
+			return nil
+		})
+		if err == nil {
+			tx.documents[c] -= n
+		}
 		return err
 	})
 	return n, err
@@ -149,30 +156,62 @@ func (c *collection) write(ctx context.Context, b *builder, do func(*transaction
 
 // First implements store.Engine.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
-	found := false
-	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
-	if err := cmp.Or(c.err, b.err); err != nil {
+	if id, ok := idOf(f); ok {
+		return c.get(ctx, f, cacheKey{c.spec.Name, id}, into)
+	}
+	doc, err := c.first(ctx, ctx, f)
+	if err != nil {
 		return err
 	}
-	err := c.db.lookUps.use(ctx, func(conn *conn) error {
-		if byID(f) {
-			ctx = context.Background() // short: see conn.query
-		}
-		return conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
-			found = true
-			return c.decode(row[0].([]byte), into)
-		})
-	})
-	if err == nil && !found {
-		return store.ErrNotFound
-	}
-	return err
+	return c.decode(doc, into)
 }
 
-// byID reports whether the filter selects one document by its id.
-func byID(f store.Filter) bool {
+// get reads the document with an ID, from the cache if it is there.
+func (c *collection) get(ctx context.Context, f store.Filter, key cacheKey, into any) (err error) {
+	if err := ctx.Err(); err != nil {
+		return store.Unavailable(err)
+	}
+	doc, state := c.db.cache.get(key)
+	if doc == nil {
+		if doc, err = c.first(ctx, context.Background(), f); err != nil { // Background: short, see conn.query
+			return err
+		}
+		c.db.cache.put(key, doc, state)
+	}
+	return c.decode(doc, into)
+}
+
+// first waits for a connection until ctx ends, and for the statement until query ends.
+func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []byte, err error) {
+	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
+	if err := cmp.Or(c.err, b.err); err != nil {
+		return nil, err
+	}
+	err = c.db.lookUps.use(ctx, func(conn *conn) error {
+		return conn.query(query, b.String(), b.args, func(row []driver.Value) error {
+			doc = row[0].([]byte)
+			return nil
+		})
+	})
+	if err == nil && doc == nil {
+		err = store.ErrNotFound
+	}
+	return doc, err
+}
+
+// idOf returns the ID of a filter that selects one document by it.
+func idOf(f store.Filter) (store.ID, bool) {
 	equal, ok := f.(store.Comparison)
-	return ok && equal.Op == store.OpEq && equal.Field == "id"
+	if !ok || equal.Op != store.OpEq || equal.Field != "id" {
+		return store.ID{}, false
+	}
+	id, ok := equal.Value.(store.ID)
+	return id, ok
+}
+
+func (c *collection) cacheKey(id string) cacheKey {
+	parsed, _ := store.ParseID(id) // always valid: insert wrote it
+	return cacheKey{c.spec.Name, parsed}
 }
 
 // Count implements store.Engine. The matches of a search are counted one by one.

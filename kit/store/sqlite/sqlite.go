@@ -7,6 +7,8 @@
 //
 // One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the
 // commit is on disk (see writer). Reads use separate connections and never wait for writes: the file is in WAL mode.
+// Documents that are read by ID stay in memory for the next read (see cache), so other programs may read the file while it is
+// open, but must not change it.
 package sqlite
 
 import (
@@ -76,6 +78,7 @@ const setup = `
 type DB struct {
 	lock    *flock.Flock
 	writer  *writer
+	cache   *cache
 	lookUps *readers // for single documents, which do not wait for lists
 	readers *readers // for lists
 	// searches is for costly searches: one connection less than there are processors. A search runs for many
@@ -152,8 +155,9 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}
 	searches := newReaders(max(1, runtime.GOMAXPROCS(0)-1), dsn)
 	searches.costly, searches.maxScans, searches.wait = true, costlyScans, cmp.Or(opts.SearchWait, searchWait)
+	cache := newCache()
 	return &DB{
-		lock: lock, writer: newWriter(c), lookUps: newReaders(max(2, runtime.GOMAXPROCS(0)), dsn), readers: newReaders(n, dsn), searches: searches,
+		lock: lock, writer: newWriter(c, cache), cache: cache, lookUps: newReaders(max(2, runtime.GOMAXPROCS(0)), dsn), readers: newReaders(n, dsn), searches: searches,
 	}, nil
 }
 
@@ -229,7 +233,9 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error {
 	db.closing.Do(func() {
 		// The last connection to close moves the log, so it must be the one that can write.
-		db.closed = errors.Join(db.lookUps.close(), db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
+		db.closed = db.lookUps.close()
+		db.cache.clear()
+		db.closed = errors.Join(db.closed, db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
 	})
 	return db.closed
 }

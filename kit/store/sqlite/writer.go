@@ -27,6 +27,7 @@ const maxBatchText = 256 << 10
 // their results. So one fsync makes all writes durable that came during the previous one.
 type writer struct {
 	conn    *conn
+	cache   *cache
 	using   sync.Mutex // locks conn, for a batch or Prepare
 	queue   chan *write
 	sending sync.RWMutex // read-locked to send a write, locked to close the queue
@@ -45,12 +46,15 @@ type write struct {
 
 // transaction is the state that the writes of a batch share.
 type transaction struct {
-	ctx       context.Context
-	conn      *conn
-	documents map[*collection]int64 // change of the number of documents
-	texts     map[row]string        // searched texts of written rows
-	size      int                   // of all texts
-	broken    bool                  // a write is incomplete, so the batch must be rolled back
+	ctx        context.Context
+	conn       *conn
+	cache      *cache
+	changed    []cacheKey            // changed and deleted documents
+	changesAny bool                  // and any others
+	documents  map[*collection]int64 // change of the number of documents
+	texts      map[row]string        // searched texts of written rows
+	size       int                   // of all texts
+	broken     bool                  // a write is incomplete, so the batch must be rolled back
 }
 
 type row struct {
@@ -58,8 +62,8 @@ type row struct {
 	n int64
 }
 
-func newWriter(c *conn) *writer {
-	w := &writer{conn: c, queue: make(chan *write, maxBatch), done: make(chan struct{})}
+func newWriter(c *conn, cache *cache) *writer {
+	w := &writer{conn: c, cache: cache, queue: make(chan *write, maxBatch), done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		for job := range w.queue {
@@ -114,7 +118,7 @@ func (w *writer) batch(job *write) {
 	}
 	var outcomes []outcome
 	tx := &transaction{
-		ctx: context.Background(), conn: w.conn,
+		ctx: context.Background(), conn: w.conn, cache: w.cache,
 		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
 	err := tx.begin()
@@ -187,7 +191,7 @@ func (w *writer) lazily(ctx context.Context, change func(*transaction) error) er
 }
 
 func (w *writer) transact(ctx context.Context, change func(*transaction) error) error {
-	tx := &transaction{ctx: ctx, conn: w.conn}
+	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, changesAny: true}
 	err := tx.begin()
 	if err == nil {
 		err = change(tx)
@@ -257,7 +261,13 @@ func (tx *transaction) end(err error) error {
 		}
 	}
 	if err == nil {
-		_, err = tx.exec("COMMIT")
+		err = tx.cache.commit(tx.changed, func() error {
+			if tx.changesAny {
+				tx.cache.clear()
+			}
+			_, err := tx.exec("COMMIT")
+			return err
+		})
 	}
 	if err != nil {
 		tx.conn.run(context.Background(), "ROLLBACK") // fails if SQLite has rolled back already
