@@ -4,31 +4,18 @@ import (
 	"bytes"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/testkit/process"
 )
 
 // logged records log lines.
-type logged struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
+type logged struct{ process.Buffer }
 
 func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-func (l *logged) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
+func (l *logged) text() string { return l.String() }
 
 // clean fails the test if the log contains a part of an email.
 func (l *logged) clean(t *testing.T) {

@@ -22,13 +22,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/agnivade/levenshtein"
-
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/suggest"
 )
 
 // AnyQuery as a parameter of Handle allows every name.
@@ -241,7 +240,7 @@ func unknown(in string, names, known []string, note string) (faults []apperr.Fie
 		fault := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
 		near := ""
 		if len(faults) < maxErrors { // the others are not sent
-			near = nearest(name, known)
+			near = suggest.Nearest(name, known)
 		}
 		switch {
 		case near != "":
@@ -254,16 +253,4 @@ func unknown(in string, names, known []string, note string) (faults []apperr.Fie
 		faults = append(faults, fault)
 	}
 	return faults
-}
-
-// nearest returns the known name with at most two other letters, regardless of case, or "".
-func nearest(name string, known []string) string {
-	best, least := "", 3
-	for _, candidate := range known {
-		distance := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(candidate))
-		if distance < min(least, len(candidate)) {
-			best, least = candidate, distance
-		}
-	}
-	return best
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store/transfer"
+	"example.com/ginseng/kit/suggest"
 )
 
 // command is a command of the program.
@@ -25,7 +23,7 @@ type command struct {
 }
 
 func (p program) commands(stdout, stderr io.Writer) []command {
-	host := transfer.Host{Database: databaseURL, Collections: p.collections, Stdout: stdout, Stderr: stderr}
+	host := transfer.Host{Program: p.name, Database: databaseURL, Collections: p.collections, Stdout: stdout, Stderr: stderr}
 	return []command{
 		{"serve", "serve HTTP until SIGINT or SIGTERM (the default command)",
 			"Serves HTTP until SIGINT or SIGTERM, then completes the requests in progress. The settings are read from the environment\n" +
@@ -102,12 +100,14 @@ func (p program) help(commands []command, w io.Writer) error {
 
 // suggestion returns the command with the most similar name, or "".
 func suggestion(name string, commands []command) string {
-	distance := func(c command) int { return levenshtein.ComputeDistance(name, c.name) }
-	nearest := slices.MinFunc(commands, func(a, b command) int { return cmp.Compare(distance(a), distance(b)) })
-	if distance(nearest) > len(nearest.name)/2 {
-		return ""
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.name)
 	}
-	return fmt.Sprintf(" (did you mean %q?)", nearest.name)
+	if nearest := suggest.Nearest(name, names); nearest != "" {
+		return fmt.Sprintf(" (did you mean %q?)", nearest)
+	}
+	return ""
 }
 
 // healthcheck requests /readyz from the service with the same settings.

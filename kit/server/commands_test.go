@@ -221,12 +221,15 @@ func TestCommandLines(t *testing.T) {
 		says string
 	}{
 		{"copy", exitUsage, "--to"},
-		{"copy --to", exitUsage, "-to"},
+		{"copy --to", exitUsage, "--to"},
+		{"copy --form sqlite:a.db", exitUsage, `did you mean "--from"?`},
+		{"copy -to sqlite:a.db", exitUsage, "unknown shorthand flag"},
+		{"migrate --dryrun", exitUsage, `did you mean "--dry-run"?`},
 		{"copy sqlite:a.db sqlite:b.db", exitUsage, "sqlite:a.db"},
 		{"copy --from sqlite:a.db --to env:NOTHING", exitUsage, "NOTHING"},
 		{"copy --from sqlite:a.db --to sqlite:b.db", exitFailure, "a.db"},
 		{"copy --from ftp://a:secret@b --to sqlite:b.db", exitUsage, "ftp"},
-		{"copy --help", exitOK, "-replace"},
+		{"copy --help", exitOK, "--replace "},
 		{"backup", exitUsage, "FILE"},
 		{"backup a b", exitUsage, "FILE"},
 		{"backup --help", exitOK, "backup FILE"},
@@ -250,6 +253,17 @@ func TestCommandLines(t *testing.T) {
 // TestHelp: help lists the commands and shows their usage; an invalid command line exits with 2 and a hint.
 func TestHelp(t *testing.T) {
 	t.Parallel()
+	shop := testService
+	shop.Name = "shop"
+	var usage strings.Builder
+	for _, name := range []string{"copy", "backup", "migrate"} {
+		if newProgram(shop).run(t.Context(), []string{name, "--help"}, &usage, &usage) != exitOK || !strings.Contains(usage.String(), "Usage: shop "+name) {
+			t.Errorf("%s: %s", name, &usage)
+		}
+	}
+	if strings.Contains(strings.ReplaceAll(usage.String(), "data/ginseng.db", ""), "ginseng") {
+		t.Errorf("the usage of another program: %s", &usage)
+	}
 	for _, test := range []struct {
 		args string
 		code int

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/gin-gonic/gin"
+	"github.com/spf13/pflag"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
@@ -74,7 +74,7 @@ Flags:
 
 // migrate is the command migrate.
 func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
-	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
+	flags := pflag.NewFlagSet("migrate", pflag.ContinueOnError)
 	dryRun := flags.Bool("dry-run", false, "list the pending migrations without running them")
 	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored meanwhile")
 	if err := transfer.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {

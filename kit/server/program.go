@@ -5,7 +5,6 @@ package server
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/settings"
@@ -84,7 +85,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 	err := p.dispatch(ctx, args, stdout, stderr)
 	var invalid *settings.Invalid
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil, errors.Is(err, pflag.ErrHelp):
 		return exitOK
 	case errors.As(err, &invalid):
 		_, _ = fmt.Fprintln(stderr, invalid)

@@ -1,20 +1,19 @@
 package server
 
 import (
-	"bytes"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"example.com/ginseng/kit/settings"
+	"example.com/ginseng/kit/testkit/process"
 )
 
 // TestLogDelay checks that lines appear together after logDelay, early if there are many, and at the latest with flush.
 func TestLogDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out lockedBuffer
+		var out process.Buffer
 		logger, flush := newLogger(Settings{Env: settings.Production, LogLevel: "info"}, &out)
 		lines := func(want int, when string) {
 			t.Helper()
@@ -34,22 +33,4 @@ func TestLogDelay(t *testing.T) {
 		flush()
 		lines(4, "after flush")
 	})
-}
-
-// lockedBuffer is a bytes.Buffer for concurrent use.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -38,9 +38,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
+
+	"example.com/ginseng/kit/suggest"
 )
 
 // Mode is the value of APP_ENV.
@@ -150,7 +151,7 @@ func Validate(target any) error {
 
 // misspelled reports whether a name has at most two other letters than a setting.
 func (l *loader) misspelled(name string) bool {
-	return slices.ContainsFunc(l.names, func(known string) bool { return levenshtein.ComputeDistance(name, known) <= 2 })
+	return suggest.Nearest(name, l.names) != ""
 }
 
 func exportUnset(name, value string) error {

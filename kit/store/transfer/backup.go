@@ -3,21 +3,22 @@ package transfer
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/pflag"
 
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// BackupCommand is `ginseng backup`.
+// BackupCommand is the command backup.
 func BackupCommand(ctx context.Context, args []string, h Host) error {
-	flags := flag.NewFlagSet("backup", flag.ContinueOnError)
-	if err := Parse(flags, backupUsage, args, h.Stdout); err != nil {
+	flags := pflag.NewFlagSet("backup", pflag.ContinueOnError)
+	if err := Parse(flags, fmt.Sprintf(backupUsage, h.Program), args, h.Stdout); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
@@ -29,7 +30,7 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 	}
 	path, file := engines.Path(address), flags.Arg(0)
 	if path == "" {
-		return fmt.Errorf("the database is %s: use mongodump, or `ginseng copy --to sqlite:%s`", engines.Redact(address), file)
+		return fmt.Errorf("the database is %s: use mongodump, or `%s copy --to sqlite:%s`", engines.Redact(address), h.Program, file)
 	}
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("the database does not exist: %w", err)
@@ -48,7 +49,7 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 // it is written to the standard output.
 func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 	if progress.IsTerminal(h.Stdout) {
-		return fmt.Errorf("the standard output is a terminal; redirect it: ginseng backup - >FILE; %w", ErrUsage)
+		return fmt.Errorf("the standard output is a terminal; redirect it: %s backup - >FILE; %w", h.Program, ErrUsage)
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
 	if err != nil {

@@ -3,14 +3,16 @@ package transfer
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/suggest"
 )
 
 // ErrUsage marks the error of an invalid command line.
@@ -18,12 +20,13 @@ var ErrUsage = errors.New("see --help")
 
 // Host is what the commands need of the program.
 type Host struct {
+	Program        string                       // its name, for usage texts
 	Database       func() (string, error)       // DATABASE_URL
 	Collections    func() ([]store.Spec, error) // the collections of all modules
 	Stdout, Stderr io.Writer
 }
 
-const copyUsage = `Usage: ginseng copy [--from ADDRESS] --to ADDRESS [--skip COLLECTION]... [--replace]
+const copyUsage = `Usage: %[1]s copy [--from ADDRESS] --to ADDRESS [--skip COLLECTION]... [--replace]
 
 Copies all collections, documents and indexes of a database. An address is mongodb://…, mongodb+srv://… or sqlite:PATH.
 After copying, both databases are read again and compared. Stop the services that use them first. To continue a copy that
@@ -33,52 +36,49 @@ An address env:NAME is read from the environment variable NAME, so that its pass
 
 Example:
 
-	ginseng copy --from sqlite:data/ginseng.db --to env:TARGET_URL
+	%[1]s copy --from sqlite:data/ginseng.db --to env:TARGET_URL
 
 Flags:
 
 `
 
-const backupUsage = `Usage: ginseng backup FILE
+const backupUsage = `Usage: %[1]s backup FILE
 
 Writes a snapshot of the embedded database (DATABASE_URL=sqlite:PATH) to a new file. The service may run meanwhile. The
-FILE - is the standard output: docker exec ginseng ginseng backup - >FILE. To restore a backup, stop the service and
+FILE - is the standard output: docker exec %[1]s %[1]s backup - >FILE. To restore a backup, stop the service and
 replace the database by the file.
 
 Example:
 
-	ginseng backup ginseng-$(date +%F).db
+	%[1]s backup %[1]s-$(date +%%F).db
 `
 
-// Parse parses the arguments of a command. It returns flag.ErrHelp after printing the usage for --help.
-func Parse(flags *flag.FlagSet, usage string, args []string, stdout io.Writer) error {
-	flags.SetOutput(io.Discard)
+// Parse parses the arguments of a command. It returns pflag.ErrHelp after printing the usage for --help.
+func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) error {
+	flags.Usage = func() { _, _ = io.WriteString(stdout, usage+flags.FlagUsages()) }
 	err := flags.Parse(args)
-	flags.Usage = func() {
-		_, _ = io.WriteString(flags.Output(), usage)
-		flags.PrintDefaults()
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		if name := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); name != "" {
+			return fmt.Errorf("%w (did you mean %q?); %w", err, name, ErrUsage)
+		}
 	}
-	if errors.Is(err, flag.ErrHelp) {
-		flags.SetOutput(stdout)
-		flags.Usage()
-	} else if err != nil {
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
 		return fmt.Errorf("%w; %w", err, ErrUsage)
 	}
 	return err
 }
 
-// CopyCommand is `ginseng copy`.
+// CopyCommand is the command copy.
 func CopyCommand(ctx context.Context, args []string, h Host) error {
-	flags := flag.NewFlagSet("copy", flag.ContinueOnError)
+	flags := pflag.NewFlagSet("copy", pflag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
 	to := flags.String("to", "", "`address` of the target")
 	replace := flags.Bool("replace", false, "delete the documents of the target; without it they are an error")
 	o := Options{Progress: h.Stderr, Report: h.Stdout}
-	flags.Func("skip", "skip a `collection` of the source; may be repeated", func(name string) error {
-		o.Skip = append(o.Skip, name)
-		return nil
-	})
-	err := Parse(flags, copyUsage, args, h.Stdout)
+	flags.StringArrayVar(&o.Skip, "skip", nil, "skip a `collection` of the source; may be repeated")
+	err := Parse(flags, fmt.Sprintf(copyUsage, h.Program), args, h.Stdout)
 	switch {
 	case err != nil:
 		return err

@@ -304,7 +304,7 @@ func TestResume(t *testing.T) {
 			}
 			with(t, to, func(db store.DB) {
 				if err := CheckFinished(t.Context(), db); err != nil {
-					wantError(t, err, "unfinished copy of", "ginseng copy")
+					wantError(t, err, "unfinished copy of", "run the same command copy again")
 				} else if names, err := db.Names(t.Context()); err != nil || len(names) > 0 {
 					t.Errorf("no marker, and %v, %v", names, err)
 				}

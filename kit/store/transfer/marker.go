@@ -43,7 +43,7 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same `ginseng copy` again to finish it",
+	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same command copy again to finish it",
 		m.Source, m.CreatedAt)
 }
 

@@ -32,12 +32,12 @@ type Process struct {
 	URL  string
 
 	cmd *exec.Cmd
-	log *log
+	log *Buffer
 }
 
 // Start starts the service, and waits until it listens. The end of the command's context kills it.
 func Start(cmd *exec.Cmd) (*Process, error) {
-	p := &Process{cmd: cmd, log: new(log)}
+	p := &Process{cmd: cmd, log: new(Buffer)}
 	cmd.Stderr = p.log
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -105,22 +105,22 @@ func (p *Process) Goroutines() map[string]int {
 	return counts
 }
 
-// log is a buffer for concurrent use.
-type log struct {
+// Buffer is a bytes.Buffer for concurrent use.
+type Buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
 // Write implements io.Writer.
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
 }
 
 // String returns the content.
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
