@@ -68,7 +68,7 @@ func (l Links) Choose(link string) (string, error) {
 
 // check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages.
 // Another site must not get a token, also not from a page that redirects to an address in its query: there the token must be
-// a value of its own.
+// the whole value of a parameter.
 func (l Links) check(link string) error {
 	u, ok := parse(WithToken(link, "x"))
 	other, _ := parse(WithToken(link, "y"))

@@ -135,8 +135,8 @@ func TestLoadPrefersEnvironment(t *testing.T) {
 	}
 }
 
-// TestBlankSecret: a blank secret is a mistake, and does not count as a missing one, which would create a file.
-func TestBlankSecret(t *testing.T) {
+// TestSpacesAsSecret: a secret of spaces is a mistake, and does not count as a missing one, which would create a file.
+func TestSpacesAsSecret(t *testing.T) {
 	isolate(t, map[string]string{"MASTER_KEY": " "})
 	dir := t.TempDir()
 	var s section

@@ -156,15 +156,15 @@ func NewMeta(id ID, now Time) Meta {
 
 // Collection holds documents of one type.
 type Collection[T Document] struct {
-	engine Engine
-	blank  T // with defaults
+	engine   Engine
+	defaults T // a document with the defaults of its fields
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
 	c := &Collection[T]{engine: db.Open(spec)}
-	SetDefaults(&c.blank)
+	SetDefaults(&c.defaults)
 	return c
 }
 
@@ -183,7 +183,7 @@ func (c *Collection[T]) Get(ctx context.Context, id ID) (T, error) {
 
 // First returns the oldest document (by id) that f selects. Errors: NotFound.
 func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
-	doc := c.blank
+	doc := c.defaults
 	err := c.engine.First(ctx, f, &doc)
 	return doc, err
 }
@@ -204,10 +204,10 @@ func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	return docs, n, err
 }
 
-// appendTo returns a function that appends a blank document to docs and returns a pointer to it.
+// appendTo returns a function that appends a document with the defaults to docs and returns a pointer to it.
 func (c *Collection[T]) appendTo(docs *[]T) func() any {
 	return func() any {
-		*docs = append(*docs, c.blank)
+		*docs = append(*docs, c.defaults)
 		return &(*docs)[len(*docs)-1]
 	}
 }
@@ -221,7 +221,7 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 // step: if the filter holds only before the change, exactly one of several concurrent callers succeeds. Errors:
 // NotFound.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
-	doc := c.blank
+	doc := c.defaults
 	err := c.engine.Update(ctx, f, changes, &doc)
 	return doc, err
 }

@@ -129,7 +129,7 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 
 // RestoreEmail gives a user a former address again, which is verified. The same write ends all sessions, invalidates the
 // linked identities and removes the password, all of which an attacker may have: the user sets a new password with a reset.
-// A user who has the address may still have an attacker's password: only a repetition changes nothing. NotFound: the user
+// An account that has the address already may still have an attacker's password: only a repetition changes nothing. NotFound: the user
 // does not exist. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
@@ -144,8 +144,8 @@ func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (
 // NormalEmail returns the form in which an email address is stored and compared: trimmed, ASCII letters in lower case, in
 // Unicode normalization form C, and with the domain in lower case and in its ASCII form (IDNA, RFC 5891). Other letters
 // before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4). An address with a
-// character that would become ASCII, such as the Kelvin sign, and a domain that IDNA does not allow, stay as they are: they
-// must not become somebody else's address.
+// character that would become ASCII, such as the Kelvin sign, and a domain that IDNA does not allow, do not change: they must
+// not become somebody else's address.
 func NormalEmail(email string) string {
 	email = lowerASCII(strings.TrimSpace(email))
 	if strings.ContainsFunc(email, becomesASCII) {
@@ -164,8 +164,8 @@ func becomesASCII(r rune) bool {
 }
 
 // emailForms returns the forms in which the account of an address can be stored: the normal form, and those that earlier
-// versions stored: the address as it was typed, with a domain in Unicode, also with its letters other than ASCII in upper
-// case, and each of them decomposed. An account with another mixture of cases is found only by the address as it was typed.
+// versions stored: the address as typed, with a domain in Unicode, also with its letters other than ASCII in upper
+// case, and each of them decomposed. An account with another mixture of cases is found only by the address as typed.
 // The first form is the closest to email.
 func emailForms(email string) []string {
 	normal := NormalEmail(email)

@@ -59,7 +59,7 @@ func TestOneAccountPerAddress(t *testing.T) {
 	}
 }
 
-// TestEarlierAccounts finds accounts whose addresses an earlier version stored as they were typed. No other account can be
+// TestEarlierAccounts finds accounts whose addresses an earlier version stored as typed. No other account can be
 // created with such an address.
 func TestEarlierAccounts(t *testing.T) {
 	t.Parallel()

@@ -120,7 +120,7 @@ func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 	return nil
 }
 
-// optionalFields gives the rows of a list a type of their own, in which only the id is required: the parameter fields can
+// optionalFields gives the rows of a list a separate type, in which only the id is required: the parameter fields can
 // leave out the others.
 func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
 	row := *rows.Value

@@ -15,7 +15,7 @@ import (
 )
 
 // planChange plans the change of a resource's fields. It merges the difference between the generated module with the old
-// and the new fields into the module as it is.
+// and the new fields into the current module.
 func (p *project) planChange(c call) (*plan, error) {
 	wrong := c.wrong
 	for _, flag := range c.set {

@@ -130,7 +130,7 @@ func TestAddUndo(t *testing.T) {
 	if got := run(dir, "octopus", "--undo", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "\n+++ /dev/null\n") || !maps.Equal(files(t, dir), after) {
 		t.Errorf("--undo --dry-run: %+v", got)
 	}
-	if got := run(dir, "--undo", "octopus"); got.code != 0 || !strings.Contains(got.out, "removed modules/octopus/module.go") || !maps.Equal(files(t, dir), before) {
+	if got := run(dir, "--undo", "octopus"); got.code != 0 || !strings.Contains(got.out, "removed modules/octopus/module.go") || !strings.Contains(got.out, "Restart the service.") || !maps.Equal(files(t, dir), before) {
 		t.Errorf("--undo: %+v", got)
 	}
 	if got := run(dir, "--undo", "octopus"); got.code != exitUsage || got.err != "name octopus: modules/octopus/module.go does not exist; use one of auth, policy, user\n" {

@@ -82,7 +82,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	for _, name := range fileNames {
 		out.files = append(out.files, change{path.Join("modules", r.Name, name), nil, files[name]})
 	}
-	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
+	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  restart the service: go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
 	return out, nil
 }
 
@@ -146,7 +146,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 	if err != nil {
 		return nil, editByHand("remove", r, err)
 	}
-	done := r.Name + " is removed. Its records stay in the database.\n"
+	done := r.Name + " is removed. Its records stay in the database. Restart the service.\n"
 	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, verbRemove, done}, nil
 }
 

@@ -83,7 +83,7 @@ func (f Field) items(n int) []string {
 	return out
 }
 
-// Sent returns the sample as it is decoded from JSON, in Go.
+// Sent returns the Go value that the sample has when decoded from JSON.
 func (f Field) Sent(n int) string {
 	switch f.Type {
 	case typeInt, typeFloat:

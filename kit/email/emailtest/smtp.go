@@ -31,12 +31,12 @@ type SMTP struct {
 	Address string         // host and port
 	RootCAs *x509.CertPool // with the CA of the server
 
-	emails   chan Mail
+	emails   chan Email
 	sessions chan struct{}
 }
 
-// Mail is a received email.
-type Mail struct {
+// Email is a received email.
+type Email struct {
 	From, To string // of the envelope
 	User     string // authenticated
 	TLS      bool
@@ -46,7 +46,7 @@ type Mail struct {
 // StartSMTP starts a server, which stops at the end of the test.
 func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	t.Helper()
-	s := &SMTP{Name: "127.0.0.1", emails: make(chan Mail, capacity), sessions: make(chan struct{}, capacity)}
+	s := &SMTP{Name: "127.0.0.1", emails: make(chan Email, capacity), sessions: make(chan struct{}, capacity)}
 	for _, f := range set {
 		f(s)
 	}
@@ -87,7 +87,7 @@ func (s *SMTP) URL() string {
 }
 
 // Next returns the oldest unread email. It waits for one.
-func (s *SMTP) Next(t testing.TB) Mail {
+func (s *SMTP) Next(t testing.TB) Email {
 	t.Helper()
 	return next(t, s.emails)
 }
@@ -147,7 +147,7 @@ func (s *SMTP) certify(t testing.TB) *tls.Config {
 type session struct {
 	server *SMTP
 	conn   *smtp.Conn
-	mail   Mail
+	email  Email
 }
 
 func (s *session) AuthMechanisms() []string {
@@ -162,21 +162,21 @@ func (s *session) Auth(string) (sasl.Server, error) {
 		if user != s.server.User || password != s.server.Password {
 			return smtp.ErrAuthFailed
 		}
-		s.mail.User = user
+		s.email.User = user
 		return nil
 	}), nil
 }
 
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	if s.mail.User != s.server.User {
+	if s.email.User != s.server.User {
 		return smtp.ErrAuthRequired
 	}
-	s.mail.From = from
+	s.email.From = from
 	return nil
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	s.mail.To = to
+	s.email.To = to
 	if s.server.Recipient != nil {
 		return s.server.Recipient(to)
 	}
@@ -184,14 +184,14 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 }
 
 func (s *session) Data(r io.Reader) (err error) {
-	if s.mail.Data, err = io.ReadAll(r); err != nil {
+	if s.email.Data, err = io.ReadAll(r); err != nil {
 		return err
 	}
 	if s.server.Hold != nil {
 		<-s.server.Hold
 	}
-	_, s.mail.TLS = s.conn.TLSConnectionState()
-	s.server.emails <- s.mail
+	_, s.email.TLS = s.conn.TLSConnectionState()
+	s.server.emails <- s.email
 	return nil
 }
 

@@ -33,7 +33,7 @@ async function withProxy(program, document, upstream, job) {
 }
 
 /** Makes the calls through prism; resolves to their number. */
-export async function calls(program, document, { address, masterKey }) {
+export async function calls(program, document, { address, masterKey, said }) {
   let number = 0
   const problems = []
   await withProxy(program, document, address, async (proxy) => {
@@ -120,6 +120,21 @@ export async function calls(program, document, { address, masterKey }) {
     await call(202, 'POST', '/password-resets', { token: masterKey, json: { email: 'ada@example.com', link: 'https://app.example.com/reset/{token}' } })
     await call(404, 'GET', '/password-resets/unknown')
     await call(404, 'PUT', '/password-resets/unknown', { json: { password: 'another engine' } })
+
+    const link = (path) => ({ link: `https://app.example.com/${path}/{token}` })
+    await call(202, 'POST', '/users/me/email-verification', { token: user, json: link('verify') })
+    await call(401, 'POST', '/users/me/email-verification', { token: 'invalid', json: link('verify') })
+    const [, verification] = await said(/https:\/\/app\.example\.com\/verify\/([\w-]+)/)
+    await call(200, 'GET', `/email-verifications/${verification}`)
+    await call(200, 'PUT', `/email-verifications/${verification}`)
+    await call(404, 'GET', '/email-verifications/unknown')
+    await call(404, 'PUT', '/email-verifications/unknown')
+    await call(409, 'POST', '/users/me/email-verification', { token: user, json: link('verify') })
+    const basic = 'ada@example.com:difference engine'
+    await call(202, 'PUT', '/users/me/email', { basic, json: { access_token: masterKey, email: 'ada@example.org', ...link('change') } })
+    await call(401, 'PUT', '/users/me/email', { basic: 'ada@example.com:wrong', json: { access_token: masterKey, email: 'ada@example.org', ...link('change') } })
+    await call(409, 'PUT', '/users/me/email', { basic, json: { access_token: masterKey, email: 'grace@example.com', ...link('change') } })
+
     await call(204, 'DELETE', '/auth', { token: user })
     await call(204, 'DELETE', `/users/${ada.id}`, { token: admin })
   })

@@ -54,7 +54,7 @@ await withBuilt(async (binary) => {
       console.log(`${file}: done`)
     }
   })
-  await withService(binary, { RESET_LINK_ORIGINS: 'https://app.example.com' }, async (service) => {
+  await withService(binary, { RESET_LINK_ORIGINS: 'https://app.example.com', VERIFY_LINK_ORIGINS: 'https://app.example.com' }, async (service) => {
     const number = await calls(join(here, 'node_modules', '.bin', 'prism'), document, service)
     console.log(`calls.mjs: ${number} calls as documented`)
   })

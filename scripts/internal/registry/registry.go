@@ -108,7 +108,7 @@ func (r *Registry) readNew(body *ast.BlockStmt) {
 	r.body, r.result, r.list = body, result, list
 }
 
-// Modules returns the modules that have a constructor line of their own, in the order of the list.
+// Modules returns the modules that have a separate constructor line, in the order of the list.
 func (r *Registry) Modules() []Module {
 	var out []Module
 	for _, entry := range r.list.Elts {
