@@ -5,6 +5,7 @@ TAGS := nomsgpack,validator_novalidatefn
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
 FUZZTIME := 5s
+ARTICLES := 100000
 
 .PHONY: help dev build prod test test-unit test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check sbom vulncheck
 
@@ -46,8 +47,8 @@ project: ## create a project next to this directory; compiles first: make projec
 resource: ## add a resource; compiles first: make resource NAME=blog-post FIELDS='title:string:required body:text'
 	go run ./scripts/generate $(foreach word,$(NAME) $(FIELDS),'$(word)')
 
-bench: ## measure the built service with 1,000,000 articles, and draw docs/performance.svg
-	go -C scripts/checks run ./bench --chart docs/performance.svg
+bench: ## compare the built service with ARTICLES (100000) articles, and draw docs/performance.svg
+	go -C scripts/checks run ./bench --articles $(ARTICLES) --chart docs/performance.svg
 
 soak: ## load the built service for ten minutes; fails if memory grows, a request fails or data is missing
 	go -C scripts/checks run ./bench --minutes 10

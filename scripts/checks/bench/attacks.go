@@ -149,7 +149,7 @@ func measureAttacks(ctx context.Context, o options, work string, stdout, stderr 
 func (a attack) measure(ctx context.Context, o options, binary, database string, stderr io.Writer) ([]moment, error) {
 	set := &dataset{file: database}
 	if a.seeded {
-		seeded, err := seed(ctx, o, o.articles, stderr)
+		seeded, err := seed(ctx, o, o.articles[0], stderr)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 	s.data = set
 	prepare := s.signIn
 	if a.seeded {
-		prepare = func() error { return s.prepare(ctx, stderr) }
+		prepare = func() error { return s.prepare(ctx) }
 	}
 	if err := prepare(); err != nil {
 		return nil, err

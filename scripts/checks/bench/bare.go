@@ -58,44 +58,42 @@ func serveBare(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// loadBare measures a bare server that sends the same response as the service.
-func loadBare(ctx context.Context, o options, s *service, requests [][]byte, status int) (f figures, err error) {
-	response, body, err := send(s.addr, requests[0])
+// startBare starts a bare server that sends the response of s to a request. stop is not nil if it was started, whatever the
+// error.
+func startBare(ctx context.Context, s server, raw []byte) (bare server, stop func(), err error) {
+	response, body, err := send(s.addr, raw)
 	if err != nil {
-		return f, err
+		return bare, nil, err
 	}
 	response.Header.Del("Date") // net/http writes its own
 	recorded, err := json.Marshal(canned{response.StatusCode, response.Header, body})
 	if err != nil {
-		return f, err
+		return bare, nil, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return f, err
+		return bare, nil, err
 	}
-	bare := exec.CommandContext(ctx, self, bareCommand)
-	bare.Stderr = os.Stderr
-	in, err := bare.StdinPipe()
+	process := exec.CommandContext(ctx, self, bareCommand)
+	process.Stderr = os.Stderr
+	in, err := process.StdinPipe()
 	if err != nil {
-		return f, err
+		return bare, nil, err
 	}
-	out, err := bare.StdoutPipe()
+	out, err := process.StdoutPipe()
 	if err != nil {
-		return f, err
+		return bare, nil, err
 	}
-	if err := bare.Start(); err != nil {
-		return f, err
+	if err := process.Start(); err != nil {
+		return bare, nil, err
 	}
-	defer func() {
+	stop = func() {
 		in.Close()
-		_ = bare.Wait()
-	}()
+		_ = process.Wait()
+	}
 	if _, err := in.Write(append(recorded, '\n')); err != nil {
-		return f, err
+		return bare, stop, err
 	}
 	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return f, err
-	}
-	return load(ctx, strings.TrimSpace(addr), bare.Process.Pid, requests, status, o.seconds)
+	return server{addr: strings.TrimSpace(addr), pid: process.Process.Pid, requests: s.requests}, stop, err
 }

@@ -27,34 +27,25 @@ func (r *report) draw(file string) error {
 	p.Add(plotter.NewGrid())
 	p.Legend.Top, p.Legend.Left = true, true
 	green, brown := color.RGBA{R: 27, G: 120, B: 55, A: 255}, color.RGBA{R: 190, G: 80, B: 20, A: 255}
-	for _, series := range []struct {
-		name  string
-		shape draw.GlyphDrawer
-		color color.Color
-		of    func(line) *figures
-	}{
-		{"bare net/http handler", draw.RingGlyph{}, color.Gray{128}, func(l line) *figures { return l.Bare }},
-		{thousands(r.Articles) + " articles", draw.CircleGlyph{}, green, func(l line) *figures { return l.Main }},
-		{thousands(small) + " articles", draw.PlusGlyph{}, green, func(l line) *figures { return l.Small }},
-		{thousands(r.Peer) + " articles", draw.SquareGlyph{}, green, func(l line) *figures { return l.Equal }},
-		{"PocketBase, as many", draw.TriangleGlyph{}, brown, func(l line) *figures { return l.Peer }},
-	} {
-		var points plotter.XYs
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PlusGlyph{}, draw.SquareGlyph{}}
+	for n, server := range append(slices.Clone(r.Servers), server{Name: bareName}) {
+		points := make(plotter.XYs, len(lines))
 		for i, l := range lines {
-			if f := series.of(l); f != nil {
-				points = append(points, plotter.XY{X: f.PerSecond, Y: float64(i)})
-			}
-		}
-		if points == nil {
-			continue
+			points[i] = plotter.XY{X: max(1, l.Figures[n].PerSecond), Y: float64(i)}
 		}
 		scatter, err := plotter.NewScatter(points)
 		if err != nil {
 			return err
 		}
-		scatter.Shape, scatter.Color, scatter.Radius = series.shape, series.color, vg.Points(4)
+		scatter.Shape, scatter.Color, scatter.Radius = shapes[n%len(shapes)], green, vg.Points(4)
+		switch server.Name {
+		case peerName:
+			scatter.Shape, scatter.Color = draw.TriangleGlyph{}, brown
+		case bareName:
+			scatter.Shape, scatter.Color = draw.RingGlyph{}, color.Gray{128}
+		}
 		p.Add(scatter)
-		p.Legend.Add(series.name, scatter)
+		p.Legend.Add(server.Name, scatter)
 	}
 	p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	p.Y.Max += 4 // room for the legend

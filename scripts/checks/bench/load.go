@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,33 +13,51 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // connections is the number of concurrent requests.
 const connections = 32
 
-// warmUp is the time before measuring starts.
-const warmUp = 300 * time.Millisecond
+// warmUp is the time before each measurement.
+const warmUp = 100 * time.Millisecond
 
 // responseTimeout is the longest time for a response.
 const responseTimeout = 60 * time.Second
 
-// figures are the measurements of one server.
+// figures are the measurements of a server in one round, or the medians of several.
 type figures struct {
 	PerSecond float64       `json:"perSecond"`
 	P50       time.Duration `json:"p50"`
 	P99       time.Duration `json:"p99"`
-	CPU       time.Duration `json:"cpu"`       // of the server, per request
-	ClientCPU time.Duration `json:"clientCPU"` // of this process, per request
-	Memory    int64         `json:"memory"`    // resident after the load, in bytes
-	Peak      int64         `json:"peak"`      // resident at most during the load
-	Failed    int           `json:"failed"`    // responses with an unexpected status
+	CPU       time.Duration `json:"cpu"`    // of the server, per request
+	Peak      int64         `json:"peak"`   // largest resident memory, in bytes
+	Failed    int           `json:"failed"` // responses with an unexpected status
 }
 
-// load repeats the requests on all connections and measures for some seconds. With a pid of 0, memory and CPU time are
-// unknown.
+// medians returns the medians of several rounds, the largest peak and all failures.
+func medians(rounds []figures) (m figures) {
+	m.PerSecond = median(rounds, func(f figures) float64 { return f.PerSecond })
+	m.P50 = median(rounds, func(f figures) time.Duration { return f.P50 })
+	m.P99 = median(rounds, func(f figures) time.Duration { return f.P99 })
+	m.CPU = median(rounds, func(f figures) time.Duration { return f.CPU })
+	for _, f := range rounds {
+		m.Peak = max(m.Peak, f.Peak)
+		m.Failed += f.Failed
+	}
+	return m
+}
+
+func median[T cmp.Ordered](rounds []figures, value func(figures) T) T {
+	values := make([]T, len(rounds))
+	for i, f := range rounds {
+		values[i] = value(f)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// load repeats the requests on all connections and measures them. With a pid of 0, memory and CPU time are unknown.
 func load(
 	ctx context.Context, addr string, pid int, requests [][]byte, status int, seconds time.Duration,
 ) (f figures, err error) {
@@ -66,12 +85,12 @@ func load(
 		return f, ctx.Err()
 	}
 	resetPeak(pid)
-	server, client := cpuTime(pid), ownCPU()
+	used := cpuTime(pid)
 	for range workers {
 		err = errors.Join(err, <-done)
 	}
 	took := time.Since(from)
-	server, client = cpuTime(pid)-server, ownCPU()-client
+	used = cpuTime(pid) - used
 	if err != nil {
 		return f, err
 	}
@@ -82,11 +101,10 @@ func load(
 		f.Failed += w.failed
 	}
 	slices.Sort(times)
-	n := time.Duration(len(times))
-	f.PerSecond = float64(n) / took.Seconds()
+	f.PerSecond = float64(len(times)) / took.Seconds()
 	f.P50, f.P99 = times[len(times)/2], times[len(times)*99/100]
-	f.CPU, f.ClientCPU = server/n, client/n
-	f.Memory, f.Peak = memory(pid)
+	f.CPU = used / time.Duration(len(times))
+	_, f.Peak = memory(pid)
 	return f, ctx.Err()
 }
 
@@ -221,13 +239,4 @@ func send(addr string, raw []byte) (*http.Response, []byte, error) {
 		err = fmt.Errorf("%s: %s: %s", line, response.Status, body)
 	}
 	return response, body, err
-}
-
-// ownCPU is the CPU time of this process.
-func ownCPU() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -49,21 +49,30 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestArticle checks what the search rows rely on: size, repeatability, and frequency of words.
-func TestArticle(t *testing.T) {
+// TestMedians checks that one slow round has no effect.
+func TestMedians(t *testing.T) {
+	t.Parallel()
+	got := medians([]figures{{PerSecond: 10, CPU: 3, Peak: 1}, {PerSecond: 1, CPU: 90, Peak: 9, Failed: 2}, {PerSecond: 9, CPU: 4, Failed: 1}})
+	if want := (figures{PerSecond: 9, CPU: 4, Peak: 9, Failed: 3}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestNewFields checks what the search rows rely on: size, repeatability, and frequency of words.
+func TestNewFields(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
 	found := map[string]int{}
 	for i := range many {
-		text := article(i, many)
-		if n := len(text); n < 380 || n > 460 {
-			t.Fatalf("an article of %d bytes: %s", n, text)
+		f := newFields(i, many)
+		if n := len(f.Title) + len(f.Content); n < 370 || n > 430 {
+			t.Fatalf("an article of %d bytes: %+v", n, f)
 		}
-		if text != article(i, many) {
+		if f != newFields(i, many) {
 			t.Fatal("the same article differs the second time")
 		}
 		for _, word := range []string{commonWord, secondWord, rareWord} {
-			if strings.Contains(text, word) {
+			if strings.Contains(f.Content, word) {
 				found[word]++
 			}
 		}

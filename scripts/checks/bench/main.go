@@ -1,26 +1,28 @@
-// Command bench measures the built service: requests per second, latency, memory and CPU time of typical requests.
+// Command bench measures the built service: requests per second, CPU time, latency and memory of typical requests.
 //
 // From the root of the repository:
 //
-//	go -C scripts/checks run ./bench [--articles N] [--seconds S] [--rows REGEXP] [--json FILE] [--chart FILE.svg]
+//	go -C scripts/checks run ./bench [--articles N,...] [--before FILE] [--wrk] [--rows REGEXP] [--json FILE] [--chart FILE.svg]
 //	go -C scripts/checks run ./bench --minutes 10 [--database URL]
 //	go -C scripts/checks run ./bench --attacks [--before FILE] [--chart FILE.svg]
 //
-// It creates N articles through the service's API, once, and keeps the database for the next run in the user's cache
-// directory (--dir); it measures a copy. Each server listens on a free port of the loopback interface; there is one with N
-// articles and one with 10,000. On each of 32 connections, the next request follows the response to the one before. Each
-// row also has the rate of a bare net/http handler that sends the same bytes.
+// It creates a database of N articles once and keeps it in the user's cache directory (--dir); it measures a copy, except
+// of a database with more than 1,000,000 articles, which it measures itself. Each server listens on a free port of the
+// loopback interface. On each of 32 connections, the next request follows the response to the one before; consecutive
+// requests name different records. The servers are measured in turn, in five rounds, and the figures are the medians: the
+// service, an older binary (--before), the service with other numbers of articles, PocketBase, and a net/http handler that
+// sends the same bytes as the service.
 //
 // With --minutes it runs a soak test instead: 16 clients that check every response use the service for this time. It fails
 // if a request fails, if memory or open files grow, or if acknowledged data is missing.
 //
 // With --attacks it measures the memory of the service and the latency of one client while others attack it.
 //
-// If a PocketBase is running, its figures for the same requests are added, and the service's with as many articles. It
-// needs a collection articles (title, content, author: a relation to users; created, updated), and these variables:
+// PocketBase is measured if these variables name one. It needs a collection articles (title, content, author: a relation
+// to users; created, updated) with as many articles as the service:
 //
 //	POCKETBASE_URL       http://127.0.0.1:8090
-//	POCKETBASE_PID       the process whose memory and CPU time are measured
+//	POCKETBASE_PID       the process whose version, memory and CPU time are read
 //	POCKETBASE_TOKEN     a token of the user who wrote the articles
 //	POCKETBASE_USER      the user's ID
 //	POCKETBASE_EMAIL     the user's email and password, to sign in
@@ -40,6 +42,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -58,19 +63,20 @@ func main() {
 	os.Exit(code)
 }
 
-// small is the number of articles to which the main figures are compared.
-const small = 10_000
+// maxCopied is the largest number of articles of which a copy is measured: disks may have no room for two larger ones.
+const maxCopied = 1_000_000
 
 type options struct {
-	articles int
-	seconds  time.Duration
+	articles []int
+	seconds  time.Duration // of each row and server, in all rounds
+	wrk      bool
 	minutes  time.Duration // of a soak test
 	database string        // of a soak test
 	rows     *regexp.Regexp
 	json     string
 	chart    string
 	attacks  bool
-	before   string // another binary to attack
+	before   string // an older binary
 	dir      string
 	binary   string
 }
@@ -81,7 +87,7 @@ Usage: go -C scripts/checks run ./bench [flags]                  measure
        go -C scripts/checks run ./bench --minutes N [flags]      run a soak test
        go -C scripts/checks run ./bench --attacks [flags]        measure attacks
 
-Example: go -C scripts/checks run ./bench --articles 20000 --seconds 1 --rows page
+Example: go -C scripts/checks run ./bench --before OLDER_BINARY --rows page
 
 Exit codes: 0 success, 1 failure, 2 invalid usage.
 
@@ -126,23 +132,31 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.IntVar(&o.articles, "articles", 1_000_000, "`number` of articles, at least 1000")
-	seconds := flags.Float64("seconds", 3, "duration of each row, in `seconds`")
+	o.articles = []int{100_000}
+	flags.Func("articles", "`numbers` of articles, at least 1000, separated by commas (default 100000)", func(s string) (err error) {
+		o.articles, err = parseArticles(s)
+		return err
+	})
+	seconds := flags.Float64("seconds", 15, "measure each row of each server for these `seconds`, in five rounds")
+	flags.BoolVar(&o.wrk, "wrk", false, "send the requests with wrk; rounds take whole seconds")
 	minutes := flags.Float64("minutes", 0, "run a soak test of this many `minutes` instead")
 	flags.StringVar(&o.database, "database", "", "`DATABASE_URL` of the soak test (default: a temporary embedded database)")
 	rows := flags.String("rows", "", "measure only rows whose name matches this `regexp`")
 	flags.StringVar(&o.json, "json", "", "write all figures to this `file`")
 	flags.StringVar(&o.chart, "chart", "", "draw the figures as SVG in this `file`")
-	flags.StringVar(&o.dir, "dir", "", "keep the databases in this `directory` (default: ginseng-bench-2 in the cache directory)")
+	flags.StringVar(&o.dir, "dir", "", "keep the databases in this `directory` (default: ginseng-bench-3 in the cache directory)")
 	flags.StringVar(&o.binary, "binary", "", "measure this built `file` of the service (default: build one)")
 	flags.BoolVar(&o.attacks, "attacks", false, "measure attacks by a few clients instead")
-	flags.StringVar(&o.before, "before", "", "measure the attacks on this `file`, too, an older binary")
+	flags.StringVar(&o.before, "before", "", "compare with this `file`, an older binary")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 || o.articles < 1000 || *seconds <= 0 || *minutes < 0 {
+	if flags.NArg() > 0 || *seconds <= 0 || *minutes < 0 {
 		flags.Usage()
 		return o, errors.New("wrong arguments")
+	}
+	if o.before != "" && slices.Max(o.articles) > maxCopied {
+		return o, fmt.Errorf("--before needs a copy of the database: at most %d articles", maxCopied)
 	}
 	o.seconds = time.Duration(*seconds * float64(time.Second))
 	o.minutes = time.Duration(*minutes * float64(time.Minute))
@@ -154,7 +168,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		if err != nil {
 			return o, err
 		}
-		o.dir = filepath.Join(cache, "ginseng-bench-2") // raise the number if the accounts or the data change
+		o.dir = filepath.Join(cache, "ginseng-bench-3") // raise the number if the accounts or the data change
 	}
 	// go -C changes to this module's directory; file names are relative to the caller's.
 	if wd := os.Getenv("PWD"); wd != "" {
@@ -163,8 +177,24 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
+func parseArticles(s string) (numbers []int, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1000 {
+			return nil, fmt.Errorf("%q is not a number of at least 1000", part)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
 // build builds the service in a directory, unless there is a binary to measure.
 func (o *options) build(ctx context.Context, dir string, stderr io.Writer) (err error) {
+	if o.before != "" {
+		if o.before, err = filepath.Abs(o.before); err != nil {
+			return err
+		}
+	}
 	if o.binary != "" {
 		o.binary, err = filepath.Abs(o.binary)
 		return err
@@ -185,13 +215,16 @@ func bench(ctx context.Context, o options, work string, stdout, stderr io.Writer
 	if err != nil {
 		return err
 	}
-	report := newReport(o, peer)
-	servers, stop, err := startServers(ctx, o, peer, work, stderr, report)
+	servers, stop, err := startServers(ctx, o, work, stderr)
 	defer stop()
 	if err != nil {
 		return err
 	}
-	if err := measureRows(ctx, o, servers, report, stderr); err != nil {
+	if peer != nil {
+		servers = append(servers, peer.server())
+	}
+	report := newReport(o, servers)
+	if err := measureRows(ctx, o, work, servers, report, stderr); err != nil {
 		return err
 	}
 	report.print(stdout)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
+	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -20,7 +20,7 @@ type peer struct {
 	email, password string
 	articles        int
 	ids             []string
-	last            map[int]position // last record of the page before, by page
+	last            position // last record of the page before the one at depth
 }
 
 // position is a record after which a page starts.
@@ -34,7 +34,7 @@ func findPeer(ctx context.Context) (*peer, error) {
 	}
 	p := &peer{
 		addr: address.Host, token: os.Getenv("POCKETBASE_TOKEN"), user: os.Getenv("POCKETBASE_USER"),
-		email: os.Getenv("POCKETBASE_EMAIL"), password: os.Getenv("POCKETBASE_PASSWORD"), last: make(map[int]position),
+		email: os.Getenv("POCKETBASE_EMAIL"), password: os.Getenv("POCKETBASE_PASSWORD"),
 	}
 	p.pid, _ = strconv.Atoi(os.Getenv("POCKETBASE_PID")) // 0: memory and CPU time are unknown
 	page := func(query string) (items []position, total int, err error) {
@@ -48,28 +48,31 @@ func findPeer(ctx context.Context) (*peer, error) {
 		}
 		return response.Items, response.TotalItems, err
 	}
-	items, total, err := page(fmt.Sprintf("perPage=%d&sort=-created,-id", manyIDs))
+	items, total, err := page(fmt.Sprintf("perPage=%d&sort=id", manyIDs)) // spread over the list: the ids are random
 	if err != nil {
 		return nil, err
 	}
-	if total < manyIDs {
-		return nil, fmt.Errorf("the peer has %d articles; it needs at least %d", total, manyIDs)
+	if total < 2*manyIDs {
+		return nil, fmt.Errorf("the peer has %d articles; it needs at least %d", total, 2*manyIDs)
 	}
-	// Rounded to one digit: records that earlier runs created do not require another database.
-	digit := int(math.Pow10(len(strconv.Itoa(total)) - 1))
-	p.articles = (total + digit/2) / digit * digit
+	p.articles = total
 	for _, item := range items {
 		p.ids = append(p.ids, item.ID)
 	}
-	for _, depth := range depths {
-		row := min((depth-1)*pageSize, total-2*pageSize)
-		items, _, err := page(fmt.Sprintf("perPage=1&page=%d&skipTotal=1&sort=-created,-id", row))
-		if err != nil {
-			return nil, err
-		}
-		p.last[depth] = items[0]
+	items, _, err = page(fmt.Sprintf("perPage=1&page=%d&skipTotal=1&sort=-created,-id", min((depth-1)*pageSize, total-2*pageSize)))
+	if err != nil {
+		return nil, err
 	}
+	p.last = items[0]
 	return p, ctx.Err()
+}
+
+func (p *peer) server() server {
+	return server{
+		Name: "PocketBase", Version: version(fmt.Sprintf("/proc/%d/exe", p.pid), "github.com/pocketbase/pocketbase"), Articles: p.articles,
+		addr: p.addr, pid: p.pid,
+		requests: func(row row) ([][]byte, int) { return row.theirs(p), http.StatusOK },
+	}
 }
 
 func (p *peer) get(path string) []byte { return request("GET", "/api/collections/"+path, p.token, "") }

@@ -28,6 +28,7 @@ type service struct {
 	process *exec.Cmd
 	addr    string
 	data    *dataset
+	cursor  string   // before the page at depth
 	token   string   // of the first author
 	tokens  []string // of all authors
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,96 +16,94 @@ import (
 
 // report has the results of a run.
 type report struct {
-	Articles int           `json:"articles"`
-	Peer     int           `json:"peer,omitempty"` // number of PocketBase's articles
-	Seconds  float64       `json:"seconds"`
-	Machine  string        `json:"machine"`
-	Load     string        `json:"load"` // load average before the run, over 1, 5 and 15 minutes
-	StartUp  []startUpTime `json:"startUp"`
-	Rows     []line        `json:"rows"`
+	Machine string   `json:"machine"`
+	Run     string   `json:"run"` // when and how the rows were measured
+	Servers []server `json:"servers"`
+	Rows    []line   `json:"rows"`
 }
 
-// startUpTime is the time from the start of the process to the first response.
-type startUpTime struct {
-	Articles int           `json:"articles"`
-	Took     time.Duration `json:"took"`
-}
-
-// line has the figures of a row; nil was not measured.
+// line has the figures of a row: those of each server, and then those of the bare handler.
 type line struct {
-	Name  string   `json:"name"`
-	Main  *figures `json:"main"`
-	Bare  *figures `json:"bare"`
-	Small *figures `json:"small,omitempty"`
-	Equal *figures `json:"equal,omitempty"` // with as many articles as the peer
-	Peer  *figures `json:"peer,omitempty"`
+	Name    string    `json:"name"`
+	Figures []figures `json:"figures"`
 }
 
-func newReport(o options, p *peer) *report {
+// Names of the servers in the report.
+const (
+	peerName = "PocketBase"
+	bareName = "bare handler"
+)
+
+func newReport(o options, servers []server) *report {
 	text, _ := os.ReadFile("/proc/loadavg") // empty if there is none
-	average := strings.Fields(string(text))
-	r := &report{
-		Articles: o.articles, Seconds: o.seconds.Seconds(),
-		Machine: fmt.Sprintf("%d processors, %s, %s/%s", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
-		Load:    strings.Join(average[:min(3, len(average))], " "),
+	load, _, _ := strings.Cut(string(text), " ")
+	client := "the client of bench"
+	if o.wrk {
+		client = "wrk"
 	}
-	if p != nil {
-		r.Peer = p.articles
+	return &report{
+		Machine: fmt.Sprintf("%s, %d processors, %s/%s, %s", cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
+		Run: fmt.Sprintf("%s; %d connections of %s, %d rounds of %g s; load average before: %s", time.Now().Format("2 January 2006"),
+			connections, client, rounds, (o.seconds / rounds).Seconds(), load),
+		Servers: servers,
 	}
-	return r
 }
 
-// print writes the table as Markdown with aligned columns.
+// print writes the servers and the table as Markdown.
 func (r *report) print(out io.Writer) {
-	fmt.Fprintf(out, "%s; load before: %s; %d connections, %g s for each row\n", r.Machine, r.Load, connections, r.Seconds)
-	for _, s := range r.StartUp {
-		fmt.Fprintf(out, "start to the first response, %s articles: %s\n", thousands(s.Articles), milliseconds(s.Took))
+	fmt.Fprintf(out, "%s. %s.\n\n", r.Machine, r.Run)
+	names := make([]string, len(r.Servers), len(r.Servers)+1)
+	for i, s := range r.Servers {
+		names[i] = s.Name
+		fmt.Fprintf(out, "- %s: %s, %s articles", s.Name, s.Version, thousands(s.Articles))
+		if s.Size > 0 {
+			fmt.Fprintf(out, ", %s MiB (%s bytes per article), starts in %s ms", mebibytes(s.Size), thousands(int(s.Size)/s.Articles), milliseconds(s.StartUp))
+		}
+		fmt.Fprintln(out)
 	}
-	fmt.Fprintln(out)
-	head := []string{
-		thousands(r.Articles) + " articles", "req/s", "p50 ms", "p99 ms", "CPU µs", "MiB", "peak", "bare req/s", "of it",
-	}
-	if r.Articles > small {
-		head = append(head, thousands(small)+": req/s")
-	}
-	if r.Peer > 0 {
-		at := thousands(r.Peer) + ": "
-		head = append(head, at+"req/s", "p99 ms", "peak", "PocketBase req/s", "p99 ms", "CPU µs", "peak", "ratio")
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', tabwriter.AlignRight|tabwriter.Debug)
-	write := func(cells []string) { fmt.Fprintln(table, "|"+strings.Join(cells, "\t")+"\t") }
+	names = append(names, bareName)
+	fmt.Fprintf(out, "\nCPU, p99 and peak memory: %s.\n\n", strings.Join(names, " / "))
+	names[0] += " req/s"
+	head := append(append([]string{"work"}, names...), "CPU µs per request", "p99 ms", "peak MiB")
+	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', tabwriter.Debug)
+	write := func(cells []string) { fmt.Fprintln(table, "| "+strings.Join(cells, "\t ")+"\t") }
 	write(head)
-	rule := make([]string, len(head))
-	for i := range rule {
-		rule[i] = "--:"
-	}
-	rule[0] = ":--"
-	write(rule)
+	write(append([]string{":--"}, slices.Repeat([]string{"--:"}, len(head)-1)...))
 	for _, l := range r.Rows {
-		write(r.cells(l))
+		write(l.cells())
 	}
 	table.Flush()
 }
 
-func (r *report) cells(l line) []string {
-	cells := []string{
-		l.Name, l.Main.rate(), milliseconds(l.Main.P50), milliseconds(l.Main.P99),
-		fmt.Sprint(l.Main.CPU.Microseconds()),
-		mebibytes(l.Main.Memory), mebibytes(l.Main.Peak), l.Bare.rate(), percent(l.Main, l.Bare),
+// cells returns the rates, each with the ratio of the first one to it, and the other figures of all servers.
+func (l line) cells() []string {
+	cells := []string{l.Name}
+	for i, f := range l.Figures {
+		cell := f.rate()
+		if i > 0 && f.PerSecond > 0 {
+			cell += fmt.Sprintf(" (%.2f×)", l.Figures[0].PerSecond/f.PerSecond)
+		}
+		cells = append(cells, cell)
 	}
-	if r.Articles > small {
-		cells = append(cells, l.Small.rate())
-	}
-	if r.Peer > 0 {
-		cells = append(cells, l.Equal.rate(), milliseconds(l.Equal.P99), mebibytes(l.Equal.Peak),
-			l.Peer.rate(), milliseconds(l.Peer.P99), fmt.Sprint(l.Peer.CPU.Microseconds()), mebibytes(l.Peer.Peak),
-			fmt.Sprintf("%.1f×", l.Equal.PerSecond/l.Peer.PerSecond))
+	for _, value := range []func(figures) string{
+		func(f figures) string { return fmt.Sprint(f.CPU.Microseconds()) },
+		func(f figures) string { return milliseconds(f.P99) },
+		func(f figures) string { return mebibytes(f.Peak) },
+	} {
+		var values []string
+		for _, f := range l.Figures {
+			values = append(values, value(f))
+		}
+		cells = append(cells, strings.Join(values, " / "))
 	}
 	return cells
 }
 
 // rate is the number of responses per second, and that of responses with an unexpected status.
-func (f *figures) rate() string {
+func (f figures) rate() string {
+	if f.PerSecond == 0 {
+		return "did not finish"
+	}
 	text := thousands(int(f.PerSecond))
 	if f.Failed > 0 {
 		text += fmt.Sprintf(" (%s FAILED)", thousands(f.Failed))
@@ -120,8 +119,6 @@ func milliseconds(d time.Duration) string {
 }
 
 func mebibytes(n int64) string { return fmt.Sprint(n >> 20) }
-
-func percent(f, of *figures) string { return fmt.Sprintf("%.0f %%", 100*f.PerSecond/of.PerSecond) }
 
 func (r *report) save(file string) error {
 	text, err := json.MarshalIndent(r, "", "\t")

@@ -31,23 +31,28 @@ var rows = []row{
 	{"first page", http.StatusOK, list("count=false"), theirList("skipTotal=1")},
 	{"first page, with count", http.StatusOK, list(""), theirList("")},
 	{"page=300", http.StatusOK, list("count=false&page=300"), theirList("skipTotal=1&page=300")},
-	{"by cursor, page 10", http.StatusOK, after(10), theirAfter(10)},
-	{"by cursor, page 1,000", http.StatusOK, after(1000), theirAfter(1000)},
-	{"by cursor, page 30,000", http.StatusOK, after(30_000), theirAfter(30_000)},
+	{"by cursor, page 1,000", http.StatusOK,
+		func(s *service) [][]byte { return list("count=false&after=" + s.cursor)(s) },
+		func(p *peer) [][]byte {
+			return [][]byte{p.list("skipTotal=1&sort=-created,-id",
+				fmt.Sprintf("created < %q || (created = %[1]q && id < %q)", p.last.Created, p.last.ID))}
+		}},
 	{"q, a rare word", http.StatusOK, list("count=false&q=" + rareWord), theirSearch("99997")},
 	{"q, a common word", http.StatusOK, list("count=false&q=" + commonWord), theirSearch("Lorem")},
 	{"q, a common word, with count", http.StatusOK, list("q=" + commonWord), theirSearchCount("Lorem")},
 	{"q, two words", http.StatusOK, list("count=false&q=" + commonWord + "+" + secondWord), theirSearch("mongo", "Lorem")},
 	{"filter and sort", http.StatusOK,
-		func(s *service) [][]byte { return list("count=false&sort=createdAt&userId=" + s.data.Author)(s) },
+		func(s *service) [][]byte { return list("count=false&sort=createdAt&userId=" + s.data.Authors[0])(s) },
 		func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=created", `author="`+p.user+`"`)} }},
 	{"me", http.StatusOK,
 		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.token, "")} },
 		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
 	{"create", http.StatusCreated,
 		func(s *service) [][]byte {
+			f := newFields(1, vocabulary)
+			body := fmt.Sprintf(`{"title":%q,"content":%q}`, f.Title, f.Content)
 			return each(s.tokens, func(token string) []byte { // the changes of one user are limited
-				return request("POST", "/articles", "Bearer "+token, article(1, s.data.Articles))
+				return request("POST", "/articles", "Bearer "+token, body)
 			})
 		},
 		func(p *peer) [][]byte { return [][]byte{p.create()} }},
@@ -55,7 +60,7 @@ var rows = []row{
 		func(s *service) [][]byte {
 			var requests [][]byte
 			for i, id := range s.data.IDs {
-				requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[s.data.Authors[i]], `{"title":"A new title"}`))
+				requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[s.data.Writers[i]], `{"title":"A new title"}`))
 			}
 			return requests
 		},
@@ -86,10 +91,6 @@ func list(query string) func(*service) [][]byte {
 	return func(*service) [][]byte { return [][]byte{request("GET", "/articles?"+query, "", "")} }
 }
 
-func after(page int) func(*service) [][]byte {
-	return func(s *service) [][]byte { return list("count=false&after=" + s.data.Cursors[page])(s) }
-}
-
 func theirList(query string) func(*peer) [][]byte {
 	return func(p *peer) [][]byte { return [][]byte{p.list(query+"&sort=-created", "")} }
 }
@@ -113,56 +114,58 @@ func containing(texts []string) (filter string) {
 	return filter
 }
 
-func theirAfter(page int) func(*peer) [][]byte {
-	return func(p *peer) [][]byte {
-		last := p.last[page]
-		return [][]byte{p.list("skipTotal=1&sort=-created,-id",
-			fmt.Sprintf("created < %q || (created = %[1]q && id < %q)", last.Created, last.ID))}
-	}
-}
-
 // measureRows measures the rows that o selects and adds them to the report.
-func measureRows(ctx context.Context, o options, s servers, report *report, stderr io.Writer) error {
+func measureRows(ctx context.Context, o options, work string, servers []server, report *report, stderr io.Writer) error {
 	selected := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !o.rows.MatchString(r.name) })
 	bar := progress.Start(stderr, "measuring", "rows", int64(len(selected)))
 	defer bar.Stop()
 	for _, row := range selected {
-		line, err := row.measure(ctx, o, s)
+		figures, err := row.measure(ctx, o, work, servers)
 		if err != nil {
 			return fmt.Errorf("%s: %w", row.name, err)
 		}
-		report.Rows = append(report.Rows, line)
+		report.Rows = append(report.Rows, line{row.name, figures})
 		bar.Add(1)
 	}
 	return nil
 }
 
-// measure sends the row's requests to every server. The bare handler follows the service, so that other work of the machine
-// affects both equally.
-func (r row) measure(ctx context.Context, o options, s servers) (line line, err error) {
-	line.Name = r.name
-	ours := func(s *service) (*figures, error) {
-		if s == nil {
-			return nil, nil
-		}
-		f, err := load(ctx, s.addr, s.pid(), r.ours(s), r.status, o.seconds)
-		return &f, err
+// rounds is the number of times that each server is measured in each row. The servers take turns, so that other work of the
+// machine affects all equally.
+const rounds = 5
+
+// measure returns the figures of each server, and then those of a bare handler with the responses of the first one.
+func (r row) measure(ctx context.Context, o options, work string, servers []server) ([]figures, error) {
+	requests, _ := servers[0].requests(r)
+	bare, stop, err := startBare(ctx, servers[0], requests[0])
+	if stop != nil {
+		defer stop()
 	}
-	if line.Main, err = ours(s.main); err != nil {
-		return line, err
-	}
-	bare, err := loadBare(ctx, o, s.main, r.ours(s.main), r.status)
 	if err != nil {
-		return line, err
+		return nil, err
 	}
-	line.Bare = &bare
-	if line.Small, err = ours(s.small); err != nil || s.peer == nil {
-		return line, err
+	servers = append(slices.Clone(servers), bare)
+	measured := make([][]figures, len(servers))
+	for round := range rounds {
+		for turn := range servers {
+			i := (round + turn) % len(servers) // none is always behind the same one
+			s := servers[i]
+			requests, status := s.requests(r)
+			var f figures
+			if o.wrk {
+				f, err = loadWrk(ctx, work, s.addr, s.pid, requests, o.seconds/rounds)
+			} else {
+				f, err = load(ctx, s.addr, s.pid, requests, status, o.seconds/rounds)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			measured[i] = append(measured[i], f)
+		}
 	}
-	if line.Equal, err = ours(s.equal); err != nil {
-		return line, err
+	result := make([]figures, len(servers))
+	for i := range measured {
+		result[i] = medians(measured[i])
 	}
-	theirs, err := load(ctx, s.peer.addr, s.peer.pid, r.theirs(s.peer), http.StatusOK, o.seconds)
-	line.Peer = &theirs
-	return line, err
+	return result, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,39 +8,34 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"example.com/ginseng/kit/progress"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/sqlite"
 )
 
 // dataset is a database with articles, and what the rows need to know of it.
 type dataset struct {
-	file     string // of the database
-	Articles int
-	Author   string         // id of the first author
-	IDs      []string       // of articles that are spread over the list
-	Authors  []int          // of these articles
-	Cursors  map[int]string // by page; the last page if there are fewer
+	file    string   // of the database
+	Authors []string // ids
+	IDs     []string // of articles that are spread over the list
+	Writers []int    // their authors
 }
 
 // authors write the articles in turn.
 const authors = 20
 
-// depths are the pages that are read by cursor.
-var depths = []int{10, 1000, 30_000}
+// depth is the page that is read by cursor; the last page if there are fewer.
+const depth = 1000
 
 const (
 	pageSize   = 30
-	walkSize   = 100 // rows per request on the way to the cursors
-	manyIDs    = 1000
-	seeders    = 128  // connections that create articles: many share a commit
+	manyIDs    = 500
+	loadSize   = 1000 // articles per transaction
 	rareHits   = 20   // articles with the rare word
 	vocabulary = 5000 // number of different words
 )
@@ -53,9 +47,22 @@ const (
 	rareWord   = "quaking"
 )
 
-// article returns the i-th of n articles: always the same, about 400 bytes, with few frequent and many rare words, as in a
-// language.
-func article(i, n int) string {
+// article is a stored article.
+type article struct {
+	store.Meta
+	fields
+	UserID store.ID `json:"userId"`
+}
+
+// fields are the fields that clients set.
+type fields struct {
+	Title   string `json:"title"`
+	Content string `json:"content"`
+}
+
+// newFields returns those of the i-th of n articles: always the same, about 400 bytes, with few frequent and many rare
+// words, as in a language.
+func newFields(i, n int) fields {
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	zipf := rand.NewZipf(random, 1.1, 10, vocabulary-1)
 	var text strings.Builder
@@ -72,8 +79,7 @@ func article(i, n int) string {
 		text.WriteString(word(int(zipf.Uint64())))
 		text.WriteByte(' ')
 	}
-	content := strings.TrimSpace(text.String())
-	return fmt.Sprintf(`{"title":"Article %d about %s","content":"%s"}`, i, word(i%vocabulary), content)
+	return fields{fmt.Sprintf("Article %d about %s", i, word(i%vocabulary)), strings.TrimSpace(text.String())}
 }
 
 // word returns the n-th word, of two to five syllables.
@@ -87,49 +93,114 @@ func word(n int) string {
 	return text.String()
 }
 
-// seed returns a database of n articles. It creates what is missing, also after an interrupted run.
+// seed returns a database of n articles and creates it if it is missing or incomplete: the service creates the authors,
+// store.Engine.Load stores the articles, and the service creates the indexes and the search words when it starts.
 func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, error) {
+	set := &dataset{file: filepath.Join(o.dir, fmt.Sprintf("articles-%d.db", n))}
+	index := set.file + ".json" // exists if the database is complete
+	if text, err := os.ReadFile(index); err == nil {
+		return set, json.Unmarshal(text, set)
+	}
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return nil, err
 	}
-	set := &dataset{file: filepath.Join(o.dir, fmt.Sprintf("articles-%d.db", n)), Articles: n}
-	if text, err := os.ReadFile(set.index()); err == nil {
-		return set, json.Unmarshal(text, set)
-	}
+	begun := time.Now()
 	s, err := startService(ctx, o.binary, set.file)
 	if err != nil {
 		return nil, err
 	}
-	defer s.stop()
-	return set, s.create(ctx, n, stderr)
+	set.Authors, err = s.createAuthors()
+	s.stop()
+	if err == nil {
+		err = set.load(ctx, n, stderr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	bar := progress.Start(stderr, "creating indexes", "", -1)
+	_, err = startUp(ctx, o.binary, set.file)
+	bar.Stop()
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(begun)
+	fmt.Fprintf(stderr, "created %s articles in %s, %s per second\n", thousands(n), took.Round(time.Second), thousands(int(float64(n)/took.Seconds())))
+	text, err := json.Marshal(set)
+	if err != nil {
+		return nil, err
+	}
+	return set, os.WriteFile(index, text, 0o600)
 }
 
-// index is the file with the IDs and cursors of a dataset; it exists if the database is complete.
-func (set *dataset) index() string { return set.file + ".json" }
-
-// prepare finds the IDs and cursors that the rows need, unless they are known and still valid: the format of cursors may
-// have changed.
-func (s *service) prepare(ctx context.Context, stderr io.Writer) error {
-	if err := s.signIn(); err != nil {
-		return err
-	}
-	valid := len(s.data.Authors) > 0
-	for _, cursor := range s.data.Cursors {
-		if _, _, err := send(s.addr, request("GET", "/articles?count=false&after="+cursor, "", "")); err != nil {
-			valid = false
+// createAuthors creates the accounts of the authors and returns their ids.
+func (s *service) createAuthors() (ids []string, err error) {
+	for i := range authors {
+		token, err := s.tokenOf(i)
+		if err != nil {
+			return nil, err
 		}
+		var user struct{ ID string }
+		if err := s.call("GET", "/users/me", "Bearer "+token, "", &user); err != nil {
+			return nil, err
+		}
+		ids = append(ids, user.ID)
 	}
-	if valid {
-		return nil
-	}
-	if err := s.walk(ctx, stderr); err != nil {
-		return err
-	}
-	text, err := json.Marshal(s.data)
+	return ids, nil
+}
+
+// load stores n articles, created a millisecond apart until now.
+func (set *dataset) load(ctx context.Context, n int, stderr io.Writer) (err error) {
+	db, err := sqlite.Open(ctx, set.file, sqlite.Options{Existing: true})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(s.data.index(), text, 0o600)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Drop(ctx, "articles"); err != nil { // with the indexes
+		return err
+	}
+	engine := db.Open(store.Spec{Name: "articles"})
+	first := time.Now().Add(-time.Duration(n) * time.Millisecond)
+	bar := progress.Start(stderr, "creating articles", "articles", int64(n))
+	defer bar.Stop()
+	var ids []store.ID
+	var docs []any
+	for i := range n {
+		writer := rand.IntN(authors)
+		a := article{Meta: store.NewMeta(store.NewID(), store.At(first.Add(time.Duration(i)*time.Millisecond))), fields: newFields(i, n)}
+		a.UserID, _ = store.ParseID(set.Authors[writer])
+		if i%(n/manyIDs) == 0 {
+			set.IDs, set.Writers = append(set.IDs, a.ID.Hex()), append(set.Writers, writer)
+		}
+		if ids, docs = append(ids, a.ID), append(docs, a); len(ids) == loadSize || i == n-1 {
+			if err := engine.Load(ctx, ids, docs); err != nil {
+				return err
+			}
+			bar.Add(int64(len(ids)))
+			ids, docs = ids[:0], docs[:0]
+		}
+	}
+	return nil
+}
+
+// prepare signs the authors in and finds the cursor of the page at depth.
+func (s *service) prepare(ctx context.Context) error {
+	if err := s.signIn(); err != nil {
+		return err
+	}
+	const limit = 100
+	var existing struct{ Count int }
+	if err := s.call("GET", "/articles?limit=1", "", "", &existing); err != nil {
+		return err
+	}
+	for rows := min((depth-1)*pageSize, existing.Count-2*pageSize); rows > 0; rows -= limit {
+		var page struct{ Next string }
+		path := fmt.Sprintf("/articles?count=false&fields=id&limit=%d&after=%s", min(limit, rows), s.cursor)
+		if err := s.call("GET", strings.TrimSuffix(path, "&after="), "", "", &page); err != nil {
+			return err
+		}
+		s.cursor = page.Next
+	}
+	return ctx.Err()
 }
 
 // tokenOf signs in an author and creates the account if it is missing.
@@ -149,117 +220,4 @@ func (s *service) tokenOf(author int) (string, error) {
 		err = signIn()
 	}
 	return result.Token, err
-}
-
-// create creates the articles that are missing.
-func (s *service) create(ctx context.Context, n int, stderr io.Writer) error {
-	if err := s.signIn(); err != nil {
-		return err
-	}
-	var existing struct{ Count int }
-	if err := s.call("GET", "/articles?limit=1", "", "", &existing); err != nil {
-		return err
-	}
-	var next atomic.Int64
-	next.Store(int64(existing.Count))
-	bar := progress.Start(stderr, "creating articles", "articles", int64(n-existing.Count))
-	defer bar.Stop()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	failed := make(chan error, seeders)
-	for range seeders {
-		go func() {
-			err := s.createSome(ctx, n, &next, bar)
-			if err != nil {
-				cancel()
-			}
-			failed <- err
-		}()
-	}
-	var err error
-	for range seeders {
-		err = errors.Join(err, <-failed)
-	}
-	return err
-}
-
-func (s *service) createSome(ctx context.Context, n int, next *atomic.Int64, bar *progress.Bar) error {
-	conn, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	in := bufio.NewReader(conn)
-	for {
-		i := int(next.Add(1)) - 1
-		if i >= n || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
-			return err
-		}
-		if _, err := conn.Write(request("POST", "/articles", "Bearer "+s.tokens[i%authors], article(i, n))); err != nil {
-			return err
-		}
-		status, err := skipResponse(in)
-		if err != nil {
-			return err
-		}
-		if status != http.StatusCreated {
-			return fmt.Errorf("creating an article: status %d", status)
-		}
-		bar.Add(1)
-	}
-}
-
-// walk pages through the list and keeps the cursors and IDs that the rows need.
-func (s *service) walk(ctx context.Context, stderr io.Writer) error {
-	set := s.data
-	users := make(map[string]int)
-	for i, token := range slices.Backward(s.tokens) { // the first author is the last
-		var user struct{ ID string }
-		if err := s.call("GET", "/users/me", "Bearer "+token, "", &user); err != nil {
-			return err
-		}
-		users[user.ID], set.Author = i, user.ID
-	}
-	set.IDs, set.Authors, set.Cursors = nil, nil, make(map[int]string)
-	passed := 0
-	bar := progress.Start(stderr, "reading the list", "articles", int64(set.Articles))
-	defer bar.Stop()
-	step := func(limit int, after string) (string, error) {
-		var page struct {
-			Rows []struct{ ID, UserID string }
-			Next string
-		}
-		path := fmt.Sprintf("/articles?count=false&fields=userId&limit=%d", limit)
-		if after != "" {
-			path += "&after=" + after
-		}
-		if err := s.call("GET", path, "", "", &page); err != nil {
-			return "", err
-		}
-		for _, row := range page.Rows {
-			if passed++; passed%max(1, set.Articles/manyIDs) == 0 {
-				set.IDs, set.Authors = append(set.IDs, row.ID), append(set.Authors, users[row.UserID])
-			}
-		}
-		return page.Next, ctx.Err()
-	}
-	done, after := 0, ""
-	for _, depth := range depths {
-		rows := min((depth-1)*pageSize, set.Articles-2*pageSize)
-		for done < rows {
-			limit := min(walkSize, rows-done)
-			next, err := step(limit, after)
-			if err != nil {
-				return err
-			}
-			after = next
-			done += limit
-			bar.Add(int64(limit))
-		}
-		set.Cursors[depth] = after
-	}
-	return nil
 }
