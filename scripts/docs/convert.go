@@ -331,11 +331,6 @@ func requestBody(op *openapi3.Operation) {
 			examples[name] = p.Example
 		}
 	}
-	for _, name := range schema.Required {
-		if p := schema.Properties[name].Value; p.Type.Is("string") && len(p.Enum) == 0 {
-			p.MinLength = max(p.MinLength, 1) // "" counts as missing
-		}
-	}
 	lacking := func(name string) bool { return examples[name] == nil }
 	if len(examples) > 0 && !slices.ContainsFunc(schema.Required, lacking) {
 		schema.Example = examples

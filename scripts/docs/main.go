@@ -5,7 +5,7 @@
 //     modules/MODULE/.env.example, .env.example.NAME
 //   - the tables of settings in docs/operations.md, if that has the markers
 //
-// The flags -dir and -out write only the two API documents of another directory, for generators.
+// The flag -api writes only the two API documents, for generators.
 package main
 
 import (
@@ -38,9 +38,8 @@ const usage = `Generates the API documents, .env.example and the tables of setti
 Usage: go run example.com/ginseng/scripts/docs [flags]
 
 Flags:
-  -check    write nothing; exit 1 if a file is out of date
-  -dir DIR  read the annotations of this directory; needs -out
-  -out DIR  write swagger.json and openapi.json to this directory, and nothing else
+  -check  write nothing; exit 1 if a file is out of date
+  -api    write only docs/swagger.json and docs/openapi.json
 
 Example: go run example.com/ginseng/scripts/docs -check
 
@@ -48,48 +47,35 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.
 `
 
 func main() {
-	check, dir, out := flag.Bool("check", false, ""), flag.String("dir", "", ""), flag.String("out", "", "")
+	check, api := flag.Bool("check", false, ""), flag.Bool("api", false, "")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage) }
 	flag.Parse()
-	if flag.NArg() > 0 || (*dir == "") != (*out == "") {
+	if flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*dir, *out, *check); err != nil {
+	if err := run(*api, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, out string, check bool) error {
+func run(api, check bool) error {
 	runtime, err := runtimeDir()
 	if err != nil {
 		return err
-	}
-	if dir != "" {
-		if out, err = filepath.Abs(out); err != nil {
-			return err
-		}
-		if err := os.Chdir(dir); err != nil {
-			return err
-		}
 	}
 	files, err := documents(runtime)
 	if err != nil {
 		return err
 	}
-	if out != "" {
-		moved := make(map[string][]byte)
-		for name, data := range files {
-			moved[filepath.Join(out, filepath.Base(name))] = data
+	if !api {
+		settings, err := settingsFiles(os.DirFS(runtime), os.DirFS("."))
+		if err != nil {
+			return err
 		}
-		return write(moved, false)
+		maps.Copy(files, settings)
 	}
-	settings, err := settingsFiles(os.DirFS(runtime), os.DirFS("."))
-	if err != nil {
-		return err
-	}
-	maps.Copy(files, settings)
 	return write(files, check)
 }
 

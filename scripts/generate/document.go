@@ -11,7 +11,7 @@ var documents = []string{swaggerPath, "docs/openapi.json"}
 
 // document generates the documents from the annotations.
 func document(root string) error {
-	command := exec.Command("go", "run", runtime+"/scripts/docs", "-dir", ".", "-out", "docs")
+	command := exec.Command("go", "run", runtime+"/scripts/docs", "-api")
 	command.Dir = root
 	if printed, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", command, err, bytes.TrimSpace(printed))

@@ -251,79 +251,34 @@ func (p *plan) summary() string {
 	return out.String()
 }
 
-// apply makes the changes: first the module, then the registry, then the documents. If it returns an error, the files are
-// as before.
-func (p *plan) apply(document func(root string) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("nothing was changed: %w", err)
-		}
-	}()
-	if p.verb == verbChange {
-		return p.replace(document)
-	}
-	staging, err := os.MkdirTemp(filepath.Join(p.root, "modules"), ".generate-") // ignored by go and swag
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
-	from, to := filepath.Join(staging, p.name), filepath.Join(p.root, "modules", p.name)
-	if p.verb == verbRemove {
-		from, to = to, from
-	} else if err := p.stage(from); err != nil {
-		return err
-	}
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	if err = p.writeRegistry(staging, p.registry.after); err == nil {
-		err = document(p.root)
-	}
-	if err != nil {
-		err = errors.Join(err, p.writeRegistry(staging, p.registry.before), os.Rename(to, from))
-	}
-	return err
-}
-
-// replace replaces files one by one; git restore undoes a replacement that was killed.
-func (p *plan) replace(document func(root string) error) error {
-	write := func(content func(change) []byte) (err error) {
-		for _, c := range p.changes() {
-			file := filepath.Join(p.root, filepath.FromSlash(c.path))
-			if data := content(c); data != nil {
-				err = errors.Join(err, os.WriteFile(file, data, 0o644))
-			} else {
-				err = errors.Join(err, os.Remove(file))
-			}
-		}
-		return err
-	}
-	err := write(func(c change) []byte { return c.after })
+// apply makes the changes and generates the documents. If it returns an error, the files are as before. git undoes the
+// changes of a run that was killed.
+func (p *plan) apply(document func(root string) error) error {
+	err := p.write(func(c change) []byte { return c.after })
 	if err == nil {
 		err = document(p.root)
 	}
 	if err != nil {
-		err = errors.Join(err, write(func(c change) []byte { return c.before }))
+		err = errors.Join(err, p.write(func(c change) []byte { return c.before }))
+		return fmt.Errorf("nothing was changed: %w", err)
 	}
-	return err
+	return nil
 }
 
-// stage writes the module's files.
-func (p *plan) stage(dir string) error {
-	err := os.Mkdir(dir, 0o755)
-	for _, c := range p.files {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, path.Base(c.path)), c.after, 0o644)
+// write writes one version of all files, and removes those that it does not have, with their directories if those are empty.
+func (p *plan) write(content func(change) []byte) (err error) {
+	for _, c := range p.changes() {
+		file := filepath.Join(p.root, filepath.FromSlash(c.path))
+		if data := content(c); data != nil {
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, data, 0o644))
+			continue
+		}
+		if failed := os.Remove(file); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+		for dir := filepath.Dir(file); dir != filepath.Join(p.root, "modules") && os.Remove(dir) == nil; {
+			dir = filepath.Dir(dir)
 		}
 	}
 	return err
-}
-
-// writeRegistry replaces the registry in one step.
-func (p *plan) writeRegistry(staging string, content []byte) error {
-	staged := filepath.Join(staging, "modules.go")
-	if err := os.WriteFile(staged, content, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(staged, filepath.Join(p.root, registry.Path))
 }
