@@ -85,3 +85,11 @@ func BenchmarkMissingWord(b *testing.B) {
 		MissingWord(text, []string{"lazier"})
 	}
 }
+
+func BenchmarkMissingText(b *testing.B) {
+	text := []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9))
+	b.ReportAllocs()
+	for b.Loop() {
+		MissingText(text, []string{"lazier"})
+	}
+}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -230,6 +232,34 @@ func MissingWord(text string, prefixes []string) int {
 		}
 	}
 	return -1
+}
+
+// MissingText returns the index of the first prefix that is nowhere in a text, not even within a word, or -1. It is
+// faster than MissingWord if the text is ASCII.
+func MissingText(text []byte, prefixes []string) int {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			folded := fold(string(text))
+			return slices.IndexFunc(prefixes, func(prefix string) bool { return !strings.Contains(folded, prefix) })
+		}
+	}
+	return slices.IndexFunc(prefixes, func(prefix string) bool {
+		return !containsFold(text, prefix, prefix[0]) && !containsFold(text, prefix, byte(unicode.ToUpper(rune(prefix[0]))))
+	})
+}
+
+// containsFold reports whether an ASCII text contains prefix, in any case except that of the first character.
+func containsFold(text []byte, prefix string, first byte) bool {
+	for {
+		at := bytes.IndexByte(text, first)
+		if at < 0 || at+len(prefix) > len(text) {
+			return false
+		}
+		if bytes.EqualFold(text[at:at+len(prefix)], []byte(prefix)) {
+			return true
+		}
+		text = text[at+1:]
+	}
 }
 
 // wordAt returns the position of the first word of a folded text that begins with prefix, or -1.

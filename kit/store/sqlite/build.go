@@ -151,20 +151,24 @@ func (b *builder) membership(f store.Membership) *builder {
 		}
 		values = append(values, v)
 	}
-	// One parameter has all values, so that their number neither is limited nor changes the statement.
-	list, err := encode(values)
-	if err != nil {
-		return b.fail(err)
-	}
 	if f.List {
-		return b.write("EXISTS (SELECT 1 FROM json_each(doc,").path(f.Field).write(") WHERE value IN (SELECT value FROM json_each(").
-			bind(string(list)).write(")))")
+		return b.write("EXISTS (SELECT 1 FROM json_each(doc,").path(f.Field).write(") WHERE value").oneOf(values).write(")")
 	}
-	b.write("(").field(f.Field).write(" IN (SELECT value FROM json_each(").bind(string(list)).write("))")
+	b.write("(").field(f.Field).oneOf(values)
 	if absent {
 		b.write(" OR ").field(f.Field).write(" IS NULL")
 	}
 	return b.write(")")
+}
+
+// oneOf writes a condition on the expression before it. One parameter has all values of a list, so that their number neither
+// is limited nor changes the statement.
+func (b *builder) oneOf(list any) *builder {
+	text, err := encode(list)
+	if err != nil {
+		return b.fail(err)
+	}
+	return b.write(" IN (SELECT value FROM json_each(").bind(string(text)).write("))")
 }
 
 func (b *builder) connective(f store.Connective) *builder {
@@ -317,12 +321,7 @@ func (b *builder) searched() *builder {
 	if len(b.c.spec.Search) == 0 {
 		return b.write(",''")
 	}
-	return b.write(",", b.c.searchedText())
-}
-
-// searchedText returns the expression for the searched text.
-func (c *collection) searchedText() string {
-	return "concat_ws(' '," + expressions(c.spec.Search) + ")"
+	return b.write(",concat_ws(' ',", expressions(b.c.spec.Search), ")")
 }
 
 // path writes the JSON path of a field.

@@ -219,7 +219,7 @@ func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err er
 	if c.err != nil {
 		return 0, c.err
 	}
-	err = c.read(ctx, f, defaultRows, func(conn *conn, plan *searchPlan) error {
+	err = c.read(ctx, f, defaultRows, false, func(conn *conn, plan *searchPlan) error {
 		n, err = c.count(ctx, conn, f, plan, 0)
 		return err
 	})
@@ -231,33 +231,37 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 	if f == nil {
 		return c.documents(conn)
 	}
-	read := func() error {
-		n, err = conn.integer(ctx, c.counting(f, plan, cmp.Or(most, -1)))
-		return err
+	if isAlone(f) {
+		if n, known, err := c.countWords(conn, plan, most); known || err != nil {
+			return n, err
+		}
 	}
-	if plan == nil || len(plan.lookUp) > 0 {
-		return n, read()
+	if !plan.scans() {
+		return conn.integer(ctx, c.counting(f, plan, cmp.Or(most, -1)))
 	}
-	if !conn.pool.costly && min(cmp.Or(most, plan.documents), plan.documents) > conn.pool.maxScans {
-		return 0, errCostly // it would scan at least as many rows as it counts
+	scan := *plan
+	if !plan.selects() {
+		if !conn.pool.costly && min(cmp.Or(most, plan.documents), plan.documents) > conn.pool.maxScans {
+			return 0, errCostly // it would scan at least as many rows as it counts
+		}
+		scan.maxScans = conn.pool.maxScans
 	}
-	if ok, err := conn.bounded(conn.pool.maxScans, read); ok || err != nil {
+	n, err = c.scanned(ctx, conn, f, &scan, most)
+	if !errors.Is(err, errTooManyScans) {
 		return n, err
 	}
 	if !conn.pool.costly {
 		return 0, errCostly
 	}
-	plan = plan.narrowed(conn)
-	return n, read()
+	return c.scanned(ctx, conn, f, plan.narrowed(), most)
 }
 
 // counting builds the statement that counts up to most; -1 is no bound.
 func (c *collection) counting(f store.Filter, plan *searchPlan, most int64) *builder {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ")
-	if plan != nil && plan.scan == nil && isAlone(f) { // each document has one row of words
+	if plan != nil && isAlone(f) { // each document has one row of words
 		b.write(c.words, " WHERE ", c.words, " MATCH ").bind(match(plan.lookUp))
 	} else {
-		b.plan = plan
 		b.write(c.table, " WHERE ").where(f)
 	}
 	return b.write(" LIMIT ").bind(most).write("+0)")
@@ -269,12 +273,9 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) e
 	if err := cmp.Or(c.err, err); err != nil {
 		return err
 	}
-	return c.read(ctx, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows), func(conn *conn, plan *searchPlan) error {
-		read := func() error { return c.list(ctx, conn, q, parts, plan, next) }
-		if len(parts) == 1 {
-			return read()
-		}
-		return conn.snapshot(read)
+	rows := q.Skip + cmp.Or(q.Limit, defaultRows)
+	return c.read(ctx, q.Filter, rows, len(parts) > 1, func(conn *conn, plan *searchPlan) error {
+		return c.list(ctx, conn, q, parts, plan, next)
 	})
 }
 
@@ -284,13 +285,12 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 	if err := cmp.Or(c.err, err); err != nil {
 		return 0, err
 	}
-	err = c.read(ctx, q.Filter, q.Skip+cmp.Or(q.Limit, defaultRows), func(conn *conn, plan *searchPlan) error {
-		return conn.snapshot(func() (err error) {
-			if n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount); err != nil {
-				return err
-			}
-			return c.list(ctx, conn, q, parts, plan, next)
-		})
+	rows := q.Skip + cmp.Or(q.Limit, defaultRows)
+	err = c.read(ctx, q.Filter, rows, true, func(conn *conn, plan *searchPlan) (err error) {
+		if n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount); err != nil {
+			return err
+		}
+		return c.list(ctx, conn, q, parts, plan, next)
 	})
 	return n, err
 }
@@ -314,11 +314,11 @@ func (c *collection) list(
 	switch {
 	case err != nil:
 		return err
-	case !walked && plan != nil && len(plan.lookUp) == 0:
+	case !walked && plan != nil && !plan.selects():
 		if !conn.pool.costly {
 			return errCostly
 		}
-		plan = plan.narrowed(conn)
+		plan = plan.narrowed()
 	}
 	if !walked {
 		return c.rows(ctx, conn, q, parts, plan, decode)
@@ -337,9 +337,10 @@ func (c *collection) list(
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
 ) error {
-	left := q.Limit
-	if q.Filter == nil && left > 0 {
-		ctx = context.Background() // reads an index from one place: short
+	left, skip := q.Limit, q.Skip
+	statement := ctx
+	if q.Filter == nil && left > 0 || plan != nil && (plan.rows != nil || plan.scans() && isAlone(q.Filter)) {
+		statement = context.Background() // short until the next document: see conn.query
 	}
 	for _, part := range parts {
 		b := c.selectPart(q, part, plan, left)
@@ -347,29 +348,48 @@ func (c *collection) rows(
 			return b.err
 		}
 		n := 0
-		err := conn.query(ctx, b.String(), b.args, func(values []driver.Value) error {
+		err := conn.query(statement, b.String(), b.args, func(values []driver.Value) error {
+			if plan.scans() {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if ok, err := plan.matches(c, values[len(values)-1].([]byte)); !ok || err != nil {
+					return err
+				}
+				if skip--; skip >= 0 {
+					return nil
+				}
+			}
 			n++
-			return row(values[0].([]byte))
+			if err := row(values[0].([]byte)); err != nil || n != left {
+				return err
+			}
+			return errFull
 		})
 		if errors.Is(err, errFull) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if q.Limit > 0 {
-			if left -= n; left == 0 {
-				return nil
-			}
-		}
+		left -= min(left, n)
 	}
 	return nil
 }
 
-// selectPart builds the statement that reads one part of a list. A limit of 0 is no limit.
+// selectPart builds the statement that reads one part of a list. A limit of 0 is no limit. For a scan, the statement has
+// the whole documents in the last column, and rows applies limit and offset.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
-	b := c.build("SELECT ").chosen(q.Fields).write(" FROM ", c.table, " WHERE ")
+	b := c.build("SELECT ").chosen(q.Fields)
+	skip := q.Skip
+	if plan.scans() {
+		limit, skip = 0, 0
+		if q.Fields != nil {
+			b.write(",").chosen(nil)
+		}
+	}
+	b.write(" FROM ", c.table, " WHERE ")
 	b.plan = plan
 	b.where(p.filter).orderBy(p.order)
 	// With "+0", SQLite does not prepare the statement again for each value of the parameter.
-	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(q.Skip)).write("+0")
+	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(skip)).write("+0")
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
@@ -30,10 +29,7 @@ type conn struct {
 	prepared map[string]*list.Element
 	lastUsed *list.List // of statement; most recently used first
 
-	pool      *readers // nil for the writer's connection
-	scansLeft int64    // before has_words returns errTooManyScans
-	scanned   string   // words of the last scan
-	words     []string // the same, the more selective ones first
+	pool *readers // nil for the writer's connection
 }
 
 type statement struct {
@@ -43,16 +39,9 @@ type statement struct {
 
 // connect opens a connection with a cache of the given size in KiB.
 func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
-	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New(), scansLeft: math.MaxInt64}
-	var own sqlite.Driver // so that has_words is registered for this connection only
-	err := own.RegisterDeterministicScalarFunction("has_words", 2,
-		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-			return c.hasWords(args[0].(string), args[1].(string))
-		})
-	if err != nil {
-		return nil, err
-	}
-	if c.driver, err = own.Open(dsn); err != nil {
+	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New()}
+	var err error
+	if c.driver, err = new(sqlite.Driver).Open(dsn); err != nil {
 		return nil, err
 	}
 	err = c.run(ctx, fmt.Sprintf(`
@@ -88,7 +77,7 @@ func (c *conn) exec(ctx context.Context, text string, args ...any) (driver.Resul
 	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
 }
 
-// query calls row with each row of a statement. The values are valid until the next call. For a statement that takes less
+// query calls row with each row of a statement. The slice is valid until the next call. For a statement that takes less
 // than some milliseconds, ctx should be without cancellation: the driver starts a goroutine to interrupt the others.
 func (c *conn) query(ctx context.Context, text string, args []any, row func([]driver.Value) error) error {
 	stmt, err := c.prepare(ctx, text)

@@ -2,33 +2,40 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/ginseng/kit/store"
 )
 
-// searchPlan says how to find the documents of a search. FTS5 collects all documents of a prefix before it returns the
-// first, so a common word is slow to look up. It is faster to scan rows for it: the rows that the rarer words of the
-// search select, or those of the list's own index, where a page with a common word is soon full. docs/performance.md
-// has figures.
+// searchPlan says how to find the documents of a search. A common word is slow to look up. It is faster to scan documents
+// for it: those that the rarer words of the search select, or those of the list's own index, where a page with a common
+// word is soon full. docs/performance.md has figures.
 type searchPlan struct {
 	search    store.TextSearch // that every document of the list matches
-	lookUp    []string         // words to look up in the table of words; none if all are too common
-	scan      []string         // words to scan the rows for
+	rows      []int64          // of the documents that have all rare words; nil if no word is rare
+	lookUp    []string         // words that FTS5 looks up
+	scan      []string         // words to scan documents for; those that documents often lack come to the front
+	scanned   int64            // scans so far
+	maxScans  int64            // before errTooManyScans; 0 is no bound
 	documents int64            // in the collection
 	common    int64            // if all words are common: the least number of documents of each; otherwise 0
 }
 
-// Measured costs: scanning a row for words takes as long as looking up 16 documents of a word, or looking up, fetching and
-// sorting 2.
+// Measured costs: scanning a document for words takes as long as looking up 8 documents of a word, or looking up, fetching
+// and sorting 1.
 const (
-	lookUpsPerScan = 16
-	fetchesPerScan = 2
+	lookUpsPerScan = 8
+	fetchesPerScan = 1
 )
 
 // The bounds of a search. A scan is one row, and one for each KiB of its text.
@@ -46,16 +53,28 @@ const defaultRows = 30
 // errCostly is returned on a connection of DB.readers for a search that needs one of DB.searches.
 var errCostly = errors.New("a search takes long")
 
-// read calls do with a connection and the plan for a list of the given number of rows; nil if there is no choice. If the
-// search is costly, it calls do again with one of few connections: searches must not use all processors. Until do returns
-// errCostly, it must not have an effect.
-func (c *collection) read(ctx context.Context, f store.Filter, rows int, do func(*conn, *searchPlan) error) error {
+// read calls do with a connection and the plan for a list of the given number of rows; nil if there is no choice. What do
+// reads is one snapshot if it is planned or together is true. If the search is costly, read calls do again with one of few
+// connections: searches must not use all processors. Until do returns errCostly, it must not have an effect.
+func (c *collection) read(
+	ctx context.Context, f store.Filter, rows int, together bool, do func(*conn, *searchPlan) error,
+) error {
+	search, ok := required(f)
+	words := store.QueryWords(search.Text)
+	ok = ok && len(words) > 0 && len(c.spec.Search) > 0
 	planned := func(conn *conn) error {
-		plan, err := c.plan(ctx, conn, f, min(rows, maxPlanned))
-		if err != nil {
-			return err
+		if !ok && !together {
+			return do(conn, nil)
 		}
-		return do(conn, plan)
+		return conn.snapshot(func() (err error) {
+			var plan *searchPlan
+			if ok {
+				if plan, err = c.plan(conn, search, words, min(rows, maxPlanned)); err != nil {
+					return err
+				}
+			}
+			return do(conn, plan)
+		})
 	}
 	err := c.db.readers.use(ctx, planned)
 	if errors.Is(err, errCostly) {
@@ -64,45 +83,51 @@ func (c *collection) read(ctx context.Context, f store.Filter, rows int, do func
 	return err
 }
 
-// plan returns the plan for a search that every document of the filter must match; nil if there is no choice.
-func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows int) (*searchPlan, error) {
-	search, ok := required(f)
-	words := store.QueryWords(search.Text)
-	if !ok || len(words) == 0 || len(c.spec.Search) == 0 {
-		return nil, nil
-	}
+// plan returns the plan for a search of some words.
+func (c *collection) plan(conn *conn, search store.TextSearch, words []string, rows int) (*searchPlan, error) {
 	documents, err := c.documents(conn)
 	if err != nil {
 		return nil, err
 	}
 	// With this many documents, looking the word up costs as much as an estimated scan of rows*documents/common rows.
 	common := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
-	common = min(common, conn.pool.maxScans/2)
+	common = max(1, min(common, conn.pool.maxScans/2))
 	most := common
 	if conn.pool.costly {
 		most = max(common, maxLookUps)
 	}
+	p := &searchPlan{search: search, documents: documents}
 	numbers := make([]int64, len(words))
 	for i, word := range words {
 		if numbers[i] = c.common.number(word, most, documents); numbers[i] > 0 {
 			continue
 		}
-		if numbers[i], err = c.frequency(ctx, conn, word, most); err != nil {
+		found, all, err := c.lookUp(conn, word, most)
+		if err != nil {
 			return nil, err
 		}
-		if numbers[i] >= common {
+		if numbers[i] = int64(len(found)); !all {
+			numbers[i] = most
+		}
+		switch {
+		case numbers[i] >= common:
 			c.common.add(word, wordCount{numbers[i], most, documents})
+		case p.rows == nil:
+			p.rows = slices.AppendSeq(make([]int64, 0, len(found)), maps.Keys(found))
+		default:
+			p.rows = slices.DeleteFunc(p.rows, func(n int64) bool { _, ok := found[n]; return !ok })
 		}
 	}
-	p := &searchPlan{search: search, documents: documents}
 	rarest := slices.Min(numbers)
 	if rarest >= common {
 		p.common = common
 	}
 	for i, word := range words {
-		if numbers[i] < most && numbers[i] <= rarest*lookUpsPerScan {
+		switch {
+		case numbers[i] < common:
+		case p.rows == nil && numbers[i] < most && numbers[i] <= rarest*lookUpsPerScan:
 			p.lookUp = append(p.lookUp, word)
-		} else {
+		default:
 			p.scan = append(p.scan, word)
 		}
 	}
@@ -111,14 +136,16 @@ func (c *collection) plan(ctx context.Context, conn *conn, f store.Filter, rows 
 
 // narrowed returns the plan after a scan for words that are all too common found too few rows: it looks up the words that
 // the fewest of the scanned rows had.
-func (p *searchPlan) narrowed(conn *conn) *searchPlan {
-	words := p.scan
-	if conn.scanned == strings.Join(words, " ") {
-		words = slices.Clone(conn.words)
-	}
-	n := min(fewestLookUp, len(words))
-	return &searchPlan{search: p.search, lookUp: words[:n], scan: words[n:]}
+func (p *searchPlan) narrowed() *searchPlan {
+	n := min(fewestLookUp, len(p.scan))
+	return &searchPlan{search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
 }
+
+// scans reports whether documents are scanned for words.
+func (p *searchPlan) scans() bool { return p != nil && len(p.scan) > 0 }
+
+// selects reports whether words are looked up, which select the rows.
+func (p *searchPlan) selects() bool { return p.rows != nil || len(p.lookUp) > 0 }
 
 // commonWords caches how common words are, because counting their documents takes longer than finding a page of them. If a
 // number has changed since, a list is slower.
@@ -165,11 +192,49 @@ func (w *commonWords) forget(words []string) {
 	}
 }
 
-// frequency counts how often words that begin with prefix occur in documents, up to most.
-func (c *collection) frequency(ctx context.Context, conn *conn, prefix string, most int64) (int64, error) {
-	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ", c.postings(), " WHERE term>=").bind(prefix)
-	b.write(" AND term<").bind(prefix + "\xff").write(" LIMIT ").bind(most).write("+0)")
-	return conn.integer(ctx, b)
+// lookUp returns the rows of up to most documents that have a word that begins with prefix, and whether these are all.
+func (c *collection) lookUp(conn *conn, prefix string, most int64) (rows map[int64]struct{}, all bool, err error) {
+	const wordsPerRow = 4 // that begin with the prefix, on average
+	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)
+	b.write(" AND term<").bind(prefix + "\xff").write(" LIMIT ").bind(wordsPerRow * most).write("+0")
+	rows, left := make(map[int64]struct{}), wordsPerRow*most
+	err = conn.query(context.Background(), b.String(), b.args, func(values []driver.Value) error {
+		left--
+		if rows[values[0].(int64)] = struct{}{}; int64(len(rows)) == most {
+			return errFull
+		}
+		return nil
+	})
+	if errors.Is(err, errFull) {
+		return rows, false, nil
+	}
+	return rows, left > 0, err
+}
+
+// countWords counts the documents that the plan finds, up to most, if a look-up suffices; all if most is 0.
+func (c *collection) countWords(conn *conn, plan *searchPlan, most int64) (n int64, known bool, err error) {
+	switch {
+	case plan == nil || len(plan.scan) > 1:
+		return 0, false, nil
+	case plan.rows != nil && len(plan.scan) == 0:
+		n = int64(len(plan.rows))
+		return min(n, cmp.Or(most, n)), true, nil
+	case plan.selects() || most == 0:
+		return 0, false, nil
+	}
+	found, all, err := c.lookUp(conn, plan.scan[0], most)
+	n = int64(len(found))
+	return n, all || n == most, err
+}
+
+// scanned counts up to most, and all if most is 0, by a scan.
+func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
+	q := store.Query{Filter: f, Limit: int(most)}
+	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
+		n++
+		return nil
+	})
+	return n, err
 }
 
 // postings returns the table that lists each word of each document, in the order of the words.
@@ -188,54 +253,76 @@ func (c *collection) walk(
 	if plan == nil || plan.common == 0 || q.Limit == 0 {
 		return nil, false, nil
 	}
-	scan := &searchPlan{search: plan.search, scan: slices.Concat(plan.lookUp, plan.scan)}
+	scan := &searchPlan{search: plan.search, scan: append(slices.Clip(plan.scan), plan.lookUp...)}
+	scan.maxScans = min(2*plan.common, conn.pool.maxScans)
 	size := 0
-	ok, err = conn.bounded(min(2*plan.common, conn.pool.maxScans), func() error {
-		return c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
-			docs = append(docs, bytes.Clone(doc))
-			if size += len(doc); q.Bytes != nil && size > q.Bytes.Max {
-				return errFull
-			}
-			return nil
-		})
+	err = c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
+		docs = append(docs, doc)
+		if size += len(doc); q.Bytes != nil && size > q.Bytes.Max {
+			return errFull
+		}
+		return nil
 	})
-	if !ok && err == nil {
+	if errors.Is(err, errTooManyScans) {
 		c.common.forget(scan.scan)
+		return nil, false, nil
 	}
-	if !ok {
-		docs = nil
-	}
-	return docs, ok, err
+	return docs, err == nil, err
 }
 
 var errTooManyScans = errors.New("words were searched for in too many rows")
 
-// bounded calls read, in which at most the given number of scans are possible. It reports whether they sufficed.
-func (c *conn) bounded(scans int64, read func() error) (ok bool, err error) {
-	c.scansLeft = scans
-	err = read()
-	exhausted := c.scansLeft < 0
-	c.scansLeft = math.MaxInt64
-	if err != nil && exhausted {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// hasWords is the SQL function has_words(text, words). It reports whether text has a word that begins with each of words,
-// which are separated by spaces. A word that texts often lack is tried earlier the next time.
-func (c *conn) hasWords(text, words string) (bool, error) {
-	if c.scansLeft -= 1 + int64(len(text))/1024; c.scansLeft < 0 {
+// matches reports whether a document has a word that begins with each of the words to scan for.
+func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
+	if p.scanned += 1 + int64(len(doc))/1024; p.maxScans > 0 && p.scanned > p.maxScans {
 		return false, errTooManyScans
 	}
-	if words != c.scanned {
-		c.scanned, c.words = words, strings.Split(words, " ")
+	missing := -1
+	if !bytes.Contains(doc, []byte(`\u`)) { // an escape can be a letter
+		missing = store.MissingText(doc, p.scan) // most documents need no more
 	}
-	i := store.MissingWord(text, c.words)
-	if i > 0 {
-		c.words[i-1], c.words[i] = c.words[i], c.words[i-1]
+	if missing < 0 {
+		missing = store.MissingWord(c.searchedText(doc), p.scan)
 	}
-	return i < 0, nil
+	if missing > 0 {
+		p.scan[missing-1], p.scan[missing] = p.scan[missing], p.scan[missing-1]
+	}
+	return missing < 0, nil
+}
+
+// searchedText returns the texts of the searched fields, separated by spaces.
+func (c *collection) searchedText(doc []byte) string {
+	var texts []string
+	for _, path := range c.spec.Search {
+		if text := textOf(doc, path); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// textOf returns a string of a JSON object, "" if there is none at the path.
+func textOf(object []byte, path string) string {
+	name, rest, nested := strings.Cut(path, ".")
+	in := jsontext.NewDecoder(bytes.NewBuffer(object), trusted)
+	if start, err := in.ReadToken(); err != nil || start.Kind() != '{' {
+		return ""
+	}
+	for in.PeekKind() == '"' {
+		if field, _ := in.ReadToken(); field.String() != name {
+			if in.SkipValue() != nil {
+				return ""
+			}
+			continue
+		}
+		value, _ := in.ReadValue()
+		if nested {
+			return textOf(value, rest)
+		}
+		text, _ := jsontext.AppendUnquote(nil, value) // nil for null
+		return string(text)
+	}
+	return ""
 }
 
 // required returns a search that every document of the filter must match, if there is one.
@@ -274,25 +361,21 @@ func match(words []string) string {
 	return match.String()
 }
 
-// search writes the condition of a search, as planned. Without a plan, all words are looked up.
+// search writes the condition of a search, as planned. Without a plan, all words are looked up. rows scans for the others.
 func (b *builder) search(f store.TextSearch) *builder {
-	plan := searchPlan{lookUp: store.QueryWords(f.Text)}
-	if b.plan != nil && b.plan.search == f {
-		plan = *b.plan
-	}
-	if len(plan.lookUp)+len(plan.scan) == 0 || len(b.c.spec.Search) == 0 {
+	words := store.QueryWords(f.Text)
+	if len(words) == 0 || len(b.c.spec.Search) == 0 {
 		return b.write("0")
 	}
-	b.write("(")
-	if len(plan.lookUp) > 0 {
-		b.searches = true
-		b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match(plan.lookUp)).write(")")
-	}
-	if len(plan.scan) > 0 {
-		if len(plan.lookUp) > 0 {
-			b.write(" AND ")
+	if b.plan != nil && b.plan.search == f {
+		if b.plan.rows != nil {
+			return b.write("n").oneOf(b.plan.rows)
 		}
-		b.write("has_words(", b.c.searchedText(), ",").bind(strings.Join(plan.scan, " ")).write(")")
+		words = b.plan.lookUp
 	}
-	return b.write(")")
+	if len(words) == 0 {
+		return b.write("1")
+	}
+	b.searches = true
+	return b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match(words)).write(")")
 }

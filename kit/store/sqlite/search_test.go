@@ -98,57 +98,119 @@ func TestPlannedSearch(t *testing.T) {
 	}
 }
 
-// TestPlan checks which words are looked up, which are looked for in the rows, and when a list is walked.
+// TestScannedText checks that a scan finds the same documents as FTS5, whose words are from SQLite's JSON functions.
+func TestScannedText(t *testing.T) {
+	t.Parallel()
+	db, _ := openItems(t, Options{})
+	type nested struct {
+		store.Meta `bson:",inline"`
+		Name       string         `json:"name"`
+		Other      string         `json:"other"`
+		Profile    map[string]any `json:"profile"`
+	}
+	texts := []string{
+		"plain words", "Größe GRÖSSE", "a\nnew line", "tab\there", `back\slash \u0061`, "quote\"d", "\u0001control", "東京タワー", "K2 ﬁne",
+		"", "name profile city", "<b>&amp;</b>", "\u2028separator",
+	}
+	c := store.Open[nested](db, store.Spec{Name: "nested", Search: []string{"profile.city", "name"}})
+	must(t, db.Prepare(t.Context()))
+	for i, text := range texts {
+		d := nested{Meta: store.NewMeta(store.NewID(), store.Time{}), Name: text, Other: "elsewhere"}
+		if i%2 == 0 {
+			d.Profile = map[string]any{"other": []any{1, "city"}, "city": text + " twice"}
+		}
+		must(t, c.Insert(t.Context(), d))
+	}
+	engine := db.Open(store.Spec{Name: "nested", Search: []string{"profile.city", "name"}}).(*collection)
+	for _, text := range append(texts, "ew", "here", "twice", "elsewhere", "other", "city", "u0061", "rosse", "fin", "k", "b", "京") {
+		words := store.QueryWords(text)
+		find := func(plan *searchPlan) (docs []string) {
+			q := store.Query{Filter: store.Search(text)}
+			must(t, db.readers.use(t.Context(), func(conn *conn) error {
+				return engine.rows(t.Context(), conn, q, []part{{q.Filter, total(nil)}}, plan, func(doc []byte) error {
+					docs = append(docs, string(doc))
+					return nil
+				})
+			}))
+			return docs
+		}
+		want := find(nil)
+		if got := find(&searchPlan{search: store.TextSearch{Text: text}, scan: words}); !slices.Equal(got, want) {
+			t.Errorf("a scan for %q finds %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestPlan checks which words are looked up, which the documents are scanned for, and when a list is walked.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
-	all, rare := store.Search("all"), store.Search("rare")
-	for _, test := range []struct {
-		filter       store.Filter
-		lookUp, scan []string
-		walks        bool // for a page of 10
+	const none, rare = -1, searchDocuments / 40
+	for text, want := range map[string]struct {
+		rows  int // with the rare words; none if there are no rare words
+		scan  []string
+		walks bool // for a page of 10
 	}{
-		{all, nil, []string{"all"}, true},
-		{rare, []string{"rare"}, nil, false},
-		{store.Search("rare all"), []string{"rare"}, []string{"all"}, false},
-		{store.Search("odd even"), nil, []string{"odd", "even"}, true},
-		{store.Search("nowhere al"), []string{"nowhere"}, []string{"al"}, false},
-		{store.And(store.Eq("name", "x"), all), nil, []string{"all"}, true},
-		{store.Or(store.Eq("name", "x"), all), nil, nil, false},
-		{store.Search("?"), nil, nil, false},
-		{nil, nil, nil, false},
+		"all":        {none, []string{"all"}, true},
+		"rare":       {rare, nil, false},
+		"rare all":   {rare, []string{"all"}, false},
+		"rare rar":   {rare, nil, false},
+		"rare odd":   {rare, []string{"odd"}, false},
+		"rare n40":   {2, nil, false},
+		"odd even":   {none, []string{"odd", "even"}, true},
+		"nowhere al": {0, []string{"al"}, false},
 	} {
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
-			plan, err := c.plan(t.Context(), conn, test.filter, 10)
-			if plan == nil {
-				plan = &searchPlan{}
+			plan, err := c.plan(conn, store.TextSearch{Text: text}, store.QueryWords(text), 10)
+			must(t, err)
+			rows := len(plan.rows)
+			if plan.rows == nil {
+				rows = none
 			}
-			if !slices.Equal(plan.lookUp, test.lookUp) || !slices.Equal(plan.scan, test.scan) {
-				t.Errorf("%+v: looks up %q and scans for %q, want %q and %q", test.filter, plan.lookUp, plan.scan, test.lookUp, test.scan)
+			if rows != want.rows || plan.lookUp != nil || !slices.Equal(plan.scan, want.scan) || plan.common > 0 != want.walks {
+				t.Errorf("%s: %+v, want %+v", text, plan, want)
 			}
-			if walks := plan.common > 0; walks != test.walks {
-				t.Errorf("%+v: walks: %t, want %t", test.filter, walks, test.walks)
-			}
-			return err
+			return nil
 		}))
 	}
 }
 
-// TestWalkGivesUp searches for two common words that never occur together. The walk must end and reset the reader.
+// TestRequired checks which searches are planned.
+func TestRequired(t *testing.T) {
+	t.Parallel()
+	c := searched(t)
+	all := store.Search("all")
+	for _, test := range []struct {
+		filter  store.Filter
+		planned bool
+	}{
+		{all, true},
+		{store.And(store.Eq("name", "x"), all), true},
+		{store.Or(store.Eq("name", "x"), all), false},
+		{store.Search("?"), false},
+		{nil, false},
+	} {
+		must(t, c.read(t.Context(), test.filter, 10, false, func(_ *conn, plan *searchPlan) error {
+			if planned := plan != nil; planned != test.planned {
+				t.Errorf("%+v is planned: %t, want %t", test.filter, planned, test.planned)
+			}
+			return nil
+		}))
+	}
+}
+
+// TestWalkGivesUp searches for two common words that never occur together. The walk must end.
 func TestWalkGivesUp(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
 	q := store.Query{Filter: store.Search("odd even"), Limit: 10}
 	must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
-		plan, err := c.plan(t.Context(), conn, q.Filter, q.Limit)
+		plan, err := c.plan(conn, q.Filter.(store.TextSearch), []string{"odd", "even"}, q.Limit)
 		must(t, err)
 		parts, err := parts(q)
 		must(t, err)
 		if docs, ok, err := c.walk(t.Context(), conn, q, parts, plan); ok || err != nil || docs != nil {
 			t.Errorf("the walk found %d documents (%t, %v)", len(docs), ok, err)
-		}
-		if conn.scansLeft != math.MaxInt64 {
-			t.Errorf("the reader may look at %d rows", conn.scansLeft)
 		}
 		return nil
 	}))
@@ -165,18 +227,20 @@ func TestCostlySearch(t *testing.T) {
 	}
 	occupy(t, c.db.searches, func() {
 		var e *apperr.Error
-		if _, err := page("all"); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
+		if _, err := page("all odd"); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
 			t.Errorf("a costly search while another one runs: %v", err)
 		}
-		if n, err := page("rare"); n != searchDocuments/40 || err != nil {
-			t.Errorf("a search of a rare word waits: %d, %v", n, err)
+		for text, want := range map[string]int64{"rare": searchDocuments / 40, "all": 300} {
+			if n, err := page(text); n != want || err != nil {
+				t.Errorf("a search for %s waits: %d, %v", text, n, err)
+			}
 		}
 		occupy(t, c.db.readers, func() {
 			must(t, c.db.Ping(t.Context()))
 			must(t, c.First(t.Context(), nil, &item{}))
 		})
 	})
-	if n, err := page("all"); n != 300 || err != nil {
+	if n, err := page("all odd"); n != 300 || err != nil {
 		t.Errorf("%d matches, %v", n, err)
 	}
 }
@@ -206,12 +270,12 @@ func TestCommonWords(t *testing.T) {
 	if list("even") != 10 || list("rare") != 10 {
 		t.Fatal("a list is too short")
 	}
-	if c.common.number("even", 110, searchDocuments) != 110 || c.common.number("even", 1000, searchDocuments) != 0 || c.common.number("rare", 110, searchDocuments) != 0 {
+	if c.common.number("even", 77, searchDocuments) != 77 || c.common.number("even", 1000, searchDocuments) != 0 || c.common.number("rare", 77, searchDocuments) != 0 {
 		t.Errorf("these are common: %v", c.common.known)
 	}
 	_, err := c.Delete(t.Context(), store.Search("even"))
 	must(t, err)
-	if n := list("even"); n != 0 || c.common.number("even", 110, searchDocuments) != 0 {
+	if n := list("even"); n != 0 || c.common.number("even", 77, searchDocuments) != 0 {
 		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.common.known)
 	}
 	c.common.add("counted", wordCount{number: 10, most: 1000, documents: 100})
@@ -226,14 +290,15 @@ func TestCommonWords(t *testing.T) {
 	}
 }
 
-// TestFrequency counts words up to a bound.
-func TestFrequency(t *testing.T) {
+// TestLookUp checks the rows of words, up to a bound.
+func TestLookUp(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
-	for word, want := range map[string]int64{"all": 100, "al": 100, "rare": searchDocuments / 40, "none": 0, "zz": 0} {
+	for word, want := range map[string]int{"all": 100, "al": 100, "rare": searchDocuments / 40, "none": 0, "zz": 0, "w": 100} {
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
-			if n, err := c.frequency(t.Context(), conn, word, 100); n != want || err != nil {
-				t.Errorf("%q is in %d documents (%v), want %d", word, n, err, want)
+			rows, all, err := c.lookUp(conn, word, 100)
+			if len(rows) != want || all != (want < 100) || err != nil {
+				t.Errorf("%q is in %d documents (all: %t, %v), want %d", word, len(rows), all, err, want)
 			}
 			return nil
 		}))
