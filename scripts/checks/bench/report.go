@@ -44,7 +44,7 @@ func newReport(o options, servers []server) *report {
 	return &report{
 		Machine: fmt.Sprintf("%s, %d processors, %s/%s, %s", cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
 		Run: fmt.Sprintf("%s; %d connections of %s, %d rounds of %g s; load average before: %s", time.Now().Format("2 January 2006"),
-			connections, client, rounds, (o.seconds / rounds).Seconds(), load),
+			connections, client, rounds, o.seconds.Seconds()/rounds, load),
 		Servers: servers,
 	}
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
+	"time"
 
 	"example.com/ginseng/kit/progress"
 )
@@ -150,13 +153,10 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 		for turn := range servers {
 			i := (round + turn) % len(servers) // none is always behind the same one
 			s := servers[i]
-			requests, status := s.requests(r)
-			var f figures
-			if o.wrk {
-				f, err = loadWrk(ctx, work, s.addr, s.pid, requests, o.seconds/rounds)
-			} else {
-				f, err = load(ctx, s.addr, s.pid, requests, status, o.seconds/rounds)
+			if len(measured[i]) > 0 && measured[i][0].PerSecond == 0 {
+				continue // it did not finish the first time
 			}
+			f, err := r.load(ctx, o, work, s)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Name, err)
 			}
@@ -168,4 +168,34 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 		result[i] = medians(measured[i])
 	}
 	return result, nil
+}
+
+// load measures a server in one round. All figures are 0 if a response took longer than responseTimeout.
+func (r row) load(ctx context.Context, o options, work string, s server) (f figures, err error) {
+	requests, status := s.requests(r)
+	if o.wrk {
+		f, err = loadWrk(ctx, work, s.addr, s.pid, requests, o.seconds/rounds)
+	} else {
+		f, err = load(ctx, s.addr, s.pid, requests, status, o.seconds/rounds)
+	}
+	unfinished := errors.Is(err, os.ErrDeadlineExceeded)
+	if unfinished {
+		f, err = figures{}, nil
+	}
+	if unfinished || o.wrk { // wrk does not wait for the last responses
+		settle(ctx, s.pid)
+	}
+	return f, err
+}
+
+// settle waits until a server is idle, so that requests that were given up do not disturb the next measurement.
+func settle(ctx context.Context, pid int) {
+	const interval = 500 * time.Millisecond
+	for end := time.Now().Add(responseTimeout); time.Now().Before(end) && ctx.Err() == nil; {
+		used := cpuTime(pid)
+		time.Sleep(interval)
+		if cpuTime(pid)-used < interval/50 {
+			return
+		}
+	}
 }

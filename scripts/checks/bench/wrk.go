@@ -48,7 +48,6 @@ func loadWrk(ctx context.Context, work, addr string, pid int, requests [][]byte,
 	}
 	used = cpuTime(pid) - used
 	_, f.Peak = memory(pid)
-	settle(ctx, pid)
 	lines := strings.Split(string(out), "\n")
 	var n, took, p50, p99 int64 // µs
 	if _, err := fmt.Sscan(lines[len(lines)-1], &n, &took, &p50, &p99, &f.Failed); err != nil {
@@ -61,16 +60,4 @@ func loadWrk(ctx context.Context, work, addr string, pid int, requests [][]byte,
 	f.P50, f.P99 = time.Duration(p50)*time.Microsecond, time.Duration(p99)*time.Microsecond
 	f.CPU = used / time.Duration(n)
 	return f, nil
-}
-
-// settle waits until a server is idle: wrk does not wait for the last responses, which would disturb the next measurement.
-func settle(ctx context.Context, pid int) {
-	const interval = 500 * time.Millisecond
-	for end := time.Now().Add(responseTimeout); time.Now().Before(end) && ctx.Err() == nil; {
-		used := cpuTime(pid)
-		time.Sleep(interval)
-		if cpuTime(pid)-used < interval/50 {
-			return
-		}
-	}
 }
