@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-playground/validator/v10"
@@ -358,14 +357,6 @@ func ParseDecimal(s string) (store.Decimal, *apperr.Field) {
 		return 0, wrongType(decimalForm)
 	}
 	return d, nil
-}
-
-// CheckString checks that a string can be stored.
-func CheckString(s string) *apperr.Field {
-	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
-	}
-	return nil
 }
 
 func wrongType(expected string) *apperr.Field {

@@ -226,6 +226,14 @@ func UnknownQuery(query url.Values, known []string) []apperr.Field {
 	return unknown("query", names, known, "")
 }
 
+// CheckString checks that a string can be stored.
+func CheckString(s string) *apperr.Field {
+	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
+	}
+	return nil
+}
+
 // unknown returns an error for each name of a parameter that is not known, sorted; names that are not plain have one
 // together, without a name. The message has the known name that is the most similar, or all of them, and the note.
 func unknown(in string, names, known []string, note string) (faults []apperr.Field) {
