@@ -7,16 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
-	"example.com/ginseng/kit/store"
-
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
 )
 
 // credential is the parameter with the master key or a user token, in a body or a query string.

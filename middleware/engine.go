@@ -16,10 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gin-gonic/gin"
 	"github.com/rs/cors"
+	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/mail"
 	"strings"
+	"unicode"
 
 	"example.com/ginseng/kit/settings"
 )
@@ -90,4 +91,35 @@ func (m Message) recipient() (*mail.Address, error) {
 		return nil, failed(true, "the address or the subject is invalid")
 	}
 	return to, nil
+}
+
+// logSender prints emails in development, and otherwise logs that one was not sent.
+type logSender struct {
+	print io.Writer // can be nil
+	log   *slog.Logger
+}
+
+// Send implements Sender.
+func (s *logSender) Send(ctx context.Context, m Message) error {
+	if _, err := m.recipient(); err != nil {
+		return err
+	}
+	if s.print == nil {
+		s.log.WarnContext(ctx, "an email was not sent because MAIL_URL is not set or log:")
+		return nil
+	}
+	text := strings.Map(printable, fmt.Sprintf("To: %s\nSubject: %s\n\n%s", m.To, m.Subject, strings.TrimSpace(m.Text)))
+	_, err := fmt.Fprintf(s.print, "\n----- email, not sent because MAIL_URL is not set or log: -----\n%s\n----- end of email -----\n\n", text)
+	if err != nil {
+		return failed(true, "cannot print the email: %w", err)
+	}
+	return nil
+}
+
+// printable removes control characters.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return -1
+	}
+	return r
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -166,3 +168,20 @@ func parse(hash string) (p parsed, err error) {
 	}
 	return p, nil
 }
+
+//go:embed common.txt
+var commonText string
+
+var common = sync.OnceValue(func() map[string]bool {
+	set := make(map[string]bool)
+	for line := range strings.Lines(commonText) {
+		if word := strings.TrimSpace(line); word != "" && word[0] != '#' {
+			set[word] = true
+		}
+	}
+	return set
+})
+
+// IsCommon reports whether a password is in the embedded list of common passwords, in any case (OWASP Authentication Cheat
+// Sheet, NIST SP 800-63B section 5.1.1.2).
+func IsCommon(password string) bool { return common()[strings.ToLower(password)] }

@@ -15,9 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/ratelimit"

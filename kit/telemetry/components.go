@@ -2,11 +2,20 @@ package telemetry
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
 
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/store"
 )
 
 // Hasher returns h with its metrics and a span for each call.
@@ -57,4 +66,169 @@ func (o *Observer) Emails(q *email.Queue) {
 			return ctx, func(err error) { endSpan(span, err) }
 		}
 	}
+}
+
+// Database returns db with metrics and spans for each operation: collection, operation, duration and error code.
+func (o *Observer) Database(db store.DB) store.DB {
+	if o == nil {
+		return db
+	}
+	if embedded, ok := db.(interface {
+		ObserveCommits(func(writes int, took time.Duration))
+	}); ok && o.metrics != nil {
+		embedded.ObserveCommits(o.metrics.committed)
+	}
+	out := database{DB: db, observer: o}
+	if named, ok := db.(interface{ System() string }); ok {
+		out.system = named.System()
+	}
+	return out
+}
+
+type database struct {
+	store.DB
+	observer *Observer
+	system   string // db.system.name of OpenTelemetry
+}
+
+func (d database) Open(spec store.Spec) store.Engine {
+	return collection{d.DB.Open(spec), d.observer, spec.Name, d.system}
+}
+
+// collection is an observed engine. Load, which no request uses, is not observed.
+type collection struct {
+	store.Engine
+	observer     *Observer
+	name, system string
+}
+
+// begin records an operation, which ends when the caller calls end. Operations outside of a request, such as sweeps, have
+// metrics but no span.
+func (c collection) begin(ctx context.Context, operation string, err *error) (inner context.Context, end func()) {
+	started := time.Now()
+	var span trace.Span
+	if t := c.observer.traces; t != nil && trace.SpanContextFromContext(ctx).IsValid() {
+		ctx, span = t.Start(ctx, operation+" "+c.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+			semconv.DBSystemNameKey.String(c.system), semconv.DBCollectionName(c.name), semconv.DBOperationName(operation),
+		))
+	}
+	return ctx, func() {
+		if m := c.observer.metrics; m != nil {
+			m.operations.WithLabelValues(c.name, operation).Observe(time.Since(started).Seconds())
+			if *err != nil {
+				m.failures.WithLabelValues(c.name, operation, errorCode(*err)).Inc()
+			}
+		}
+		if span != nil {
+			endSpan(span, *err)
+		}
+	}
+}
+
+// errorCode returns the code of an error, Internal if it has none.
+func errorCode(err error) string {
+	var e *apperr.Error
+	if errors.As(err, &e) {
+		return string(e.Code)
+	}
+	return string(apperr.Internal)
+}
+
+// endSpan records the code of the error, not its message, which can contain data. Only codes that are the fault of the
+// service set the status of the span.
+func endSpan(span trace.Span, err error) {
+	if err != nil {
+		code := errorCode(err)
+		span.SetAttributes(semconv.ErrorTypeKey.String(code))
+		if code == string(apperr.Internal) || code == string(apperr.Unavailable) {
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	span.End()
+}
+
+func (c collection) Insert(ctx context.Context, id store.ID, doc any) (err error) {
+	ctx, end := c.begin(ctx, "insert", &err)
+	defer end()
+	return c.Engine.Insert(ctx, id, doc)
+}
+
+func (c collection) First(ctx context.Context, f store.Filter, into any) (err error) {
+	ctx, end := c.begin(ctx, "first", &err)
+	defer end()
+	return c.Engine.First(ctx, f, into)
+}
+
+func (c collection) List(ctx context.Context, q store.Query, next func() any) (err error) {
+	ctx, end := c.begin(ctx, "list", &err)
+	defer end()
+	return c.Engine.List(ctx, q, next)
+}
+
+func (c collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
+	ctx, end := c.begin(ctx, "count", &err)
+	defer end()
+	return c.Engine.Count(ctx, f)
+}
+
+func (c collection) Page(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
+	ctx, end := c.begin(ctx, "page", &err)
+	defer end()
+	return c.Engine.Page(ctx, q, next)
+}
+
+func (c collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) (err error) {
+	ctx, end := c.begin(ctx, "update", &err)
+	defer end()
+	return c.Engine.Update(ctx, f, changes, into)
+}
+
+func (c collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
+	ctx, end := c.begin(ctx, "delete", &err)
+	defer end()
+	return c.Engine.Delete(ctx, f)
+}
+
+// Transport returns base with a span for each outgoing request. Requests get the header traceparent; tracestate and
+// baggage of our own clients are not forwarded.
+func (o *Observer) Transport(base http.RoundTripper) http.RoundTripper {
+	if o == nil || o.traces == nil {
+		return base
+	}
+	return transport{base, o.traces}
+}
+
+type transport struct {
+	base   http.RoundTripper
+	traces *traces
+}
+
+// traceParent is a header of W3C Trace Context, section 3.2.
+const traceParent = "traceparent"
+
+// RoundTrip implements http.RoundTripper. The span has the host but not the path and query, which can contain tokens.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	method := knownMethod(r.Method)
+	ctx, span := t.traces.Start(r.Context(), method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		semconv.HTTPRequestMethodKey.String(method), semconv.ServerAddress(r.URL.Hostname()),
+	))
+	defer span.End()
+	r = r.Clone(ctx)
+	carrier := propagation.MapCarrier{}
+	t.traces.propagator.Inject(ctx, carrier)
+	if parent := carrier[traceParent]; parent != "" {
+		r.Header.Set(traceParent, parent)
+	}
+	response, err := t.base.RoundTrip(r)
+	if err != nil {
+		span.SetAttributes(semconv.ErrorType(err)) // the name of its type
+		span.SetStatus(codes.Error, "")
+		return response, err
+	}
+	span.SetAttributes(semconv.HTTPResponseStatusCode(response.StatusCode))
+	if response.StatusCode >= http.StatusBadRequest {
+		span.SetAttributes(semconv.ErrorTypeKey.String(strconv.Itoa(response.StatusCode)))
+		span.SetStatus(codes.Error, "")
+	}
+	return response, nil
 }

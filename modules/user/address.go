@@ -11,9 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/ginseng/kit/access"
-	"example.com/ginseng/kit/rest"
-
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -129,8 +128,8 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 
 // RestoreEmail gives a user a former address again, which is verified. The same write ends all sessions, invalidates the
 // linked identities and removes the password, all of which an attacker may have: the user sets a new password with a reset.
-// An account that has the address already may still have an attacker's password: only a repetition changes nothing. NotFound: the user
-// does not exist. Conflict: the address is in use.
+// An account that has the address already may still have an attacker's password: only a repetition changes nothing.
+// NotFound: the user does not exist. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
 		if u.Email == email && !u.HasPassword() && u.LinksFrom == u.Epoch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -281,4 +282,17 @@ func (p *plan) write(content func(change) []byte) (err error) {
 		}
 	}
 	return err
+}
+
+// documents are the generated documents that describe resources.
+var documents = []string{swaggerPath, "docs/openapi.json"}
+
+// document generates the documents from the annotations.
+func document(root string) error {
+	command := exec.Command("go", "run", runtime+"/scripts/docs", "-api")
+	command.Dir = root
+	if printed, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", command, err, bytes.TrimSpace(printed))
+	}
+	return nil
 }
