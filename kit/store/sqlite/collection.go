@@ -104,6 +104,12 @@ func (c *collection) index(tx *transaction, n int64, text string) error {
 	return err
 }
 
+// merge merges some pages of words, enough for words of the given size in bytes: a word is merged about four times.
+func (c *collection) merge(tx *transaction, size int64) error {
+	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 8+size/1024)
+	return err
+}
+
 // trusted skips the checks of names and UTF-8, which SQLite and encode make unnecessary.
 var trusted = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 

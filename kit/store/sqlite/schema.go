@@ -155,8 +155,11 @@ func (c *collection) prepareWords(tx *transaction) error {
 		present = row[0].(string)
 		return nil
 	})
-	if err != nil || present == wanted {
+	if err != nil {
 		return err
+	}
+	if present == wanted {
+		return c.mergeInSteps(tx)
 	}
 	statements := []string{"DROP TABLE IF EXISTS " + c.words, "DROP TRIGGER IF EXISTS " + quote(c.spec.Name+":delete")}
 	if wanted != "" {
@@ -164,8 +167,6 @@ func (c *collection) prepareWords(tx *transaction) error {
 			// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
 			"CREATE VIRTUAL TABLE "+c.words+
 				" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
-			// With FTS5's default of 4, words are merged twice as often while all writes wait, and searches are not faster.
-			"INSERT INTO "+c.words+"("+c.words+",rank) VALUES('automerge',8)",
 			"CREATE TRIGGER "+quote(c.spec.Name+":delete")+" AFTER DELETE ON "+c.table+
 				" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
 	} else {
@@ -180,9 +181,37 @@ func (c *collection) prepareWords(tx *transaction) error {
 		if err := c.fillWords(tx); err != nil {
 			return err
 		}
+		if err := c.mergeInSteps(tx); err != nil {
+			return err
+		}
 	}
 	_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
 	return err
+}
+
+// mergeInSteps sets FTS5's options so that only transaction.index merges segments. By itself, FTS5 merges so much in some
+// commits that all writes wait for 100 ms.
+func (c *collection) mergeInSteps(tx *transaction) error {
+	if c.spec.Search == nil {
+		return nil
+	}
+	var set int64
+	b := c.build("SELECT count(*) FROM ", quote(c.spec.Name+":words_config"), " WHERE k='automerge' AND v=0")
+	err := tx.query(b, func(row []driver.Value) error {
+		set = row[0].(int64)
+		return nil
+	})
+	if err != nil || set > 0 {
+		return err
+	}
+	// With the defaults, 4 segments and a tenth of deleted entries, words are merged twice as often, and searches are not
+	// faster.
+	for _, option := range []string{"'automerge',0", "'usermerge',8", "'deletemerge',50"} {
+		if err := tx.conn.run(tx.ctx, "INSERT INTO "+c.words+"("+c.words+",rank) VALUES("+option+")"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fillWords stores the words of all documents. Other goroutines split the texts, some batches ahead.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -116,4 +117,35 @@ func TestPrepareChanges(t *testing.T) {
 	db.Open(store.Spec{Name: "items"})
 	must(t, db.Prepare(t.Context()))
 	want("by_hand")
+}
+
+// TestMergeInSteps checks that a table of words from an older build gets the options for merges in steps, and that these keep
+// the number of its segments small.
+func TestMergeInSteps(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	number := func(query string) (n int64) {
+		t.Helper()
+		must(t, db.readers.use(t.Context(), func(conn *conn) (err error) {
+			n, err = conn.integer(t.Context(), db.collections[0].build(query))
+			return err
+		}))
+		return n
+	}
+	must(t, db.writer.alone(t.Context(), func(tx *transaction) error {
+		return tx.conn.run(tx.ctx, `INSERT INTO "items:words"("items:words",rank) VALUES('automerge',4)`)
+	}))
+	must(t, db.Prepare(t.Context()))
+	if n := number(`SELECT v FROM "items:words_config" WHERE k='automerge'`); n != 0 {
+		t.Errorf("automerge is %d", n)
+	}
+	for n := range 200 { // each in a transaction
+		must(t, c.Insert(t.Context(), newItem(fmt.Sprint("item ", n))))
+	}
+	if n := number(`SELECT count(DISTINCT segid) FROM "items:words_idx"`); n == 0 || n > 24 {
+		t.Errorf("there are %d segments, want at most 24: 8 of each of 3 levels", n)
+	}
+	if n, err := c.Count(t.Context(), store.Search("item")); n != 200 || err != nil {
+		t.Errorf("%d documents are found, %v", n, err)
+	}
 }

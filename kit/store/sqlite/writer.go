@@ -240,8 +240,15 @@ func (tx *transaction) index() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
 	})
-	for _, row := range rows {
-		if err := row.c.index(tx, row.n, tx.texts[row]); err != nil {
+	size := int64(0)
+	for i, row := range rows {
+		err := row.c.index(tx, row.n, tx.texts[row])
+		size += int64(len(tx.texts[row]))
+		if err == nil && (i == len(rows)-1 || rows[i+1].c != row.c) {
+			err = row.c.merge(tx, size)
+			size = 0
+		}
+		if err != nil {
 			tx.broken = true
 			return err
 		}
