@@ -143,8 +143,8 @@ func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (
 // NormalEmail returns the form in which an email address is stored and compared: trimmed, ASCII letters in lower case, in
 // Unicode normalization form C, and with the domain in lower case and in its ASCII form (IDNA, RFC 5891). Other letters
 // before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4). An address with a
-// character that would become ASCII, such as the Kelvin sign, and a domain that IDNA does not allow, do not change: they must
-// not become somebody else's address.
+// character that would become ASCII, such as the Kelvin sign, and a domain that IDNA does not allow, do not change: they
+// must not become somebody else's address.
 func NormalEmail(email string) string {
 	email = lowerASCII(strings.TrimSpace(email))
 	if strings.ContainsFunc(email, becomesASCII) {
