@@ -1,3 +1,4 @@
+// Package password hashes passwords and recognizes common ones.
 package password
 
 import (
