@@ -71,7 +71,7 @@ const schema = `
 const setup = `
 	PRAGMA journal_mode=WAL;             -- reads and writes do not block each other
 	PRAGMA synchronous=FULL;             -- a commit is on disk when it returns
-	PRAGMA wal_autocheckpoint=4000;      -- pages of 4 KiB after which the log is moved into the database
+	PRAGMA wal_autocheckpoint=4000;      -- pages of 4 KiB after which a commit moves the log into the database
 	PRAGMA journal_size_limit=67108864;  -- maximum size of the log after a checkpoint`
 
 // DB is an open file. It implements store.DB.
@@ -155,9 +155,10 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}
 	searches := newReaders(max(1, runtime.GOMAXPROCS(0)-1), dsn)
 	searches.costly, searches.maxScans, searches.wait = true, costlyScans, cmp.Or(opts.SearchWait, searchWait)
-	cache := newCache()
+	cache, readers := newCache(), newReaders(n, dsn)
 	return &DB{
-		lock: lock, writer: newWriter(c, cache), cache: cache, lookUps: newReaders(max(2, runtime.GOMAXPROCS(0)), dsn), readers: newReaders(n, dsn), searches: searches,
+		lock: lock, writer: newWriter(c, readers, cache), cache: cache,
+		lookUps: newReaders(max(2, runtime.GOMAXPROCS(0)), dsn), readers: readers, searches: searches,
 	}, nil
 }
 

@@ -23,6 +23,10 @@ const maxBatch = 256
 // the words of a text takes long.
 const maxBatchText = 256 << 10
 
+// writesPerCheckpoint is the number of writes after which the log is moved into the database: about 2000 pages, fewer than
+// those after which SQLite does it in a commit.
+const writesPerCheckpoint = 300
+
 // writer makes all changes, in one goroutine. It runs the queued writes in one transaction, commits, and then returns
 // their results. So one fsync makes all writes durable that came during the previous one.
 type writer struct {
@@ -35,6 +39,10 @@ type writer struct {
 	done    chan struct{} // closed after the last write
 
 	committed func(writes int, took time.Duration) // guarded by using; may be nil
+
+	readers *readers
+	logged  int         // writes since the last checkpoint
+	moving  atomic.Bool // a checkpoint is running
 }
 
 // write is a queued change.
@@ -62,8 +70,8 @@ type row struct {
 	n int64
 }
 
-func newWriter(c *conn, cache *cache) *writer {
-	w := &writer{conn: c, cache: cache, queue: make(chan *write, maxBatch), done: make(chan struct{})}
+func newWriter(c *conn, readers *readers, cache *cache) *writer {
+	w := &writer{conn: c, readers: readers, cache: cache, queue: make(chan *write, maxBatch), done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		for job := range w.queue {
@@ -142,6 +150,19 @@ func (w *writer) batch(job *write) {
 	for _, o := range outcomes {
 		o.job.result <- o.err
 	}
+	if w.logged += len(outcomes); w.logged >= writesPerCheckpoint && w.moving.CompareAndSwap(false, true) {
+		w.logged = 0
+		go w.moveLog()
+	}
+}
+
+// moveLog moves the log into the database beside the next writes, which would wait for it in a commit. If it fails, SQLite
+// tries again in a later commit.
+func (w *writer) moveLog() {
+	defer w.moving.Store(false)
+	_ = w.readers.use(context.Background(), func(c *conn) error {
+		return c.run(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
+	})
 }
 
 // end ends the transaction of a batch and reports a commit to w.committed.
