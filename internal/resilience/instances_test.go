@@ -52,7 +52,7 @@ func newBalancer(t *testing.T, services ...*process.Process) *balancer {
 	}
 	server := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(b.next())
+			r.SetURL(b.next(r.In.Context()))
 			r.SetXForwarded()
 		},
 		Transport:    &http.Transport{MaxIdleConnsPerHost: 64},
@@ -78,7 +78,7 @@ func (u *upstream) serve(t *testing.T, p *process.Process) {
 }
 
 func (u *upstream) check(ctx context.Context) {
-	client := http.Client{Timeout: time.Second}
+	client := http.Client{Timeout: timeout} // a slow response does not mean that the instance is not ready
 	for ctx.Err() == nil {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.url.Load().String()+"/readyz", nil)
 		if err != nil {
@@ -96,19 +96,27 @@ func (u *upstream) check(ctx context.Context) {
 	}
 }
 
-// next returns the URL for the next request.
-func (b *balancer) next() *url.URL {
+// next returns the URL for the next request. It waits until an instance is ready: a busy database can delay the readiness
+// checks of all.
+func (b *balancer) next(ctx context.Context) (next *url.URL) {
 	first := b.turn.Add(1)
-	for i := range uint64(len(b.instances)) {
-		if u := b.instances[(first+i)%uint64(len(b.instances))]; u.ready.Load() {
-			return u.url.Load()
+	_ = resilience.Until(ctx, func() bool {
+		for i := range uint64(len(b.instances)) {
+			if u := b.instances[(first+i)%uint64(len(b.instances))]; u.ready.Load() {
+				next = u.url.Load()
+				return true
+			}
 		}
+		return false
+	})
+	if next == nil {
+		panic(http.ErrAbortHandler) // the client has gone
 	}
-	return b.instances[0].url.Load()
+	return next
 }
 
-// drainDelay is the DRAIN_DELAY of the instances, long enough for the readiness check of the balancer.
-const drainDelay = time.Second
+// drainDelay is the DRAIN_DELAY of the instances, long enough for the readiness check of the balancer on a busy machine.
+const drainDelay = 3 * time.Second
 
 // startTwo starts two instances on one database.
 func startTwo(t *testing.T) (one, two *process.Process, env []string) {

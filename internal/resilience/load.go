@@ -45,7 +45,7 @@ func (s Sample) Failed() bool { return s.Status == 0 || s.Status >= http.StatusI
 const (
 	responseTimeout = 45 * time.Second      // the service's own limit is 30 s
 	retryDelay      = 20 * time.Millisecond // after a failure
-	maxArticles     = 40                    // of a client; above it, the client deletes more than it creates
+	maxArticles     = 20                    // of a client; above it, the client deletes more than it creates
 	maxWrong        = 20                    // violations that are kept
 	pageLimit       = 100
 )

@@ -20,8 +20,8 @@ import (
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
-// timeout bounds each wait of a test.
-const timeout = time.Minute
+// timeout bounds each wait of a test, also on a busy machine.
+const timeout = 3 * time.Minute
 
 // maxRecovery is the time after a fault in which requests may still fail.
 const maxRecovery = 5 * time.Second

@@ -11,7 +11,7 @@ import (
 )
 
 // timeout is how long a test waits for an email.
-const timeout = 20 * time.Second
+const timeout = time.Minute
 
 // capacity is the maximum number of unread emails.
 const capacity = 1000
