@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	stallTimeout = 200 * time.Millisecond
+	stallTimeout = time.Second
 	longResponse = 16 << 20 // more than the system's buffers take
 )
 
@@ -87,7 +87,7 @@ func TestSlowClient(t *testing.T) {
 		if _, err := io.ReadFull(client, make([]byte, longResponse/steps)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(stallTimeout / 20)
+		time.Sleep(stallTimeout / 50)
 	}
 	if err := <-done; err != nil {
 		t.Errorf("a slow client: %v", err)

@@ -25,6 +25,8 @@ func Open(t testing.TB) store.DB {
 			t.Fatalf("TEST_MONGODB_URI: %v", err)
 		}
 		u.Path = "/test_" + store.NewID().Hex()
+		// A busy machine lets the server wait for longer than a service should.
+		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&timeoutMS=120000&serverSelectionTimeoutMS=60000&connectTimeoutMS=60000", "&")
 		address = u.String()
 	}
 	db, err := engines.Open(t.Context(), address)
