@@ -189,6 +189,9 @@ func seed(t *testing.T, address string, n int) {
 // TestCopyStopped stops a copy with Ctrl-C.
 func TestCopyStopped(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("copies many documents")
+	}
 	dir := t.TempDir()
 	seed(t, "sqlite:"+filepath.Join(dir, "source.db"), 20_000)
 	cmd, stderr := newCommand(t, dir)

@@ -16,22 +16,16 @@ quiet() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "matrix: FAILED: $*"
 # PATH CALLER ARGUMENTS: the path of the list (- if there is none), who requests it, and the arguments of generate.
 resources=$(cat <<'END'
 /goals public goal title
-/stories public story title:string:required:search:sort content:text:search
-/cacti public cactus name:string:required --plural cacti
-/people public person name:string:required:search:sort born:time:sort
-/news public news title:string:required
+/news public news title:string:required --no-owner
 /blog-posts public blog-post title:string:required:search:sort body:text:search imageUrl:url
 /hits public hit agent:string:filter --methods list
 - public signal level:int:required --methods create
 - public leaflet pages:int --methods show
 - public badge label:string:unique --methods update
 - public token-stub label --methods delete
-- public caller agent --methods create,show --no-owner
 /vaults master vault secret:string:required --master create,list,show,update,delete
 /budgets admin budget amount:float:required:sort --admin create,list,show,update,delete
-/diaries admin diary entry:text:required:search --user create,list,show,update,delete
-/wall-posters public wall-poster words:text:required --public create,list,show,update,delete
-/wikis public wiki title:string:required --no-owner
+/cacti public cactus words:text:required --plural cacti --public create,list,show,update,delete
 /reviews admin review stars:int:required:min=1:max=5:filter:sort text:text --user list,show --admin delete
 /rates public rate value:float:required:min=0.5 code:string:unique:required:min=3:max=3 --admin create,update --master delete
 /everything-givens public everything-given a:string:required:unique:search:sort:filter:min=2:max=40 b:text:required:search:min=3:max=5000 c:int:required:unique:sort:filter:min=-5000:max=5000 d:float:required:sort:filter:min=-0.5:max=99.5 e:bool:required:sort:filter f:time:required:unique:sort:filter g:email:required:unique:search:sort:filter h:url:required:unique:search:sort:filter i:enum(low,middle,high):required:sort:filter j:ref(user):required:unique:sort:filter k:[]string:required:min=2:max=5
@@ -47,7 +41,7 @@ resources=$(cat <<'END'
 /categories public category name:string:required:unique parent:ref(category):filter
 /tickets public ticket code:string:required:unique:max=12:sort state:enum(open,closed):required:filter:sort post:ref(blog-post):required:filter
 /makers public maker name:string:required:unique --admin create,update,delete
-/labels user label name:string:required --user list,show
+/labels user label name:string:required --user create,list,show,update,delete
 /hoards user hoard name:string:required:unique --own list,show
 /coins user coin hoard:ref(hoard):required:filter others:[]ref(hoard):onDelete=clear --own list,show
 /vistas public vista hoard:ref(hoard):required value:decimal
@@ -60,6 +54,10 @@ resources=$(cat <<'END'
 /quotes public quote title:string:search:sort subtitle:string:search body:text:search mail:email:search link:url:search
 END
 )
+# The resources whose tests are vetted and not run: they have nothing that those of another one lack.
+similar='goal|blog-post|leaflet|badge|budget|rate|memo|category|maker|label|hoard|vista|cart|budget-line'
+# The paths whose documented responses are tested.
+sample='everything-givens|typed-opens|hits|vaults|reviews|baskets|tickets|hoards|wares|carts|deliveries'
 
 step 'copy the repository'
 mkdir "$work/project"
@@ -83,7 +81,8 @@ quiet go tool -modfile="$work/project/scripts/tools/go.mod" staticcheck ./module
 step 'documentation is up to date'
 quiet make docs-check
 step 'tests'
-quiet go test ./modules/... .
+quiet go test -vet=off . $(cut -d ' ' -f 3 <<<"$resources" | grep -vxE "$similar" | sed 's|^|./modules/|')
+quiet go test -vet=off -run "Test/_/^($sample)\$" ./modules # each starts the service several times, with all resources
 
 step 'serve, and request every list'
 key=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')

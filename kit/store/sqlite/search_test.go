@@ -51,7 +51,11 @@ func TestPlannedSearch(t *testing.T) {
 		}))
 		return docs
 	}
-	for range 300 {
+	rounds := 300
+	if testing.Short() {
+		rounds = 20
+	}
+	for range rounds {
 		var words []string
 		for range 1 + random.IntN(3) {
 			words = append(words, vocabulary[random.IntN(len(vocabulary))])

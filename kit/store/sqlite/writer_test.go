@@ -290,6 +290,9 @@ func TestReaders(t *testing.T) {
 // TestStatements checks that a connection keeps the most recently used statements, up to its limit.
 func TestStatements(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("prepares hundreds of statements")
+	}
 	db, c := openItems(t, Options{Readers: 1})
 	must(t, c.Insert(t.Context(), newItem("item")))
 	first := func() (kept *list.Element) {
