@@ -213,16 +213,20 @@ func (c *collection) lookUp(conn *conn, prefix string, most int64) (rows map[int
 
 // countWords counts the documents that the plan finds, up to most, if a look-up suffices; all if most is 0.
 func (c *collection) countWords(conn *conn, plan *searchPlan, most int64) (n int64, known bool, err error) {
-	switch {
-	case plan == nil || len(plan.scan) > 1:
-		return 0, false, nil
-	case plan.rows != nil && len(plan.scan) == 0:
-		n = int64(len(plan.rows))
-		return min(n, cmp.Or(most, n)), true, nil
-	case plan.selects() || most == 0:
+	if plan == nil {
 		return 0, false, nil
 	}
-	found, all, err := c.lookUp(conn, plan.scan[0], most)
+	words := slices.Concat(plan.lookUp, plan.scan)
+	switch {
+	case plan.rows != nil && len(words) == 0:
+		n = int64(len(plan.rows))
+		return min(n, cmp.Or(most, n)), true, nil
+	case plan.rows != nil || len(words) != 1 || most == 0:
+		return 0, false, nil
+	case !conn.pool.costly && min(most, plan.documents) > conn.pool.maxScans:
+		return 0, false, errCostly
+	}
+	found, all, err := c.lookUp(conn, words[0], most)
 	n = int64(len(found))
 	return n, all || n == most, err
 }
