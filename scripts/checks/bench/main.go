@@ -2,7 +2,7 @@
 //
 // From the root of the repository:
 //
-//	go -C scripts/checks run ./bench [--articles N,...] [--before FILE] [--wrk] [--rows REGEXP] [--json FILE] [--chart FILE.svg]
+//	go -C scripts/checks run ./bench [--articles N,...] [--before FILE] [--rows REGEXP] [--chart FILE.svg]
 //	go -C scripts/checks run ./bench --minutes 10 [--database URL]
 //	go -C scripts/checks run ./bench --attacks [--before FILE] [--chart FILE.svg]
 //
