@@ -92,6 +92,10 @@ func (l line) cells() []string {
 	} {
 		var values []string
 		for _, f := range l.Figures {
+			if f.PerSecond == 0 {
+				values = append(values, "–")
+				continue
+			}
 			values = append(values, value(f))
 		}
 		cells = append(cells, strings.Join(values, " / "))
