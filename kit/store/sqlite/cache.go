@@ -90,3 +90,18 @@ func (c *cache) clear() {
 	clear(c.old)
 	c.size = 0
 }
+
+// idOf returns the ID of a filter that selects one document by it.
+func idOf(f store.Filter) (store.ID, bool) {
+	equal, ok := f.(store.Comparison)
+	if !ok || equal.Op != store.OpEq || equal.Field != "id" {
+		return store.ID{}, false
+	}
+	id, ok := equal.Value.(store.ID)
+	return id, ok
+}
+
+func (c *collection) cacheKey(id string) cacheKey {
+	parsed, _ := store.ParseID(id) // always valid: insert wrote it
+	return cacheKey{c.spec.Name, parsed}
+}

@@ -205,21 +205,6 @@ func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []by
 	return doc, err
 }
 
-// idOf returns the ID of a filter that selects one document by it.
-func idOf(f store.Filter) (store.ID, bool) {
-	equal, ok := f.(store.Comparison)
-	if !ok || equal.Op != store.OpEq || equal.Field != "id" {
-		return store.ID{}, false
-	}
-	id, ok := equal.Value.(store.ID)
-	return id, ok
-}
-
-func (c *collection) cacheKey(id string) cacheKey {
-	parsed, _ := store.ParseID(id) // always valid: insert wrote it
-	return cacheKey{c.spec.Name, parsed}
-}
-
 // Count implements store.Engine. The matches of a search are counted one by one.
 func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
 	if c.err != nil {
