@@ -40,7 +40,6 @@ func (c *cache) get(key cacheKey) (doc []byte, state uint64) {
 	doc = c.recent[key]
 	if doc == nil {
 		if doc = c.old[key]; doc != nil {
-			delete(c.old, key)
 			c.add(key, doc)
 		}
 	}
@@ -60,10 +59,19 @@ func (c *cache) put(key cacheKey, doc []byte, state uint64) {
 }
 
 func (c *cache) add(key cacheKey, doc []byte) {
+	c.remove(key)
 	if c.size += entrySize + len(doc); c.size > cacheSize/2 {
 		c.old, c.recent, c.size = c.recent, make(map[cacheKey][]byte), entrySize+len(doc)
 	}
 	c.recent[key] = doc
+}
+
+func (c *cache) remove(key cacheKey) {
+	if doc, ok := c.recent[key]; ok {
+		c.size -= entrySize + len(doc)
+		delete(c.recent, key)
+	}
+	delete(c.old, key)
 }
 
 // commit removes the changed documents and calls do, which commits the transaction that changed them.
@@ -71,8 +79,7 @@ func (c *cache) commit(changed []cacheKey, do func() error) error {
 	c.mu.Lock()
 	c.state++
 	for _, key := range changed {
-		delete(c.recent, key)
-		delete(c.old, key)
+		c.remove(key)
 	}
 	c.mu.Unlock()
 	err := do()

@@ -137,8 +137,19 @@ func TestCacheSize(t *testing.T) {
 	if size := kept * (len(doc) + entrySize); size > cacheSize || size < cacheSize/2 {
 		t.Errorf("the cache keeps %d bytes, want at most %d and at least half of it", size, cacheSize)
 	}
+	other := cacheKey{"items", store.NewID()}
+	c.put(other, doc, 0)
+	for range 20_000 { // each change removes the document, and the next read keeps it again
+		must(t, c.commit([]cacheKey{often}, func() error { return nil }))
+		_, state := c.get(often)
+		c.put(often, doc, state)
+	}
+	if kept, _ := c.get(other); kept == nil {
+		t.Error("changes of one document remove others")
+	}
 	large := cacheKey{"items", store.NewID()}
-	c.put(large, make([]byte, maxDocument+1), 0)
+	_, state := c.get(large)
+	c.put(large, make([]byte, maxDocument+1), state)
 	if kept, _ := c.get(large); kept != nil {
 		t.Error("a large document is kept")
 	}
