@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/resilience"
 	"example.com/ginseng/kit/testkit/process"
 )
 
@@ -56,13 +55,13 @@ func TestKillOnFullDisk(t *testing.T) {
 }
 
 // full waits until writes fail because the disk is full, and then for some reads.
-func full(t *testing.T, load *resilience.Load) (samples []resilience.Sample) {
+func full(t *testing.T, load *Load) (samples []Sample) {
 	t.Helper()
 	noticed := func() bool {
 		samples = append(samples, load.Take()...)
 		return failures(samples) > 50
 	}
-	within(t, func(ctx context.Context) error { return resilience.Until(ctx, noticed) }, "no write fails although the disk is full")
+	within(t, func(ctx context.Context) error { return until(ctx, noticed) }, "no write fails although the disk is full")
 	before := load.Succeeded()
 	await(t, load, 50)
 	if load.Succeeded() == before {

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/resilience"
 	"example.com/ginseng/kit/testkit/process"
 )
 
@@ -100,7 +99,7 @@ func (u *upstream) check(ctx context.Context) {
 // checks of all.
 func (b *balancer) next(ctx context.Context) (next *url.URL) {
 	first := b.turn.Add(1)
-	_ = resilience.Until(ctx, func() bool {
+	_ = until(ctx, func() bool {
 		for i := range uint64(len(b.instances)) {
 			if u := b.instances[(first+i)%uint64(len(b.instances))]; u.ready.Load() {
 				next = u.url.Load()
@@ -255,7 +254,7 @@ func TestRollingRestart(t *testing.T) {
 		}
 		fresh := start(t, env)
 		b.instances[i].serve(t, fresh)
-		within(t, func(ctx context.Context) error { return resilience.Until(ctx, b.instances[i].ready.Load) }, "the new instance is not ready")
+		within(t, func(ctx context.Context) error { return until(ctx, b.instances[i].ready.Load) }, "the new instance is not ready")
 		await(t, load, 50)
 	}
 	v := verify(t, load)
@@ -267,9 +266,9 @@ func TestRollingRestart(t *testing.T) {
 }
 
 // balanced starts clients that use two instances.
-func balanced(t *testing.T, b *balancer) *resilience.Load {
+func balanced(t *testing.T, b *balancer) *Load {
 	t.Helper()
 	both := func() bool { return b.instances[0].ready.Load() && b.instances[1].ready.Load() }
-	within(t, func(ctx context.Context) error { return resilience.Until(ctx, both) }, "the instances are not ready")
+	within(t, func(ctx context.Context) error { return until(ctx, both) }, "the instances are not ready")
 	return clients(t, b.URL, 8)
 }

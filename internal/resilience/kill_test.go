@@ -4,8 +4,6 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"example.com/ginseng/internal/resilience"
 )
 
 // TestKill kills the service with SIGKILL under load several times and starts it again.
@@ -14,7 +12,7 @@ func TestKill(t *testing.T) {
 	env := settings(database(t))
 	p := start(t, env)
 	load := clients(t, p.URL, 16)
-	var samples []resilience.Sample
+	var samples []Sample
 	var recovery time.Duration
 	const rounds = 5
 	for range rounds {

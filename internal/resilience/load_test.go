@@ -1,113 +1,158 @@
 package resilience_test
 
 import (
-	"bytes"
 	"context"
-	"io"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
-	"strings"
-	"testing"
-
-	"example.com/ginseng/internal/resilience"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/modules/apitest"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// pass forwards a request to the service with the given method and path.
-type pass func(method, path string) *http.Response
+// Load is a number of clients that send requests as fast as the service responds. Each client is a user and checks that it
+// gets its own data.
+type Load struct {
+	url       atomic.Pointer[string]
+	masterKey string
+	http      *http.Client
+	clients   []*client
+	running   sync.WaitGroup
+	ctx       context.Context // ends with Stop
+	cancel    context.CancelFunc
+	succeeded atomic.Int64
 
-// TestLoadNotices checks that the clients notice each broken guarantee.
-func TestLoadNotices(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		breaks func(w http.ResponseWriter, r *http.Request, pass pass) bool // reports whether it wrote a response
-		says   string
-	}{
-		"none": {nil, ""},
-		"a record is lost": {func(_ http.ResponseWriter, r *http.Request, pass pass) bool {
-			if r.Method == "PATCH" {
-				pass("DELETE", r.URL.Path)
-			}
-			return false
-		}, "404"},
-		"a record is doubled": {func(_ http.ResponseWriter, r *http.Request, pass pass) bool {
-			if r.Method == "POST" && r.URL.Path == "/articles" && r.Header.Get("Idempotency-Key") == "" {
-				pass(r.Method, r.URL.Path)
-			}
-			return false
-		}, "twice"},
-		"a change is not made": {func(w http.ResponseWriter, r *http.Request, _ pass) bool {
-			return r.Method == "PATCH"
-		}, "content"},
-		"a deletion is not made": {func(w http.ResponseWriter, r *http.Request, _ pass) bool {
-			if r.Method == "DELETE" && strings.HasPrefix(r.URL.Path, "/articles/") {
-				w.WriteHeader(http.StatusNoContent)
-				return true
-			}
-			return false
-		}, "deleted"},
-		"an error is a 500": {func(w http.ResponseWriter, r *http.Request, _ pass) bool {
-			if r.URL.RawQuery != "" && strings.Contains(r.URL.RawQuery, "q=") {
-				w.WriteHeader(http.StatusInternalServerError)
-				return true
-			}
-			return false
-		}, "status 500"},
-		"a 503 is no problem": {func(w http.ResponseWriter, r *http.Request, _ pass) bool {
-			if strings.Contains(r.URL.RawQuery, "q=") {
-				w.WriteHeader(http.StatusServiceUnavailable)
-				return true
-			}
-			return false
-		}, "503"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			api := apitest.Start(t)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				body, _ := io.ReadAll(r.Body)
-				pass := func(method, path string) *http.Response {
-					return passOn(t, r, method, api.URL+path+"?"+r.URL.RawQuery, body)
-				}
-				if test.breaks != nil && test.breaks(w, r, pass) {
-					return
-				}
-				response := pass(r.Method, r.URL.Path)
-				for name, values := range response.Header {
-					w.Header()[name] = values
-				}
-				w.WriteHeader(response.StatusCode)
-				_, _ = io.Copy(w, response.Body)
-			}))
-			t.Cleanup(server.Close)
-			load, err := resilience.NewLoad(t.Context(), server.URL, testkit.MasterKey, 2)
-			must(t, err)
-			load.Start()
-			within(t, func(ctx context.Context) error { return load.Await(ctx, 200) }, "the clients make no progress")
-			load.Stop()
-			v, err := load.Check(t.Context())
-			must(t, err)
-			if said := strings.Join(v.Wrong, "\n"); test.says == "" && said != "" || !strings.Contains(said, test.says) {
-				t.Errorf("they say %q, want %q", said, test.says)
-			}
-		})
+	mu      sync.Mutex
+	mark    time.Time
+	samples []Sample
+	wrong   []string
+}
+
+// Sample is the outcome of one request.
+type Sample struct {
+	Op     string
+	Begun  time.Time
+	Took   time.Duration
+	Status int // 0 if the connection ended without a response
+}
+
+// Failed reports whether there was no response, or a status of 500 or more.
+func (s Sample) Failed() bool { return s.Status == 0 || s.Status >= http.StatusInternalServerError }
+
+const (
+	responseTimeout = 45 * time.Second      // the service's own limit is 30 s
+	retryDelay      = 20 * time.Millisecond // after a failure
+	maxArticles     = 20                    // of a client; above it, the client deletes more than it creates
+	maxWrong        = 20                    // violations that are kept
+	pageLimit       = 100
+)
+
+// password is the password of every client.
+const password = "analytical engine"
+
+// NewLoad signs up the given number of clients with the master key.
+func NewLoad(ctx context.Context, url, masterKey string, clients int) (*Load, error) {
+	l := &Load{masterKey: masterKey, http: &http.Client{
+		Timeout:   responseTimeout,
+		Transport: &http.Transport{MaxIdleConnsPerHost: clients, DisableCompression: true},
+	}}
+	l.SetURL(url)
+	for i := range clients {
+		c := &client{
+			load: l, name: fmt.Sprintf("c%d", i), random: rand.New(rand.NewPCG(uint64(i), 1)),
+			articles: make(map[string]*article), unconfirmed: make(map[string]bool),
+		}
+		if err := c.signUp(ctx); err != nil {
+			return nil, err
+		}
+		l.clients = append(l.clients, c)
+	}
+	l.samples = nil
+	return l, nil
+}
+
+// SetURL sets the base URL of the following requests.
+func (l *Load) SetURL(url string) { l.url.Store(&url) }
+
+// Start starts the clients.
+func (l *Load) Start() {
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	for _, c := range l.clients {
+		l.running.Go(c.run)
 	}
 }
 
-// passOn forwards a request to the service.
-func passOn(t *testing.T, r *http.Request, method, address string, body []byte) *http.Response {
-	request, err := http.NewRequest(method, strings.TrimSuffix(address, "?"), bytes.NewReader(body))
-	if err != nil {
-		t.Error(err)
-		panic(http.ErrAbortHandler)
+// Stop waits for the last response to each client. Repetitions of a request with an Idempotency-Key are canceled: they
+// would wait up to 10 s for a first request that was cut off.
+func (l *Load) Stop() {
+	l.cancel()
+	l.running.Wait()
+	l.http.CloseIdleConnections()
+}
+
+// Succeeded returns the number of successful requests.
+func (l *Load) Succeeded() int64 { return l.succeeded.Load() }
+
+// Await waits for the given number of further successful requests.
+func (l *Load) Await(ctx context.Context, more int64) error {
+	goal := l.Succeeded() + more
+	return until(ctx, func() bool { return l.Succeeded() >= goal })
+}
+
+// Mark sets the time when a fault ends, from which Recovery counts.
+func (l *Load) Mark() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mark = time.Now()
+}
+
+// until polls done until it returns true.
+func until(ctx context.Context, done func() bool) error {
+	for !done() {
+		select {
+		case <-time.After(retryDelay / 4):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	request.Header = r.Header.Clone()
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		t.Error(err)
-		panic(http.ErrAbortHandler)
+	return nil
+}
+
+// Recovery returns the time from the mark to the end of the last failed request.
+func (l *Load) Recovery() (took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.samples {
+		if s.Failed() {
+			took = max(took, s.Begun.Add(s.Took).Sub(l.mark))
+		}
 	}
-	t.Cleanup(func() { _ = response.Body.Close() })
-	return response
+	return took
+}
+
+// Take returns the samples since the last call.
+func (l *Load) Take() []Sample {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	samples := l.samples
+	l.samples = nil
+	return samples
+}
+
+func (l *Load) add(s Sample) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.samples = append(l.samples, s)
+	if !s.Failed() {
+		l.succeeded.Add(1)
+	}
+}
+
+// violation records that the service broke a guarantee.
+func (l *Load) violation(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.wrong) < maxWrong {
+		l.wrong = append(l.wrong, fmt.Sprintf(format, args...))
+	}
 }

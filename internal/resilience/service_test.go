@@ -2,6 +2,7 @@ package resilience_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/resilience"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit/process"
 	"example.com/ginseng/kit/testkit/proxy"
@@ -26,8 +26,13 @@ const timeout = 3 * time.Minute
 // maxRecovery is the time after a fault in which requests may still fail.
 const maxRecovery = 5 * time.Second
 
-// binary builds the service once.
+var binaryFile = flag.String("binary", "", "test this built `file` of the service (default: build one)")
+
+// binary builds the service once, unless there is a -binary.
 var binary = sync.OnceValues(func() (string, error) {
+	if *binaryFile != "" {
+		return *binaryFile, nil
+	}
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return "", err
@@ -138,9 +143,9 @@ func begin(t *testing.T, cmd *exec.Cmd) *process.Process {
 }
 
 // clients starts clients of a service.
-func clients(t *testing.T, url string, n int) *resilience.Load {
+func clients(t *testing.T, url string, n int) *Load {
 	t.Helper()
-	load, err := resilience.NewLoad(t.Context(), url, masterKey, n)
+	load, err := NewLoad(t.Context(), url, masterKey, n)
 	must(t, err)
 	load.Start()
 	t.Cleanup(load.Stop)
@@ -157,13 +162,13 @@ func within(t *testing.T, wait func(context.Context) error, what string) {
 	}
 }
 
-func await(t *testing.T, load *resilience.Load, more int64) {
+func await(t *testing.T, load *Load, more int64) {
 	t.Helper()
 	within(t, func(ctx context.Context) error { return load.Await(ctx, more) }, "the clients make no progress")
 }
 
 // verify stops the clients and checks the stored records and the time of recovery.
-func verify(t *testing.T, load *resilience.Load) resilience.Verdict {
+func verify(t *testing.T, load *Load) Verdict {
 	t.Helper()
 	load.Stop()
 	v, err := load.Check(t.Context())
@@ -181,7 +186,7 @@ func verify(t *testing.T, load *resilience.Load) resilience.Verdict {
 }
 
 // report prints a row for docs/reliability.md: go test ./internal/resilience -v | grep -o '| .* |'
-func report(t *testing.T, fault string, samples []resilience.Sample, v resilience.Verdict) {
+func report(t *testing.T, fault string, samples []Sample, v Verdict) {
 	t.Helper()
 	lost := "nothing"
 	if len(v.Wrong) > 0 {
@@ -192,7 +197,7 @@ func report(t *testing.T, fault string, samples []resilience.Sample, v resilienc
 }
 
 // summarize returns the number of requests by status.
-func summarize(samples []resilience.Sample) string {
+func summarize(samples []Sample) string {
 	counts := make(map[string]int)
 	for _, s := range samples {
 		name := fmt.Sprint(s.Status)
@@ -211,7 +216,7 @@ func summarize(samples []resilience.Sample) string {
 	return fmt.Sprintf("%s; slowest %.1f s", strings.Join(parts, ", "), slowest(samples).Seconds())
 }
 
-func slowest(samples []resilience.Sample) (took time.Duration) {
+func slowest(samples []Sample) (took time.Duration) {
 	for _, s := range samples {
 		took = max(took, s.Took)
 	}
@@ -219,7 +224,7 @@ func slowest(samples []resilience.Sample) (took time.Duration) {
 }
 
 // failures returns the number of failed requests.
-func failures(samples []resilience.Sample) (n int) {
+func failures(samples []Sample) (n int) {
 	for _, s := range samples {
 		if s.Failed() {
 			n++
@@ -259,34 +264,41 @@ type idle struct {
 }
 
 // measureIdle stops the clients and measures the service.
-func measureIdle(load *resilience.Load, p *process.Process) idle {
+func measureIdle(load *Load, p *process.Process) idle {
 	load.Stop()
 	return idle{p.Memory(), p.Files()}
 }
 
 // checkIdle checks that an idle service uses no more memory and files after faults than before, and few goroutines. It
 // stops the service.
-func checkIdle(t *testing.T, load *resilience.Load, p *process.Process, before idle) {
+func checkIdle(t *testing.T, load *Load, p *process.Process, before idle) {
 	t.Helper()
 	const (
 		moreFiles  = 4  // connections to the database
 		moreMemory = 48 // MiB: two password hashes since the last garbage collection
-		goroutines = 40 // at most, with the database driver
 	)
 	within(t, func(ctx context.Context) error {
-		return resilience.Until(ctx, func() bool { return p.Files() <= before.files+moreFiles })
+		return until(ctx, func() bool { return p.Files() <= before.files+moreFiles })
 	}, "files stay open")
 	after := measureIdle(load, p)
 	if after.memory > before.memory+moreMemory<<20 {
 		t.Errorf("the idle service uses %d MiB, and used %d MiB before", after.memory>>20, before.memory>>20)
 	}
-	left, running := p.Goroutines(), 0
+	running := checkGoroutines(t, p)
+	t.Logf("| %s | idle, before and after all faults | | | %d and %d MiB, %d and %d open files, %d goroutines |",
+		engine(), before.memory>>20, after.memory>>20, before.files, after.files, running)
+}
+
+// checkGoroutines checks the number of goroutines of an idle service and returns it. It ends the service.
+func checkGoroutines(t *testing.T, p *process.Process) (running int) {
+	t.Helper()
+	const most = 40 // with the database driver
+	left := p.Goroutines()
 	for _, n := range left {
 		running += n
 	}
-	if running == 0 || running > goroutines {
+	if running == 0 || running > most {
 		t.Errorf("%d goroutines run in the idle service: %v", running, left)
 	}
-	t.Logf("| %s | idle, before and after all faults | | | %d and %d MiB, %d and %d open files, %d goroutines |",
-		engine(), before.memory>>20, after.memory>>20, before.files, after.files, running)
+	return running
 }

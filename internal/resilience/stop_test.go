@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/internal/resilience"
 	"example.com/ginseng/kit/store"
 )
 
@@ -68,7 +67,7 @@ func TestBodyInProgress(t *testing.T) {
 		_ = conn.Close()
 		return false
 	}
-	within(t, func(ctx context.Context) error { return resilience.Until(ctx, closed) }, "it still listens")
+	within(t, func(ctx context.Context) error { return until(ctx, closed) }, "it still listens")
 	_, err := io.WriteString(send, `"late"}`)
 	must(t, err)
 	_ = send.Close()
@@ -112,8 +111,6 @@ func account(t *testing.T, service string) (email, token string) {
 	do(t, newRequest(t, "POST", service+"/users", masterKey, strings.NewReader(`{"email":"`+email+`","password":"`+password+`"}`)), http.StatusCreated)
 	return email, session(t, service, email, password).Token
 }
-
-const password = "analytical engine"
 
 // newRequest returns a request with a JSON body.
 func newRequest(t *testing.T, method, address, token string, body io.Reader) *http.Request {

@@ -35,10 +35,13 @@ type Process struct {
 	log *Buffer
 }
 
-// Start starts the service, and waits until it listens. The end of the command's context kills it.
+// Start starts the service, and waits until it listens. The end of the command's context kills it. Log returns its standard
+// error output, unless cmd.Stderr is set.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, log: new(Buffer)}
-	cmd.Stderr = p.log
+	if cmd.Stderr == nil {
+		cmd.Stderr = p.log
+	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		return nil, fmt.Errorf("the service did not listen: exit code %d\n%s", code, p.Log())
 	}
 	p.Line = strings.TrimSuffix(line, "\n")
-	p.URL = regexp.MustCompile(`http://[^,]+`).FindString(line)
+	p.URL = regexp.MustCompile(`http://[^,]+`).FindString(p.Line)
 	return p, nil
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // Phases of an attack.
@@ -53,31 +55,29 @@ var attacks = []attack{
 		func(*service) []byte { return request("GET", "/articles?limit=1", "", "") }},
 	{"6 users who create articles of 100,000 Han characters", false, nil, 24,
 		func(s *service, n int) func(net.Conn) error {
-			token, err := s.tokenOf(1 + n%6)
 			return func(conn net.Conn) error {
-				if err != nil {
-					return err
-				}
-				return repeat(request("POST", "/articles", "Bearer "+token, `{"title":"T","content":"`+han(100_000)+`"}`))(conn)
+				return repeat(request("POST", "/articles", "Bearer "+s.tokens[1+n%6], `{"title":"T","content":"`+han(100_000)+`"}`))(conn)
 			}
 		},
 		func(s *service) []byte {
-			return request("PATCH", "/users/me", "Bearer "+s.token, fmt.Sprintf(`{"name":"N%d"}`, time.Now().UnixNano()))
+			return request("PATCH", "/users/me", "Bearer "+s.tokens[0], fmt.Sprintf(`{"name":"N%d"}`, time.Now().UnixNano()))
 		}},
 }
 
-// repeat sends a request and reads the response, until the connection fails.
+// repeat sends a request and reads the response, until the connection or a request fails.
 func repeat(raw []byte) func(net.Conn) error {
 	return func(conn net.Conn) error {
 		in := bufio.NewReaderSize(conn, 64<<10)
-		for {
+		var response fasthttp.Response
+		for response.StatusCode() < http.StatusInternalServerError {
 			if _, err := conn.Write(raw); err != nil {
 				return err
 			}
-			if status, err := skipResponse(in); err != nil || status >= http.StatusInternalServerError {
+			if err := response.Read(in); err != nil {
 				return err
 			}
 		}
+		return nil
 	}
 }
 
@@ -102,7 +102,7 @@ func han(n int) string {
 func largeArticles(s *service) error {
 	content := strings.Repeat("𠀀", 100_000)
 	for range 100 {
-		if err := s.call("POST", "/articles", "Bearer "+s.token, `{"title":"T","content":"`+content+`"}`, &struct{}{}); err != nil {
+		if err := s.call("POST", "/articles", "Bearer "+s.tokens[0], `{"title":"T","content":"`+content+`"}`, &struct{}{}); err != nil {
 			return err
 		}
 	}
@@ -147,16 +147,16 @@ func measureAttacks(ctx context.Context, o options, work string, stdout, stderr 
 
 // measure starts a service, attacks it and samples it before, during and after the attack.
 func (a attack) measure(ctx context.Context, o options, binary, database string, stderr io.Writer) ([]moment, error) {
-	set := &dataset{file: database}
+	n := minArticles
 	if a.seeded {
-		seeded, err := seed(ctx, o, o.articles[0], stderr)
-		if err != nil {
-			return nil, err
-		}
-		*set = *seeded
-		if err := copyFile(database, seeded.file); err != nil {
-			return nil, err
-		}
+		n = o.articles[0]
+	}
+	set, err := seed(ctx, o, n, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if err := copyFile(database, set.file); err != nil {
+		return nil, err
 	}
 	s, err := startService(ctx, binary, database, "GOMEMLIMIT=100MiB")
 	if err != nil {
@@ -164,11 +164,7 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 	}
 	defer s.stop()
 	s.data = set
-	prepare := s.signIn
-	if a.seeded {
-		prepare = func() error { return s.prepare(ctx) }
-	}
-	if err := prepare(); err != nil {
+	if err := s.signIn(); err != nil {
 		return nil, err
 	}
 	if a.setUp != nil {
@@ -176,24 +172,19 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 			return nil, err
 		}
 	}
-	attackCtx, stop := context.WithCancel(ctx)
 	var clients sync.WaitGroup
-	clientOf := make([]func(net.Conn) error, a.clients)
-	for n := range clientOf {
-		clientOf[n] = a.client(s, n)
+	defer clients.Wait()
+	attackCtx, stop := context.WithTimeout(ctx, calm+attacking)
+	defer stop()
+	for n := range a.clients {
+		clients.Go(func() { attackWith(attackCtx, s.addr, a.client(s, n)) })
 	}
-	start := time.AfterFunc(calm, func() {
-		for _, client := range clientOf {
-			clients.Go(func() { attackWith(attackCtx, s.addr, client) })
-		}
-	})
-	end := time.AfterFunc(calm+attacking, stop)
-	defer func() { start.Stop(); end.Stop(); stop(); clients.Wait() }()
 	return a.sample(ctx, s)
 }
 
-// attackWith runs a client on one connection after the other. The end of ctx closes the connection.
+// attackWith waits, and then runs a client on one connection after the other. The end of ctx closes the connection.
 func attackWith(ctx context.Context, addr string, client func(net.Conn) error) {
+	time.Sleep(calm)
 	for ctx.Err() == nil {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
@@ -218,7 +209,7 @@ func (a attack) sample(ctx context.Context, s *service) (moments []moment, err e
 		m.took, failed = timed(s.addr, a.probe(s))
 		m.ready, notReady = timed(s.addr, request("GET", "/readyz", "", ""))
 		m.failed = errors.Join(failed, notReady) != nil
-		m.memory, _ = memory(s.pid())
+		m.memory = s.Memory()
 		moments = append(moments, m)
 		time.Sleep(max(0, sampling-m.took-m.ready))
 	}

@@ -2,15 +2,18 @@ package main
 
 import (
 	"fmt"
-	"image/color"
+	"os"
 	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	_ "gonum.org/v1/plot/vg/vgsvg" // writes .svg
+	"gonum.org/v1/plot/vg/vgsvg"
 )
+
+const chartWidth = 26 * vg.Centimeter
 
 // draw writes a chart with a point per row and server, on a logarithmic scale.
 func (r *report) draw(file string) error {
@@ -19,36 +22,77 @@ func (r *report) draw(file string) error {
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	lines := slices.Clone(r.Rows)
 	slices.Reverse(lines) // the first row on top
-	names := make([]string, len(lines))
-	for i, l := range lines {
-		names[i] = l.Name
+	rows := make([]string, len(lines))
+	var points []any // names and points, as plotutil takes them
+	for n, name := range r.names() {
+		rates := make(plotter.XYs, len(lines))
+		for i, l := range lines {
+			rows[i] = l.Name
+			rates[i] = plotter.XY{X: max(1, l.Figures[n].PerSecond), Y: float64(i)}
+		}
+		points = append(points, name, rates)
 	}
-	p.NominalY(names...)
 	p.Add(plotter.NewGrid())
 	p.Legend.Top, p.Legend.Left = true, true
-	green, brown := color.RGBA{R: 27, G: 120, B: 55, A: 255}, color.RGBA{R: 190, G: 80, B: 20, A: 255}
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PlusGlyph{}, draw.SquareGlyph{}}
-	for n, server := range append(slices.Clone(r.Servers), server{Name: bareName}) {
-		points := make(plotter.XYs, len(lines))
-		for i, l := range lines {
-			points[i] = plotter.XY{X: max(1, l.Figures[n].PerSecond), Y: float64(i)}
-		}
-		scatter, err := plotter.NewScatter(points)
-		if err != nil {
-			return err
-		}
-		scatter.Shape, scatter.Color, scatter.Radius = shapes[n%len(shapes)], green, vg.Points(4)
-		switch server.Name {
-		case peerName:
-			scatter.Shape, scatter.Color = draw.TriangleGlyph{}, brown
-		case bareName:
-			scatter.Shape, scatter.Color = draw.RingGlyph{}, color.Gray{128}
-		}
-		p.Add(scatter)
-		p.Legend.Add(server.Name, scatter)
+	if err := plotutil.AddScatters(p, points...); err != nil {
+		return err
 	}
+	p.NominalY(rows...)
 	p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	p.Y.Max += 4 // room for the legend
-	const width, rowHeight, frame = 26 * vg.Centimeter, 0.6 * vg.Centimeter, 2 * vg.Centimeter
-	return p.Save(width, frame+rowHeight*vg.Length(len(lines)+4), file)
+	const rowHeight, frame = 0.6 * vg.Centimeter, 2 * vg.Centimeter
+	return p.Save(chartWidth, frame+rowHeight*vg.Length(len(lines)+4), file)
+}
+
+// attackChart has the curves of one attack: names and points, as plotutil takes them.
+type attackChart struct {
+	name            string
+	memory, latency []any // MiB, ms
+}
+
+func (c *attackChart) add(version string, moments []moment) {
+	var memory, latency plotter.XYs
+	for _, m := range moments {
+		x := m.at.Seconds()
+		memory = append(memory, plotter.XY{X: x, Y: float64(m.memory) / (1 << 20)})
+		latency = append(latency, plotter.XY{X: x, Y: max(0.1, m.took.Seconds()*1000)})
+	}
+	c.memory, c.latency = append(c.memory, version, memory), append(c.latency, version, latency)
+}
+
+// drawAttacks writes a row of two charts per attack: memory, and the latency of another client.
+func drawAttacks(charts []attackChart, file string) error {
+	plots := make([][]*plot.Plot, len(charts))
+	for i, c := range charts {
+		memory, latency := plot.New(), plot.New()
+		memory.Title.Text, memory.Y.Label.Text = c.name, "MiB"
+		latency.Title.Text, latency.Y.Label.Text = "another client", "ms"
+		latency.Y.Scale, latency.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		plots[i] = []*plot.Plot{memory, latency}
+		for j, curves := range [][]any{c.memory, c.latency} {
+			p := plots[i][j]
+			p.X.Label.Text, p.Legend.Top = "s; the attack is from 5 to 20", true
+			p.Add(plotter.NewGrid())
+			if err := plotutil.AddLines(p, curves...); err != nil {
+				return err
+			}
+		}
+	}
+	const height = 6 * vg.Centimeter
+	canvas := vgsvg.New(chartWidth, height*vg.Length(len(charts)))
+	tiles := draw.Tiles{Rows: len(charts), Cols: 2, PadX: vg.Centimeter, PadY: vg.Centimeter / 2}
+	for i, row := range plot.Align(plots, tiles, draw.New(canvas)) {
+		for j, tile := range row {
+			plots[i][j].Draw(tile)
+		}
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	if _, err := canvas.WriteTo(out); err != nil {
+		_ = out.Close() // the first error counts
+		return err
+	}
+	return out.Close()
 }

@@ -11,9 +11,10 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // connections is the number of concurrent requests.
@@ -58,9 +59,7 @@ func median[T cmp.Ordered](rounds []figures, value func(figures) T) T {
 }
 
 // load repeats the requests on all connections and measures them. With a pid of 0, memory and CPU time are unknown.
-func load(
-	ctx context.Context, addr string, pid int, requests [][]byte, status int, seconds time.Duration,
-) (f figures, err error) {
+func load(ctx context.Context, addr string, pid int, requests [][]byte, status int, seconds time.Duration) (f figures, err error) {
 	workers := make([]*worker, connections)
 	from := time.Now().Add(warmUp)
 	until := from.Add(seconds)
@@ -104,101 +103,41 @@ func load(
 	f.PerSecond = float64(len(times)) / took.Seconds()
 	f.P50, f.P99 = times[len(times)/2], times[len(times)*99/100]
 	f.CPU = used / time.Duration(len(times))
-	_, f.Peak = memory(pid)
+	f.Peak = peakMemory(pid)
 	return f, ctx.Err()
 }
 
-// worker is the client of one connection. It writes prepared requests and parses as little of a response as possible,
-// because client and server share the CPU.
+// worker is the client of one connection. It writes prepared requests and reads the responses with fasthttp, which needs
+// little of the CPU that client and server share.
 type worker struct {
-	conn   net.Conn
-	in     *bufio.Reader
-	next   int // request
-	times  []time.Duration
-	failed int
+	conn     net.Conn
+	in       *bufio.Reader
+	next     int // request
+	response fasthttp.Response
+	times    []time.Duration
+	failed   int
 }
 
+// run sends requests until a time, and counts those that were sent after another time: at least one.
 func (w *worker) run(requests [][]byte, status int, from, until time.Time) error {
-	for begun := time.Now(); begun.Before(until) || len(w.times) == 0; { // at least one response
+	for begun := time.Now(); begun.Before(until) || len(w.times) == 0; {
 		if _, err := w.conn.Write(requests[w.next%len(requests)]); err != nil {
 			return err
 		}
 		w.next++
-		got, err := skipResponse(w.in)
-		if err != nil {
+		if err := w.response.Read(w.in); err != nil {
 			return err
 		}
 		now := time.Now()
 		if !begun.Before(from) {
 			w.times = append(w.times, now.Sub(begun))
-			if got != status {
+			if w.response.StatusCode() != status {
 				w.failed++
 			}
 		}
 		begun = now
 	}
 	return nil
-}
-
-// skipResponse reads an HTTP/1.1 response and returns its status.
-func skipResponse(in *bufio.Reader) (status int, err error) {
-	line, err := in.ReadSlice('\n')
-	if err != nil {
-		return 0, err
-	}
-	if len(line) < len("HTTP/1.1 200") {
-		return 0, fmt.Errorf("the response starts with %q", line)
-	}
-	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return 0, err
-	}
-	length := 0
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return status, err
-		}
-		if len(line) <= len("\r\n") {
-			break
-		}
-		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(": "))
-		switch {
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			if length, err = strconv.Atoi(string(value)); err != nil {
-				return status, err
-			}
-		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			return status, skipChunks(in)
-		}
-	}
-	_, err = in.Discard(length)
-	return status, err
-}
-
-func skipChunks(in *bufio.Reader) error {
-	// Transfer-Encoding may not be the last header.
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		if len(line) <= len("\r\n") {
-			break
-		}
-	}
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		size, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 32)
-		if err != nil {
-			return err
-		}
-		if _, err := in.Discard(int(size) + len("\r\n")); err != nil || size == 0 {
-			return err
-		}
-	}
 }
 
 // request returns the bytes of a request.

@@ -1,34 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 )
-
-// TestSkipResponse reads responses with a length, in chunks and without a body from one connection.
-func TestSkipResponse(t *testing.T) {
-	t.Parallel()
-	in := bufio.NewReader(strings.NewReader(
-		"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nX: y\r\n\r\n12345" +
-			"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nDate: now\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n" +
-			"HTTP/1.1 304 Not Modified\r\n\r\n" +
-			"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))
-	for _, want := range []int{200, 201, 304, 503} {
-		if got, err := skipResponse(in); got != want || err != nil {
-			t.Fatalf("%d (%v), want %d", got, err, want)
-		}
-	}
-	if _, err := skipResponse(in); err == nil {
-		t.Error("the end of the connection is a response")
-	}
-	if _, err := skipResponse(bufio.NewReader(strings.NewReader("SSH-2.0-OpenSSH\r\n\r\n"))); err == nil {
-		t.Error("another protocol is a response")
-	}
-}
 
 // TestLoad counts responses, also those with an unexpected status, and sends the requests in turn.
 func TestLoad(t *testing.T) {

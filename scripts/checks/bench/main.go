@@ -50,18 +50,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == bareCommand {
-		if err := serveBare(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
+	if len(os.Args) == 3 && os.Args[1] == bareCommand {
+		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2]))
+		os.Exit(1)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
+
+// minArticles is the smallest number of articles.
+const minArticles = 1000
 
 // maxCopied is the largest number of articles of which a copy is measured: disks may have no room for two larger ones.
 const maxCopied = 1_000_000
@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err != nil:
 	case o.minutes > 0:
-		err = soak(ctx, o, stdout)
+		err = soak(ctx, o, stdout, stderr)
 	case o.attacks:
 		err = measureAttacks(ctx, o, work, stdout, stderr)
 	default:
@@ -180,8 +180,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 func parseArticles(s string) (numbers []int, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		n, err := strconv.Atoi(part)
-		if err != nil || n < 1000 {
-			return nil, fmt.Errorf("%q is not a number of at least 1000", part)
+		if err != nil || n < minArticles {
+			return nil, fmt.Errorf("%q is not a number of at least %d", part, minArticles)
 		}
 		numbers = append(numbers, n)
 	}
@@ -189,15 +189,19 @@ func parseArticles(s string) (numbers []int, err error) {
 }
 
 // build builds the service in a directory, unless there is a binary to measure.
-func (o *options) build(ctx context.Context, dir string, stderr io.Writer) (err error) {
-	if o.before != "" {
-		if o.before, err = filepath.Abs(o.before); err != nil {
+func (o *options) build(ctx context.Context, dir string, stderr io.Writer) error {
+	for _, file := range []*string{&o.before, &o.binary} {
+		if *file == "" {
+			continue
+		}
+		path, err := filepath.Abs(*file)
+		if err != nil {
 			return err
 		}
+		*file = path
 	}
 	if o.binary != "" {
-		o.binary, err = filepath.Abs(o.binary)
-		return err
+		return nil
 	}
 	o.binary = filepath.Join(dir, "ginseng")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack,validator_novalidatefn", "-ldflags", "-s -w",
@@ -209,14 +213,28 @@ func (o *options) build(ctx context.Context, dir string, stderr io.Writer) (err 
 	return nil
 }
 
+// soak runs the soak test of internal/resilience on the built service.
+func soak(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	test := exec.CommandContext(ctx, "go", "test", "./internal/resilience", "-count=1", "-v", "-timeout=0", "-run=^TestSoak$",
+		"-args", "-soak="+o.minutes.String(), "-binary="+o.binary, "-database="+o.database)
+	test.Stdout, test.Stderr = stdout, stderr
+	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the processes that go test starts
+	test.Cancel = func() error { return syscall.Kill(-test.Process.Pid, syscall.SIGTERM) }
+	return test.Run()
+}
+
 // bench measures all rows and prints the report.
 func bench(ctx context.Context, o options, work string, stdout, stderr io.Writer) error {
 	peer, err := findPeer(ctx)
 	if err != nil {
 		return err
 	}
-	servers, stop, err := startServers(ctx, o, work, stderr)
-	defer stop()
+	servers, err := startServers(ctx, o, work, stderr)
+	defer func() {
+		for _, s := range servers {
+			s.stop()
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -224,7 +242,7 @@ func bench(ctx context.Context, o options, work string, stdout, stderr io.Writer
 		servers = append(servers, peer.server())
 	}
 	report := newReport(o, servers)
-	if err := measureRows(ctx, o, work, servers, report, stderr); err != nil {
+	if err := report.measure(ctx, o, work, stderr); err != nil {
 		return err
 	}
 	report.print(stdout)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/prometheus/procfs"
 )
 
 // report has the results of a run.
@@ -35,42 +36,54 @@ const (
 )
 
 func newReport(o options, servers []server) *report {
-	text, _ := os.ReadFile("/proc/loadavg") // empty if there is none
-	load, _, _ := strings.Cut(string(text), " ")
 	client := "the client of bench"
 	if o.wrk {
 		client = "wrk"
 	}
+	processor, load := "unknown processor", 0.0
+	if proc, err := procfs.NewDefaultFS(); err == nil {
+		if processors, err := proc.CPUInfo(); err == nil && len(processors) > 0 {
+			processor = processors[0].ModelName
+		}
+		if average, err := proc.LoadAvg(); err == nil {
+			load = average.Load1
+		}
+	}
 	return &report{
-		Machine: fmt.Sprintf("%s, %d processors, %s/%s, %s", cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
-		Run: fmt.Sprintf("%s; %d connections of %s, %d rounds of %g s; load average before: %s", time.Now().Format("2 January 2006"),
+		Machine: fmt.Sprintf("%s, %d processors, %s/%s, %s", processor, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
+		Run: fmt.Sprintf("%s; %d connections of %s, %d rounds of %g s; load average before: %.2f", time.Now().Format("2 January 2006"),
 			connections, client, rounds, o.seconds.Seconds()/rounds, load),
 		Servers: servers,
 	}
 }
 
+// names returns the names of the servers and of the bare handler.
+func (r *report) names() (names []string) {
+	for _, s := range r.Servers {
+		names = append(names, s.Name)
+	}
+	return append(names, bareName)
+}
+
 // print writes the servers and the table as Markdown.
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s. %s.\n\n", r.Machine, r.Run)
-	names := make([]string, len(r.Servers), len(r.Servers)+1)
-	for i, s := range r.Servers {
-		names[i] = s.Name
+	for _, s := range r.Servers {
 		fmt.Fprintf(out, "- %s: %s, %s articles", s.Name, s.Version, thousands(s.Articles))
 		if s.Size > 0 {
 			fmt.Fprintf(out, ", %s MiB (%s bytes per article), starts in %s ms", mebibytes(s.Size), thousands(int(s.Size)/s.Articles), milliseconds(s.StartUp))
 		}
 		fmt.Fprintln(out)
 	}
-	names = append(names, bareName)
+	names := r.names()
 	fmt.Fprintf(out, "\nCPU, p99 and peak memory: %s.\n\n", strings.Join(names, " / "))
 	names[0] += " req/s"
-	head := append(append([]string{"work"}, names...), "CPU µs per request", "p99 ms", "peak MiB")
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', tabwriter.Debug)
-	write := func(cells []string) { fmt.Fprintln(table, "| "+strings.Join(cells, "\t ")+"\t") }
-	write(head)
-	write(append([]string{":--"}, slices.Repeat([]string{"--:"}, len(head)-1)...))
+	write := func(cells ...string) { fmt.Fprintln(table, "| "+strings.Join(cells, "\t ")+"\t") }
+	write(slices.Concat([]string{"work"}, names, []string{"CPU µs per request", "p99 ms", "peak MiB"})...)
+	write(append([]string{":--"}, slices.Repeat([]string{"--:"}, len(names)+3)...)...)
 	for _, l := range r.Rows {
-		write(l.cells())
+		write(l.cells()...)
 	}
 	table.Flush()
 }
@@ -78,29 +91,20 @@ func (r *report) print(out io.Writer) {
 // cells returns the rates, each with the ratio of the first one to it, and the other figures of all servers.
 func (l line) cells() []string {
 	cells := []string{l.Name}
+	var cpu, p99, peak []string
 	for i, f := range l.Figures {
 		cell := f.rate()
-		if i > 0 && f.PerSecond > 0 {
+		if f.PerSecond == 0 {
+			cells, cpu, p99, peak = append(cells, cell), append(cpu, "–"), append(p99, "–"), append(peak, "–")
+			continue
+		}
+		if i > 0 {
 			cell += fmt.Sprintf(" (%.2f×)", l.Figures[0].PerSecond/f.PerSecond)
 		}
-		cells = append(cells, cell)
+		cells, cpu = append(cells, cell), append(cpu, fmt.Sprint(f.CPU.Microseconds()))
+		p99, peak = append(p99, milliseconds(f.P99)), append(peak, mebibytes(f.Peak))
 	}
-	for _, value := range []func(figures) string{
-		func(f figures) string { return fmt.Sprint(f.CPU.Microseconds()) },
-		func(f figures) string { return milliseconds(f.P99) },
-		func(f figures) string { return mebibytes(f.Peak) },
-	} {
-		var values []string
-		for _, f := range l.Figures {
-			if f.PerSecond == 0 {
-				values = append(values, "–")
-				continue
-			}
-			values = append(values, value(f))
-		}
-		cells = append(cells, strings.Join(values, " / "))
-	}
-	return cells
+	return append(cells, strings.Join(cpu, " / "), strings.Join(p99, " / "), strings.Join(peak, " / "))
 }
 
 // rate is the number of responses per second, and that of responses with an unexpected status.

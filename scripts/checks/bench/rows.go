@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/ginseng/kit/progress"
@@ -40,15 +39,15 @@ var rows = []row{
 			return [][]byte{p.list("skipTotal=1&sort=-created,-id",
 				fmt.Sprintf("created < %q || (created = %[1]q && id < %q)", p.last.Created, p.last.ID))}
 		}},
-	{"q, a rare word", http.StatusOK, list("count=false&q=" + rareWord), theirSearch("99997")},
-	{"q, a common word", http.StatusOK, list("count=false&q=" + commonWord), theirSearch("Lorem")},
-	{"q, a common word, with count", http.StatusOK, list("q=" + commonWord), theirSearchCount("Lorem")},
-	{"q, two words", http.StatusOK, list("count=false&q=" + commonWord + "+" + secondWord), theirSearch("mongo", "Lorem")},
+	{"q, a rare word", http.StatusOK, list("count=false&q=" + rareWord), theirList("skipTotal=1", "99997")},
+	{"q, a common word", http.StatusOK, list("count=false&q=" + commonWord), theirList("skipTotal=1", "Lorem")},
+	{"q, a common word, with count", http.StatusOK, list("q=" + commonWord), theirList("", "Lorem")},
+	{"q, two words", http.StatusOK, list("count=false&q=" + commonWord + "+" + secondWord), theirList("skipTotal=1", "mongo", "Lorem")},
 	{"filter and sort", http.StatusOK,
 		func(s *service) [][]byte { return list("count=false&sort=createdAt&userId=" + s.data.Authors[0])(s) },
 		func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=created", `author="`+p.user+`"`)} }},
 	{"me", http.StatusOK,
-		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.token, "")} },
+		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.tokens[0], "")} },
 		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
 	{"create", http.StatusCreated,
 		func(s *service) [][]byte {
@@ -60,8 +59,7 @@ var rows = []row{
 		},
 		func(p *peer) [][]byte { return [][]byte{p.create()} }},
 	{"update", http.StatusOK,
-		func(s *service) [][]byte {
-			var requests [][]byte
+		func(s *service) (requests [][]byte) {
 			for i, id := range s.data.IDs {
 				requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[s.data.Writers[i]], `{"title":"A new title"}`))
 			}
@@ -73,10 +71,7 @@ var rows = []row{
 			})
 		}},
 	{"sign-in", http.StatusCreated,
-		func(s *service) [][]byte {
-			basic := base64.StdEncoding.EncodeToString([]byte("author0@example.com:" + password))
-			return [][]byte{request("POST", "/auth", "Basic "+basic, `{"access_token":"`+masterKey+`"}`)}
-		},
+		func(*service) [][]byte { return [][]byte{request("POST", "/auth", basic(0), masterKeyBody)} },
 		func(p *peer) [][]byte {
 			return [][]byte{request("POST", "/api/collections/users/auth-with-password", "",
 				fmt.Sprintf(`{"identity":%q,"password":%q}`, p.email, p.password))}
@@ -94,40 +89,25 @@ func list(query string) func(*service) [][]byte {
 	return func(*service) [][]byte { return [][]byte{request("GET", "/articles?"+query, "", "")} }
 }
 
-func theirList(query string) func(*peer) [][]byte {
-	return func(p *peer) [][]byte { return [][]byte{p.list(query+"&sort=-created", "")} }
-}
-
-// theirSearch searches title and content.
-func theirSearch(texts ...string) func(*peer) [][]byte {
-	return func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=-created", containing(texts))} }
-}
-
-func theirSearchCount(texts ...string) func(*peer) [][]byte {
-	return func(p *peer) [][]byte { return [][]byte{p.list("sort=-created", containing(texts))} }
-}
-
-func containing(texts []string) (filter string) {
-	for i, text := range texts {
-		if i > 0 {
-			filter += " && "
-		}
-		filter += fmt.Sprintf("(title ~ %q || content ~ %[1]q)", text)
+// theirList lists the newest articles with all words in title or content.
+func theirList(query string, words ...string) func(*peer) [][]byte {
+	for i, word := range words {
+		words[i] = fmt.Sprintf("(title ~ %q || content ~ %[1]q)", word)
 	}
-	return filter
+	return func(p *peer) [][]byte { return [][]byte{p.list(query+"&sort=-created", strings.Join(words, " && "))} }
 }
 
-// measureRows measures the rows that o selects and adds them to the report.
-func measureRows(ctx context.Context, o options, work string, servers []server, report *report, stderr io.Writer) error {
+// measure measures the rows that o selects.
+func (r *report) measure(ctx context.Context, o options, work string, stderr io.Writer) error {
 	selected := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !o.rows.MatchString(r.name) })
 	bar := progress.Start(stderr, "measuring", "rows", int64(len(selected)))
 	defer bar.Stop()
 	for _, row := range selected {
-		figures, err := row.measure(ctx, o, work, servers)
+		figures, err := row.measure(ctx, o, work, r.Servers)
 		if err != nil {
 			return fmt.Errorf("%s: %w", row.name, err)
 		}
-		report.Rows = append(report.Rows, line{row.name, figures})
+		r.Rows = append(r.Rows, line{row.name, figures})
 		bar.Add(1)
 	}
 	return nil
@@ -140,25 +120,22 @@ const rounds = 5
 // measure returns the figures of each server, and then those of a bare handler with the responses of the first one.
 func (r row) measure(ctx context.Context, o options, work string, servers []server) ([]figures, error) {
 	requests, _ := servers[0].requests(r)
-	bare, stop, err := startBare(ctx, servers[0], requests[0])
-	if stop != nil {
-		defer stop()
-	}
+	bare, err := startBare(ctx, servers[0], requests[0], work)
 	if err != nil {
 		return nil, err
 	}
+	defer bare.stop()
 	servers = append(slices.Clone(servers), bare)
 	measured := make([][]figures, len(servers))
 	for round := range rounds {
 		for turn := range servers {
 			i := (round + turn) % len(servers) // none is always behind the same one
-			s := servers[i]
-			if len(measured[i]) > 0 && measured[i][0].PerSecond == 0 {
+			if round > 0 && measured[i][0].PerSecond == 0 {
 				continue // it did not finish the first time
 			}
-			f, err := r.load(ctx, o, work, s)
+			f, err := r.load(ctx, o, work, servers[i])
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Name, err)
+				return nil, fmt.Errorf("%s: %w", servers[i].Name, err)
 			}
 			measured[i] = append(measured[i], f)
 		}
@@ -178,7 +155,8 @@ func (r row) load(ctx context.Context, o options, work string, s server) (f figu
 	} else {
 		f, err = load(ctx, s.addr, s.pid, requests, status, o.seconds/rounds)
 	}
-	unfinished := errors.Is(err, os.ErrDeadlineExceeded)
+	failure, ok := errors.AsType[timeout](err)
+	unfinished := ok && failure.Timeout()
 	if unfinished {
 		f, err = figures{}, nil
 	}
@@ -186,6 +164,12 @@ func (r row) load(ctx context.Context, o options, work string, s server) (f figu
 		settle(ctx, s.pid)
 	}
 	return f, err
+}
+
+// timeout is implemented by the errors of net and fasthttp.
+type timeout interface {
+	error
+	Timeout() bool
 }
 
 // settle waits until a server is idle, so that requests that were given up do not disturb the next measurement.

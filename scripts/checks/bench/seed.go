@@ -111,10 +111,10 @@ func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, er
 	}
 	set.Authors, err = s.createAuthors()
 	s.stop()
-	if err == nil {
-		err = set.load(ctx, n, stderr)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := set.load(ctx, n, stderr); err != nil {
 		return nil, err
 	}
 	bar := progress.Start(stderr, "creating indexes", "", -1)
@@ -133,19 +133,41 @@ func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, er
 }
 
 // createAuthors creates the accounts of the authors and returns their ids.
-func (s *service) createAuthors() (ids []string, err error) {
-	for i := range authors {
-		token, err := s.tokenOf(i)
-		if err != nil {
-			return nil, err
-		}
+func (s *service) createAuthors() ([]string, error) {
+	ids := make([]string, authors)
+	for i := range ids {
 		var user struct{ ID string }
-		if err := s.call("GET", "/users/me", "Bearer "+token, "", &user); err != nil {
+		account := fmt.Sprintf(`{"access_token":%q,"email":%q,"password":%q}`, masterKey, email(i), password)
+		if err := s.call("POST", "/users", "", account, &user); err != nil {
 			return nil, err
 		}
-		ids = append(ids, user.ID)
+		ids[i] = user.ID
 	}
 	return ids, nil
+}
+
+// email returns the email address of an author.
+func email(author int) string { return fmt.Sprintf("author%d@example.com", author) }
+
+// basic returns the credentials of an author.
+func basic(author int) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(email(author)+":"+password))
+}
+
+// masterKeyBody is the body of a sign-in.
+const masterKeyBody = `{"access_token":"` + masterKey + `"}`
+
+// signIn gets new tokens for the authors.
+func (s *service) signIn() error {
+	s.tokens = make([]string, authors)
+	for i := range s.tokens {
+		var session struct{ Token string }
+		if err := s.call("POST", "/auth", basic(i), masterKeyBody, &session); err != nil {
+			return err
+		}
+		s.tokens[i] = session.Token
+	}
+	return nil
 }
 
 // load stores n articles, created a millisecond apart until now.
@@ -201,23 +223,4 @@ func (s *service) prepare(ctx context.Context) error {
 		s.cursor = page.Next
 	}
 	return ctx.Err()
-}
-
-// tokenOf signs in an author and creates the account if it is missing.
-func (s *service) tokenOf(author int) (string, error) {
-	email := fmt.Sprintf("author%d@example.com", author)
-	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(email+":"+password))
-	var result struct{ Token string }
-	signIn := func() error {
-		return s.call("POST", "/auth", basic, `{"access_token":"`+masterKey+`"}`, &result)
-	}
-	if err := signIn(); err == nil {
-		return result.Token, nil
-	}
-	account := fmt.Sprintf(`{"access_token":%q,"email":%q,"password":%q}`, masterKey, email, password)
-	err := s.call("POST", "/users", "", account, &struct{}{})
-	if err == nil {
-		err = signIn()
-	}
-	return result.Token, err
 }

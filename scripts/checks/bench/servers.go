@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"debug/buildinfo"
-	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -21,24 +22,17 @@ type server struct {
 	addr     string
 	pid      int
 	requests func(row) (requests [][]byte, status int)
+	stop     func()
 }
 
 // startServers creates the databases that are missing and starts the service on each: the first is the one that others are
-// compared to. stop ends those that were started, whatever the error.
-func startServers(ctx context.Context, o options, work string, stderr io.Writer) (servers []server, stop func(), err error) {
-	var running []*service
-	stop = func() {
-		for _, s := range running {
-			s.stop()
+// compared to. It returns those that it started, whatever the error.
+func startServers(ctx context.Context, o options, work string, stderr io.Writer) (servers []server, err error) {
+	start := func(name, binary string, articles int) (err error) {
+		s := server{Name: name, Version: version(binary, "example.com/ginseng"), Articles: articles}
+		if err = s.start(ctx, o, binary, work, stderr); err == nil {
+			servers = append(servers, s)
 		}
-	}
-	start := func(name, binary string, articles int) error {
-		server, s, err := startSeeded(ctx, o, binary, articles, work, stderr)
-		if s != nil {
-			running = append(running, s)
-		}
-		server.Name = name
-		servers = append(servers, server)
 		return err
 	}
 	for i, articles := range o.articles {
@@ -50,45 +44,67 @@ func startServers(ctx context.Context, o options, work string, stderr io.Writer)
 			err = start("before", o.before, articles)
 		}
 		if err != nil {
-			return servers, stop, err
+			break
 		}
 	}
-	return servers, stop, nil
+	return servers, err
 }
 
-// startSeeded starts a binary on a database with some articles. The service is not nil if it was started, whatever the
-// error.
-func startSeeded(ctx context.Context, o options, binary string, articles int, work string, stderr io.Writer) (server, *service, error) {
-	r := server{Articles: articles, Version: version(binary, "example.com/ginseng")}
-	set, err := seed(ctx, o, articles, stderr)
+// start starts a binary on a database, or a copy of it.
+func (s *server) start(ctx context.Context, o options, binary, work string, stderr io.Writer) error {
+	set, err := seed(ctx, o, s.Articles, stderr)
 	if err != nil {
-		return r, nil, err
+		return err
 	}
 	database := set.file
-	if articles <= maxCopied {
-		dir, err := os.MkdirTemp(work, "")
-		if err != nil {
-			return r, nil, err
-		}
-		database = filepath.Join(dir, filepath.Base(set.file))
+	if s.Articles <= maxCopied {
+		database = filepath.Join(work, s.Name+".db")
 		if err := copyFile(database, set.file); err != nil {
-			return r, nil, err
+			return err
 		}
 	}
-	if r.StartUp, err = startUp(ctx, binary, database); err != nil {
-		return r, nil, err
+	if s.StartUp, err = startUp(ctx, binary, database); err != nil {
+		return err
 	}
-	if info, err := os.Stat(database); err == nil {
-		r.Size = info.Size()
-	}
-	s, err := startService(ctx, binary, database)
+	info, err := os.Stat(database)
 	if err != nil {
-		return r, nil, err
+		return err
 	}
-	s.data = set
-	r.addr, r.pid = s.addr, s.pid()
-	r.requests = func(row row) ([][]byte, int) { return row.ours(s), row.status }
-	return r, s, s.prepare(ctx)
+	running, err := startService(ctx, binary, database)
+	if err != nil {
+		return err
+	}
+	running.data = set
+	s.Size, s.addr, s.pid, s.stop = info.Size(), running.addr, running.Pid(), running.stop
+	s.requests = func(row row) ([][]byte, int) { return row.ours(running), row.status }
+	if err := running.prepare(ctx); err != nil {
+		running.stop()
+		return err
+	}
+	return nil
+}
+
+// startUps is the number of measured starts.
+const startUps = 5
+
+// startUp returns the median time from the start of the process to the first response.
+func startUp(ctx context.Context, binary, database string) (time.Duration, error) {
+	var took []time.Duration
+	for range startUps {
+		begun := time.Now()
+		s, err := startService(ctx, binary, database)
+		if err != nil {
+			return 0, err
+		}
+		_, _, err = send(s.addr, request("GET", "/readyz", "", ""))
+		took = append(took, time.Since(begun))
+		s.stop()
+		if err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(took)
+	return took[startUps/2], nil
 }
 
 // version returns the version of a module in a Go binary.
@@ -106,26 +122,8 @@ func version(binary, module string) string {
 }
 
 func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
+	if out, err := exec.Command("cp", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("cp: %w: %s", err, out)
 	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
-// cpuModel returns the name of the processor.
-func cpuModel() string {
-	text, _ := os.ReadFile("/proc/cpuinfo") // empty if there is none
-	for line := range strings.Lines(string(text)) {
-		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown processor"
+	return nil
 }

@@ -47,7 +47,7 @@ func loadWrk(ctx context.Context, work, addr string, pid int, requests [][]byte,
 		return f, fmt.Errorf("wrk: %w", err)
 	}
 	used = cpuTime(pid) - used
-	_, f.Peak = memory(pid)
+	f.Peak = peakMemory(pid)
 	lines := strings.Split(string(out), "\n")
 	var n, took, p50, p99 int64 // µs
 	if _, err := fmt.Sscan(lines[len(lines)-1], &n, &took, &p50, &p99, &f.Failed); err != nil {

@@ -1,4 +1,4 @@
-package resilience
+package resilience_test
 
 import (
 	"context"
