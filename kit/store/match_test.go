@@ -43,7 +43,7 @@ func TestFindsIsTheIndex(t *testing.T) {
 // matches reports whether a query finds a text, by the text itself.
 func matches(text, query string) bool {
 	prefixes := QueryWords(query)
-	return len(prefixes) > 0 && MissingWord(text, prefixes) < 0
+	return len(prefixes) > 0 && MissingWord([]byte(text), prefixes) < 0
 }
 
 // TestWordsBound checks that the words beyond the bound are found neither by an index nor in the text.
@@ -82,7 +82,7 @@ func BenchmarkMissingWord(b *testing.B) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9)
 	b.ReportAllocs()
 	for b.Loop() {
-		MissingWord(text, []string{"lazier"})
+		MissingWord([]byte(text), []string{"lazier"})
 	}
 }
 

@@ -219,12 +219,15 @@ func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
 // MissingWord returns the index of the first prefix that begins none of the Words of a text, or -1. The prefixes are
 // those of QueryWords.
-func MissingWord(text string, prefixes []string) int {
-	folded := fold(text)
+func MissingWord(text []byte, prefixes []string) int {
+	if len(text) < 2*MaxWords && isASCII(text) { // a word and a space have at least two bytes
+		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, true) })
+	}
+	folded := fold(string(text))
 	end := -1 // of the Words; unknown
 	for i, prefix := range prefixes {
 		at := wordAt(folded, prefix)
-		if at >= 2*MaxWords && end < 0 { // a word and a space have at least two bytes
+		if at >= 2*MaxWords && end < 0 {
 			_, end = indexed(folded)
 		}
 		if at < 0 || end >= 0 && at >= end {
@@ -237,28 +240,36 @@ func MissingWord(text string, prefixes []string) int {
 // MissingText returns the index of the first prefix that is nowhere in a text, not even within a word, or -1. It is
 // faster than MissingWord if the text is ASCII.
 func MissingText(text []byte, prefixes []string) int {
-	for _, c := range text {
-		if c >= utf8.RuneSelf {
-			folded := fold(string(text))
-			return slices.IndexFunc(prefixes, func(prefix string) bool { return !strings.Contains(folded, prefix) })
-		}
+	if isASCII(text) {
+		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, false) })
 	}
-	return slices.IndexFunc(prefixes, func(prefix string) bool {
-		return !containsFold(text, prefix, prefix[0]) && !containsFold(text, prefix, byte(unicode.ToUpper(rune(prefix[0]))))
-	})
+	folded := fold(string(text))
+	return slices.IndexFunc(prefixes, func(prefix string) bool { return !strings.Contains(folded, prefix) })
 }
 
-// containsFold reports whether an ASCII text contains prefix, in any case except that of the first character.
-func containsFold(text []byte, prefix string, first byte) bool {
-	for {
-		at := bytes.IndexByte(text, first)
-		if at < 0 || at+len(prefix) > len(text) {
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
+}
+
+// containsFold reports whether an ASCII text contains prefix in any case, anywhere or at the start of a word.
+func containsFold(text []byte, prefix string, atWord bool) bool {
+	lower := prefix[0]
+	upper := byte(unicode.ToUpper(rune(lower)))
+	return containsCase(text, prefix, lower, atWord) || containsCase(text, prefix, upper, atWord)
+}
+
+// containsCase is containsFold for one case of the first character.
+func containsCase(text []byte, prefix string, first byte, atWord bool) bool {
+	for start := 0; ; {
+		at := bytes.IndexByte(text[start:], first)
+		if at < 0 || start+at+len(prefix) > len(text) {
 			return false
 		}
-		if bytes.EqualFold(text[at:at+len(prefix)], []byte(prefix)) {
+		at += start
+		if (!atWord || at == 0 || asciiFold[text[at-1]] == ' ') && bytes.EqualFold(text[at:at+len(prefix)], []byte(prefix)) {
 			return true
 		}
-		text = text[at+1:]
+		start = at + 1
 	}
 }
 

@@ -29,6 +29,9 @@ type searchPlan struct {
 	maxScans  int64            // before errTooManyScans; 0 is no bound
 	documents int64            // in the collection
 	common    int64            // if all words are common: the least number of documents of each; otherwise 0
+
+	decoder jsontext.Decoder // of a scanned document
+	text    []byte           // that is searched in it
 }
 
 // Measured costs: scanning a document for words takes as long as looking up 8 documents of a word, or looking up, fetching
@@ -286,7 +289,11 @@ func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 		missing = store.MissingText(doc, p.scan) // most documents need no more
 	}
 	if missing < 0 {
-		missing = store.MissingWord(c.searchedText(doc), p.scan)
+		p.text = p.text[:0]
+		for _, path := range c.spec.Search {
+			p.text = append(p.appendText(doc, path), ' ')
+		}
+		missing = store.MissingWord(p.text, p.scan)
 	}
 	if missing > 0 {
 		p.scan[missing-1], p.scan[missing] = p.scan[missing], p.scan[missing-1]
@@ -294,39 +301,32 @@ func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 	return missing < 0, nil
 }
 
-// searchedText returns the texts of the searched fields, separated by spaces.
-func (c *collection) searchedText(doc []byte) string {
-	var texts []string
-	for _, path := range c.spec.Search {
-		if text := textOf(doc, path); text != "" {
-			texts = append(texts, text)
-		}
+// appendText returns p.text with the string at the path of a JSON object, if there is one.
+func (p *searchPlan) appendText(object []byte, path string) []byte {
+	for name := range strings.SplitSeq(path, ".") {
+		object = p.member(object, name)
 	}
-	return strings.Join(texts, " ")
+	text, err := jsontext.AppendUnquote(p.text, object)
+	if err != nil { // no string
+		return p.text
+	}
+	return text
 }
 
-// textOf returns a string of a JSON object, "" if there is none at the path.
-func textOf(object []byte, path string) string {
-	name, rest, nested := strings.Cut(path, ".")
-	in := jsontext.NewDecoder(bytes.NewBuffer(object), trusted)
-	if start, err := in.ReadToken(); err != nil || start.Kind() != '{' {
-		return ""
+// member returns the value of a JSON object's member, nil if there is none.
+func (p *searchPlan) member(object []byte, name string) []byte {
+	p.decoder.Reset(bytes.NewBuffer(object), trusted)
+	if start, err := p.decoder.ReadToken(); err != nil || start.Kind() != '{' {
+		return nil
 	}
-	for in.PeekKind() == '"' {
-		if field, _ := in.ReadToken(); field.String() != name {
-			if in.SkipValue() != nil {
-				return ""
-			}
-			continue
+	for p.decoder.PeekKind() == '"' {
+		field, _ := p.decoder.ReadValue()
+		found := string(field[1:len(field)-1]) == name
+		if value, err := p.decoder.ReadValue(); found || err != nil {
+			return value
 		}
-		value, _ := in.ReadValue()
-		if nested {
-			return textOf(value, rest)
-		}
-		text, _ := jsontext.AppendUnquote(nil, value) // nil for null
-		return string(text)
 	}
-	return ""
+	return nil
 }
 
 // required returns a search that every document of the filter must match, if there is one.
