@@ -2,43 +2,32 @@ package providers
 
 import (
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-)
 
-// googleScopes are the full names of the scopes that have a short one.
-var googleScopes = map[string]string{
-	"email":   "https://www.googleapis.com/auth/userinfo.email",
-	"profile": "https://www.googleapis.com/auth/userinfo.profile",
-}
+	"github.com/go-jose/go-jose/v4"
+)
 
 // Google is a fake of Google's OpenID provider. All paths are below its issuer. It follows these pages of
 // developers.google.com:
 //
 //   - identity/openid-connect/openid-connect: discovery, the authorization, the exchange, the claims of an ID token,
 //     userinfo
-//   - identity/protocols/oauth2/web-server and …/native-app: PKCE with S256 and plain, installed clients without a secret,
-//     the errors of the authorization and of the exchange
+//   - identity/protocols/oauth2/web-server and …/native-app: PKCE, installed clients without a secret, the errors of the
+//     authorization and of the exchange
 //   - identity/protocols/OAuth2UserAgent#validate-access-token: tokeninfo, whose values are all strings
-//
-// The error descriptions are from user reports; the pages list only the codes.
 type Google struct {
 	*provider
-	keys   *keyring
 	issuer string
+	made   int               // number of keys so far
+	keys   []jose.JSONWebKey // published; the last one signs
 }
 
 // NewGoogle returns a Google with one app and no user. Call SetIssuer before use.
 func NewGoogle(app App, now func() time.Time) *Google {
-	g := &Google{provider: newProvider(app, now), keys: &keyring{}}
-	g.prefix, g.ttl, g.scopes = "ya29.", 3599*time.Second, []string{"openid", "email", "profile"}
-	dialog{
-		provider: g.provider, name: "Google", methods: []string{methodPlain, methodS256}, strict: true,
-		denial: url.Values{"error": {"access_denied"}},
-	}.mount("/o/oauth2/v2/auth")
+	g := &Google{provider: newProvider(app, now, "ya29.", "openid", "email", "profile")}
+	g.mountDialog("/o/oauth2/v2/auth", "Google", "")
 	g.mux.HandleFunc("GET /.well-known/openid-configuration", g.discovery)
 	g.mux.HandleFunc("GET /oauth2/v3/certs", g.certs)
 	g.mux.HandleFunc("POST /token", g.exchange)
@@ -54,26 +43,15 @@ func (g *Google) SetIssuer(address string) {
 	g.issuer = address
 }
 
-// Issuer returns the address that was set with SetIssuer. It panics if there is none.
-func (g *Google) Issuer() string {
+func (g *Google) issuedBy() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.issuer == "" {
-		panic("providers: Google has no issuer; call SetIssuer")
-	}
 	return g.issuer
 }
 
-// RotateKey replaces the signing key. Tokens signed with old keys stay valid.
-func (g *Google) RotateKey() { g.keys.rotate() }
-
-// DropOldKeys removes all keys but the newest from the JWKS.
-func (g *Google) DropOldKeys() { g.keys.drop() }
-
 // discovery writes the discovery document (OpenID Connect Discovery 1.0, 4.2).
 func (g *Google) discovery(w http.ResponseWriter, _ *http.Request) {
-	issuer := g.Issuer()
-	w.Header().Set("Cache-Control", "public, max-age=3600")
+	issuer := g.issuedBy()
 	writeJSON(w, http.StatusOK, object{
 		"issuer":                                issuer,
 		"authorization_endpoint":                issuer + "/o/oauth2/v2/auth",
@@ -83,134 +61,60 @@ func (g *Google) discovery(w http.ResponseWriter, _ *http.Request) {
 		"response_types_supported":              []string{"code"},
 		"subject_types_supported":               []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"RS256"},
-		"scopes_supported":                      []string{"openid", "email", "profile"},
-		"token_endpoint_auth_methods_supported": []string{"client_secret_post", "client_secret_basic"},
-		"claims_supported":                      []string{"aud", "email", "email_verified", "exp", "iat", "iss", "name", "picture", "sub"},
-		"code_challenge_methods_supported":      []string{"plain", "S256"},
-		"grant_types_supported":                 []string{"authorization_code"},
+		"code_challenge_methods_supported":      []string{"S256"},
 	})
 }
 
-// certs writes the public keys.
-func (g *Google) certs(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Cache-Control", "public, max-age=3600")
-	writeJSON(w, http.StatusOK, g.keys.public())
-}
-
-// exchangeError is the error of a failed exchange (RFC 6749 5.2).
-type exchangeError struct {
-	Code        string `json:"error"`
-	Description string `json:"error_description"`
-}
-
-// exchange exchanges a code for an access token and, with the scope openid, an ID token.
+// exchange exchanges a code for an access token and, with the scope openid, an ID token. An installed client has no secret.
 func (g *Google) exchange(w http.ResponseWriter, r *http.Request) {
-	id, failure := g.client(r)
-	if failure.Code == "invalid_client" {
-		writeJSON(w, http.StatusUnauthorized, failure)
+	fail := func(status int, code, description string) {
+		writeJSON(w, status, object{"error": code, "error_description": description})
+	}
+	id := r.PostFormValue("client_id")
+	switch {
+	case !g.knows(id) || id == g.app.ID && r.PostFormValue("client_secret") != g.app.Secret:
+		fail(http.StatusUnauthorized, "invalid_client", "Unauthorized")
+		return
+	case r.PostFormValue("grant_type") != "authorization_code":
+		fail(http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type")
+		return
+	case r.PostFormValue("redirect_uri") == "":
+		fail(http.StatusBadRequest, "invalid_request", "Missing parameter: redirect_uri")
 		return
 	}
-	redirectURI := r.PostFormValue("redirect_uri")
-	switch {
-	case failure.Code != "":
-	case r.PostFormValue("grant_type") != "authorization_code":
-		failure = exchangeError{"unsupported_grant_type", "Invalid grant_type: " + r.PostFormValue("grant_type")}
-	case redirectURI == "":
-		failure = exchangeError{"invalid_request", "Missing parameter: redirect_uri"}
-	default:
-		granted, err := g.redeem(id, r.PostFormValue("code"), redirectURI, r.PostFormValue("code_verifier"))
-		u, known := g.user(granted.userID)
-		if err == nil && known {
-			writeJSON(w, http.StatusOK, g.granted(granted, u))
-			return
-		}
-		failure = exchangeFailure(err)
-	}
-	writeJSON(w, http.StatusBadRequest, failure)
-}
-
-// client authenticates the client of an exchange, by header or body. An installed client has no secret.
-func (g *Google) client(r *http.Request) (string, exchangeError) {
-	id, secret, basic := r.BasicAuth()
-	if !basic {
-		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
-	}
-	switch {
-	case !g.knows(id):
-		return "", exchangeError{"invalid_client", "The OAuth client was not found."}
-	case id == g.app.ID && secret == "":
-		return "", exchangeError{"invalid_request", "client_secret is missing."}
-	case id == g.app.ID && !same(secret, g.app.Secret):
-		return "", exchangeError{"invalid_client", "Unauthorized"}
-	}
-	return id, exchangeError{}
-}
-
-// exchangeFailure returns the error that Google responds with.
-func exchangeFailure(err error) exchangeError {
+	t, u, err := g.redeem(id, r)
 	switch err {
+	case nil:
+		o := object{"access_token": t.value, "expires_in": 3599, "scope": strings.Join(t.scopes, " "), "token_type": "Bearer"}
+		if t.may("openid") {
+			o["id_token"] = g.sign(g.claims(t, u), nil)
+		}
+		writeJSON(w, http.StatusOK, o)
 	case errRedirect:
-		return exchangeError{"redirect_uri_mismatch", "Bad Request"}
-	case errMissingVerifier:
-		return exchangeError{"invalid_grant", "Missing code verifier."}
-	case errWrongVerifier:
-		return exchangeError{"invalid_grant", "Invalid code verifier."}
-	case errNeedlessVerifier:
-		return exchangeError{"invalid_grant", "code_verifier or verifier is not needed."}
-	case errUnknownCode:
-		return exchangeError{"invalid_grant", "Malformed auth code."}
+		fail(http.StatusBadRequest, "redirect_uri_mismatch", "Bad Request")
+	default:
+		fail(http.StatusBadRequest, "invalid_grant", err.Error())
 	}
-	return exchangeError{"invalid_grant", "Bad Request"}
-}
-
-// granted returns the response to a successful exchange.
-func (g *Google) granted(granted grant, u User) object {
-	t := g.issue(granted.clientID, u.ID, granted.scopes)
-	o := object{"access_token": t.value, "expires_in": int(g.ttl.Seconds()), "scope": full(t.scopes), "token_type": "Bearer"}
-	if t.may("openid") {
-		changes := []Change{Claim("aud", t.clientID), Claim("azp", t.clientID), Claim("at_hash", accessTokenHash(t.value))}
-		if granted.nonce != "" {
-			changes = append(changes, Claim("nonce", granted.nonce))
-		}
-		o["id_token"] = g.sign(g.claims(t, u), changes)
-	}
-	return o
-}
-
-// full returns scopes with their full names, as in responses of Google.
-func full(scopes []string) string {
-	names := make([]string, len(scopes))
-	for i, scope := range scopes {
-		names[i] = scope
-		if name, ok := googleScopes[scope]; ok {
-			names[i] = name
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, " ")
 }
 
 // tokenInfo writes the user and the client of an access token.
 func (g *Google) tokenInfo(w http.ResponseWriter, r *http.Request) {
-	t, u, ok := g.live(r.FormValue("access_token"))
+	t, u, ok := g.token(r.FormValue("access_token"))
 	if !ok {
 		writeJSON(w, http.StatusBadRequest, object{"error": "invalid_token", "error_description": "Invalid Value"})
 		return
 	}
-	o := object{
-		"azp": t.clientID, "aud": t.clientID, "sub": u.ID, "scope": full(t.scopes), "access_type": "online",
-		"exp":        strconv.FormatInt(t.expires.Unix(), 10),
-		"expires_in": strconv.Itoa(int(t.expires.Sub(g.now()).Seconds())),
-	}
-	if t.may("email", googleScopes["email"]) && !u.NoEmail {
-		o["email"], o["email_verified"] = u.Email, strconv.FormatBool(u.EmailVerified)
+	o := profile(t, u)
+	o["azp"], o["aud"], o["scope"], o["expires_in"] = t.clientID, t.clientID, strings.Join(t.scopes, " "), "3599"
+	if verified, ok := o["email_verified"].(bool); ok {
+		o["email_verified"] = strconv.FormatBool(verified)
 	}
 	writeJSON(w, http.StatusOK, o)
 }
 
 // userInfo writes the user of an access token (OpenID Connect Core 1.0, 5.3).
 func (g *Google) userInfo(w http.ResponseWriter, r *http.Request) {
-	t, u, ok := g.live(bearer(r))
+	t, u, ok := g.token(bearer(r))
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="https://accounts.google.com/", error="invalid_token"`)
 		writeJSON(w, http.StatusUnauthorized, object{"error": "invalid_request", "error_description": "Invalid Credentials"})
@@ -222,15 +126,14 @@ func (g *Google) userInfo(w http.ResponseWriter, r *http.Request) {
 // profile returns the claims about a user that the scopes allow (OpenID Connect Core 1.0, 5.4).
 func profile(t accessToken, u User) object {
 	o := object{"sub": u.ID}
-	if t.may("email", googleScopes["email"]) && !u.NoEmail {
+	if t.may("email") && !u.NoEmail {
 		o["email"], o["email_verified"] = u.Email, u.EmailVerified
 	}
-	if t.may("profile", googleScopes["profile"]) {
-		for name, value := range map[string]string{"name": u.Name, "picture": u.Picture} {
-			if value != "" {
-				o[name] = value
-			}
-		}
+	if t.may("profile") && u.Name != "" {
+		o["name"] = u.Name
+	}
+	if t.may("profile") && u.Picture != "" {
+		o["picture"] = u.Picture
 	}
 	return o
 }

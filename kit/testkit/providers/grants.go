@@ -3,7 +3,6 @@ package providers
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -16,54 +15,29 @@ import (
 // codeTTL is the lifetime of an authorization code: ten minutes at GitHub, the maximum of RFC 6749 4.1.2.
 const codeTTL = 10 * time.Minute
 
-// The code challenge methods (RFC 7636 4.2).
-const (
-	methodS256  = "S256"
-	methodPlain = "plain"
-)
-
 // The reasons why a code is not exchanged.
 var (
-	errUnknownCode      = errors.New("unknown code")
-	errUsedCode         = errors.New("used code")
-	errExpiredCode      = errors.New("expired code")
-	errRedirect         = errors.New("another redirect_uri")
-	errMissingVerifier  = errors.New("code_verifier missing")
-	errWrongVerifier    = errors.New("code_verifier wrong")
-	errNeedlessVerifier = errors.New("code_verifier without code_challenge")
+	errCode     = errors.New("unknown, used or expired code")
+	errRedirect = errors.New("another redirect_uri")
+	errVerifier = errors.New("code_verifier is missing, wrong, or not expected")
 )
 
 // verifierForm is the format of a code_verifier (RFC 7636 4.1).
 var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// challengeForm is the format of a code_challenge (RFC 7636 4.2): with S256, 32 bytes in base64url.
-var challengeForm = map[string]*regexp.Regexp{
-	methodS256:  regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`),
-	methodPlain: verifierForm,
-}
-
-// authorization is what a client requests.
-type authorization struct {
-	clientID, redirectURI string
-	scopes                []string
-	challenge, method     string
-	nonce                 string
-}
-
 // grant is what a code is exchanged for.
 type grant struct {
-	authorization
-	userID  string
-	expires time.Time
-	used    bool
+	clientID, redirectURI string
+	scopes                []string
+	challenge             string // S256; "" without PKCE
+	userID                string
+	expires               time.Time
 }
 
 // accessToken is an issued access token.
 type accessToken struct {
-	value            string
-	clientID, userID string
-	scopes           []string
-	issued, expires  time.Time // expires is zero if the token does not expire
+	value, clientID, userID string
+	scopes                  []string
 }
 
 // may reports whether the token has one of the scopes.
@@ -80,58 +54,40 @@ func Challenge(verifier string) string {
 // Code returns an authorization code for the app, with the scopes of a sign-in, bound to the redirectURI, and to an S256
 // challenge unless that is empty.
 func (p *provider) Code(userID, redirectURI, challenge string) string {
-	return p.code(userID, authorization{
-		clientID: p.app.ID, redirectURI: redirectURI, scopes: p.scopes, challenge: challenge, method: methodS256,
-	})
+	return p.code(grant{clientID: p.app.ID, redirectURI: redirectURI, scopes: p.scopes, challenge: challenge, userID: userID})
 }
 
-func (p *provider) code(userID string, a authorization) string {
+func (p *provider) code(g grant) string {
 	code := rand.Text()
+	g.expires = p.now().Add(codeTTL)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.codes[code] = &grant{authorization: a, userID: userID, expires: p.now().Add(codeTTL)}
+	p.codes[code] = g
 	return code
 }
 
-// redeem exchanges a code for its grant. The code is used up also if the exchange fails. An empty redirectURI is not
-// compared.
-func (p *provider) redeem(clientID, code, redirectURI, verifier string) (grant, error) {
+// redeem exchanges the code of a request for an access token of its user. A code of the client is used up also if the
+// exchange fails. An empty redirect_uri is not compared.
+func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, error) {
+	code, redirectURI, verifier := r.FormValue("code"), r.FormValue("redirect_uri"), r.FormValue("code_verifier")
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	g := p.codes[code]
-	switch {
-	case g == nil || g.clientID != clientID:
-		return grant{}, errUnknownCode
-	case g.used:
-		return grant{}, errUsedCode
+	g, ok := p.codes[code]
+	ok = ok && g.clientID == clientID
+	if ok {
+		delete(p.codes, code)
 	}
-	g.used = true
+	p.mu.Unlock()
+	u, known := p.user(g.userID)
 	switch {
-	case !p.now().Before(g.expires):
-		return grant{}, errExpiredCode
+	case !ok || !known || !p.now().Before(g.expires):
+		return accessToken{}, User{}, errCode
 	case redirectURI != "" && redirectURI != g.redirectURI:
-		return grant{}, errRedirect
+		return accessToken{}, User{}, errRedirect
+	case g.challenge == "" && verifier != "",
+		g.challenge != "" && (!verifierForm.MatchString(verifier) || Challenge(verifier) != g.challenge):
+		return accessToken{}, User{}, errVerifier
 	}
-	return *g, g.verify(verifier)
-}
-
-// verify compares a code_verifier with the challenge (RFC 7636 4.6).
-func (g *grant) verify(verifier string) error {
-	derived := verifier
-	if g.method == methodS256 {
-		derived = Challenge(verifier)
-	}
-	switch {
-	case g.challenge == "" && verifier == "":
-		return nil
-	case g.challenge == "":
-		return errNeedlessVerifier
-	case verifier == "":
-		return errMissingVerifier
-	case !verifierForm.MatchString(verifier) || derived != g.challenge:
-		return errWrongVerifier
-	}
-	return nil
+	return p.issue(clientID, u.ID, g.scopes), u, nil
 }
 
 // Token returns an access token of a user for the app, with the scopes of a sign-in by default.
@@ -152,15 +108,9 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	return p.issue(clientID, userID, scopes).value
 }
 
-// issue creates an access token with exactly these scopes.
+// issue creates an access token with exactly these scopes, as long as GitHub's.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
-	t := accessToken{
-		value:    p.prefix + rand.Text() + rand.Text()[:10], // as long as GitHub's
-		clientID: clientID, userID: userID, scopes: scopes, issued: p.now(),
-	}
-	if p.ttl > 0 {
-		t.expires = t.issued.Add(p.ttl)
-	}
+	t := accessToken{p.prefix + rand.Text() + rand.Text()[:10], clientID, userID, scopes}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens[t.value] = t
@@ -171,43 +121,28 @@ func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 func (p *provider) Expire(token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t, ok := p.tokens[token]; ok {
-		t.expires = p.now()
-		p.tokens[token] = t
-	}
+	delete(p.tokens, token)
 }
 
-// token returns an access token, also an expired one.
-func (p *provider) token(value string) (accessToken, bool) {
+// token returns an access token that has not expired, and its user.
+func (p *provider) token(value string) (accessToken, User, bool) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	t, ok := p.tokens[value]
-	return t, ok
-}
-
-// expired reports whether a token has expired.
-func (p *provider) expired(t accessToken) bool {
-	return !t.expires.IsZero() && !p.now().Before(t.expires)
-}
-
-// live returns an access token that has not expired, and its user.
-func (p *provider) live(value string) (accessToken, User, bool) {
-	t, ok := p.token(value)
-	if !ok || p.expired(t) {
+	p.mu.Unlock()
+	if !ok {
 		return accessToken{}, User{}, false
 	}
 	u, ok := p.user(t.userID)
 	return t, u, ok
 }
 
-// bearer returns the token of the Authorization header. GitHub also accepts the scheme token.
+// bearer returns the token of the Authorization header.
 func bearer(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "token") {
-		return token
-	}
-	return ""
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return token
 }
 
-// same compares secrets.
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+// knows reports whether a client ID is one of the app.
+func (p *provider) knows(clientID string) bool {
+	return clientID != "" && (clientID == p.app.ID || slices.Contains(p.app.MoreIDs, clientID))
+}

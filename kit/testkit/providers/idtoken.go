@@ -3,14 +3,13 @@ package providers
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -49,14 +48,13 @@ func ForeignKey() Change { return func(t *idToken) { t.foreign = true } }
 // IDToken returns an ID token of a user for the app, with changes.
 func (g *Google) IDToken(userID string, changes ...Change) string {
 	u, _ := g.user(userID)
-	t := accessToken{clientID: g.app.ID, userID: userID, scopes: g.scopes}
-	return g.sign(g.claims(t, u), changes)
+	return g.sign(g.claims(accessToken{clientID: g.app.ID, scopes: g.scopes}, u), changes)
 }
 
 // claims returns the claims of an ID token for an access token.
 func (g *Google) claims(t accessToken, u User) object {
 	now, o := g.now(), profile(t, u)
-	o["iss"], o["aud"], o["azp"] = g.Issuer(), t.clientID, t.clientID
+	o["iss"], o["aud"], o["azp"] = g.issuedBy(), t.clientID, t.clientID
 	o["iat"], o["exp"] = now.Unix(), now.Add(idTokenTTL).Unix()
 	return o
 }
@@ -68,88 +66,62 @@ func (g *Google) sign(claims object, changes []Change) string {
 		change(t)
 	}
 	payload := must(json.Marshal(t.claims))
-	key, id := g.keys.signing(t.foreign)
+	published := g.published()
+	jwk := published[len(published)-1]
 	if t.algorithm == "none" {
-		header := must(json.Marshal(object{"alg": "none", "kid": id, "typ": "JWT"}))
+		header := must(json.Marshal(object{"alg": "none", "kid": jwk.KeyID, "typ": "JWT"}))
 		return base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload) + "."
 	}
-	jwk := jose.JSONWebKey{Key: key, KeyID: id}
-	if strings.HasPrefix(t.algorithm, "HS") {
-		jwk.Key = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: must(x509.MarshalPKIXPublicKey(&key.PublicKey))})
+	if t.foreign {
+		jwk.Key = must(rsa.GenerateKey(rand.Reader, 2048))
 	}
-	signer := must(jose.NewSigner(
-		jose.SigningKey{Algorithm: jose.SignatureAlgorithm(t.algorithm), Key: jwk}, (&jose.SignerOptions{}).WithType("JWT"),
-	))
+	if strings.HasPrefix(t.algorithm, "HS") {
+		jwk.Key = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: must(x509.MarshalPKIXPublicKey(jwk.Public().Key))})
+	}
+	jwk.Algorithm = t.algorithm
+	signer := must(jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(t.algorithm), Key: jwk}, (&jose.SignerOptions{}).WithType("JWT")))
 	return must(must(signer.Sign(payload)).CompactSerialize())
 }
 
-// accessTokenHash returns the claim at_hash (OpenID Connect Core 1.0, 3.1.3.6).
-func accessTokenHash(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
+// RotateKey replaces the signing key. Tokens signed with old keys stay valid.
+func (g *Google) RotateKey() {
+	g.published() // so that there is an old one
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.addKey()
 }
 
-// keyring has the keys that sign ID tokens. They are created on first use, because that is slow.
-type keyring struct {
-	mu      sync.Mutex
-	made    int
-	keys    []jose.JSONWebKey // published; the last one signs
-	foreign *rsa.PrivateKey
+// DropOldKeys removes all keys but the newest from the JWKS.
+func (g *Google) DropOldKeys() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.keys = g.keys[max(0, len(g.keys)-1):]
 }
 
-// rotate adds a key.
-func (k *keyring) rotate() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.add()
+// published returns the keys. The first one is created on first use, because that is slow.
+func (g *Google) published() []jose.JSONWebKey {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.keys) == 0 {
+		g.addKey()
+	}
+	return g.keys
 }
 
-// drop removes all keys but the newest.
-func (k *keyring) drop() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.current()
-	k.keys = k.keys[len(k.keys)-1:]
+func (g *Google) addKey() {
+	g.made++
+	g.keys = append(g.keys, jose.JSONWebKey{
+		Key: must(rsa.GenerateKey(rand.Reader, 2048)), KeyID: "key-" + strconv.Itoa(g.made), Algorithm: string(jose.RS256), Use: "sig",
+	})
 }
 
-// public returns the JWKS.
-func (k *keyring) public() jose.JSONWebKeySet {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.current()
+// certs writes the public keys.
+func (g *Google) certs(w http.ResponseWriter, _ *http.Request) {
 	var set jose.JSONWebKeySet
-	for _, key := range k.keys {
+	for _, key := range g.published() {
 		set.Keys = append(set.Keys, key.Public())
 	}
-	return set
-}
-
-// signing returns the key to sign with, and its ID.
-func (k *keyring) signing(foreign bool) (*rsa.PrivateKey, string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	key := k.current()
-	if !foreign {
-		return key.Key.(*rsa.PrivateKey), key.KeyID
-	}
-	if k.foreign == nil {
-		k.foreign = must(rsa.GenerateKey(rand.Reader, 2048))
-	}
-	return k.foreign, key.KeyID
-}
-
-func (k *keyring) current() jose.JSONWebKey {
-	if len(k.keys) == 0 {
-		k.add()
-	}
-	return k.keys[len(k.keys)-1]
-}
-
-func (k *keyring) add() {
-	k.made++
-	k.keys = append(k.keys, jose.JSONWebKey{
-		Key: must(rsa.GenerateKey(rand.Reader, 2048)), KeyID: "key-" + strconv.Itoa(k.made), Algorithm: string(jose.RS256), Use: "sig",
-	})
+	writeJSON(w, http.StatusOK, set)
 }
 
 // must panics on errors that only a mistake in a test can cause, such as an unknown algorithm.

@@ -1,10 +1,10 @@
 // Package providers has fakes of GitHub, Google and Facebook, for tests and for trying social sign-in without an account.
-// They are http.Handlers that respond as the documentation of the providers says, with users, codes and tokens that a test
-// creates, and that fail on demand.
+// They are http.Handlers that respond as the documentation of the providers says to what Ginseng and its clients send, with
+// users, codes and tokens that a test creates, and that fail on demand.
 //
-// Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the PKCE challenge of
+// Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the S256 challenge of
 // their request (RFC 6749 4.1.3, RFC 7636 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
-// 2.1.1). The fakes accept any http(s) address as redirect_uri.
+// 2.1.1). The fakes accept any http(s) address as redirect_uri. Access tokens do not expire on their own.
 package providers
 
 import (
@@ -26,6 +26,7 @@ const ForeignClientID = "999999999999999"
 type Fake interface {
 	http.Handler
 	AddUser(User) User
+	Users() []User
 	Code(userID, redirectURI, challenge string) string
 	Token(userID string, scopes ...string) string
 	ForeignToken(userID string, scopes ...string) string
@@ -78,36 +79,31 @@ const huge = 16 << 20
 type provider struct {
 	app    App
 	now    func() time.Time
-	prefix string        // of access tokens
-	ttl    time.Duration // of access tokens; 0: they do not expire
-	scopes []string      // of a sign-in
+	prefix string   // of access tokens
+	scopes []string // of a sign-in
 	mux    *http.ServeMux
 
 	mu       sync.Mutex
 	users    []User // in the order of AddUser
-	codes    map[string]*grant
+	codes    map[string]grant
 	tokens   map[string]accessToken
 	failures map[string]Failure // by path; "" is any path
 	requests []string
 }
 
-func newProvider(app App, now func() time.Time) *provider {
+func newProvider(app App, now func() time.Time, prefix string, scopes ...string) *provider {
 	return &provider{
-		app: app, now: now, mux: http.NewServeMux(),
-		codes: map[string]*grant{}, tokens: map[string]accessToken{}, failures: map[string]Failure{},
+		app: app, now: now, prefix: prefix, scopes: scopes, mux: http.NewServeMux(),
+		codes: map[string]grant{}, tokens: map[string]accessToken{}, failures: map[string]Failure{},
 	}
 }
 
-// AddUser adds an account, or replaces the one with the same ID, and returns it with its defaults. It panics if the ID is
-// not a decimal number.
+// AddUser adds an account, or replaces the one with the same ID, and returns it with its defaults.
 func (p *provider) AddUser(u User) User {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if u.ID == "" {
 		u.ID = strconv.Itoa(1001 + len(p.users))
-	}
-	if _, err := strconv.ParseUint(u.ID, 10, 64); err != nil {
-		panic(fmt.Sprintf("providers: the user ID %q is not a number", u.ID))
 	}
 	if u.Login == "" {
 		u.Login = "user" + u.ID
@@ -164,10 +160,7 @@ func (p *provider) note(r *http.Request) Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r.Method+" "+r.URL.Path)
-	if f := p.failures[r.URL.Path]; f != None {
-		return f
-	}
-	return p.failures[""]
+	return max(p.failures[r.URL.Path], p.failures[""])
 }
 
 // ServeHTTP responds as the provider does, or fails as set with Fail.
@@ -185,19 +178,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Broken:
 		page(w, http.StatusInternalServerError, "Something went wrong.")
 	case Huge:
-		flood(w)
+		writeJSON(w, http.StatusOK, object{"x": strings.Repeat("x", huge)})
 	}
-}
-
-// flood writes one JSON object of the size huge.
-func flood(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	block := []byte(strings.Repeat("x", 1<<16))
-	_, err := w.Write([]byte(`{"x":"`))
-	for sent := 0; sent < huge && err == nil; sent += len(block) {
-		_, err = w.Write(block)
-	}
-	_, _ = w.Write([]byte(`"}`))
 }
 
 // page writes an HTML page with one sentence.
@@ -210,20 +192,10 @@ func page(w http.ResponseWriter, status int, sentence string) {
 // object is a JSON object.
 type object map[string]any
 
-// writeJSON writes JSON, with Cache-Control: no-store by default (RFC 6749 5.1).
+// writeJSON writes JSON that may not be stored (RFC 6749 5.1).
 func writeJSON(w http.ResponseWriter, status int, value any) {
-	if w.Header().Get("Cache-Control") == "" {
-		w.Header().Set("Cache-Control", "no-store")
-	}
+	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value)
-}
-
-// nullable returns s, or nil if it is empty.
-func nullable(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

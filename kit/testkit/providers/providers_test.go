@@ -29,26 +29,6 @@ var (
 	bob = providers.User{ID: "7", Login: "bob", Name: "Bob", NoEmail: true}
 )
 
-// fake is what the three have in common.
-type fake interface {
-	http.Handler
-	AddUser(providers.User) providers.User
-	Users() []providers.User
-	Code(userID, redirectURI, challenge string) string
-	Token(userID string, scopes ...string) string
-	ForeignToken(userID string, scopes ...string) string
-	TokenFor(clientID, userID string, scopes ...string) string
-	Expire(token string)
-	Fail(f providers.Failure, paths ...string)
-	Requests() []string
-}
-
-var (
-	_ fake = (*providers.GitHub)(nil)
-	_ fake = (*providers.Google)(nil)
-	_ fake = (*providers.Facebook)(nil)
-)
-
 // site is a fake that is up.
 type site struct {
 	t     *testing.T
@@ -57,7 +37,7 @@ type site struct {
 }
 
 // start brings a fake up, with three users.
-func start[F fake](t *testing.T, make func(providers.App, func() time.Time) F) (F, site) {
+func start[F providers.Fake](t *testing.T, make func(providers.App, func() time.Time) F) (F, site) {
 	t.Helper()
 	c := clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
 	f := make(app, c.Now)
@@ -89,13 +69,13 @@ func (a response) holds(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// text returns a string field of a JSON response.
-func (a response) text(t *testing.T, name string) string {
-	t.Helper()
-	var o map[string]any
-	if err := json.Unmarshal([]byte(a.body), &o); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
+// text returns a string field of a response, which is JSON or a form; "" if it has none.
+func (a response) text(name string) string {
+	if form, err := url.ParseQuery(a.body); err == nil && form.Has(name) {
+		return form.Get(name)
 	}
+	var o map[string]any
+	_ = json.Unmarshal([]byte(a.body), &o)
 	text, _ := o[name].(string)
 	return text
 }
@@ -197,7 +177,7 @@ func exchange(code string, changes ...string) url.Values {
 type endpoints struct{ authorize, token string }
 
 // each runs a test on the three providers.
-func each(t *testing.T, test func(*testing.T, fake, site, endpoints)) {
+func each(t *testing.T, test func(*testing.T, providers.Fake, site, endpoints)) {
 	t.Helper()
 	t.Run("GitHub", func(t *testing.T) {
 		t.Parallel()
@@ -220,7 +200,7 @@ func each(t *testing.T, test func(*testing.T, fake, site, endpoints)) {
 // token makes an exchange and returns the access token, or "".
 func (s site) token(path string, form url.Values) string {
 	s.t.Helper()
-	return s.do("POST", path, form, "Accept", "application/json").text(s.t, "access_token")
+	return s.do("POST", path, form).text("access_token")
 }
 
 // TestChallenge holds Challenge to the example of RFC 7636, appendix B.
@@ -233,7 +213,7 @@ func TestChallenge(t *testing.T) {
 
 func TestConsent(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		to := s.back(at.authorize, ask(), url.Values{"user": {ada.ID}, "decision": {"allow"}})
 		if state := to.Query().Get("state"); state != "s&t" {
 			t.Errorf("state %q", state)
@@ -260,10 +240,10 @@ func TestConsent(t *testing.T) {
 // TestBadAuthorization shows that invalid requests are never redirected to an address that may be invalid.
 func TestBadAuthorization(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, _ fake, s site, at endpoints) {
+	each(t, func(t *testing.T, _ providers.Fake, s site, at endpoints) {
 		for _, changes := range [][]string{
 			{"client_id", "-"}, {"client_id", "x"}, {"redirect_uri", "-"}, {"redirect_uri", "javascript:alert(1)"}, {"redirect_uri", "https://a.example/#x"},
-			{"redirect_uri", "/x"}, {"response_type", "token"}, {"code_challenge_method", "S512"}, {"code_challenge", "-"}, {"code_challenge", "short"},
+			{"redirect_uri", "/x"}, {"response_type", "token"}, {"code_challenge_method", "plain"}, {"code_challenge_method", "-"}, {"code_challenge", "-"}, {"code_challenge", "short"},
 		} {
 			path := at.authorize + "?" + ask(changes...).Encode()
 			for _, a := range []response{s.get(path), s.do("POST", path, url.Values{"user": {ada.ID}, "decision": {"allow"}})} {
@@ -278,7 +258,7 @@ func TestBadAuthorization(t *testing.T) {
 // TestPage escapes what clients and users say.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		f.AddUser(providers.User{Name: "<script>1</script>"})
 		a := s.get(at.authorize + "?" + ask("scope", "<script>2</script>").Encode())
 		a.holds(t, 200, "Ada Lovelace", "ada@example.com, verified", "eve@example.com, not verified", "no e-mail", "&lt;script&gt;1", "&lt;script&gt;2")
@@ -291,7 +271,7 @@ func TestPage(t *testing.T) {
 // TestCodes holds codes to what they are bound to. Each row begins with a fresh code.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		fresh := func() string { return f.Code(ada.ID, callback, providers.Challenge(verifier)) }
 		for name, changes := range map[string][]string{
 			"no client":         {"client_id", "-"},
@@ -345,17 +325,13 @@ func TestCodes(t *testing.T) {
 // TestParallelExchange gives one token for one code.
 func TestParallelExchange(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		code := f.Code(ada.ID, callback, "")
 		tokens := make(chan string)
 		for range 10 {
 			go func() {
-				a, err := s.try(t.Context(), "POST", at.token, exchange(code, "code_verifier", "-"), "Accept", "application/json")
-				var o struct {
-					Token string `json:"access_token"`
-				}
-				_ = errors.Join(err, json.Unmarshal([]byte(a.body), &o))
-				tokens <- o.Token
+				a, _ := s.try(t.Context(), "POST", at.token, exchange(code, "code_verifier", "-"))
+				tokens <- a.text("access_token")
 			}()
 		}
 		given := 0
@@ -370,30 +346,9 @@ func TestParallelExchange(t *testing.T) {
 	})
 }
 
-func TestPlainChallenge(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
-		for _, q := range []url.Values{
-			ask("code_challenge", verifier, "code_challenge_method", "plain"), ask("code_challenge", verifier, "code_challenge_method", "-"),
-		} {
-			if _, gitHub := f.(*providers.GitHub); gitHub {
-				s.get(at.authorize+"?"+q.Encode()).holds(t, 400)
-				continue
-			}
-			allow := url.Values{"user": {ada.ID}, "decision": {"allow"}}
-			if s.token(at.token, exchange(s.back(at.authorize, q, allow).Query().Get("code"))) == "" {
-				t.Error("no token")
-			}
-			if s.token(at.token, exchange(s.back(at.authorize, q, allow).Query().Get("code"), "code_verifier", strings.Repeat("x", 43))) != "" {
-				t.Error("a token")
-			}
-		}
-	})
-}
-
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		path := at.authorize + "?" + ask().Encode()
 		f.Fail(providers.Nonsense)
 		s.get(path).holds(t, 200, "<!doctype html>", "It works!")
@@ -424,7 +379,7 @@ func TestFailures(t *testing.T) {
 // TestSlow checks that a slow path sends no response, and that its handler ends when the client disconnects.
 func TestSlow(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, s site, at endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		f.Fail(providers.Slow)
 		reached, left := make(chan struct{}), make(chan struct{})
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -450,7 +405,7 @@ func TestSlow(t *testing.T) {
 
 func TestAddUser(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, f fake, _ site, _ endpoints) {
+	each(t, func(t *testing.T, f providers.Fake, _ site, _ endpoints) {
 		if u := f.AddUser(providers.User{}); u.ID == "" || u.Login != "user"+u.ID || u.Email != u.Login+"@example.com" {
 			t.Errorf("%+v", u)
 		}
@@ -461,11 +416,5 @@ func TestAddUser(t *testing.T) {
 		if i := slices.IndexFunc(users, func(u providers.User) bool { return u.ID == ada.ID }); i != 0 || users[0].Email != moved.Email || len(users) != 4 {
 			t.Errorf("%+v", users)
 		}
-		defer func() {
-			if recover() == nil {
-				t.Error("an ID that is no number")
-			}
-		}()
-		f.AddUser(providers.User{ID: "ada"})
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -141,15 +142,13 @@ func TestFlow(t *testing.T) {
 		_, body := fetch(t, http.DefaultClient, "POST", row.token, url.Values{
 			"grant_type": {"authorization_code"}, "client_id": {settings[upper+"_CLIENT_ID"]}, "client_secret": {settings[upper+"_CLIENT_SECRET"]},
 			"code": {code}, "redirect_uri": {page}, "code_verifier": {verifier},
-		}, "Accept", "application/json")
-		var granted struct {
-			Token string `json:"access_token"`
-		}
-		if err := json.Unmarshal([]byte(body), &granted); err != nil || granted.Token == "" {
-			t.Errorf("%s: %s, %v", name, body, err)
+		})
+		token := regexp.MustCompile(`access_token"?[=:]"?([^"&]+)`).FindStringSubmatch(body) // a form or JSON
+		if token == nil {
+			t.Errorf("%s: %s", name, body)
 			continue
 		}
-		if who := row.whoami(granted.Token); !strings.Contains(who, row.who) || strings.Contains(who, "error") {
+		if who := row.whoami(token[1]); !strings.Contains(who, row.who) || strings.Contains(who, "error") {
 			t.Errorf("%s: %s", name, who)
 		}
 	}
