@@ -18,6 +18,8 @@ var version = "unknown"
 //	@version					1.0
 //	@description				Send parameters form-encoded or as JSON; the names are the same. Every error is a Problem (RFC 9457) with a stable code.
 //	@BasePath					/
+//	@accept						x-www-form-urlencoded,mpfd,json
+//	@produce					json
 //
 //	@securityDefinitions.basic	BasicAuth
 //

@@ -20,7 +20,6 @@ type controller struct {
 //	@Description	Takes email and password as HTTP Basic, and the master key as access_token (not with PUBLIC_SIGNUP=true). A user has at most 50 sessions: a new one ends the least recently used. Send the returned token as access_token in a body or query, or as Authorization: Bearer. Before it expires, send the refreshToken to POST /auth/refresh.
 //	@Tags			auth
 //	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Success		201	{object}	user.SignedIn
 //	@Failure		401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong, email or password is wrong"
 //	@Failure		403	{object}	rest.Problem	"suspended: the password is right, and an admin has suspended the account"
@@ -50,7 +49,6 @@ func (c *controller) signIn(g *gin.Context) error {
 //
 //	@Summary		Sign out
 //	@Tags			auth
-//	@Produce		json
 //	@Success		204
 //	@Security		UserToken
 //	@x-restricted	true
@@ -67,8 +65,6 @@ func (c *controller) signOut(g *gin.Context) error {
 //	@Summary		Refresh
 //	@Description	Returns a new user token and the next refresh token, which replaces the old one. For 30 seconds the old refresh token returns the same next one again (two tabs, a lost response); after that its use ends the session.
 //	@Tags			auth
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	RefreshInput	true	"the refresh token"
 //	@Success		201		{object}	user.SignedIn
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the refresh token is unknown, expired, or was used before"
@@ -93,13 +89,10 @@ func (c *controller) refresh(g *gin.Context) error {
 //
 //	@Summary	List my sessions
 //	@Tags		auth
-//	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"createdAt, lastUsedAt; - before a name for descending order"	default(-createdAt)
 //	@Success	200				{object}	listing.Page[SessionView]
-//	@Header		200				{string}	ETag	"of this page"
-//	@Success	304				"not changed since that response"
 //	@Security	UserToken
 //	@Router		/auth/sessions [get]
 func (c *controller) index(g *gin.Context) error {
@@ -118,7 +111,6 @@ func (c *controller) index(g *gin.Context) error {
 //
 //	@Summary		End a session
 //	@Tags			auth
-//	@Produce		json
 //	@Param			id	path	string	true	"id of one of the caller's sessions"
 //	@Success		204
 //	@Failure		404	{object}	rest.Problem	"not_found: no such session, or another user's"
@@ -140,7 +132,6 @@ func (c *controller) end(g *gin.Context) error {
 //
 //	@Summary		End my other sessions
 //	@Tags			auth
-//	@Produce		json
 //	@Success		204
 //	@Security		UserToken
 //	@x-restricted	true
@@ -157,11 +148,9 @@ func (c *controller) endOthers(g *gin.Context) error {
 //	@Summary		End all sessions of a user
 //	@Description	Also invalidates the links that the user has received by email, except those that undo a change of the address. An admin can call it for any user.
 //	@Tags			auth
-//	@Produce		json
 //	@Param			id	path	string	true	"id of the user, or me"
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"forbidden: another user"
-//	@Failure		404	{object}	rest.Problem	"not_found"
 //	@Security		UserToken
 //	@Router			/users/{id}/sessions [delete]
 func (c *controller) endAll(g *gin.Context) error {

@@ -13,8 +13,6 @@ type controller struct{ service *Service }
 //	@Summary		Request a verification email
 //	@Description	Sends a link to the email address of the user. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in VERIFY_LINK_ORIGINS has a path: then it is that page, and an email is also sent at sign-up. An address gets at most 5 verification emails in an hour.
 //	@Tags			email-verifications
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	Input			false	"the page that confirms the address"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is verified"
@@ -41,8 +39,6 @@ func (c *controller) request(g *gin.Context) error {
 //	@Summary		Change the email address
 //	@Description	Sends a link to the new address. The address changes when the link is confirmed. Requires the user's email address and current password.
 //	@Tags			email-verifications
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	ChangeInput		true	"the new address, and the page that confirms it"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: email or password is wrong"
@@ -70,7 +66,6 @@ func (c *controller) requestChange(g *gin.Context) error {
 //	@Summary		Get an email verification
 //	@Description	Returns what the link does, if it is still valid. Does not use it up.
 //	@Tags			email-verifications
-//	@Produce		json
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
@@ -90,8 +85,6 @@ func (c *controller) show(g *gin.Context) error {
 //	@Summary		Confirm an email verification
 //	@Description	verify: marks the address as verified. change: gives the user the new address and ends all sessions; the former address gets an email with a link that undoes the change within 7 days. undo: gives the user the former address, ends all sessions, unlinks the provider accounts and removes the password, which a password reset sets again.
 //	@Tags			email-verifications
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	user.View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"

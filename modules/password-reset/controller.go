@@ -14,8 +14,6 @@ type controller struct{ service *Service }
 //	@Summary				Request a password reset
 //	@Description			Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in RESET_LINK_ORIGINS has a path: then it is that page. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
 //	@Tags					password-resets
-//	@Accept					x-www-form-urlencoded,mpfd,json
-//	@Produce				json
 //	@Param					input	formData	CreateInput		true	"the email address, and the page that sets the new password"
 //	@Success				202		{object}	Accepted		"an empty object, whether or not the address is known"
 //	@Failure				401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
@@ -43,7 +41,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary		Get a password reset
 //	@Description	Returns the user of the link, if the link is still valid. Does not use it up.
 //	@Tags			password-resets
-//	@Produce		json
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
@@ -63,8 +60,6 @@ func (c *controller) show(g *gin.Context) error {
 //	@Summary		Set a new password
 //	@Description	Uses up the reset, and clears the rate limits of sign-ins to the account. Ends all sessions and resets of the user, and marks the email address as verified.
 //	@Tags			password-resets
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			token	path		string				true	"the token in the link"
 //	@Param			input	formData	user.PasswordInput	true	"the new password"
 //	@Success		200		{object}	user.View

@@ -17,15 +17,12 @@ type controller struct {
 //	@Summary		Create a policy
 //	@Description	A policy applies to the workloads of the namespace that have all labels of its selector, with exactly these values. Without a selector it applies to every workload of the namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form it is the JSON of that object.
 //	@Tags			policies
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input			formData	Input	true	"the policy"
 //	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
 //	@Header			201				{string}	Location		"path of the policy"
 //	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
-//	@Failure		409				{object}	rest.Problem	"conflict: the namespace has a policy of this name, or the first request with this key is still running"
-//	@Failure		422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Failure		409				{object}	rest.Problem	"conflict: the namespace has a policy of this name"
 //	@Security		UserToken
 //	@x-tag			"Rules that apply to workloads, selected by labels."
 //	@Router			/policies [post]
@@ -45,15 +42,12 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List policies
 //	@Tags		policies
-//	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"name, createdAt; - before a name for descending order"	default(-createdAt)
 //	@Param		namespace		query		string			false	"also namespace[gt], [gte], [lt], [lte], [ne], [in]"
 //	@Param		name			query		string			false	"also name[gt], [gte], [lt], [lte], [ne], [in]"
 //	@Success	200				{object}	listing.Page[View]
-//	@Header		200				{string}	ETag	"of this page"
-//	@Success	304				"not changed since that response"
 //	@Security	UserToken
 //	@Router		/policies [get]
 func (c *controller) index(g *gin.Context) error {
@@ -72,13 +66,8 @@ func (c *controller) index(g *gin.Context) error {
 //
 //	@Summary	Get a policy
 //	@Tags		policies
-//	@Produce	json
-//	@Param		id				path		string	true	"id"
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
-//	@Header		200				{string}	ETag	"of this version"
-//	@Success	304				"not changed since that response"
-//	@Failure	404				{object}	rest.Problem	"not_found"
 //	@Security	UserToken
 //	@Router		/policies/{id} [get]
 func (c *controller) show(g *gin.Context) error {
@@ -98,16 +87,11 @@ func (c *controller) show(g *gin.Context) error {
 //	@Summary		Change a policy
 //	@Description	Changes the given fields only. PUT and PATCH are the same. A selector replaces the previous one completely; null removes it, so that the policy applies to every workload of its namespace. The namespace cannot change.
 //	@Tags			policies
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
-//	@Param			id			path		string	true	"id"
 //	@Param			If-Match	header		string	false	"the ETag of the version to change"
 //	@Param			input		formData	Input	false	"what to change"
 //	@Success		200			{object}	View
 //	@Failure		403			{object}	rest.Problem	"forbidden: not an admin"
-//	@Failure		404			{object}	rest.Problem	"not_found"
 //	@Failure		409			{object}	rest.Problem	"conflict: the namespace has another policy of this name"
-//	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security		UserToken
 //	@Router			/policies/{id} [put]
 //	@Router			/policies/{id} [patch]
@@ -131,13 +115,9 @@ func (c *controller) update(g *gin.Context) error {
 //
 //	@Summary	Delete a policy
 //	@Tags		policies
-//	@Produce	json
-//	@Param		id			path	string	true	"id"
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
-//	@Failure	404	{object}	rest.Problem	"not_found"
-//	@Failure	412	{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security	UserToken
 //	@Router		/policies/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
@@ -158,8 +138,6 @@ func (c *controller) delete(g *gin.Context) error {
 //	@Description	In a JSON body, the three are objects: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form they are the JSON of these objects. This proxy has the labels app=reviews and version=v2.
 //	@Description	Every change that was acknowledged before the request, by any instance, is visible.
 //	@Tags			policies
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	EvaluateInput	true	"the proxy"
 //	@Success		200		{object}	Evaluation
 //	@Security		UserToken

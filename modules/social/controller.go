@@ -13,8 +13,6 @@ type controller struct{ service *Service }
 //	@Summary				Sign in with a provider
 //	@Description			Takes what the client received from a provider: access_token, or id_token (google), or code with redirect_uri, and code_verifier with PKCE. It must be issued for this service. A new person gets an account, or is linked to the user with the same email address if both the provider and this service have verified it. With a user token in the Authorization header, the provider's account is linked to that user instead. The response opens a new session; an existing one continues.
 //	@Tags					auth
-//	@Accept					x-www-form-urlencoded,mpfd,json
-//	@Produce				json
 //	@Param					provider	path		string	true	"the provider"	Enums(facebook, github, google)
 //	@Param					input		formData	Proof	false	"exactly one of access_token, id_token and code"
 //	@Success				201			{object}	user.SignedIn
@@ -44,7 +42,6 @@ func (c *controller) signIn(g *gin.Context, provider string) error {
 //
 //	@Summary	List my linked accounts
 //	@Tags		auth
-//	@Produce	json
 //	@Success	200	{object}	IdentityList
 //	@Security	UserToken
 //	@Router		/auth/identities [get]
@@ -61,7 +58,6 @@ func (c *controller) index(g *gin.Context) error {
 //	@Summary		Unlink an account
 //	@Description	The last way to sign in cannot be removed: set a password by a reset first.
 //	@Tags			auth
-//	@Produce		json
 //	@Param			provider	path	string	true	"the provider"	Enums(facebook, github, google)
 //	@Success		204
 //	@Failure		404	{object}	rest.Problem	"not_found: no account of the provider is linked"

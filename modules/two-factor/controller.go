@@ -12,7 +12,6 @@ type controller struct{ service *Service }
 //
 //	@Summary		Get my second factor
 //	@Tags			two-factor
-//	@Produce		json
 //	@Success		200	{object}	View
 //	@Security		UserToken
 //	@x-tag			"One-time codes of an authenticator app, in addition to a password or a provider."
@@ -31,8 +30,6 @@ func (c *controller) show(g *gin.Context) error {
 //	@Summary		Enrol in two-factor sign-in
 //	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT has confirmed it. Another call replaces a secret that is not confirmed.
 //	@Tags			two-factor
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Success		201	{object}	Enrolment
 //	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong, or the account was deleted"
 //	@Failure		403	{object}	rest.Problem	"suspended: an admin has suspended the account"
@@ -57,8 +54,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary		Confirm my second factor
 //	@Description	Turns two-factor sign-in on with a first code, and ends the caller's other sessions. Returns ten recovery codes, which are not shown again.
 //	@Tags			two-factor
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	CodeInput	true	"a code"
 //	@Success		200		{object}	RecoveryCodes
 //	@Failure		400		{object}	rest.Problem	"validation_failed: also a wrong code; malformed_body"
@@ -86,8 +81,6 @@ func (c *controller) confirm(g *gin.Context) error {
 //	@Summary		Turn my second factor off
 //	@Description	Requires the password and a code, or a recovery code.
 //	@Tags			two-factor
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	Proof	true	"exactly one of code and recovery_code"
 //	@Success		204
 //	@Failure		400	{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"
@@ -116,8 +109,6 @@ func (c *controller) disable(g *gin.Context) error {
 //	@Summary		Turn a user's second factor off
 //	@Description	For a user who has lost the device and the recovery codes. The user gets a notice by email.
 //	@Tags			two-factor
-//	@Produce		json
-//	@Param			id	path	string	true	"id"
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"forbidden: not an admin, or the admin's own: use /users/me/two-factor"
 //	@Failure		404	{object}	rest.Problem	"not_found: no such user, or the user has no second factor"
@@ -139,8 +130,6 @@ func (c *controller) remove(g *gin.Context) error {
 //	@Summary		Sign in with the second factor
 //	@Description	Takes the challenge of a sign-in that responded 401 second_factor_required, and a code or a recovery code, each of which is accepted once. The challenge is valid for 5 minutes, also for several sign-ins, each with another code.
 //	@Tags			two-factor
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			input	formData	SignInInput	true	"the challenge, and exactly one of code and recovery_code"
 //	@Success		201		{object}	user.SignedIn
 //	@Failure		400		{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"

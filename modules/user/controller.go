@@ -18,16 +18,13 @@ type controller struct {
 //	@Summary				Sign up
 //	@Description			Creates an account. With PUBLIC_SIGNUP=true the master key is only needed to choose a role.
 //	@Tags					users
-//	@Accept					x-www-form-urlencoded,mpfd,json
-//	@Produce				json
 //	@Param					input			formData	CreateInput	true	"the account"
 //	@Param					Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
 //	@Success				201				{object}	View
 //	@Header					201				{string}	Location		"path of the user"
 //	@Failure				401				{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
 //	@Failure				403				{object}	rest.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
-//	@Failure				409				{object}	rest.Problem	"conflict: the email address is in use, or the first request with this key is still running"
-//	@Failure				422				{object}	rest.Problem	"idempotency_mismatch: the key was used with other parameters"
+//	@Failure				409				{object}	rest.Problem	"conflict: the email address is in use"
 //	@Failure				429				{object}	rest.Problem	"too_many_requests: more than 20 sign-ups from a network in an hour, under PUBLIC_SIGNUP"
 //	@Security				MasterKey
 //	@x-optional-security	true
@@ -50,7 +47,6 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List users
 //	@Tags		users
-//	@Produce	json
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"							default(-createdAt)
@@ -60,8 +56,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		suspended		query		bool			false	"also suspended[ne]"
 //	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
-//	@Header		200				{string}	ETag	"of this page"
-//	@Success	304				"not changed since that response"
 //	@Failure	403				{object}	rest.Problem	"forbidden: not an admin"
 //	@Security	UserToken
 //	@Router		/users [get]
@@ -81,11 +75,8 @@ func (c *controller) index(g *gin.Context) error {
 //
 //	@Summary		Get the signed-in user
 //	@Tags			users
-//	@Produce		json
 //	@Param			If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success		200				{object}	View
-//	@Header			200				{string}	ETag	"of this representation"
-//	@Success		304				"not changed since that response"
 //	@Security		UserToken
 //	@x-restricted	true
 //	@Router			/users/me [get]
@@ -102,13 +93,8 @@ func (c *controller) me(g *gin.Context) error {
 //	@Summary				Get a user
 //	@Description			Public: id, name and picture. The other fields are only for the user and for admins, with their token.
 //	@Tags					users
-//	@Produce				json
-//	@Param					id				path		string	true	"id"
 //	@Param					If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success				200				{object}	AnyView	"only id, name and picture for others"
-//	@Header					200				{string}	ETag	"of this representation"
-//	@Success				304				"not changed since that response"
-//	@Failure				404				{object}	rest.Problem	"not_found"
 //	@Security				UserToken
 //	@x-optional-security	true
 //	@Router					/users/{id} [get]
@@ -132,16 +118,12 @@ func (c *controller) show(g *gin.Context) error {
 //	@Summary		Change a user
 //	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, and suspend the account; both end the user's sessions.
 //	@Tags			users
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			id			path		string		true	"id, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
 //	@Param			input		formData	UpdateInput	false	"what to change; another email address, role or suspended by an admin only"
 //	@Success		200			{object}	View
 //	@Failure		403			{object}	rest.Problem	"forbidden: another user; a role or a suspension without being an admin; an admin who suspends their own account"
-//	@Failure		404			{object}	rest.Problem	"not_found"
 //	@Failure		409			{object}	rest.Problem	"conflict: the email address is in use"
-//	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security		UserToken
 //	@Router			/users/{id} [put]
 //	@Router			/users/{id} [patch]
@@ -166,16 +148,12 @@ func (c *controller) update(g *gin.Context) error {
 //	@Summary		Change a password
 //	@Description	Requires the user's email address and current password. Ends all sessions of the user. A server that calls for many clients sends the master key too, as access_token.
 //	@Tags			users
-//	@Accept			x-www-form-urlencoded,mpfd,json
-//	@Produce		json
 //	@Param			id			path		string			true	"id, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
 //	@Param			input		formData	PasswordInput	true	"the new password"
 //	@Success		200			{object}	View
 //	@Failure		401			{object}	rest.Problem	"unauthorized: email or password is wrong"
 //	@Failure		403			{object}	rest.Problem	"forbidden: another user; suspended"
-//	@Failure		404			{object}	rest.Problem	"not_found"
-//	@Failure		412			{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
 //	@Security		BasicAuth
 //	@x-restricted	true
@@ -200,14 +178,11 @@ func (c *controller) changePassword(g *gin.Context) error {
 //
 //	@Summary	Delete a user
 //	@Tags		users
-//	@Produce	json
 //	@Param		id			path	string	true	"id, or me"
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: another user"
-//	@Failure	404	{object}	rest.Problem	"not_found"
 //	@Failure	409	{object}	rest.Problem	"conflict: other records refer to the user"
-//	@Failure	412	{object}	rest.Problem	"precondition_failed: the record has changed since"
 //	@Security	UserToken
 //	@Router		/users/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
