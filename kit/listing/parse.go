@@ -87,7 +87,7 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	q.Limit, q.Skip = limit, (page-1)*limit
 	if text := p.text("count"); text != "" {
 		var fault *apperr.Field
-		q.count, fault = rest.ParseBool(text)
+		q.count, fault = rest.Parse[bool](text)
 		p.add("count", fault)
 	}
 	q.Sort = p.sort()
@@ -170,7 +170,7 @@ func (p *parser) number(name string, fallback, low, high int) int {
 	if text == "" {
 		return fallback
 	}
-	n, fault := rest.ParseInt(text)
+	n, fault := rest.Parse[int64](text)
 	switch {
 	case fault != nil:
 		p.add(name, fault)
@@ -357,21 +357,21 @@ func (p *parser) value(c condition, text string) (any, bool) {
 			fault = &apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(c.Values, ", ") + ".", Expected: c.Values}
 		}
 	case Int:
-		v, fault = rest.ParseInt(text)
+		v, fault = rest.Parse[int64](text)
 	case Float:
-		v, fault = rest.ParseFloat(text)
+		v, fault = rest.Parse[float64](text)
 	case Bool:
-		v, fault = rest.ParseBool(text)
+		v, fault = rest.Parse[bool](text)
 	case Time:
-		v, fault = rest.ParseTime(text)
+		v, fault = rest.Parse[store.Time](text)
 	case Date:
-		v, fault = rest.ParseDate(text)
+		v, fault = rest.Parse[store.Date](text)
 	case UUID:
-		v, fault = rest.ParseUUID(text)
+		v, fault = rest.Parse[store.UUID](text)
 	case Decimal:
-		v, fault = rest.ParseDecimal(text)
+		v, fault = rest.Parse[store.Decimal](text)
 	default:
-		v, fault = rest.ParseID(text)
+		v, fault = rest.Parse[store.ID](text)
 	}
 	p.add(c.name, fault)
 	return v, fault == nil

@@ -2,11 +2,14 @@ package rest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-playground/validator/v10"
@@ -86,6 +89,38 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 		return nil, apperr.Invalid(faults...)
 	}
 	return given, nil
+}
+
+// unknown returns an error for each parameter that is neither a field nor, with a name of a view, part of a record that
+// the client sends back.
+func (p Params) unknown(fields []field, views []any) []apperr.Field {
+	var names []string
+	add := func(name string) {
+		if name != Credential && !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			names = append(names, name)
+		}
+	}
+	for name := range p.json {
+		add(name)
+	}
+	for name := range p.form {
+		add(name)
+	}
+	if names == nil {
+		return nil
+	}
+	for _, view := range views {
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(store.FieldNames(reflect.TypeOf(view)), name) })
+	}
+	known := make([]string, len(fields))
+	for i, f := range fields {
+		known[i] = f.name
+	}
+	note := " The body was read as JSON."
+	if p.json == nil {
+		note = " The body was read as a form; JSON needs Content-Type: application/json."
+	}
+	return unknown("body", names, known, note)
 }
 
 // field describes how to decode a field of a struct.
@@ -232,35 +267,12 @@ func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
 	return f.setList(texts, dst, f.fromJSON)
 }
 
-func (f field) setScalar(text string, dst reflect.Value) (fault *apperr.Field) {
-	if _, isString := dst.Addr().Interface().(*string); !isString || f.trim {
+func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
+	into := dst.Addr().Interface()
+	if _, isString := into.(*string); !isString || f.trim {
 		text = strings.TrimSpace(text)
 	}
-	switch p := dst.Addr().Interface().(type) {
-	case *string:
-		if fault = CheckString(text); fault == nil {
-			*p = text
-		}
-	case *store.Time:
-		*p, fault = ParseTime(text)
-	case *store.ID:
-		*p, fault = ParseID(text)
-	case *store.Date:
-		*p, fault = ParseDate(text)
-	case *store.UUID:
-		*p, fault = ParseUUID(text)
-	case *store.Decimal:
-		*p, fault = ParseDecimal(text)
-	case *bool:
-		*p, fault = ParseBool(text)
-	case *int64:
-		*p, fault = ParseInt(text)
-	case *float64:
-		*p, fault = ParseFloat(text)
-	default:
-		panic("rest: a parameter cannot have the type " + dst.Type().String())
-	}
-	return fault
+	return parse(text, into)
 }
 
 // setList sets a list with a function that sets an item, without empty strings.
@@ -279,84 +291,74 @@ func (f field) setList(texts []string, dst reflect.Value, set func(string, refle
 	return nil
 }
 
-// The parsers below are for parameters of bodies and of query strings. The *apperr.Field is nil for a valid value; else it
-// has Code and Message, and the caller sets In and Param. An ID that cannot be parsed has the code format, any other
-// scalar type.
+// Parse parses a parameter of a body or of a query string. T is string, bool, int64, float64, store.Time, store.Date,
+// store.ID, store.UUID or store.Decimal. The fault is nil for a valid value; else it has Code and Message, and the caller sets
+// In and Param. An ID that cannot be parsed has the code format, any other scalar type.
+func Parse[T any](text string) (value T, fault *apperr.Field) {
+	fault = parse(text, &value)
+	return value, fault
+}
 
 // maxInt is the largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
 const maxInt = 1<<53 - 1
 
-// ParseInt parses an integer within ±(2^53-1).
-func ParseInt(s string) (int64, *apperr.Field) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n > maxInt || n < -maxInt {
-		return 0, wrongType("an integer between -9007199254740991 and 9007199254740991")
-	}
-	return n, nil
-}
-
-// ParseFloat parses a finite number.
-func ParseFloat(s string) (float64, *apperr.Field) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0, wrongType("a number")
-	}
-	return x, nil
-}
-
-// ParseBool parses true or false.
-func ParseBool(s string) (bool, *apperr.Field) {
-	if s != "true" && s != "false" {
-		return false, wrongType("true or false")
-	}
-	return s == "true", nil
-}
-
-// ParseTime parses an RFC 3339 time.
-func ParseTime(s string) (store.Time, *apperr.Field) {
-	t, err := store.ParseTime(s)
-	if err != nil {
-		return t, wrongType("a time such as 2006-01-02T15:04:05.000Z")
-	}
-	return t, nil
-}
-
-// ParseID parses an ID.
-func ParseID(s string) (store.ID, *apperr.Field) {
-	id, ok := store.ParseID(s)
-	if !ok {
-		return id, &apperr.Field{Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."}
-	}
-	return id, nil
-}
-
-// ParseDate parses a date.
-func ParseDate(s string) (store.Date, *apperr.Field) {
-	d, err := store.ParseDate(s)
-	if err != nil {
-		return "", wrongType("a date such as 2006-01-02")
-	}
-	return d, nil
-}
-
-// ParseUUID parses a UUID.
-func ParseUUID(s string) (store.UUID, *apperr.Field) {
-	u, err := store.ParseUUID(s)
-	if err != nil {
-		return "", &apperr.Field{Code: apperr.Format, Message: "Must be a UUID such as 123e4567-e89b-42d3-a456-426614174000."}
-	}
-	return u, nil
-}
-
 const decimalForm = "a number such as 12.5, with at most 12 digits before the point and 6 after it"
 
-// ParseDecimal parses a decimal.
-func ParseDecimal(s string) (store.Decimal, *apperr.Field) {
-	d, err := store.ParseDecimal(s)
-	if err != nil {
-		return 0, wrongType(decimalForm)
+// parse is Parse with a pointer to the value.
+func parse(text string, into any) *apperr.Field {
+	var err error
+	var form string
+	switch p := into.(type) {
+	case *string:
+		*p = text
+		return CheckString(text)
+	case *store.ID:
+		var ok bool
+		if *p, ok = store.ParseID(text); !ok {
+			return &apperr.Field{Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."}
+		}
+	case *store.UUID:
+		if *p, err = store.ParseUUID(text); err != nil {
+			return &apperr.Field{Code: apperr.Format, Message: "Must be a UUID such as 123e4567-e89b-42d3-a456-426614174000."}
+		}
+	case *bool:
+		if *p = text == "true"; !*p && text != "false" {
+			return wrongType("true or false")
+		}
+	case *int64:
+		if *p, err = strconv.ParseInt(text, 10, 64); *p > maxInt || *p < -maxInt {
+			err = strconv.ErrRange
+		}
+		form = "an integer between -9007199254740991 and 9007199254740991"
+	case *float64:
+		if *p, err = strconv.ParseFloat(text, 64); math.IsInf(*p, 0) || math.IsNaN(*p) {
+			err = strconv.ErrRange
+		}
+		form = "a number"
+	case *store.Time:
+		*p, err = store.ParseTime(text)
+		form = "a time such as 2006-01-02T15:04:05.000Z"
+	case *store.Date:
+		*p, err = store.ParseDate(text)
+		form = "a date such as 2006-01-02"
+	case *store.Decimal:
+		*p, err = store.ParseDecimal(text)
+		form = decimalForm
+	default:
+		panic(fmt.Sprintf("rest: a parameter cannot have the type %T", into))
 	}
-	return d, nil
+	if err != nil {
+		return wrongType(form)
+	}
+	return nil
+}
+
+// CheckString checks that a string can be stored.
+func CheckString(s string) *apperr.Field {
+	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
+	}
+	return nil
 }
 
 func wrongType(expected string) *apperr.Field {

@@ -12,12 +12,17 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +32,6 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/suggest"
 )
 
 // AnyQuery as a parameter of Handle allows every name.
@@ -217,48 +221,150 @@ func (p Params) Has(name string) bool {
 // Credential is the parameter with the master key or a user token, which every body and query string can have.
 const Credential = "access_token"
 
-// plainName matches the names that an error repeats. Others can be values, for example of JSON that was sent as a form.
-var plainName = regexp.MustCompile(`^[\w$.\-\[\]]{1,64}$`)
-
-// UnknownQuery returns an error for each parameter of a query string that is not known, except access_token.
-func UnknownQuery(query url.Values, known []string) []apperr.Field {
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(query)), func(name string) bool { return name == Credential })
-	return unknown("query", names, known, "")
+func readBody(r *http.Request) (Params, error) {
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return Params{}, nil
+	}
+	body, err := readAll(r.Body, r.ContentLength)
+	if err != nil || len(body) == 0 {
+		return Params{}, err
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	}
+	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || !slices.Contains(mediaTypes(r.Method), mediaType) {
+		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must be one of %s, and have that Content-Type.",
+			strings.Join(mediaTypes(r.Method), ", "))
+	}
+	if !utf8.Valid(body) {
+		return Params{}, malformed("The body is not valid UTF-8.")
+	}
+	switch mediaType {
+	case typeForm:
+		form, err := parseForm(body)
+		return Params{form: form}, err
+	case typeMultipart:
+		form, err := parseMultipart(body, params["boundary"])
+		return Params{form: form}, err
+	}
+	object, err := parseObject(body)
+	return Params{json: object}, err
 }
 
-// CheckString checks that a string can be stored.
-func CheckString(s string) *apperr.Field {
-	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
+// The media types of bodies.
+const (
+	typeJSON       = "application/json"
+	typeForm       = "application/x-www-form-urlencoded"
+	typeMultipart  = "multipart/form-data"
+	typeMergePatch = "application/merge-patch+json" // RFC 7396
+)
+
+// mediaTypes returns the media types of the bodies of a method.
+func mediaTypes(method string) []string {
+	types := []string{typeJSON, typeForm, typeMultipart}
+	if method == http.MethodPatch {
+		types = append(types, typeMergePatch)
 	}
-	return nil
+	return types
 }
 
-// unknown returns an error for each name of a parameter that is not known, sorted; names that are not plain have one
-// together, without a name. The message has the known name that is the most similar, or all of them, and the note.
-func unknown(in string, names, known []string, note string) (faults []apperr.Field) {
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
-	for i, name := range names {
-		if !plainName.MatchString(name) {
-			names[i] = ""
-		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		fault := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
-		near := ""
-		if len(faults) < maxErrors { // the others are not sent
-			near = suggest.Nearest(name, known)
-		}
-		switch {
-		case near != "":
-			fault.Message += " Did you mean " + near + "?"
-		case len(faults) == 0 && len(known) > 0:
-			fault.Message += " Allowed: " + strings.Join(known, ", ") + "."
-			fault.Expected = known
-		}
-		fault.Message += note
-		faults = append(faults, fault)
-	}
-	return faults
+// maxParams bounds the parameters of a body.
+const maxParams = 1000
+
+func tooManyParams() *apperr.Error {
+	return apperr.New(apperr.MalformedBody, "The body has more than %d parameters.", maxParams)
 }
+
+// maxPreallocated bounds the memory that is allocated for Content-Length before the bytes arrive.
+const maxPreallocated = 64 << 10
+
+func readAll(body io.Reader, length int64) ([]byte, error) {
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)
+	_, err := buf.ReadFrom(body)
+	var tooLarge *http.MaxBytesError
+	var failed *apperr.Error
+	switch {
+	case errors.As(err, &failed):
+		return nil, failed
+	case errors.As(err, &tooLarge):
+		return nil, apperr.New(apperr.PayloadTooLarge, "The body is larger than %d bytes.", tooLarge.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, apperr.New(apperr.RequestTimeout, "The body arrived too slowly.").WithCause(err)
+	case err != nil:
+		return nil, malformed("The body is incomplete.").WithCause(err)
+	}
+	return buf.Bytes(), nil
+}
+
+// parseObject parses a JSON object. A duplicate name is an error: RFC 8259 section 4 does not define which value counts.
+func parseObject(body []byte) (map[string]json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return nil, malformed("The body is not a JSON object.").WithCause(err)
+	}
+	object := make(map[string]json.RawMessage)
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, notJSON(dec, err)
+		}
+		key := tok.(string) // the decoder returns only strings here
+		if len(object) == maxParams {
+			return nil, tooManyParams()
+		}
+		if _, twice := object[key]; twice {
+			return nil, malformed("The body has a parameter twice.")
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, notJSON(dec, err)
+		}
+		object[key] = raw
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, notJSON(dec, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, malformed("The body has data after the JSON object.")
+	}
+	return object, nil
+}
+
+// notJSON returns the error of a body with invalid JSON.
+func notJSON(dec *json.Decoder, err error) *apperr.Error {
+	return apperr.New(apperr.MalformedBody, "The body is not valid JSON; the error is after byte %d.", dec.InputOffset()).WithCause(err)
+}
+
+func parseForm(body []byte) (url.Values, error) {
+	if bytes.Count(body, []byte("&")) >= maxParams {
+		return nil, tooManyParams()
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, malformed("The body is not a valid form: a name=value pair is not percent-encoded correctly.").WithCause(err)
+	}
+	return form, nil
+}
+
+// parseMultipart parses a form. Files are rejected.
+func parseMultipart(body []byte, boundary string) (url.Values, error) {
+	if boundary == "" {
+		return nil, malformed("The multipart body has no boundary.")
+	}
+	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
+	switch {
+	case errors.Is(err, multipart.ErrMessageTooLarge): // more than 1000 parts, or 10,000 headers
+		return nil, tooManyParams().WithCause(err)
+	case err != nil:
+		return nil, malformed("The body is not a valid multipart form.").WithCause(err)
+	}
+	for name := range form.File {
+		_ = form.RemoveAll()
+		return nil, apperr.Invalid(apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be a string, not a file."})
+	}
+	return url.Values(form.Value), nil
+}
+
+func malformed(message string) *apperr.Error { return apperr.New(apperr.MalformedBody, "%s", message) }
