@@ -64,8 +64,8 @@ const (
 
 // page serves Swagger UI.
 type page struct {
-	files          map[string]file
-	plain, gzipped gin.HandlerFunc // gin-swagger with uncompressed and with compressed files
+	files   map[string]file
+	handler gin.HandlerFunc // of gin-swagger
 }
 
 // newPage registers the document with swag under a unique name.
@@ -75,10 +75,7 @@ func newPage(swagger []byte) page {
 	instance := rand.Text()
 	swag.Register(instance, document(swagger))
 	config := ginswagger.Config{InstanceName: instance, URL: "../openapi.json", PersistAuthorization: true, DeepLinking: true}
-	serve := func(gzipped bool) gin.HandlerFunc {
-		return ginswagger.CustomWrapHandler(&config, &webdav.Handler{FileSystem: assets{files, gzipped}, LockSystem: webdav.NewMemLS()})
-	}
-	return page{files, serve(false), serve(true)}
+	return page{files, ginswagger.CustomWrapHandler(&config, &webdav.Handler{FileSystem: assets{files: files}, LockSystem: webdav.NewMemLS()})}
 }
 
 // document implements swag.Swagger.
@@ -96,19 +93,23 @@ func (p page) serve(c *gin.Context, name string) {
 		rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
 		return
 	}
-	handler, tag := p.plain, f.tag
-	if f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding")) {
-		handler, tag = p.gzipped, f.gzipTag()
-	}
 	if f.notModified(c, f.tag) {
 		return
 	}
-	c.Header("ETag", tag)
-	if name == indexFile || name == initializerFile {
+	gzipped := f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding"))
+	switch {
+	case name == indexFile, name == initializerFile:
 		c.Data(http.StatusOK, f.contentType, f.content)
 		return
-	}
-	if tag != f.tag {
+	case f.compressed && !gzipped:
+		content, err := unzip(f.content)
+		if err != nil {
+			rest.Fail(c, err)
+			return
+		}
+		c.Data(http.StatusOK, f.contentType, content)
+		return
+	case gzipped:
 		c.Header("Content-Encoding", "gzip")
 	}
 	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-Range", "Range"} {
@@ -116,7 +117,7 @@ func (p page) serve(c *gin.Context, name string) {
 	}
 	// gin-swagger takes the name from RequestURI, and the prefix from that of the first request.
 	c.Request.RequestURI = "/docs/" + name
-	handler(c)
+	p.handler(c)
 }
 
 // file is a static file.
@@ -131,8 +132,6 @@ func newFile(contentType string, content []byte) file {
 	return file{contentType: contentType, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, content: content}
 }
 
-func (f file) gzipTag() string { return strings.TrimSuffix(f.tag, `"`) + rest.GzipSuffix + `"` }
-
 // notModified lets clients cache the file but revalidate it. It responds 304 and returns true if they have it.
 func (f file) notModified(c *gin.Context, tag string) bool {
 	c.Header("Cache-Control", "no-cache")
@@ -142,7 +141,10 @@ func (f file) notModified(c *gin.Context, tag string) bool {
 // uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed ones.
 func uiFiles() map[string]file {
 	const dir = "swaggerui"
-	types := map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8"} // of our own files
+	types := map[string]string{ // of the files that gin-swagger does not serve, or only compressed
+		indexFile: "text/html; charset=utf-8", initializerFile: "text/javascript; charset=utf-8",
+		"swagger-ui-bundle.js": "application/javascript", "swagger-ui.css": "text/css; charset=utf-8",
+	}
 	entries, err := swaggerUI.ReadDir(dir)
 	if err != nil {
 		panic(err) // embedded
@@ -154,7 +156,7 @@ func uiFiles() map[string]file {
 			panic(err)
 		}
 		name, compressed := strings.CutSuffix(entry.Name(), ".gz")
-		f := newFile(types[path.Ext(name)], content)
+		f := newFile(types[name], content)
 		f.compressed = compressed
 		files[name] = f
 	}
@@ -198,62 +200,47 @@ func withRoot(doc []byte, property string, value any) []byte {
 	return out
 }
 
-// assets is a read-only webdav.FileSystem, which gin-swagger requires, of files in one directory.
+// assets is the webdav.FileSystem of the files in one directory, which gin-swagger only opens, to read them.
 type assets struct {
-	files   map[string]file
-	gzipped bool // serve compressed files without decompressing
+	webdav.FileSystem // nil
+	files             map[string]file
 }
 
-func (assets) Mkdir(context.Context, string, os.FileMode) error { return fs.ErrPermission }
-
-func (assets) RemoveAll(context.Context, string) error { return fs.ErrPermission }
-
-func (assets) Rename(context.Context, string, string) error { return fs.ErrPermission }
-
-func (assets) Stat(context.Context, string) (os.FileInfo, error) { return nil, fs.ErrNotExist }
-
-func (assetFile) Close() error { return nil }
-
-func (assetFile) Write([]byte) (int, error) { return 0, fs.ErrPermission }
-
-func (assetFile) Readdir(int) ([]fs.FileInfo, error) { return nil, fs.ErrInvalid }
-
-func (f assetFile) Stat() (fs.FileInfo, error) { return assetInfo{f}, nil }
-
-func (i assetInfo) Name() string { return i.name }
-
-func (i assetInfo) Size() int64 { return i.Reader.Size() }
-
-func (assetInfo) Mode() fs.FileMode { return 0o444 }
-
-func (assetInfo) ModTime() time.Time { return time.Time{} }
-
-func (assetInfo) IsDir() bool { return false }
-
-func (assetInfo) Sys() any { return nil }
-
-func (i assetInfo) ETag(context.Context) (string, error) { return i.tag, nil } // webdav.ETager
-
-// OpenFile implements webdav.FileSystem.
+// OpenFile implements webdav.FileSystem. It does not decompress files.
 func (a assets) OpenFile(_ context.Context, name string, _ int, _ os.FileMode) (webdav.File, error) {
-	name = path.Base(name)
-	f, ok := a.files[name]
+	f, ok := a.files[path.Base(name)]
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	if !f.compressed {
-		return assetFile{bytes.NewReader(f.content), name, f.tag}, nil
-	}
-	if a.gzipped {
-		return assetFile{bytes.NewReader(f.content), name, f.gzipTag()}, nil
-	}
-	content, err := unzip(f.content)
-	return assetFile{bytes.NewReader(content), name, f.tag}, err
+	return asset{Reader: bytes.NewReader(f.content), file: f}, nil
 }
 
-type assetFile struct {
+// asset is a file, and its information.
+type asset struct {
 	*bytes.Reader
-	name, tag string
+	fs.FileInfo // nil
+	file
 }
 
-type assetInfo struct{ assetFile }
+func (asset) Close() error { return nil }
+
+func (asset) Write([]byte) (int, error) { return 0, fs.ErrPermission }
+
+func (asset) Readdir(int) ([]fs.FileInfo, error) { return nil, fs.ErrInvalid }
+
+func (a asset) Stat() (fs.FileInfo, error) { return a, nil }
+
+func (asset) ModTime() time.Time { return time.Time{} }
+
+func (asset) IsDir() bool { return false }
+
+// Size implements fs.FileInfo.
+func (a asset) Size() int64 { return a.Reader.Size() }
+
+// ETag implements webdav.ETager.
+func (a asset) ETag(context.Context) (string, error) {
+	if a.compressed {
+		return strings.TrimSuffix(a.tag, `"`) + rest.GzipSuffix + `"`, nil
+	}
+	return a.tag, nil
+}

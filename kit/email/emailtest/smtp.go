@@ -1,19 +1,14 @@
 package emailtest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"io"
 	"log"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
@@ -24,12 +19,11 @@ type SMTP struct {
 	User, Password string                       // required credentials; empty requires none
 	Implicit       bool                         // TLS from the first byte, as for smtps://
 	NoTLS          bool                         // no STARTTLS, passwords accepted without TLS
-	Name           string                       // in the certificate; the default is the address of the server
 	Recipient      func(recipient string) error // the response to RCPT TO; *smtp.SMTPError has the code
 	Hold           <-chan struct{}              // if not nil, emails are accepted only after it is closed
 
 	Address string         // host and port
-	RootCAs *x509.CertPool // with the CA of the server
+	RootCAs *x509.CertPool // with the CA of the server, whose certificate is for 127.0.0.1 and example.com
 
 	emails   chan Email
 	sessions chan struct{}
@@ -46,7 +40,7 @@ type Email struct {
 // StartSMTP starts a server, which stops at the end of the test.
 func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	t.Helper()
-	s := &SMTP{Name: "127.0.0.1", emails: make(chan Email, capacity), sessions: make(chan struct{}, capacity)}
+	s := &SMTP{emails: make(chan Email, capacity), sessions: make(chan struct{}, capacity)}
 	for _, f := range set {
 		f(s)
 	}
@@ -62,7 +56,11 @@ func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	server.Domain = "mail.test"
 	server.AllowInsecureAuth = s.NoTLS
 	server.ErrorLog = log.New(io.Discard, "", 0)
-	config := s.certify(t)
+	certified := httptest.NewTLSServer(nil) // only for its certificate
+	certified.Close()
+	s.RootCAs = x509.NewCertPool()
+	s.RootCAs.AddCert(certified.Certificate())
+	config := &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	switch {
 	case s.Implicit:
 		listener = tls.NewListener(listener, config)
@@ -106,41 +104,6 @@ func (s *SMTP) None(t testing.TB) {
 func (s *SMTP) Connected(t testing.TB) {
 	t.Helper()
 	next(t, s.sessions)
-}
-
-// certify returns a certificate for Name, signed by a new CA.
-func (s *SMTP) certify(t testing.TB) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "emailtest CA"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}
-	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: s.Name}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	if ip := net.ParseIP(s.Name); ip != nil {
-		leaf.IPAddresses = []net.IP{ip}
-	} else {
-		leaf.DNSNames = []string{s.Name}
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, ca, ca, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ca, err = x509.ParseCertificate(raw); err != nil {
-		t.Fatal(err)
-	}
-	if raw, err = x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), key); err != nil {
-		t.Fatal(err)
-	}
-	s.RootCAs = x509.NewCertPool()
-	s.RootCAs.AddCert(ca)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
 }
 
 // session is the session of one client.
