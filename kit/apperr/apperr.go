@@ -148,3 +148,11 @@ func CodeOf(err error) Code {
 
 // Is reports whether err has the code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }
+
+// Replace returns replacement, which can be nil, if err has the code, and otherwise err.
+func Replace(err error, code Code, replacement error) error {
+	if Is(err, code) {
+		return replacement
+	}
+	return err
+}

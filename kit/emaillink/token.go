@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"time"
 
-	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
 
@@ -61,11 +60,7 @@ func (t *Tokens) Find(ctx context.Context, secret string) (Token, error) {
 
 // Exists reports whether a token that has not expired matches the filter.
 func (t *Tokens) Exists(ctx context.Context, f store.Filter) (bool, error) {
-	_, err := t.tokens.First(ctx, store.And(f, store.Gt("expiresAt", store.At(t.now()))))
-	if apperr.Is(err, apperr.NotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	return t.tokens.Exists(ctx, store.And(f, store.Gt("expiresAt", store.At(t.now()))))
 }
 
 // Delete deletes the tokens that match the filter and returns their number.

@@ -282,10 +282,7 @@ func (m Migration) update(ctx context.Context, d *document) (stored bool, err er
 		id := d.id
 		d = new(document)
 		if err = m.Collection.First(ctx, store.Eq("id", id), d); err != nil {
-			if apperr.Is(err, apperr.NotFound) { // deleted
-				return false, nil
-			}
-			return false, err
+			return false, apperr.Replace(err, apperr.NotFound, nil) // deleted
 		}
 	}
 }

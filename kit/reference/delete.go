@@ -148,7 +148,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		_, err := r.collection.Delete(ctx, store.And(store.In("id", values(referring)...), refers)) // some may refer to others by now
+		_, err := r.collection.Delete(ctx, store.And(store.In("id", store.Values(referring)...), refers)) // some may refer to others by now
 		return err
 	})
 	return r.collection.Referrers.plan(ctx, d, referring)
@@ -177,11 +177,8 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 func (r referrer[D]) clearOne(ctx context.Context, id store.ID, ids []store.ID) (done bool, err error) {
 	refers := store.And(store.Eq("id", id), r.refersTo(ids))
 	doc, err := r.collection.First(ctx, refers)
-	if apperr.Is(err, apperr.NotFound) {
-		return true, nil
-	}
 	if err != nil {
-		return false, err
+		return apperr.Is(err, apperr.NotFound), apperr.Replace(err, apperr.NotFound, nil)
 	}
 	change := store.Unset(r.field)
 	if r.isList {
@@ -189,8 +186,5 @@ func (r referrer[D]) clearOne(ctx context.Context, id store.ID, ids []store.ID) 
 		change = store.Set(r.field, list)
 	}
 	_, err = r.collection.Update(ctx, store.And(refers, store.Eq("version", store.VersionOf(doc))), change, store.Set("updatedAt", store.At(r.collection.now())))
-	if apperr.Is(err, apperr.NotFound) {
-		return false, nil
-	}
-	return true, err
+	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
 }

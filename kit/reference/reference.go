@@ -166,18 +166,9 @@ func (r Reference) of(doc any) any { return reflect.ValueOf(doc).FieldByIndex(r.
 // refersTo returns the filter of the records that refer to one of the IDs.
 func (r Reference) refersTo(ids []store.ID) store.Filter {
 	if r.isList {
-		return store.Contains(r.field, values(ids)...)
+		return store.Contains(r.field, store.Values(ids)...)
 	}
-	return store.In(r.field, values(ids)...)
-}
-
-// values returns IDs as the values of a filter.
-func values(ids []store.ID) []any {
-	out := make([]any, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
+	return store.In(r.field, store.Values(ids)...)
 }
 
 // parent returns the reference to the parent of the records, or nil.
@@ -200,7 +191,7 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	if parent != nil && fields != nil {
 		fields = append(fields, parent.field)
 	}
-	docs, err := c.List(ctx, store.Query{Filter: store.And(store.In("id", values(ids)...), c.see(caller)), Fields: fields})
+	docs, err := c.List(ctx, store.Query{Filter: store.And(store.In("id", store.Values(ids)...), c.see(caller)), Fields: fields})
 	if err != nil {
 		return nil, err
 	}
@@ -240,10 +231,7 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 		return nil
 	}
 	_, err = c.First(ctx, store.And(visible, filter))
-	if apperr.Is(err, apperr.NotFound) {
-		err = apperr.New(apperr.Forbidden, "Only the owner or an admin may do this.")
-	}
-	return err
+	return apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Forbidden, "Only the owner or an admin may do this."))
 }
 
 // Under returns a query for the records under a parent. NotFound: the caller may not see the parent.

@@ -110,6 +110,15 @@ func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 // In selects documents whose field equals one of the values.
 func In(field string, values ...any) Filter { return Membership{Field: field, Values: values} }
 
+// Values returns the items of a list as arguments of In and Contains.
+func Values[T any](list []T) []any {
+	values := make([]any, len(list))
+	for i, item := range list {
+		values[i] = item
+	}
+	return values
+}
+
 // Contains selects documents whose list in the field has one of the values.
 func Contains(field string, values ...any) Filter {
 	return Membership{Field: field, Values: values, List: true}

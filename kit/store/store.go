@@ -188,6 +188,12 @@ func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
 	return doc, err
 }
 
+// Exists reports whether f selects a document.
+func (c *Collection[T]) Exists(ctx context.Context, f Filter) (bool, error) {
+	_, err := c.First(ctx, f)
+	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
+}
+
 // List returns the documents that q selects, never nil.
 func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	docs := make([]T, 0, min(q.Limit, 128))

@@ -83,10 +83,10 @@ func (s *Service) insert(ctx context.Context, u user.User, client access.Client,
 // ends the user's sessions beyond maxSessions. It does so after the insertion: whichever of several concurrent sign-ins
 // comes last sees all of them, and a second factor that it does not see yet ends the session when it is confirmed.
 func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
-	u, err := s.users.Get(ctx, session.UserID)
-	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != session.Epoch {
-		err = apperr.New(apperr.Unauthorized, "The account was deleted or its password changed during the sign-in. Sign in again.")
-	} else if err == nil && factor != nil {
+	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
+	err = apperr.Replace(err, apperr.NotFound,
+		apperr.New(apperr.Unauthorized, "The account was deleted or its password changed during the sign-in. Sign in again."))
+	if err == nil && factor != nil {
 		err = factor.Challenge(ctx, u)
 	}
 	if err != nil {
@@ -127,13 +127,9 @@ func (s *Service) refresh(ctx context.Context, text string) (user.SignedIn, erro
 		return user.SignedIn{}, invalidRefreshToken()
 	}
 	for { // again if a concurrent request has just replaced the token
-		session, err := s.sessions.First(ctx, store.Eq("family", digest(token.family[:])))
+		session, u, err := s.find(ctx, store.Eq("family", digest(token.family[:])))
 		if err != nil {
-			return user.SignedIn{}, notFoundAs(err, invalidRefreshToken())
-		}
-		u, err := s.users.Get(ctx, session.UserID)
-		if err != nil {
-			return user.SignedIn{}, notFoundAs(err, invalidRefreshToken())
+			return user.SignedIn{}, apperr.Replace(err, apperr.NotFound, invalidRefreshToken())
 		}
 		if err := u.MaySignIn(); err != nil { // the sessions have ended: say why
 			return user.SignedIn{}, err
@@ -190,31 +186,29 @@ func (s *Service) VerifyToken(ctx context.Context, token string) (access.Princip
 	if err != nil {
 		return access.Principal{}, err
 	}
-	session, err := s.sessions.Get(ctx, sessionID)
+	session, u, err := s.find(ctx, store.Eq("id", sessionID))
 	if err != nil {
-		return access.Principal{}, notFoundAs(err, access.InvalidToken())
+		return access.Principal{}, apperr.Replace(err, apperr.NotFound, access.InvalidToken())
 	}
-	u, err := s.users.Get(ctx, userID)
-	if err != nil {
-		return access.Principal{}, notFoundAs(err, access.InvalidToken())
-	}
-	if session.UserID != userID || !s.open(session, u) {
+	if u.ID != userID || !s.open(session, u) {
 		return access.Principal{}, access.InvalidToken()
 	}
 	return s.users.Principal(ctx, u, session.ID)
 }
 
+// find returns the session that f selects, and its user. NotFound: there is none.
+func (s *Service) find(ctx context.Context, f store.Filter) (Session, user.User, error) {
+	session, err := s.sessions.First(ctx, f)
+	if err != nil {
+		return Session{}, user.User{}, err
+	}
+	u, err := s.users.Get(ctx, session.UserID)
+	return session, u, err
+}
+
 // open reports whether a session of a user has not ended.
 func (s *Service) open(session Session, u user.User) bool {
 	return session.Epoch == u.Epoch && s.now().Before(session.ExpiresAt.Time)
-}
-
-// notFoundAs replaces NotFound by another error.
-func notFoundAs(err, replacement error) error {
-	if apperr.Is(err, apperr.NotFound) {
-		return replacement
-	}
-	return err
 }
 
 // List returns a page of the caller's open sessions.

@@ -140,10 +140,7 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 			err = noToken()
 		}
 	}
-	if apperr.Is(err, apperr.NotFound) {
-		err = noToken()
-	}
-	return u, err
+	return u, apperr.Replace(err, apperr.NotFound, noToken())
 }
 
 // find returns a token that is valid, and its user.
@@ -151,11 +148,10 @@ func (s *Service) find(ctx context.Context, secret string) (t emaillink.Token, u
 	if t, err = s.Find(ctx, secret); err == nil {
 		u, err = s.users.Get(ctx, t.UserID)
 	}
-	used := t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch
-	if err == nil && used || apperr.Is(err, apperr.NotFound) {
+	if err == nil && (t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch) { // used
 		err = noToken()
 	}
-	return t, u, err
+	return t, u, apperr.Replace(err, apperr.NotFound, noToken())
 }
 
 // change gives a user the address of a token. The former address is reserved before it becomes free, and gets an email with a
@@ -218,9 +214,5 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 
 // Reserved implements user.Addresses. A former address is reserved as long as the change can be undone.
 func (s *Service) Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error) {
-	values := make([]any, len(forms))
-	for i, form := range forms {
-		values[i] = form
-	}
-	return s.Exists(ctx, store.And(store.In("email", values...), store.Eq("purpose", undo), store.Ne("userId", id)))
+	return s.Exists(ctx, store.And(store.In("email", store.Values(forms)...), store.Eq("purpose", undo), store.Ne("userId", id)))
 }

@@ -44,7 +44,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	taken, err := s.limits.Take(ctx, resetsOfAccount.Of(user.NormalEmail(in.Email)))
 	limits = limits.With(taken)
 	if err != nil {
-		return limits, ignore(apperr.TooManyRequests, err)
+		return limits, apperr.Replace(err, apperr.TooManyRequests, nil)
 	}
 	return limits, s.emails.Enqueue(ctx, s.job(in))
 }
@@ -54,7 +54,7 @@ func (s *Service) job(in CreateInput) email.Job {
 	return func(ctx context.Context) (*email.Message, error) {
 		u, err := s.users.ByEmail(ctx, in.Email)
 		if err != nil {
-			return nil, ignore(apperr.NotFound, err)
+			return nil, apperr.Replace(err, apperr.NotFound, nil)
 		}
 		token, _, err := s.Issue(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
 		if err != nil {
@@ -64,52 +64,29 @@ func (s *Service) job(in CreateInput) email.Job {
 	}
 }
 
-// ignore returns err, or nil if it has the code.
-func ignore(code apperr.Code, err error) error {
-	if apperr.Is(err, code) {
-		return nil
-	}
-	return err
-}
-
 // Get returns the reset of a token. NotFound: it is unknown, used or expired.
 func (s *Service) Get(ctx context.Context, token string) (View, error) {
-	r, err := s.find(ctx, token)
-	if err != nil {
-		return View{}, err
+	var u user.User
+	r, err := s.Find(ctx, token)
+	if err == nil {
+		u, err = s.users.InEpoch(ctx, r.UserID, r.Epoch)
 	}
-	u, err := s.users.Get(ctx, r.UserID)
-	if err == nil && u.Epoch != r.Epoch || apperr.Is(err, apperr.NotFound) {
-		err = noReset()
-	}
-	return View{Token: token, User: u.Public(), ExpiresAt: r.ExpiresAt}, err
+	return View{Token: token, User: u.Public(), ExpiresAt: r.ExpiresAt}, apperr.Replace(err, apperr.NotFound, noReset())
 }
 
 // Complete sets the password of the user of the reset. Only one of several concurrent calls succeeds: it begins a new epoch
 // of the user, which invalidates all resets. The user can sign in again, whatever wrong passwords were sent before.
 // NotFound: the reset is unknown, used or expired.
 func (s *Service) Complete(ctx context.Context, client access.Client, token, password string) (user.User, error) {
-	r, err := s.find(ctx, token)
-	if err != nil {
-		return user.User{}, err
-	}
-	u, err := s.users.ResetPassword(ctx, r.UserID, r.Epoch, password)
-	if apperr.Is(err, apperr.NotFound) {
-		return user.User{}, noReset()
+	var u user.User
+	r, err := s.Find(ctx, token)
+	if err == nil {
+		u, err = s.users.ResetPassword(ctx, r.UserID, r.Epoch, password)
 	}
 	if err == nil {
 		_ = s.DeleteOf(ctx, u.ID)                 // they are invalid already; Sweep deletes the rest
 		_ = s.users.ClearAttempts(ctx, client, u) // the counters expire after their window
 		s.users.Notify(ctx, u, "The password of your account was reset. All sessions and linked accounts were removed.")
 	}
-	return u, err
-}
-
-// find returns the reset of a token, unless it has expired.
-func (s *Service) find(ctx context.Context, token string) (emaillink.Token, error) {
-	r, err := s.Find(ctx, token)
-	if apperr.Is(err, apperr.NotFound) {
-		err = noReset()
-	}
-	return r, err
+	return u, apperr.Replace(err, apperr.NotFound, noReset())
 }

@@ -164,11 +164,8 @@ func (s *Service) find(ctx context.Context, f store.Filter) (Identity, user.User
 // current returns the caller, or Unauthorized if the caller's sessions have ended since the request began: an old session
 // must not link an account in the next epoch.
 func (s *Service) current(ctx context.Context, caller access.Principal) (user.User, error) {
-	u, err := s.users.Get(ctx, caller.UserID)
-	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != caller.Epoch {
-		err = access.InvalidToken()
-	}
-	return u, err
+	u, err := s.users.InEpoch(ctx, caller.UserID, caller.Epoch)
+	return u, apperr.Replace(err, apperr.NotFound, access.InvalidToken())
 }
 
 // holder returns the user with the email address of an account that is not linked, and creates the user if necessary. The
@@ -235,10 +232,7 @@ func (s *Service) attach(ctx context.Context, u user.User, name, subject string)
 	err = s.identities.Insert(ctx, Identity{
 		Meta: store.NewMeta(store.NewID(), store.At(s.now())), Provider: name, Subject: subject, UserID: u.ID, Epoch: u.Epoch,
 	})
-	if apperr.Is(err, apperr.Conflict) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil, apperr.Replace(err, apperr.Conflict, nil)
 }
 
 // List returns the caller's linked accounts. Unauthorized: the caller's session has ended.
@@ -268,11 +262,8 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 		return err
 	}
 	i, err := s.identities.First(ctx, store.And(valid(u), store.Eq("provider", name)))
-	if apperr.Is(err, apperr.NotFound) {
-		return notLinked()
-	}
 	if err != nil {
-		return err
+		return apperr.Replace(err, apperr.NotFound, notLinked())
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout) // completes also if the client disconnects
 	defer cancel()

@@ -49,10 +49,7 @@ var isOn = store.Ne("confirmedAt", nil)
 // Get returns the state of a user's second factor.
 func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 	f, err := s.confirmed(ctx, userID)
-	if apperr.Is(err, apperr.NotFound) {
-		return View{}, nil
-	}
-	return View{Enabled: err == nil, RecoveryCodesLeft: len(f.RecoveryCodes)}, err
+	return View{Enabled: err == nil, RecoveryCodesLeft: len(f.RecoveryCodes)}, apperr.Replace(err, apperr.NotFound, nil)
 }
 
 // confirmed returns a user's second factor. NotFound: the user has none, or has not confirmed it.
@@ -64,11 +61,8 @@ func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error
 // Conflict: the user has one. Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolment, error) {
 	u, err := s.users.Get(ctx, caller.UserID)
-	if apperr.Is(err, apperr.NotFound) {
-		err = apperr.New(apperr.Unauthorized, "The account was deleted.")
-	}
 	if err != nil {
-		return Enrolment{}, err
+		return Enrolment{}, apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Unauthorized, "The account was deleted."))
 	}
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: s.issuer, AccountName: u.Email, SecretSize: secretBytes})
 	if err != nil {
@@ -84,9 +78,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	if apperr.Is(err, apperr.Conflict) {
 		_, err = s.factors.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("confirmedAt", nil)),
 			store.Set("secret", f.Secret), store.Set("epoch", f.Epoch), store.Set("lastStep", 0), store.Set("updatedAt", now))
-		if apperr.Is(err, apperr.NotFound) {
-			err = apperr.New(apperr.Conflict, "Two-factor sign-in is on. Turn it off first, with DELETE /users/me/two-factor.")
-		}
+		err = apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Conflict, "Two-factor sign-in is on. Turn it off first, with DELETE /users/me/two-factor."))
 	}
 	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
 }
@@ -139,11 +131,7 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 // RestoreOf implements user.Restorer. It turns a second factor off that was confirmed after the time.
 func (s *Service) RestoreOf(ctx context.Context, userID store.ID, since store.Time) error {
 	const event = "Two-factor sign-in was turned off for your account, because it was turned on after your email address was changed."
-	err := s.remove(ctx, userID, event, store.Gt("confirmedAt", since))
-	if apperr.Is(err, apperr.NotFound) {
-		return nil
-	}
-	return err
+	return apperr.Replace(s.remove(ctx, userID, event, store.Gt("confirmedAt", since)), apperr.NotFound, nil)
 }
 
 // remove deletes a user's second factor if which selects it, and notifies the user. NotFound: there is none.
@@ -167,12 +155,8 @@ func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
 
 // Challenge implements auth.SecondFactor. SecondFactorRequired: the user has a second factor.
 func (s *Service) Challenge(ctx context.Context, u user.User) error {
-	_, err := s.confirmed(ctx, u.ID)
-	switch {
-	case apperr.Is(err, apperr.NotFound):
-		return nil
-	case err != nil:
-		return err
+	if _, err := s.confirmed(ctx, u.ID); err != nil {
+		return apperr.Replace(err, apperr.NotFound, nil)
 	}
 	required := apperr.New(apperr.SecondFactorRequired, "Send challenge with a code of the authenticator app, or a recovery code, to POST /auth/second-factor within 5 minutes.")
 	required.Challenge = challenge{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}.seal(s.keys)
@@ -187,18 +171,12 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	if !ok {
 		return user.SignedIn{}, nil, invalid
 	}
-	u, err := s.users.Get(ctx, c.UserID)
-	if apperr.Is(err, apperr.NotFound) || err == nil && u.Epoch != c.Epoch {
-		err = invalid
-	}
+	u, err := s.users.InEpoch(ctx, c.UserID, c.Epoch)
 	if err != nil {
-		return user.SignedIn{}, nil, err
+		return user.SignedIn{}, nil, apperr.Replace(err, apperr.NotFound, invalid)
 	}
 	limits, err := s.use(ctx, client, u.ID, in.Proof, func(f Factor, err error) error {
-		if err = isConfirmed(f, err); apperr.Is(err, apperr.NotFound) { // turned off since
-			return invalid
-		}
-		return err
+		return apperr.Replace(isConfirmed(f, err), apperr.NotFound, invalid) // turned off since
 	})
 	if err != nil {
 		return user.SignedIn{}, limits, err

@@ -40,11 +40,7 @@ func (n *networks) id(user store.ID, address string) store.ID {
 
 // has reports whether the user signed in from the network of the address within networkTTL.
 func (n *networks) has(ctx context.Context, user store.ID, address string) (bool, error) {
-	_, err := n.known.First(ctx, store.And(store.Eq("id", n.id(user, address)), store.Gt("expiresAt", store.At(n.now()))))
-	if apperr.Is(err, apperr.NotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	return n.known.Exists(ctx, store.And(store.Eq("id", n.id(user, address)), store.Gt("expiresAt", store.At(n.now()))))
 }
 
 // add records a sign-in of the user from the network of the address. It reports whether the network is new.
@@ -62,11 +58,8 @@ func (n *networks) add(ctx context.Context, user store.ID, address string) (adde
 		return false, err
 	}
 	err = n.known.Insert(ctx, network{Meta: store.NewMeta(id, store.At(now)), UserID: user, ExpiresAt: expires})
-	if apperr.Is(err, apperr.Conflict) { // by a concurrent sign-in
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, apperr.Replace(err, apperr.Conflict, nil) // by a concurrent sign-in
 	}
 	others := store.And(store.Eq("userId", user), store.Ne("id", id))
 	return true, n.known.DeleteList(ctx, store.Query{Filter: others, Sort: []store.Order{{Field: "expiresAt", Desc: true}}, Skip: maxNetworks - 1})

@@ -35,12 +35,8 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 	}
 	at := s.now()
 	err := s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
-		_, err := s.limits.Take(ctx, notices.Of(NormalEmail(u.Email)))
-		switch {
-		case apperr.Is(err, apperr.TooManyRequests):
-			return nil, nil
-		case err != nil:
-			return nil, err
+		if _, err := s.limits.Take(ctx, notices.Of(NormalEmail(u.Email))); err != nil {
+			return nil, apperr.Replace(err, apperr.TooManyRequests, nil)
 		}
 		return newNotice(u, event, at), nil
 	})

@@ -177,6 +177,15 @@ var unverified = access.Restriction{
 	Reads: true,
 }
 
+// InEpoch returns a user. NotFound: the user does not exist, or is in another epoch.
+func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, error) {
+	u, err := s.Get(ctx, id)
+	if err == nil && u.Epoch != epoch {
+		err = store.ErrNotFound
+	}
+	return u, err
+}
+
 // ByEmail returns the user with the email address, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 	forms := emailForms(email)
@@ -184,11 +193,7 @@ func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 		u, err := s.users.First(ctx, store.Eq("email", forms[0]))
 		return s.current(u), err
 	}
-	values := make([]any, len(forms))
-	for i, form := range forms {
-		values[i] = form
-	}
-	found, err := s.users.List(ctx, store.Query{Filter: store.In("email", values...)})
+	found, err := s.users.List(ctx, store.Query{Filter: store.In("email", store.Values(forms)...)})
 	if err != nil {
 		return User{}, err
 	}
@@ -295,14 +300,14 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 // created the account, or had a token, and linked their own. An identity with the same verified address is linked again at
 // its next sign-in. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
-	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
-	if _, err := s.users.First(ctx, current); err != nil { // before the expensive hash
+	if _, err := s.InEpoch(ctx, id, epoch); err != nil { // before the expensive hash
 		return User{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return User{}, err
 	}
+	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	u, err := s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
 	return s.current(u), err
