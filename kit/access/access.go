@@ -4,6 +4,7 @@ package access
 
 import (
 	"context"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -110,6 +111,15 @@ func (k Keys) Match(s string) bool {
 		found |= subtle.ConstantTimeCompare(digest[:], k.digests[i][:])
 	}
 	return found == 1
+}
+
+// DeriveKey returns a key of 32 bytes for a purpose, derived from a secret by HKDF (RFC 5869).
+func DeriveKey(secret, purpose string) []byte {
+	key, err := hkdf.Key(sha256.New, []byte(secret), nil, purpose, 32)
+	if err != nil {
+		panic(err) // unreachable: the length is valid
+	}
+	return key
 }
 
 // Tokens signs and verifies user tokens: JSON Web Tokens with HS256 only (RFC 8725 section 3.1) and the claims sub (user

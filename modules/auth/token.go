@@ -1,13 +1,13 @@
 package auth
 
 import (
-	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/store"
 )
 
@@ -49,10 +49,8 @@ func (t refreshToken) next(salt string) refreshToken {
 	return t
 }
 
-// DeriveKey returns a key of 32 bytes for a purpose, derived from JWT_SECRET by HKDF (RFC 5869).
-func (s *Service) DeriveKey(purpose string) ([]byte, error) {
-	return hkdf.Key(sha256.New, []byte(s.secret), nil, purpose, 32)
-}
+// DeriveKey is access.DeriveKey with JWT_SECRET.
+func (s *Service) DeriveKey(purpose string) []byte { return access.DeriveKey(s.secret, purpose) }
 
 // digest returns the stored form of a family or a secret. They are random, so a fast hash is sufficient.
 func digest(b []byte) string {

@@ -3,6 +3,7 @@ package passwordreset
 
 import (
 	"context"
+	"time"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
@@ -19,6 +20,15 @@ type Queue interface {
 type Module struct {
 	*Service
 	controller *controller
+}
+
+// Settings are the settings of this module.
+type Settings struct {
+	// TTL is the lifetime of a reset.
+	TTL time.Duration `mapstructure:"RESET_TTL" default:"1h" validate:"min=1m,max=24h"`
+	// LinkOrigins are the pages that the link in an email may lead to: with a path, that page and those below it; without, all
+	// of the origin. In development localhost is allowed too.
+	LinkOrigins []string `mapstructure:"RESET_LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com/reset"`
 }
 
 // New creates the module. It deletes the resets of deleted users.

@@ -2,6 +2,7 @@ package passwordreset
 
 import (
 	"context"
+	"embed"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -11,6 +12,11 @@ import (
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/modules/user"
 )
+
+//go:embed emails
+var emails embed.FS
+
+var resetEmail = email.NewTemplate(emails, "reset", user.EmailLayout)
 
 // Service has the business rules of password resets.
 type Service struct {
@@ -62,6 +68,18 @@ func (s *Service) job(in CreateInput) email.Job {
 		}
 		return newMessage(u, emaillink.WithToken(in.Link, token), s.ttl), nil
 	}
+}
+
+// newMessage returns the email for a user.
+func newMessage(u user.User, link string, lifetime time.Duration) *email.Message {
+	return resetEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "link": link, "lifetime": email.FormatDuration(lifetime)})
+}
+
+// EmailPreviews implements kit.EmailPreviewer.
+func (s *Service) EmailPreviews() []email.Preview {
+	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
+	link := "https://app.example.com/reset/" + "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ"
+	return []email.Preview{{Name: "password-reset", Message: newMessage(ada, link, s.ttl)}}
 }
 
 // Get returns the reset of a token. NotFound: it is unknown, used or expired.

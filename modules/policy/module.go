@@ -14,5 +14,3 @@ type Module struct{ controller *controller }
 func New(d kit.Deps) *Module {
 	return &Module{&controller{service: newService(d), list: listing.NewLister(spec(), d.Cursors)}}
 }
-
-var _ kit.Module = (*Module)(nil)

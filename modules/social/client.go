@@ -17,14 +17,12 @@ import (
 )
 
 // provider is an identity provider.
-type provider interface {
-	// configured reports whether the settings have a client ID.
-	configured() bool
-	// address is the base address of the provider's API.
-	address() string
+type provider struct {
+	configured bool   // the settings have a client ID
+	address    string // of the provider's API
 	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
 	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
-	profile(ctx context.Context, proof Proof) (Profile, error)
+	profile func(ctx context.Context, proof Proof) (Profile, error)
 }
 
 const (
@@ -83,7 +81,7 @@ func (c *client) do(r *http.Request, into any) (status int, err error) {
 	}
 	success, rejection := response.StatusCode/100 == 2, response.StatusCode/100 == 4
 	if !success && !rejection || isBusy(response) {
-		return 0, unexpectedStatus(response.StatusCode)
+		return 0, unavailable(fmt.Errorf("the provider responded with status %d", response.StatusCode))
 	}
 	if err := json.Unmarshal(body, into); err != nil && success {
 		return 0, unavailable(err)
@@ -164,8 +162,3 @@ func unavailable(cause error) error {
 
 // shorten returns the beginning of a text for the log.
 func shorten(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxCause)], "") }
-
-// unexpectedStatus returns the error for an unexpected status.
-func unexpectedStatus(status int) error {
-	return unavailable(fmt.Errorf("the provider responded with status %d", status))
-}

@@ -36,12 +36,6 @@ func newFacebook(c FacebookSettings, calls *client) facebook {
 	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token"}, graph: c.GraphURL}
 }
 
-// configured implements provider.
-func (f facebook) configured() bool { return f.app.id != "" }
-
-// address implements provider.
-func (f facebook) address() string { return f.graph }
-
 // graphError is an error of the Graph API ("Handle Errors" in its documentation).
 type graphError struct{ Code int }
 
@@ -53,9 +47,9 @@ const (
 	graphBadToken     = 190
 )
 
-// profile implements provider. Facebook returns only email addresses that their owner has confirmed.
+// profile implements provider.profile. Facebook returns only email addresses that their owner has confirmed.
 func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
-	token, err := f.calls.accessToken(ctx, f.app, proof, f.blamesCode)
+	token, err := f.calls.accessToken(ctx, f.app, proof, graphBlamesCode)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -120,8 +114,8 @@ func (f facebook) proof(token string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// blamesCode reports whether the code was rejected. The error has the format of the Graph API, not that of OAuth.
-func (facebook) blamesCode(e *oauth2.RetrieveError) error {
+// graphBlamesCode reports whether the code was rejected. The error has the format of the Graph API, not that of OAuth.
+func graphBlamesCode(e *oauth2.RetrieveError) error {
 	var response struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &response)
 	if err == nil && (response.Error.Code == graphBadParameter || response.Error.Code == graphBadRedirect) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -41,15 +42,9 @@ func newGitHub(c GitHubSettings, calls *client) github {
 	return github{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token"}, api: c.APIURL}
 }
 
-// configured implements provider.
-func (g github) configured() bool { return g.app.id != "" }
-
-// address implements provider.
-func (g github) address() string { return g.api }
-
-// profile implements provider.
+// profile implements provider.profile.
 func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
-	token, err := g.calls.accessToken(ctx, g.app, proof, g.blamesCode)
+	token, err := g.calls.accessToken(ctx, g.app, proof, githubBlamesCode)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -103,7 +98,7 @@ func (g github) check(ctx context.Context, token string) error {
 	case status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
 		return rejected()
 	case status != http.StatusOK:
-		return unexpectedStatus(status)
+		return unavailable(fmt.Errorf("the provider responded with status %d", status))
 	case grant.App.ClientID == "":
 		return unavailable(errors.New("a grant without app"))
 	case grant.App.ClientID != g.app.id:
@@ -133,8 +128,8 @@ func (g github) email(ctx context.Context, token string) (address string, verifi
 	return "", false, nil
 }
 
-// blamesCode handles the errors of "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
-func (github) blamesCode(e *oauth2.RetrieveError) error {
+// githubBlamesCode handles the errors of "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
+func githubBlamesCode(e *oauth2.RetrieveError) error {
 	switch e.ErrorCode {
 	case "bad_verification_code", "redirect_uri_mismatch":
 		return rejected()

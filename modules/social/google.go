@@ -59,13 +59,7 @@ func newGoogle(c GoogleSettings, calls *client, log *slog.Logger, now func() tim
 	return &google{calls: calls, log: log, ids: c.IDs, secret: c.Secret, issuer: c.Issuer, tokenInfo: base + "/tokeninfo", now: now}
 }
 
-// configured implements provider.
-func (g *google) configured() bool { return len(g.ids) > 0 }
-
-// address implements provider.
-func (g *google) address() string { return g.issuer }
-
-// profile implements provider.
+// profile implements provider.profile.
 func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 	issuer, err := g.discover(ctx)
 	if err != nil {
@@ -75,7 +69,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Unknown, Message: "This service does not accept codes from Google. Send id_token or access_token."})
 	}
 	if proof.Code != "" {
-		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, g.blamesCode)
+		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, googleBlamesCode)
 		if err != nil {
 			return Profile{}, err
 		}
@@ -146,13 +140,8 @@ func (d *discovery) algorithms() []string {
 	asymmetric := []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 	}
-	var out []string
-	for _, name := range d.Algorithms {
-		if slices.Contains(asymmetric, name) {
-			out = append(out, name)
-		}
-	}
-	if out == nil {
+	out := slices.DeleteFunc(slices.Clone(d.Algorithms), func(name string) bool { return !slices.Contains(asymmetric, name) })
+	if len(out) == 0 {
 		return []string{oidc.RS256} // required of every issuer (OpenID Connect Core section 15.1)
 	}
 	return out
@@ -227,10 +216,10 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 	return g.discovered.Load(), nil
 }
 
-// blamesCode handles the errors of RFC 6749 section 5.2 and those of Google. invalid_request is our error: the secret is
+// googleBlamesCode handles the errors of RFC 6749 section 5.2 and those of Google. invalid_request is our error: the secret is
 // missing.
-func (*google) blamesCode(e *oauth2.RetrieveError) error {
-	if slices.Contains([]string{"invalid_grant", "redirect_uri_mismatch"}, e.ErrorCode) {
+func googleBlamesCode(e *oauth2.RetrieveError) error {
+	if e.ErrorCode == "invalid_grant" || e.ErrorCode == "redirect_uri_mismatch" {
 		return rejected()
 	}
 	return nil

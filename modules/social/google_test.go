@@ -29,7 +29,7 @@ var googleSubject = subject{
 	connect: func(n *internet, address, secret string) provider {
 		googleOf(n).SetIssuer(address)
 		ids := []string{clientApp.ID, "ios-client"}
-		return newGoogle(GoogleSettings{IDs: ids, Secret: secret, Issuer: address}, newTestClient(), n.log, n.clock.Now)
+		return provider{profile: newGoogle(GoogleSettings{IDs: ids, Secret: secret, Issuer: address}, newTestClient(), n.log, n.clock.Now).profile}
 	},
 	methods: append(codeMethods("/token", discoveryPath, certsPath),
 		method{"access_token", tokenOf, []string{discoveryPath, "/tokeninfo", "/v1/userinfo"}, false},
@@ -261,7 +261,8 @@ func TestGoogleBothIssuers(t *testing.T) {
 	if g.tokenInfo != "https://oauth2.googleapis.com/tokeninfo" {
 		t.Errorf("tokeninfo is at %s", g.tokenInfo)
 	}
-	issuer, err := n.connect().(*google).discover(t.Context())
+	fake := newGoogle(GoogleSettings{IDs: g.ids, Issuer: n.address}, newTestClient(), n.log, n.clock.Now)
+	issuer, err := fake.discover(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

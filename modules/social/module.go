@@ -44,10 +44,8 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 // warnPlain logs a warning for each provider whose address is not encrypted, except in development.
 func warnPlain(d kit.Deps, all map[string]provider) {
 	for name, p := range all {
-		if strings.HasPrefix(p.address(), "http://") && !d.Development {
+		if strings.HasPrefix(p.address, "http://") && !d.Development {
 			d.Log.Warn("sign-in with a provider is not safe: its address begins with http://, so its responses can be forged", "provider", name)
 		}
 	}
 }
-
-var _ kit.Module = (*Module)(nil)

@@ -17,10 +17,6 @@ type fakeProvider struct {
 	asked   int // requests so far
 }
 
-func (*fakeProvider) configured() bool { return true }
-
-func (*fakeProvider) address() string { return "https://provider.example.com" }
-
 // AddUser adds an account, or replaces the one with the same ID.
 func (p *fakeProvider) AddUser(u providers.User) providers.User {
 	p.mu.Lock()

@@ -59,7 +59,7 @@ func build(t *testing.T) *house {
 		h.fakes[name] = &fakeProvider{}
 		h.fakes[name].AddUser(ada)
 		h.fakes[name].AddUser(bob)
-		h.providers[name] = h.fakes[name]
+		h.providers[name] = provider{profile: h.fakes[name].profile}
 	}
 	if err := h.db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -234,20 +234,12 @@ func TestPlainAddress(t *testing.T) {
 	}{{"http://x", false, 1}, {"http://x", true, 0}, {"https://x", false, 0}} {
 		var log bytes.Buffer
 		d := kit.Deps{Log: slog.New(slog.NewTextHandler(&log, nil)), Development: test.development}
-		warnPlain(d, map[string]provider{"alpha": addressed{&fakeProvider{}, test.address}})
+		warnPlain(d, map[string]provider{"alpha": {address: test.address}})
 		if got := strings.Count(log.String(), "level=WARN"); got != test.want {
 			t.Errorf("%+v: %s", test, log.String())
 		}
 	}
 }
-
-// addressed is a fake provider at another address.
-type addressed struct {
-	*fakeProvider
-	at string
-}
-
-func (a addressed) address() string { return a.at }
 
 // TestFirstSignInsInParallel checks that 20 concurrent first sign-ins create one user, or link one that exists.
 func TestFirstSignInsInParallel(t *testing.T) {

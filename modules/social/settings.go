@@ -18,11 +18,11 @@ type Settings struct {
 // providers returns the configured providers by name.
 func (c Settings) providers(calls *client, log *slog.Logger, now func() time.Time) map[string]provider {
 	all := map[string]provider{
-		"facebook": newFacebook(c.Facebook, calls),
-		"github":   newGitHub(c.GitHub, calls),
-		"google":   newGoogle(c.Google, calls, log, now),
+		"facebook": {c.Facebook.ID != "", c.Facebook.GraphURL, newFacebook(c.Facebook, calls).profile},
+		"github":   {c.GitHub.ID != "", c.GitHub.APIURL, newGitHub(c.GitHub, calls).profile},
+		"google":   {len(c.Google.IDs) > 0, c.Google.Issuer, newGoogle(c.Google, calls, log, now).profile},
 	}
-	maps.DeleteFunc(all, func(_ string, p provider) bool { return !p.configured() })
+	maps.DeleteFunc(all, func(_ string, p provider) bool { return !p.configured })
 	return all
 }
 

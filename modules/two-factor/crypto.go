@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/store"
 )
 
@@ -28,25 +28,23 @@ var encoding = base64.RawURLEncoding
 type keys []cipher.AEAD
 
 // newKeys returns the keys that are derived from secrets, and then last, which is derived already.
-func newKeys(secrets []string, last []byte) (k keys, err error) {
-	add := func(key []byte) {
-		var block cipher.Block
-		if block, err = aes.NewCipher(key); err != nil {
-			return
+func newKeys(secrets []string, last []byte) (k keys) {
+	var derived [][]byte
+	for _, secret := range secrets {
+		derived = append(derived, access.DeriveKey(secret, keyPurpose))
+	}
+	for _, key := range append(derived, last) {
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			panic(err) // unreachable: the length is valid
 		}
-		var aead cipher.AEAD
-		aead, err = cipher.NewGCMWithRandomNonce(block)
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			panic(err) // likewise
+		}
 		k = append(k, aead)
 	}
-	for _, secret := range secrets {
-		key, err := hkdf.Key(sha256.New, []byte(secret), nil, keyPurpose, 32)
-		if err != nil {
-			return nil, err
-		}
-		add(key)
-	}
-	add(last)
-	return k, err
+	return k
 }
 
 // seal encrypts data for one use: open fails for another.

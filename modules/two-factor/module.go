@@ -19,25 +19,26 @@ type Sessions interface {
 	})
 	OpenVerified(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error)
 	EndOthers(ctx context.Context, caller access.Principal) error
-	DeriveKey(purpose string) ([]byte, error)
+	DeriveKey(purpose string) []byte
 }
 
 // Module provides the routes of two-factor sign-in.
 type Module struct{ controller *controller }
 
+// requireAdmin is a value of REQUIRE_TWO_FACTOR.
+const requireAdmin = "admin"
+
+// Settings are the settings of this module.
+type Settings struct {
+	Keys    []string `mapstructure:"TWO_FACTOR_KEY" validate:"omitempty,secret" example:"change-me-to-a-third-long-random-secret"`
+	Require string   `mapstructure:"REQUIRE_TWO_FACTOR" validate:"omitempty,oneof=admin" example:"admin"`
+}
+
 // New creates the module. Every sign-in of a user with a second factor requires it. It is deleted with its user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
-	last, err := sessions.DeriveKey(keyPurpose)
-	if err != nil {
-		panic(err) // unreachable: the length is valid
-	}
-	k, err := newKeys(s.Keys, last)
-	if err != nil {
-		panic(err) // likewise
-	}
 	service := &Service{
 		users: users, sessions: sessions, factors: store.Open[Factor](d.DB, storeSpec()),
-		guesses: ratelimit.NewGuesses(d.Limits), keys: k, issuer: d.Name, now: d.Now,
+		guesses: ratelimit.NewGuesses(d.Limits), keys: newKeys(s.Keys, sessions.DeriveKey(keyPurpose)), issuer: d.Name, now: d.Now,
 	}
 	sessions.SetSecondFactor(service)
 	if s.Require == requireAdmin {
@@ -47,7 +48,4 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 	return &Module{&controller{service}}
 }
 
-var (
-	_ kit.Module    = (*Module)(nil)
-	_ user.Restorer = (*Service)(nil)
-)
+var _ user.Restorer = (*Service)(nil)
