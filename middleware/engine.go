@@ -37,8 +37,9 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 		}
 		rest.SetRequestID(c, id)
 		c.Header("X-Request-Id", id)
-		ctx, observed := observer.Begin(c.Request, method, c.FullPath())
+		ctx, observed := c.Request.Context(), telemetry.Request{}
 		if observer != nil {
+			ctx, observed = observer.Begin(c.Request, method, c.FullPath())
 			c.Request = c.Request.WithContext(ctx)
 		}
 
@@ -48,13 +49,16 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 				slog.String("requestId", id), slog.String("method", method), slog.String("route", c.FullPath()),
 				slog.Int("status", c.Writer.Status()), slog.Duration("duration", time.Since(start)),
 			}
-			if trace := observed.TraceID(); trace != "" {
-				attrs = append(attrs, slog.String("traceId", trace))
-			}
 			var user string
 			if caller := rest.Caller(c); caller.IsUser() {
 				user = caller.UserID.Hex()
 				attrs = append(attrs, slog.String("userId", user))
+			}
+			if observer != nil {
+				if trace := observed.TraceID(); trace != "" {
+					attrs = append(attrs, slog.String("traceId", trace))
+				}
+				defer func() { observed.End(status, user) }()
 			}
 			level := slog.LevelInfo
 			if slices.Contains(quiet, c.FullPath()) {
@@ -65,7 +69,6 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 				attrs = append(attrs, slog.String("error", failed.Error()))
 			}
 			log.LogAttrs(ctx, level, "request", attrs...)
-			observed.End(status, user)
 		}()
 		c.Next()
 		status = c.Writer.Status()

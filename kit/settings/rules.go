@@ -1,13 +1,13 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"path"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,26 +15,38 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// The rules that this package adds to those of validator.
+// The rules with access to the loader.
 const (
 	tagSecret     = "secret"
 	tagProduction = "production"
-	tagOrigin     = "origin"
-	tagWebPage    = "web_page"
-	tagHostPort   = "host_port"
 )
+
+// form is a rule for strings.
+type form struct {
+	valid  func(string) bool
+	reason string
+}
+
+// forms has the rules that this package adds to those of validator.
+var forms = map[string]form{
+	"origin": {isOrigin, "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"},
+	"web_page": {isWebPage,
+		"must list pages or origins: http:// or https://, a host and possibly a path, without a query, a fragment, user information, .. or {token}"},
+	"host_port": {isHostPort, "must be HOST:PORT, or :PORT for all networks"},
+}
 
 // validate checks the validate tags.
 func (l *loader) validate() {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(f reflect.StructField) string { return f.Tag.Get("mapstructure") })
-	for tag, rule := range map[string]validator.Func{
+	rules := map[string]validator.Func{
 		tagSecret:     func(f validator.FieldLevel) bool { return l.secretReason(f.FieldName(), f.Field()) == "" },
 		tagProduction: func(f validator.FieldLevel) bool { return l.mode != Production || !f.Field().IsZero() },
-		tagOrigin:     func(f validator.FieldLevel) bool { return isOrigin(f.Field().String()) },
-		tagWebPage:    func(f validator.FieldLevel) bool { return isWebPage(f.Field().String()) },
-		tagHostPort:   func(f validator.FieldLevel) bool { return isHostPort(f.Field().String()) },
-	} {
+	}
+	for tag, form := range forms {
+		rules[tag] = func(f validator.FieldLevel) bool { return form.valid(f.Field().String()) }
+	}
+	for tag, rule := range rules {
 		if err := v.RegisterValidation(tag, rule, true); err != nil {
 			panic(err) // the tag is empty
 		}
@@ -52,7 +64,10 @@ func (l *loader) validate() {
 
 // reason returns the reason that a setting is invalid.
 func (l *loader) reason(name string, e validator.FieldError) string {
-	rule := e.Tag()
+	_, rule, isEither := strings.Cut(e.Tag(), "|") // eq=*|origin
+	if !isEither {
+		rule = e.Tag()
+	}
 	switch {
 	case rule == tagSecret:
 		return l.secretReason(name, reflect.ValueOf(e.Value()))
@@ -72,28 +87,15 @@ func (l *loader) reason(name string, e validator.FieldError) string {
 		return "must list networks in CIDR notation"
 	case rule == "http_url":
 		return "must be a URL with http:// or https://"
-	case rule == tagHostPort:
-		return "must be HOST:PORT, or :PORT for all networks"
-	case rule == tagWebPage:
-		return "must list pages or origins: http:// or https://, a host and possibly a path, without a query, a fragment, user information, .. or {token}"
-	case strings.Contains(rule, tagOrigin):
-		return "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"
 	}
-	return "does not satisfy " + rule
+	return cmp.Or(forms[rule].reason, "does not satisfy "+rule)
 }
 
 // nameOf returns the name of the setting of a Go field in the same struct as sibling. The parameters of rules are Go
 // field names.
 func (l *loader) nameOf(field, sibling string) string {
-	at := slices.Index(l.names, sibling)
-	for distance := range l.names {
-		for _, i := range []int{at - distance, at + distance} {
-			if i >= 0 && i < len(l.names) && l.fields[l.names[i]].Name == field {
-				return l.names[i]
-			}
-		}
-	}
-	return field
+	f, _ := l.sections[sibling].FieldByName(field)
+	return f.Tag.Get("mapstructure")
 }
 
 // secretReason returns the reason that a secret or a list of secrets is invalid, or "".

@@ -112,12 +112,13 @@ func Load(dir string, target any) (Source, error) {
 	l.decode()
 	for _, key := range l.viper.AllKeys() {
 		name := strings.ToUpper(key)
-		if value, ok := strings.CutPrefix(name, "OTEL_"); ok && value != "" {
-			if err := exportUnset(name, l.viper.GetString(key)); err != nil {
+		isOTel := strings.HasPrefix(name, "OTEL_")
+		if isOTel && os.Getenv(name) == "" {
+			if err := os.Setenv(name, l.viper.GetString(key)); err != nil {
 				return source, err
 			}
 		}
-		if _, ok := l.fields[name]; !ok && (!strings.HasPrefix(name, "OTEL_") || l.misspelled(name)) {
+		if _, ok := l.fields[name]; !ok && (!isOTel || suggest.Nearest(name, l.names) != "") {
 			source.Unknown = append(source.Unknown, name)
 		}
 	}
@@ -142,23 +143,10 @@ func LoadPart(dir string, target any) error {
 
 // Validate checks the values of a struct that was filled by other means. The error is *Invalid.
 func Validate(target any) error {
-	l := &loader{target: reflect.ValueOf(target).Elem(), fields: make(map[string]reflect.StructField)}
-	l.collect(l.target.Type())
+	l := newLoader(target)
 	l.validate()
 	l.check(l.target)
 	return l.err()
-}
-
-// misspelled reports whether a name has at most two other letters than a setting.
-func (l *loader) misspelled(name string) bool {
-	return suggest.Nearest(name, l.names) != ""
-}
-
-func exportUnset(name, value string) error {
-	if os.Getenv(name) != "" {
-		return nil
-	}
-	return os.Setenv(name, value)
 }
 
 type loader struct {
@@ -168,16 +156,22 @@ type loader struct {
 	mode     Mode
 	target   reflect.Value
 	fields   map[string]reflect.StructField // by name of the setting
+	sections map[string]reflect.Type        // the structs of the fields
 	names    []string                       // of the settings, in order of declaration
 	problems []Problem
 }
 
+// newLoader collects the fields of target.
+func newLoader(target any) *loader {
+	l := &loader{target: reflect.ValueOf(target).Elem(), fields: map[string]reflect.StructField{}, sections: map[string]reflect.Type{}}
+	l.collect(l.target.Type())
+	return l
+}
+
 // open reads .env and collects the fields of target.
 func open(dir string, target any) (*loader, error) {
-	l := &loader{
-		viper: viper.New(), path: filepath.Join(dir, ".env"), target: reflect.ValueOf(target).Elem(),
-		fields: make(map[string]reflect.StructField),
-	}
+	l := newLoader(target)
+	l.viper, l.path = viper.New(), filepath.Join(dir, ".env")
 	l.viper.AutomaticEnv()
 	l.viper.SetConfigFile(l.path)
 	l.viper.SetConfigType("dotenv")
@@ -187,7 +181,6 @@ func open(dir string, target any) (*loader, error) {
 	}
 	l.hasFile = err == nil
 	l.mode = cmp.Or(Mode(l.value("APP_ENV")), Development)
-	l.collect(l.target.Type())
 	return l, nil
 }
 
@@ -204,7 +197,7 @@ func parseError(err error) string {
 func (l *loader) collect(section reflect.Type) {
 	for field := range section.Fields() {
 		if name := field.Tag.Get("mapstructure"); name != "" {
-			l.fields[name] = field
+			l.fields[name], l.sections[name] = field, section
 			l.names = append(l.names, name)
 		} else if field.Type.Kind() == reflect.Struct {
 			l.collect(field.Type)

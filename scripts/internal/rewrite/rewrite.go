@@ -125,6 +125,7 @@ func (f *File) Without(names map[string]bool) {
 		return found
 	}
 	oneLine := func(n ast.Node) bool { return f.set.Position(n.Pos()).Line == f.set.Position(n.End()).Line }
+	gone := map[ast.Node]bool{}
 	ast.Inspect(f.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.StructType:
@@ -137,9 +138,10 @@ func (f *File) Without(names map[string]bool) {
 			for _, element := range n.Elts {
 				if oneLine(element) && refers(element) {
 					f.cut(element)
+					gone[element] = true
 				}
 			}
 		}
-		return true
+		return !gone[n]
 	})
 }
