@@ -24,10 +24,13 @@ type Request struct {
 // unmatched is the route label of requests without a route.
 const unmatched = "unmatched"
 
-// Begin starts the observation of a request; o is not nil. The route is its pattern, or "". The returned context has the span, which
+// Begin starts the observation of a request. The route is its pattern, or "". The returned context has the span, which
 // continues the trace that the request's headers name.
 func (o *Observer) Begin(r *http.Request, method, route string) (context.Context, Request) {
 	ctx := r.Context()
+	if o == nil {
+		return ctx, Request{}
+	}
 	request := Request{observer: o, method: knownMethod(method), route: route, started: time.Now()}
 	if o.metrics != nil {
 		o.metrics.inFlight.Inc()
@@ -73,6 +76,9 @@ func (r Request) TraceID() string {
 
 // End ends the observation. userID is the authenticated user, or "".
 func (r Request) End(status int, userID string) {
+	if r.observer == nil {
+		return
+	}
 	if m := r.observer.metrics; m != nil {
 		route := r.route
 		if route == "" {

@@ -31,7 +31,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Observer records metrics and traces. A nil Observer records nothing; all methods but Begin accept it.
+// Observer records metrics and traces. All methods accept a nil Observer, which records nothing.
 type Observer struct {
 	metrics *metrics // nil if disabled
 	traces  *traces  // nil if disabled
