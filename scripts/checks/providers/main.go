@@ -28,10 +28,8 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // The exit codes.
@@ -39,9 +37,6 @@ const (
 	failed   = 1
 	badUsage = 2
 )
-
-// grace is how long requests may take to end after Ctrl-C.
-const grace = 2 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -71,11 +66,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = errors.New("-api is the service's address, as in http://localhost:9000")
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "providers:", err)
+		fmt.Fprintln(stderr, "providers:", err)
 		return badUsage
 	}
 	if err := serve(ctx, *port, address, stdout); err != nil {
-		_, _ = fmt.Fprintln(stderr, "providers:", err)
+		fmt.Fprintln(stderr, "providers:", err)
 		return failed
 	}
 	return 0
@@ -83,26 +78,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // serve listens, prints its settings, and serves until the context ends.
 func serve(ctx context.Context, port uint, api *url.URL, stdout io.Writer) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.FormatUint(uint64(port), 10)))
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return fmt.Errorf("listening failed; choose another port with -port: %w", err)
 	}
-	s := newSite("http://"+listener.Addr().String(), api, time.Now)
-	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	_, _ = fmt.Fprintf(stdout, "The fakes are up. Start the service with these settings:\n\n%s\nand open %s/ in a browser. Ctrl-C ends the fakes.\n",
+	s := newSite("http://"+listener.Addr().String(), api)
+	server := &http.Server{Handler: s.handler()}
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	fmt.Fprintf(stdout, "The fakes are up. Start the service with these settings:\n\n%s\nand open %s/ in a browser. Ctrl-C ends the fakes.\n",
 		s.settings(), s.base)
-	select {
-	case err := <-ended:
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	if err := server.Shutdown(ending); err != nil {
-		return server.Close() // a browser keeps connections open
 	}
 	return nil
 }
