@@ -17,33 +17,36 @@ const timeout = time.Minute
 const capacity = 1000
 
 // Outbox is a Sender that records emails.
-type Outbox struct{ emails chan email.Message }
+type Outbox struct{ inbox[email.Message] }
 
 // NewOutbox returns an empty Outbox.
-func NewOutbox() *Outbox { return &Outbox{make(chan email.Message, capacity)} }
+func NewOutbox() *Outbox { return &Outbox{make(inbox[email.Message], capacity)} }
 
 // Send implements email.Sender.
 func (o *Outbox) Send(_ context.Context, m email.Message) error {
 	select {
-	case o.emails <- m:
+	case o.inbox <- m:
 		return nil
 	default:
 		return errors.New("emailtest: the outbox is full")
 	}
 }
 
+// inbox has the unread emails.
+type inbox[T any] chan T
+
 // Next returns the oldest unread email. It waits for one.
-func (o *Outbox) Next(t testing.TB) email.Message {
+func (i inbox[T]) Next(t testing.TB) (out T) {
 	t.Helper()
-	return next(t, o.emails)
+	return next(t, i)
 }
 
 // None fails the test if there is an unread email. Call the Wait method of the queue first.
-func (o *Outbox) None(t testing.TB) {
+func (i inbox[T]) None(t testing.TB) {
 	t.Helper()
 	select {
-	case m := <-o.emails:
-		t.Errorf("unexpected email to %s: %s", m.To, m.Subject)
+	case m := <-i:
+		t.Errorf("unexpected email: %v", m)
 	default:
 	}
 }

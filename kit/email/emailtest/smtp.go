@@ -23,9 +23,9 @@ type SMTP struct {
 	Hold           <-chan struct{}              // if not nil, emails are accepted only after it is closed
 
 	Address string         // host and port
-	RootCAs *x509.CertPool // with the CA of the server, whose certificate is for 127.0.0.1 and example.com
+	RootCAs *x509.CertPool // with the CA of the server, whose certificate is for its address and example.com
 
-	emails   chan Email
+	inbox[Email]
 	sessions chan struct{}
 }
 
@@ -37,10 +37,13 @@ type Email struct {
 	Data     []byte // header and body
 }
 
+// String returns the recipient and the data.
+func (e Email) String() string { return e.To + ":\n" + string(e.Data) }
+
 // StartSMTP starts a server, which stops at the end of the test.
 func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	t.Helper()
-	s := &SMTP{emails: make(chan Email, capacity), sessions: make(chan struct{}, capacity)}
+	s := &SMTP{RootCAs: x509.NewCertPool(), inbox: make(inbox[Email], capacity), sessions: make(chan struct{}, capacity)}
 	for _, f := range set {
 		f(s)
 	}
@@ -58,9 +61,8 @@ func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	certified := httptest.NewTLSServer(nil) // only for its certificate
 	certified.Close()
-	s.RootCAs = x509.NewCertPool()
 	s.RootCAs.AddCert(certified.Certificate())
-	config := &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{Certificates: certified.TLS.Certificates}
 	switch {
 	case s.Implicit:
 		listener = tls.NewListener(listener, config)
@@ -82,22 +84,6 @@ func (s *SMTP) URL() string {
 		u.User = url.UserPassword(s.User, s.Password)
 	}
 	return u.String()
-}
-
-// Next returns the oldest unread email. It waits for one.
-func (s *SMTP) Next(t testing.TB) Email {
-	t.Helper()
-	return next(t, s.emails)
-}
-
-// None fails the test if there is an unread email.
-func (s *SMTP) None(t testing.TB) {
-	t.Helper()
-	select {
-	case m := <-s.emails:
-		t.Errorf("unexpected email to %s:\n%s", m.To, m.Data)
-	default:
-	}
 }
 
 // Connected waits for the next client.
@@ -154,7 +140,7 @@ func (s *session) Data(r io.Reader) (err error) {
 		<-s.server.Hold
 	}
 	_, s.email.TLS = s.conn.TLSConnectionState()
-	s.server.emails <- s.email
+	s.server.inbox <- s.email
 	return nil
 }
 
