@@ -53,6 +53,7 @@ func command(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buffer)
 func start(t *testing.T, dir string, set ...string) *service {
 	t.Helper()
 	cmd, _ := command(t, dir, set...)
+	cmd.Stderr = nil // p.Log has it
 	p, err := process.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

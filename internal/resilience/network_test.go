@@ -2,6 +2,7 @@ package resilience_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,9 +15,7 @@ func TestNetwork(t *testing.T) {
 	address, err := url.Parse(server(t))
 	must(t, err)
 	network := through(t, address.Host)
-	uri, err := network.In(named(t, server(t)))
-	must(t, err)
-	p := start(t, settings(uri))
+	p := start(t, settings(strings.Replace(named(t, server(t)), address.Host, network.Addr(), 1)))
 	load := clients(t, p.URL, 8)
 	await(t, load, 100)
 	before := measureIdle(load, p)

@@ -53,6 +53,7 @@ func newCommand(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buff
 func start(t *testing.T, dir string, set ...string) *process.Process {
 	t.Helper()
 	cmd, _ := newCommand(t, dir, set...)
+	cmd.Stderr = nil // p.Log has it
 	p, err := process.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,8 @@
 package proxy
 
 import (
+	"context"
 	"net"
-	"net/url"
 	"sync"
 	"time"
 )
@@ -25,8 +25,8 @@ type Proxy struct {
 // link is a client's connection and the proxy's connection to the server.
 type link struct {
 	client, server net.Conn
-	lost           bool          // nothing is forwarded any more
-	ended          chan struct{} // closed when either end has closed it
+	lost           bool            // nothing is forwarded any more
+	ctx            context.Context // ends when either end has closed the connection
 }
 
 // fault is a network failure. The zero value is none.
@@ -68,20 +68,14 @@ func (p *Proxy) listen() error {
 // Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.addr }
 
-// In returns a URL of the server with the address of the proxy.
-func (p *Proxy) In(address string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "", err
-	}
-	u.Host = p.addr
-	return u.String(), nil
-}
-
 // Cut closes all connections, and new ones immediately.
 func (p *Proxy) Cut() {
 	p.set(fault{cut: true})
-	p.drop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.close()
+	}
 }
 
 // Refuse closes all connections and stops listening.
@@ -140,14 +134,6 @@ func (p *Proxy) set(f fault) {
 	p.changed = make(chan struct{})
 }
 
-func (p *Proxy) drop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for l := range p.links {
-		l.close()
-	}
-}
-
 func (l *link) close() {
 	for _, conn := range []net.Conn{l.client, l.server} {
 		_ = conn.(*net.TCPConn).SetLinger(0) // unsent data is lost
@@ -161,45 +147,32 @@ func (p *Proxy) relay(client net.Conn) {
 	if err != nil {
 		return
 	}
-	l := &link{client: client, server: server, ended: make(chan struct{})}
 	defer func() { _ = server.Close() }()
-	if !p.admit(l) {
-		return
+	ctx, end := context.WithCancel(context.Background())
+	l := &link{client: client, server: server, ctx: ctx}
+	p.mu.Lock()
+	if p.fault.cut {
+		l.close()
 	}
-	defer p.dismiss(l)
-	var once sync.Once
-	end := func() {
-		once.Do(func() { close(l.ended) })
-		_ = client.Close()
-		_ = server.Close()
-	}
-	var downward sync.WaitGroup
-	downward.Go(func() {
+	p.links[l] = struct{}{}
+	p.mu.Unlock()
+	var directions sync.WaitGroup
+	directions.Go(func() {
 		defer end()
 		p.carry(l, client, server)
 	})
-	if p.upward != nil {
-		_ = p.upward(client, server) // fails when the connection ends
-	} else {
-		p.carry(l, server, client)
-	}
-	end()
-	downward.Wait()
-}
-
-// admit registers an open connection, unless connections are cut.
-func (p *Proxy) admit(l *link) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.fault.cut {
-		l.close()
-		return false
-	}
-	p.links[l] = struct{}{}
-	return true
-}
-
-func (p *Proxy) dismiss(l *link) {
+	directions.Go(func() {
+		defer end()
+		if p.upward != nil {
+			_ = p.upward(client, server) // fails when the connection ends
+		} else {
+			p.carry(l, server, client)
+		}
+	})
+	<-ctx.Done()
+	_ = client.Close()
+	_ = server.Close()
+	directions.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.links, l)
@@ -238,7 +211,7 @@ func (p *Proxy) wait(l *link, n int) bool {
 		}
 		select {
 		case <-changed:
-		case <-l.ended:
+		case <-l.ctx.Done():
 			return false
 		}
 	}
