@@ -62,9 +62,12 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err != nil || old.entry() == next.entry() {
 		return out, err
 	}
-	after, err := modules.Replace(old.entry(), next.entry())
-	if err != nil {
+	if err := modules.Replace(old.entry(), next.entry()); err != nil {
 		return nil, editByHand("change", next, err)
+	}
+	after, err := modules.Source()
+	if err != nil {
+		return nil, err
 	}
 	out.registry = change{registry.Path, source, after}
 	return out, nil

@@ -13,13 +13,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/swaggo/swag"
 	"golang.org/x/tools/go/ast/astutil"
-
-	"example.com/ginseng/scripts/internal/registry"
 )
 
 // conflictError is a conflict of a merge, as git marks it.
@@ -125,7 +124,7 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	if source[at-1] != '\n' {
 		text = "\n" + text
 	}
-	source, err = registry.Apply(source, []registry.Edit{{Offset: at, Text: text}})
+	source, err = format.Source(slices.Concat(source[:at], []byte(text), source[at:]))
 	if err != nil || !strings.Contains(text, "[store.") {
 		return source, err
 	}

@@ -59,19 +59,18 @@ func (p *project) planAdd(c call) (*plan, error) {
 	}
 	r := declare(c, p.module, p.hasUser(), &wrong)
 	modules, source, invalid := p.registry()
-	registered := map[string]bool{}
 	if invalid == nil {
-		registered = modules.Names()
 		p.resolve(&r, modules, &wrong)
 	}
-	p.checkCollisions(r, registered, &wrong)
+	p.checkCollisions(r, modules, &wrong)
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
 	if invalid != nil {
 		return nil, editByHand("add", r, invalid)
 	}
-	after, err := modules.Insert(r.entry())
+	modules.Insert(r.entry())
+	after, err := modules.Source()
 	if err != nil {
 		return nil, editByHand("add", r, err)
 	}
@@ -143,9 +142,12 @@ func (p *project) planUndo(c call) (*plan, error) {
 	if err != nil {
 		return nil, editByHand("remove", r, err)
 	}
-	after, err := modules.Remove(r.entry())
-	if err != nil {
+	if err := modules.Remove(r.entry()); err != nil {
 		return nil, editByHand("remove", r, err)
+	}
+	after, err := modules.Source()
+	if err != nil {
+		return nil, err
 	}
 	done := r.Name + " is removed. Its records stay in the database. Restart the service.\n"
 	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, verbRemove, done}, nil

@@ -110,8 +110,8 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkCollisions reports what the resource has in common with the project.
-func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
+// checkCollisions reports what the resource has in common with the project. modules is nil if it is invalid.
+func (p *project) checkCollisions(r Resource, modules *registry.Registry, wrong *mistakes) {
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return
 	}
@@ -135,10 +135,10 @@ func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong 
 			bad("the API document has the type %s", definition)
 		}
 	}
-	if registered[r.Package()] && !slices.Contains(imported, r.Package()) {
+	if modules != nil && modules.Uses(r.Package()) && !slices.Contains(imported, r.Package()) {
 		bad("%s uses the name %s", registry.Path, r.Package())
 	}
-	if variable := r.entry().Variable; registered[variable] {
+	if variable := r.entry().Variable; modules != nil && modules.Uses(variable) {
 		badPlural("%s uses the name %s", registry.Path, variable)
 	}
 	if file, exists := p.collections[r.Plural]; exists {

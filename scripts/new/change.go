@@ -69,14 +69,27 @@ func (c cli) change(ctx context.Context, r request) error {
 	for name, data := range own { // removed with the component, edited or not
 		before[name] = data
 	}
-	kept, err := registry.Keep(own[registry.Path], chosen.keeps)
-	if err == nil {
-		after[registry.Path], err = registry.Merge(kept, after[registry.Path])
-	}
-	if err != nil {
+	if after[registry.Path], err = mergeModules(own[registry.Path], after[registry.Path], chosen); err != nil {
 		return fmt.Errorf("%w; change that code first", err)
 	}
 	return c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
+}
+
+// mergeModules returns the project's own registry with the modules of another, and without those that were not chosen.
+func mergeModules(own, template []byte, chosen answers) ([]byte, error) {
+	modules, err := registry.Parse(own)
+	if err != nil {
+		return nil, err
+	}
+	other, err := registry.Parse(template)
+	if err != nil {
+		return nil, err
+	}
+	if err := modules.Keep(chosen.keeps); err != nil {
+		return nil, err
+	}
+	modules.Merge(other)
+	return modules.Source()
 }
 
 // changed returns answers after add or remove.
