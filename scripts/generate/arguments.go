@@ -1,13 +1,12 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/naming"
 )
 
@@ -42,7 +41,6 @@ func (c call) edits() bool {
 func parseArguments(args []string) (call, error) {
 	c := call{rules: map[string][]string{}}
 	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	flags.StringVar(&c.plural, "plural", "", "")
 	flags.StringVar(&c.under, "under", "", "")
 	flags.BoolVar(&c.owner, "owner", false, "")
@@ -58,10 +56,8 @@ func parseArguments(args []string) (call, error) {
 	for _, name := range append([]string{"methods"}, rules...) {
 		lists[name] = flags.StringArray(name, nil, "")
 	}
-	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := command.Parse(flags, args); err != nil {
 		return c, err
-	} else if err != nil {
-		return c, mistakes{"flags: " + err.Error() + naming.FlagHint(flags, err)}
 	}
 	c.args = flags.Args()
 	flags.Visit(func(f *pflag.Flag) { c.set = append(c.set, f.Name) })
@@ -80,9 +76,9 @@ func parseMethods(flag string, values []string, wrong *mistakes) []string {
 		switch {
 		case word == "":
 		case !slices.Contains(methods, word):
-			wrong.add("flag --%s: unknown method %s; %s", flag, quote(word), naming.Suggest(word, methods))
+			wrong.Add("flag --%s: unknown method %s; %s", flag, quote(word), naming.Suggest(word, methods))
 		case slices.Contains(out, word):
-			wrong.add("flag --%s: %s is given twice", flag, word)
+			wrong.Add("flag --%s: %s is given twice", flag, word)
 		default:
 			out = append(out, word)
 		}

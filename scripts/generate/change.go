@@ -20,13 +20,13 @@ func (p *project) planChange(c call) (*plan, error) {
 	wrong := c.wrong
 	for _, flag := range c.set {
 		if !slices.Contains([]string{"add", "change", "rename", "drop", "dry-run"}, flag) {
-			wrong.add("flag --%s: cannot change; edit the module by hand", flag)
+			wrong.Add("flag --%s: cannot change; edit the module by hand", flag)
 		}
 	}
 	if len(c.args) != 1 {
-		wrong.add("name: write one name, and the fields after --add and --change")
+		wrong.Add("name: write one name, and the fields after --add and --change")
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	if c.args[0] == "user" {
@@ -39,7 +39,7 @@ func (p *project) planChange(c call) (*plan, error) {
 	edit := editOf(old.Fields, c, &wrong)
 	next := old
 	next.Fields = edit.fields
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	checked, err := parseArguments(next.Declaration())
@@ -52,7 +52,7 @@ func (p *project) planChange(c call) (*plan, error) {
 		return nil, err
 	}
 	p.resolve(&next, modules, &wrong)
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	if err := trees.CheckClean(context.Background(), p.root); err != nil {
@@ -136,7 +136,7 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 	at := func(flag, name string) int {
 		i := slices.IndexFunc(e.fields, func(f Field) bool { return f.Name == name })
 		if i < 0 {
-			wrong.add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, e.fields.names()))
+			wrong.Add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, e.fields.names()))
 		}
 		return i
 	}
@@ -149,10 +149,10 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 	for _, names := range c.renames {
 		from, to, _ := strings.Cut(names, "=")
 		checkFieldName(to, func(format string, args ...any) {
-			wrong.add("flag --rename %s: %s", quote(names), fmt.Sprintf(format, args...))
+			wrong.Add("flag --rename %s: %s", quote(names), fmt.Sprintf(format, args...))
 		})
 		if slices.Contains(e.fields.names(), to) {
-			wrong.add("flag --rename: the field %s exists", quote(to))
+			wrong.Add("flag --rename: the field %s exists", quote(to))
 		} else if i := at("rename", from); i >= 0 {
 			e.fields[i].Name = to
 			e.renamed = append(e.renamed, [2]string{from, to})
@@ -166,7 +166,7 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 		}
 		old := e.fields[i]
 		if f.index = old.index; f.String() == old.String() {
-			wrong.add("flag --change: %s is declared so already", old)
+			wrong.Add("flag --change: %s is declared so already", old)
 		}
 		checkConversion(old, f, wrong)
 		e.fields[i] = f
@@ -175,13 +175,13 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 	for _, declaration := range c.adds {
 		f := parseField(declaration, wrong)
 		if slices.ContainsFunc(e.fields, func(other Field) bool { return strings.EqualFold(other.Name, f.Name) }) {
-			wrong.add("flag --add: the field %s exists; change it with --change", quote(f.Name))
+			wrong.Add("flag --add: the field %s exists; change it with --change", quote(f.Name))
 		}
 		e.fields = append(e.fields, f)
 		e.pairs = append(e.pairs, [2]Field{{}, f})
 	}
 	if len(e.fields) == 0 {
-		wrong.add("flag --drop: a resource needs a field; remove the resource with --undo")
+		wrong.Add("flag --drop: a resource needs a field; remove the resource with --undo")
 	}
 	return e
 }
@@ -191,11 +191,11 @@ func checkConversion(old, next Field, wrong *mistakes) {
 	plain := func(f Field) bool { return f.isScalar() && f.Type != typeRef }
 	switch {
 	case old.Type != next.Type && (!plain(old) || !plain(next)):
-		wrong.add("flag --change: values of %s cannot become %s; drop the field and add another", old.Type, next.Type)
+		wrong.Add("flag --change: values of %s cannot become %s; drop the field and add another", old.Type, next.Type)
 	case next.Unique && !old.Unique && !old.Required && old.IsText():
-		wrong.add("flag --change: %s cannot become unique, because records without it have the same value; add another field", old.Name)
+		wrong.Add("flag --change: %s cannot become unique, because records without it have the same value; add another field", old.Name)
 	case next.Unique && old.Type != next.Type:
-		wrong.add("flag --change: %s is unique, and values can become equal when the type changes; add another field", next.Name)
+		wrong.Add("flag --change: %s is unique, and values can become equal when the type changes; add another field", next.Name)
 	}
 }
 
@@ -241,12 +241,12 @@ func (p *project) planProfile(c call) (*plan, error) {
 	var wrong mistakes
 	for _, flag := range c.set {
 		if flag != "add" && flag != "dry-run" {
-			wrong.add("flag --%s: is not for users; edit %s", flag, profileFile)
+			wrong.Add("flag --%s: is not for users; edit %s", flag, profileFile)
 		}
 	}
 	current, err := os.ReadFile(p.path(profileFile))
 	if errors.Is(err, os.ErrNotExist) {
-		wrong.add("name user: %s does not exist; add users with go tool new add user", profileFile)
+		wrong.Add("name user: %s does not exist; add users with go tool new add user", profileFile)
 	} else if err != nil {
 		return nil, err
 	}
@@ -257,13 +257,13 @@ func (p *project) planProfile(c call) (*plan, error) {
 	edit := editOf(before.Fields, c, &wrong)
 	for _, f := range edit.fields {
 		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.Type == typeRef {
-			wrong.add("field %s: a field of users is optional, and has neither unique, search, sort and filter nor ref; edit modules/user for these", f.Name)
+			wrong.Add("field %s: a field of users is optional, and has neither unique, search, sort and filter nor ref; edit modules/user for these", f.Name)
 		}
 		if slices.Contains([]string{"email", "name", "picture", "role", "password", "epoch", "linksFrom", "emailVerified", "hasPassword", "suspended"}, f.Name) {
-			wrong.add("field %s: is a field of every user; choose another name", f.Name)
+			wrong.Add("field %s: is a field of every user; choose another name", f.Name)
 		}
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	if err := trees.CheckClean(context.Background(), p.root); err != nil {

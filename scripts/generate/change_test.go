@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -15,7 +16,7 @@ import (
 func newRepository(t *testing.T, declaration ...string) string {
 	t.Helper()
 	dir := newProject(t)
-	if got := run(dir, declaration...); got.code != exitOK {
+	if got := run(dir, declaration...); got.code != command.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	git(t, dir, "init", "--quiet")
@@ -58,16 +59,16 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, declaredProduct...)
 	args := []string{"product", "--add", "sku:string:filter", "--add", "size:int:default=3", "--change", "price:string:sort", "--rename", "state=status", "--drop", "note"}
-	if got := run(dir, append(args, "--dry-run")...); got.code != exitOK || !strings.Contains(got.out, "+++ b/modules/product/migrations.go") || git(t, dir, "status", "--porcelain") != "" {
+	if got := run(dir, append(args, "--dry-run")...); got.code != command.ExitOK || !strings.Contains(got.out, "+++ b/modules/product/migrations.go") || git(t, dir, "status", "--porcelain") != "" {
 		t.Errorf("--dry-run: %+v", got)
 	}
 	got := run(dir, args...)
-	if got.code != exitOK || !strings.Contains(got.out, "changed modules/product/model.go") || strings.Contains(got.out, "modules.go") {
+	if got.code != command.ExitOK || !strings.Contains(got.out, "changed modules/product/model.go") || strings.Contains(got.out, "modules.go") {
 		t.Fatalf("%+v", got)
 	}
 	other := newProject(t)
 	want := run(other, "product", "name:string:required:search", "price:string:sort", "status:enum(a,b):filter", "sku:string:filter", "size:int:default=3")
-	if want.code != exitOK {
+	if want.code != command.ExitOK {
 		t.Fatalf("%+v", want)
 	}
 	for _, name := range fileNames {
@@ -105,10 +106,10 @@ var _ migrate.Module = (*Module)(nil)
 	commit(t, dir)
 	before := files(t, dir)
 	got = run(dir, "product", "--add", "sku:string:filter")
-	if got.code != exitUsage || got.err != "flag --add: the field sku exists; change it with --change\n" || !maps.Equal(files(t, dir), before) {
+	if got.code != command.ExitUsage || got.err != "flag --add: the field sku exists; change it with --change\n" || !maps.Equal(files(t, dir), before) {
 		t.Errorf("a second identical --add: %+v", got)
 	}
-	if got := run(dir, "product", "--add", "since:time:required", "--add", "due:time:default=2026-01-02T03:04:05Z"); got.code != exitOK {
+	if got := run(dir, "product", "--add", "since:time:required", "--add", "due:time:default=2026-01-02T03:04:05Z"); got.code != command.ExitOK {
 		t.Errorf("%+v", got)
 	}
 	for _, want := range []string{`Name: "product-2"`, `migrate.Require("since"),`, `migrate.Default[store.Time]("due", "2026-01-02T03:04:05.000Z"),`, `"example.com/ginseng/kit/store"`} {
@@ -117,7 +118,7 @@ var _ migrate.Module = (*Module)(nil)
 		}
 	}
 	commit(t, dir)
-	if got := run(dir, "--undo", "product"); got.code != exitOK {
+	if got := run(dir, "--undo", "product"); got.code != command.ExitOK {
 		t.Errorf("--undo: %+v", got)
 	}
 	if _, err := os.Stat(filepath.Dir(file)); !os.IsNotExist(err) {
@@ -147,7 +148,7 @@ func TestChangeKeepsEdits(t *testing.T) {
 		}
 		editFile(t, filepath.Join(module, e[0]), e[1], e[2])
 	}
-	if got := run(dir, "product", "--add", "aVeryLongName:string:filter", "--drop", "price"); got.code != exitOK {
+	if got := run(dir, "product", "--add", "aVeryLongName:string:filter", "--drop", "price"); got.code != command.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	for name, texts := range map[string][]string{
@@ -174,17 +175,17 @@ func TestChangeConflict(t *testing.T) {
 	dir := newRepository(t, declaredProduct...)
 	before := git(t, dir, "stash", "list")
 	got := callWith(cli{dir: dir, document: func(string) error { return os.ErrInvalid }}, "product", "--add", "sku:string:filter")
-	if status := git(t, dir, "status", "--porcelain"); got.code != exitFailed || !strings.Contains(got.err, "nothing was changed: invalid argument") || status != before {
+	if status := git(t, dir, "status", "--porcelain"); got.code != command.ExitFailed || !strings.Contains(got.err, "nothing was changed: invalid argument") || status != before {
 		t.Errorf("%+v, status %s", got, status)
 	}
 	editFile(t, filepath.Join(dir, "modules/product/model.go"), `Search: []string{"name"}`, `Search: []string{"name", "note"}`)
 	got = run(dir, "product", "--rename", "name=title")
-	if status := git(t, dir, "status", "--porcelain"); got.code != exitFailed || status != "" ||
+	if status := git(t, dir, "status", "--porcelain"); got.code != command.ExitFailed || status != "" ||
 		!strings.Contains(got.err, "nothing was changed: you and the change edit the same lines") || !strings.Contains(got.err, "modules/product/model.go:\n<<<<<<< yours") {
 		t.Errorf("%+v, status %s", got, status)
 	}
 	write(t, filepath.Join(dir, "README.md"), "uncommitted")
-	if got := run(dir, "product", "--add", "sku:string"); got.code != exitFailed || !strings.Contains(got.err, "commit or stash your changes first:\n?? README.md") {
+	if got := run(dir, "product", "--add", "sku:string"); got.code != command.ExitFailed || !strings.Contains(got.err, "commit or stash your changes first:\n?? README.md") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -208,11 +209,11 @@ func TestChangeMistakes(t *testing.T) {
 		"sku --add sku":                  "name: write one name, and the fields after --add and --change",
 	} {
 		got := run(dir, append([]string{"product"}, strings.Fields(args)...)...)
-		if got.code != exitUsage || strings.TrimSpace(got.err) != want {
+		if got.code != command.ExitUsage || strings.TrimSpace(got.err) != want {
 			t.Errorf("%s: %+v, want %s", args, got, want)
 		}
 	}
-	if got := run(dir, "prodct", "--drop", "note"); got.code != exitUsage || !strings.Contains(got.err, "did you mean product?") {
+	if got := run(dir, "prodct", "--drop", "note"); got.code != command.ExitUsage || !strings.Contains(got.err, "did you mean product?") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -258,15 +259,15 @@ func TestUserFields(t *testing.T) {
 	git(t, dir, "init", "--quiet")
 	commit(t, dir)
 	args := []string{"user", "--add", "phone:string:max=30", "--add", "newsletter:bool:default=false"}
-	if got := run(dir, args...); got.code != exitOK || !strings.Contains(got.out, "changed modules/user/profile.go") {
+	if got := run(dir, args...); got.code != command.ExitOK || !strings.Contains(got.out, "changed modules/user/profile.go") {
 		t.Fatalf("%+v", got)
 	}
 	commit(t, dir)
-	if got := run(dir, args...); got.code != exitUsage || !strings.Contains(got.err, "flag --add: the field phone exists; change it with --change") {
+	if got := run(dir, args...); got.code != command.ExitUsage || !strings.Contains(got.err, "flag --add: the field phone exists; change it with --change") {
 		t.Errorf("again: %+v", got)
 	}
 	editFile(t, file, "`json:\"phone\"", "`json:\"phone\" own:\"yes\"")
-	if got := run(dir, "user", "--add", "born:time"); got.code != exitOK {
+	if got := run(dir, "user", "--add", "born:time"); got.code != command.ExitOK {
 		t.Errorf("%+v", got)
 	}
 	for _, want := range []string{
@@ -282,7 +283,7 @@ func TestUserFields(t *testing.T) {
 	for args, want := range map[string]string{
 		"--add a:string:required": "a field of users is optional", "--add role:string": "is a field of every user", "--drop phone": "is not for users",
 	} {
-		if got := run(dir, append([]string{"user"}, strings.Fields(args)...)...); got.code != exitUsage || !strings.Contains(got.err, want) {
+		if got := run(dir, append([]string{"user"}, strings.Fields(args)...)...); got.code != command.ExitUsage || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
@@ -292,19 +293,19 @@ func TestUserFields(t *testing.T) {
 func TestChangeReferences(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, "maker", "name:string:required")
-	if got := run(dir, declaredProduct...); got.code != exitOK {
+	if got := run(dir, declaredProduct...); got.code != command.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	commit(t, dir)
 	modules := filepath.Join(dir, registry.Path)
-	if got := run(dir, "product", "--add", "maker:ref(maker)"); got.code != exitOK || !strings.Contains(got.out, "written modules/modules.go") {
+	if got := run(dir, "product", "--add", "maker:ref(maker)"); got.code != command.ExitOK || !strings.Contains(got.out, "written modules/modules.go") {
 		t.Errorf("%+v", got)
 	}
 	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, makers)") {
 		t.Errorf("the registry is\n%s", got)
 	}
 	commit(t, dir)
-	if got := run(dir, "product", "--drop", "maker"); got.code != exitOK {
+	if got := run(dir, "product", "--drop", "maker"); got.code != command.ExitOK {
 		t.Errorf("%+v", got)
 	}
 	if got := read(t, modules); !strings.Contains(got, "products := product.New(d)\n") {

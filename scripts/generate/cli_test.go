@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -124,7 +125,7 @@ func TestAddUndo(t *testing.T) {
 		t.Errorf("the registry is\n%s", modules)
 	}
 	want := "name octopus: modules/octopus exists; remove it with --undo, or choose another name\n"
-	if got := run(dir, args...); got.code != exitUsage || got.err != want || !maps.Equal(files(t, dir), after) {
+	if got := run(dir, args...); got.code != command.ExitUsage || got.err != want || !maps.Equal(files(t, dir), after) {
 		t.Errorf("again: %+v", got)
 	}
 	if got := run(dir, "octopus", "--undo", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "\n+++ /dev/null\n") || !maps.Equal(files(t, dir), after) {
@@ -133,7 +134,7 @@ func TestAddUndo(t *testing.T) {
 	if got := run(dir, "--undo", "octopus"); got.code != 0 || !strings.Contains(got.out, "removed modules/octopus/module.go") || !strings.Contains(got.out, "Restart the service.") || !maps.Equal(files(t, dir), before) {
 		t.Errorf("--undo: %+v", got)
 	}
-	if got := run(dir, "--undo", "octopus"); got.code != exitUsage || got.err != "name octopus: modules/octopus/module.go does not exist; use one of auth, policy, user\n" {
+	if got := run(dir, "--undo", "octopus"); got.code != command.ExitUsage || got.err != "name octopus: modules/octopus/module.go does not exist; use one of auth, policy, user\n" {
 		t.Errorf("--undo again: %+v", got)
 	}
 }
@@ -169,7 +170,7 @@ func TestEdited(t *testing.T) {
 	edited := files(t, dir)
 	want := "file modules/note/model.go: was edited or added after it was generated; --force removes it\n" +
 		"file modules/note/more.go: was edited or added after it was generated; --force removes it\n"
-	if got := run(dir, "--undo", "note"); got.code != exitUsage || got.err != want || !maps.Equal(files(t, dir), edited) {
+	if got := run(dir, "--undo", "note"); got.code != command.ExitUsage || got.err != want || !maps.Equal(files(t, dir), edited) {
 		t.Errorf("%+v", got)
 	}
 	if got := run(dir, "--undo", "note", "--force"); got.code != 0 || !maps.Equal(files(t, dir), before) {
@@ -206,7 +207,7 @@ func TestCollisions(t *testing.T) {
 		"--undo user --owner":        "flag --owner: --undo reads the declaration from module.go; omit the flag\n",
 		"note a --force":             "flag --force: needs --undo\n",
 	} {
-		if got := run(dir, strings.Fields(args)...); got.code != exitUsage || got.err != want {
+		if got := run(dir, strings.Fields(args)...); got.code != command.ExitUsage || got.err != want {
 			t.Errorf("%s: %d\n%swant\n%s", args, got.code, got.err, want)
 		}
 	}
@@ -230,7 +231,7 @@ func TestUnknownRegistry(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got.err)
 		}
 	}
-	if got.code != exitFailed || !maps.Equal(files(t, dir), before) {
+	if got.code != command.ExitFailed || !maps.Equal(files(t, dir), before) {
 		t.Errorf("exit code %d", got.code)
 	}
 }
@@ -239,10 +240,10 @@ func TestUnknownRegistry(t *testing.T) {
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	dir := newProject(t)
-	if got := run(dir); got.code != exitUsage || got.err != usage || got.out != "" {
+	if got := run(dir); got.code != command.ExitUsage || got.err != usage || got.out != "" {
 		t.Errorf("no terminal: %+v", got)
 	}
-	if got := callWith(cli{dir: dir, terminal: true}); got.code != exitUsage || got.err != usage {
+	if got := callWith(cli{dir: dir, terminal: true}); got.code != command.ExitUsage || got.err != usage {
 		t.Errorf("no answer: %+v", got)
 	}
 	got := callWith(cli{dir: dir, terminal: true, in: strings.NewReader("My Note\nnote\ntext:txt\ntext:text due:time\n")}, "--dry-run")
@@ -254,7 +255,7 @@ func TestAsk(t *testing.T) {
 	if got := run(dir, "--help"); got.code != 0 || got.out != usage {
 		t.Errorf("%+v", got)
 	}
-	if got := run(t.TempDir(), "note", "text"); got.code != exitFailed || !strings.Contains(got.err, "no go.mod with modules/modules.go") {
+	if got := run(t.TempDir(), "note", "text"); got.code != command.ExitFailed || !strings.Contains(got.err, "no go.mod with modules/modules.go") {
 		t.Errorf("outside of a project: %+v", got)
 	}
 }
@@ -276,12 +277,12 @@ func TestDocumentFails(t *testing.T) {
 	before := files(t, dir)
 	fails := func(string) error { return errors.New("no swag") }
 	want := "generate: nothing was changed: no swag\n"
-	if got := callWith(cli{dir: dir, document: fails}, "note", "text"); got.code != exitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
+	if got := callWith(cli{dir: dir, document: fails}, "note", "text"); got.code != command.ExitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
 		t.Errorf("add: %+v", got)
 	}
 	run(dir, "note", "text")
 	before = files(t, dir)
-	if got := callWith(cli{dir: dir, document: fails}, "--undo", "note"); got.code != exitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
+	if got := callWith(cli{dir: dir, document: fails}, "--undo", "note"); got.code != command.ExitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
 		t.Errorf("--undo: %+v", got)
 	}
 }

@@ -67,9 +67,9 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	case !c.has("plural"):
 		r.Plural = plural(r.Name)
 	case !kebabCase.MatchString(r.Plural):
-		wrong.add("flag --plural: %s is not in kebab-case; write %s", quote(r.Plural), naming.Kebab(r.Plural, plural(r.Name)))
+		wrong.Add("flag --plural: %s is not in kebab-case; write %s", quote(r.Plural), naming.Kebab(r.Plural, plural(r.Name)))
 	case token.IsKeyword(r.Plural):
-		wrong.add("flag --plural: %s is a Go keyword; choose another word", r.Plural)
+		wrong.Add("flag --plural: %s is a Go keyword; choose another word", r.Plural)
 	}
 	r.Fields = parseFields(c.args[1:], wrong)
 	r.declareRules(c, wrong)
@@ -78,7 +78,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	r.declareUnder(c, wrong)
 	for _, f := range r.Fields {
 		if !r.Has(methodList) && (f.Search || f.Sort || f.Filter) {
-			wrong.add("field %s: search, sort and filter need the method list", f.Name)
+			wrong.Add("field %s: search, sort and filter need the method list", f.Name)
 		}
 	}
 	return r
@@ -103,7 +103,7 @@ var imported = []string{
 }
 
 func checkName(name string, wrong *mistakes) {
-	bad := func(reason string) { wrong.add("name %s: %s", quote(name), reason) }
+	bad := func(reason string) { wrong.Add("name %s: %s", quote(name), reason) }
 	pkg := packageName(name)
 	switch reason := reserved[name]; {
 	case reason != "":
@@ -140,7 +140,7 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 	chosen := methods
 	if c.has("methods") && len(c.wrong) == 0 {
 		if chosen = c.methods; chosen == nil {
-			wrong.add("flag --methods: name at least one of %s", strings.Join(methods, ", "))
+			wrong.Add("flag --methods: name at least one of %s", strings.Join(methods, ", "))
 		}
 	}
 	for _, method := range chosen {
@@ -151,13 +151,13 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 		for _, method := range c.rules[rule] {
 			switch {
 			case flags[method] != "":
-				wrong.add("flag --%s: %s is also given to --%s", rule, method, flags[method])
+				wrong.Add("flag --%s: %s is also given to --%s", rule, method, flags[method])
 			case r.Rules[method] == "":
-				wrong.add("flag --%s: --methods does not have %s", rule, method)
+				wrong.Add("flag --%s: --methods does not have %s", rule, method)
 			case rule == ruleOwn && method != methodList && method != methodShow:
-				wrong.add("flag --own: is for list and show; others may not %s a record that they cannot see", method)
+				wrong.Add("flag --own: is for list and show; others may not %s a record that they cannot see", method)
 			case !r.HasUser && rule != ruleMaster && rule != rulePublic:
-				wrong.add("flag --%s: the project has no users; use --master or --public", rule)
+				wrong.Add("flag --%s: the project has no users; use --master or --public", rule)
 			default:
 				r.Rules[method] = rule
 			}
@@ -171,9 +171,9 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	r.Owner = usersCreate && !c.noOwner
 	switch {
 	case c.owner && c.noOwner:
-		wrong.add("flag --owner: excludes --no-owner")
+		wrong.Add("flag --owner: excludes --no-owner")
 	case c.owner && !usersCreate:
-		wrong.add("flag --owner: the owner is the user who creates the record; add --user create")
+		wrong.Add("flag --owner: the owner is the user who creates the record; add --user create")
 	}
 }
 
@@ -183,12 +183,12 @@ func (r Resource) declareOwn(c call, wrong *mistakes) {
 		return
 	}
 	if !r.Owner {
-		wrong.add("flag --own: records have no owner; let users create them with --user create")
+		wrong.Add("flag --own: records have no owner; let users create them with --user create")
 	}
 	for _, method := range r.Methods() {
 		reads := method == methodList || method == methodShow
 		if rule := r.Rules[method]; rule == rulePublic || rule == ruleUser && reads {
-			wrong.add("flag --own: %s is for callers who may not see the record; add it to --%s", method, map[bool]string{true: ruleOwn, false: ruleUser}[reads])
+			wrong.Add("flag --own: %s is for callers who may not see the record; add it to --%s", method, map[bool]string{true: ruleOwn, false: ruleUser}[reads])
 		}
 	}
 }
@@ -199,15 +199,15 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 	}
 	for _, flag := range append(slices.Clone(rules), "owner", "no-owner") {
 		if c.has(flag) {
-			wrong.add("flag --%s: excludes --under; the rules are those of %s", flag, r.Under)
+			wrong.Add("flag --%s: excludes --under; the rules are those of %s", flag, r.Under)
 		}
 	}
 	if r.Under == r.Name {
-		wrong.add("flag --under: %s cannot be under itself", r.Name)
+		wrong.Add("flag --under: %s cannot be under itself", r.Name)
 	}
 	for _, f := range r.Fields {
 		if strings.EqualFold(f.Name, r.UnderField()) {
-			wrong.add("field %s: has the ID of the %s; choose another name", f.Name, r.Under)
+			wrong.Add("field %s: has the ID of the %s; choose another name", f.Name, r.Under)
 		}
 	}
 	r.Owner = false

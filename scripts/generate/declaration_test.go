@@ -27,7 +27,7 @@ func tryDeclare(module string, hasUser bool, args ...string) (Resource, error) {
 	}
 	var wrong mistakes
 	r := declare(c, module, hasUser, &wrong)
-	return r, wrong.err()
+	return r, wrong.Err()
 }
 
 // TestDeclaration checks the canonical form of declarations, also as a go:generate line.

@@ -97,9 +97,9 @@ var (
 func parseFields(declarations []string, wrong *mistakes) (out fieldList) {
 	switch n := len(declarations); {
 	case n == 0:
-		wrong.add("fields: none is given; write at least one after the name, such as title:string:required")
+		wrong.Add("fields: none is given; write at least one after the name, such as title:string:required")
 	case n > maxFields:
-		wrong.add("fields: %d are given, at most %d are possible", n, maxFields)
+		wrong.Add("fields: %d are given, at most %d are possible", n, maxFields)
 		return nil
 	}
 	seen := map[string]string{}
@@ -112,9 +112,9 @@ func parseFields(declarations []string, wrong *mistakes) (out fieldList) {
 			f.index = len(out)
 			out = append(out, f)
 		case f.Name:
-			wrong.add("field %s: is given twice", quote(f.Name))
+			wrong.Add("field %s: is given twice", quote(f.Name))
 		default:
-			wrong.add("field %s: differs from %s only in upper and lower case", quote(f.Name), quote(first))
+			wrong.Add("field %s: differs from %s only in upper and lower case", quote(f.Name), quote(first))
 		}
 	}
 	return out
@@ -124,7 +124,7 @@ func parseFields(declarations []string, wrong *mistakes) (out fieldList) {
 func parseField(text string, wrong *mistakes) Field {
 	name, rest, colon := strings.Cut(text, ":")
 	f := Field{Name: name, Type: typeString}
-	bad := func(format string, args ...any) { wrong.add("field %s: %s", quote(name), fmt.Sprintf(format, args...)) }
+	bad := func(format string, args ...any) { wrong.Add("field %s: %s", quote(name), fmt.Sprintf(format, args...)) }
 	checkFieldName(name, bad)
 	if !colon {
 		return f

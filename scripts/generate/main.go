@@ -13,14 +13,14 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/mattn/go-isatty"
-	"github.com/spf13/pflag"
+
+	"example.com/ginseng/scripts/internal/command"
 )
 
 const usage = `Adds a resource to a project, changes its fields, or removes it.
@@ -64,37 +64,18 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 invalid usage with one line per mistake.
 `
 
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
-
 func main() {
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
-		os.Exit(exitFailed)
+		os.Exit(command.ExitFailed)
 	}
 	c := cli{dir: dir, in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isatty.IsTerminal(os.Stdin.Fd()), document: document}
 	c.directive = os.Getenv("GOFILE") != ""
 	os.Exit(c.run(os.Args[1:]))
 }
 
-// mistakes are the mistakes in a call, one line each. They end the command with exit code 2.
-type mistakes []string
-
-func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
-
-func (m mistakes) Error() string { return strings.Join(m, "\n") }
-
-// err returns the mistakes as an error, or nil if there are none.
-func (m mistakes) err() error {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
-}
+type mistakes = command.Mistakes
 
 // cli is the process that runs the command.
 type cli struct {
@@ -108,26 +89,8 @@ type cli struct {
 
 // run executes the command and returns the exit code.
 func (c cli) run(args []string) int {
-	err := c.execute(args)
-	var wrong mistakes
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(err, pflag.ErrHelp):
-		c.print(usage)
-		return exitOK
-	case errors.Is(err, errUsage):
-		_, _ = fmt.Fprint(c.err, usage)
-		return exitUsage
-	case errors.As(err, &wrong):
-		_, _ = fmt.Fprintln(c.err, wrong)
-		return exitUsage
-	}
-	_, _ = fmt.Fprintln(c.err, "generate:", err)
-	return exitFailed
+	return command.Exit(c.out, c.err, "generate", usage, c.execute(args))
 }
-
-var errUsage = errors.New("no arguments")
 
 func (c cli) execute(args []string) error {
 	if c.directive { // go generate ./... must not fail because of existing modules
@@ -147,7 +110,7 @@ func (c cli) execute(args []string) error {
 			call.args = c.ask(p)
 		}
 		if len(call.args) == 0 {
-			return errUsage
+			return command.ErrNoArguments
 		}
 	}
 	planner := p.planAdd
@@ -194,7 +157,7 @@ func (c cli) ask(p *project) []string {
 		if checkName(answer, &wrong); wrong == nil {
 			p.checkCollisions(Resource{Name: answer, Plural: plural(answer)}, nil, &wrong)
 		}
-		return wrong.err()
+		return wrong.Err()
 	})
 	if !ok {
 		return nil
@@ -206,7 +169,7 @@ func (c cli) ask(p *project) []string {
 		if modules, _, err := p.registry(); err == nil {
 			p.resolve(&r, modules, &wrong)
 		}
-		return wrong.err()
+		return wrong.Err()
 	})
 	if !ok {
 		return nil

@@ -55,7 +55,7 @@ func (p *plan) changes() []change {
 func (p *project) planAdd(c call) (*plan, error) {
 	var wrong mistakes
 	if c.force {
-		wrong.add("flag --force: needs --undo")
+		wrong.Add("flag --force: needs --undo")
 	}
 	r := declare(c, p.module, p.hasUser(), &wrong)
 	modules, source, invalid := p.registry()
@@ -63,7 +63,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 		p.resolve(&r, modules, &wrong)
 	}
 	p.checkCollisions(r, modules, &wrong)
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	if invalid != nil {
@@ -107,18 +107,18 @@ func (p *project) planUndo(c call) (*plan, error) {
 	wrong := c.wrong
 	for _, flag := range c.set {
 		if flag != "undo" && flag != "force" && flag != "dry-run" {
-			wrong.add("flag --%s: --undo reads the declaration from module.go; omit the flag", flag)
+			wrong.Add("flag --%s: --undo reads the declaration from module.go; omit the flag", flag)
 		}
 	}
 	switch {
 	case len(c.args) == 0:
-		wrong.add("name: is missing; write --undo NAME")
+		wrong.Add("name: is missing; write --undo NAME")
 	case len(c.args) > 1:
-		wrong.add("fields: --undo reads the declaration from module.go; write only the name")
+		wrong.Add("fields: --undo reads the declaration from module.go; write only the name")
 	case !kebabCase.MatchString(c.args[0]):
-		wrong.add("name %s: is not in kebab-case", quote(c.args[0]))
+		wrong.Add("name %s: is not in kebab-case", quote(c.args[0]))
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	r, err := p.generated(c.args[0])
@@ -131,7 +131,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 	}
 	if len(edited) > 0 && !c.force {
 		for _, name := range edited {
-			wrong.add("file %s: was edited or added after it was generated; --force removes it", name)
+			wrong.Add("file %s: was edited or added after it was generated; --force removes it", name)
 		}
 		return nil, wrong
 	}
@@ -162,7 +162,7 @@ func (p *project) generated(name string) (Resource, error) {
 	modules, _, _ := p.registry() // the caller reports an invalid one
 	var wrong mistakes
 	p.resolve(&r, modules, &wrong)
-	return r, wrong.err()
+	return r, wrong.Err()
 }
 
 // declared returns the resource that a module was generated from, without what it refers to.
@@ -183,7 +183,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 	if err == nil {
 		var wrong mistakes
 		r = declare(c, p.module, p.hasUser(), &wrong)
-		err = wrong.err()
+		err = wrong.Err()
 	}
 	if err == nil && r.Under != "" {
 		parent, err := p.declared(r.Under)

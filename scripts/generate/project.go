@@ -116,13 +116,13 @@ func (p *project) checkCollisions(r Resource, modules *registry.Registry, wrong 
 		return
 	}
 	bad := func(format string, args ...any) {
-		wrong.add("name %s: %s; choose another name", r.Name, fmt.Sprintf(format, args...))
+		wrong.Add("name %s: %s; choose another name", r.Name, fmt.Sprintf(format, args...))
 	}
 	badPlural := func(format string, args ...any) {
-		wrong.add("plural %s: %s; choose another with --plural", r.Plural, fmt.Sprintf(format, args...))
+		wrong.Add("plural %s: %s; choose another with --plural", r.Plural, fmt.Sprintf(format, args...))
 	}
 	if slices.Contains(p.modules, r.Name) {
-		wrong.add("name %s: modules/%s exists; remove it with --undo, or choose another name", r.Name, r.Name)
+		wrong.Add("name %s: modules/%s exists; remove it with --undo, or choose another name", r.Name, r.Name)
 		return
 	}
 	for _, module := range p.modules {

@@ -118,12 +118,12 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 		return
 	}
 	if !slices.Contains(p.resources, name) {
-		wrong.add("%s: unknown resource %s; %s", where, quote(name), naming.Suggest(name, p.resources))
+		wrong.Add("%s: unknown resource %s; %s", where, quote(name), naming.Suggest(name, p.resources))
 		return
 	}
 	target, err := p.target(name)
 	if err != nil {
-		wrong.add("%s: %v", where, err)
+		wrong.Add("%s: %v", where, err)
 		return
 	}
 	t := Target{Resource: target, Parent: name == r.Under}
@@ -137,21 +137,21 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 			}
 		}
 		if t.Registered == "" {
-			wrong.add("%s: %s does not create %s", where, registry.Path, name)
+			wrong.Add("%s: %s does not create %s", where, registry.Path, name)
 		}
 	}
 	switch {
 	case target.seeRule() == "":
-		wrong.add("%s: no caller can read %s; they have neither show nor list", where, target.Many())
+		wrong.Add("%s: no caller can read %s; they have neither show nor list", where, target.Many())
 	case !t.Parent && mayNotSee(r.Rules[methodCreate], target.seeRule()):
-		wrong.add("%s: --%s may create %s, and cannot see %s, so that every reference is unknown; let them see %s, or let others create",
+		wrong.Add("%s: --%s may create %s, and cannot see %s, so that every reference is unknown; let them see %s, or let others create",
 			where, r.Rules[methodCreate], r.Many(), target.Many(), target.Many())
 	case t.Parent && name == "user":
-		wrong.add("%s: records of users have an owner: omit the flag", where)
+		wrong.Add("%s: records of users have an owner: omit the flag", where)
 	case t.Parent && target.Under != "":
-		wrong.add("%s: %s is under %s; more than two levels are not possible", where, name, target.Under)
+		wrong.Add("%s: %s is under %s; more than two levels are not possible", where, name, target.Under)
 	case p.refersTo(target, r.Name):
-		wrong.add("%s: %s refers to %s already, and a cycle is not possible", where, name, r.Name)
+		wrong.Add("%s: %s refers to %s already, and a cycle is not possible", where, name, r.Name)
 	}
 	if t.Parent {
 		r.nest(target)

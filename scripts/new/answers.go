@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/mod/module"
 
+	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/naming"
 )
 
@@ -64,19 +64,7 @@ const commandAdd, commandRemove, commandUpgrade = "add", "remove", "upgrade"
 
 var commands = []string{commandAdd, commandRemove, commandUpgrade}
 
-// mistakes are the errors of a command line, one line each.
-type mistakes []string
-
-func (m mistakes) Error() string { return strings.Join(m, "\n") }
-
-func (m mistakes) orNil() error {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
-}
-
-func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+type mistakes = command.Mistakes
 
 const all, none = "all", "none"
 
@@ -84,15 +72,12 @@ const all, none = "all", "none"
 // pflag.ErrHelp or mistakes.
 func (c cli) parse(args []string) (request, error) {
 	set := pflag.NewFlagSet("new", pflag.ContinueOnError)
-	set.Usage = func() {}
 	for _, name := range []string{"name", "module", "dir", "with", "without", "providers", "runtime", "config"} {
 		set.String(name, "", "")
 	}
 	dryRun := set.Bool("dry-run", false, "")
-	if err := set.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := command.Parse(set, args); err != nil {
 		return request{}, err
-	} else if err != nil {
-		return request{}, mistakes{err.Error() + naming.FlagHint(set, err)}
 	}
 	var wrong mistakes
 	if file, _ := set.GetString("config"); file != "" {
@@ -106,7 +91,7 @@ func (c cli) parse(args []string) (request, error) {
 		r = parseChange(arguments[0], arguments[1:], values, &wrong)
 	} else {
 		if len(arguments) > 1 {
-			wrong.add("a new project has one NAME, and %s is not a command; %s", arguments[0], naming.Suggest(arguments[0], commands))
+			wrong.Add("a new project has one NAME, and %s is not a command; %s", arguments[0], naming.Suggest(arguments[0], commands))
 		}
 		if len(arguments) > 0 {
 			values["name"] = arguments[0]
@@ -119,7 +104,7 @@ func (c cli) parse(args []string) (request, error) {
 		r = parseProject(values, &wrong)
 	}
 	r.dryRun = *dryRun
-	return r, wrong.orNil()
+	return r, wrong.Err()
 }
 
 // readConfig sets the flags that are not given to the values in a JSON file.
@@ -133,7 +118,7 @@ func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 		err = json.Unmarshal(raw, &config)
 	}
 	if err != nil {
-		wrong.add("--config: %v", err)
+		wrong.Add("--config: %v", err)
 	}
 	components := set.Changed("with") || set.Changed("without")
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -145,7 +130,7 @@ func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 			continue
 		}
 		if err := set.Set(name, text); err != nil {
-			wrong.add("--config: %v", err)
+			wrong.Add("--config: %v", err)
 		}
 	}
 }
@@ -155,13 +140,13 @@ func parseChange(command string, arguments []string, values map[string]string, w
 	r := request{command: command, dir: cmp.Or(values["dir"], ".")}
 	for name := range values {
 		if name != "dir" && name != "dry-run" && (name != "runtime" || command != commandUpgrade) {
-			wrong.add("%s does not accept --%s; they are in the project's %s", command, name, answersFile)
+			wrong.Add("%s does not accept --%s; they are in the project's %s", command, name, answersFile)
 		}
 	}
 	if command != commandUpgrade {
 		r.components = parseItems(command, strings.Join(arguments, ","), names(), wrong)
 	} else if len(arguments) > 0 {
-		wrong.add("upgrade accepts no arguments: %s", strings.Join(arguments, " "))
+		wrong.Add("upgrade accepts no arguments: %s", strings.Join(arguments, " "))
 	}
 	r.Runtime = parseRuntime(values["runtime"], wrong)
 	return r
@@ -172,15 +157,15 @@ func parseProject(values map[string]string, wrong *mistakes) request {
 	r := request{dir: cmp.Or(values["dir"], "../"+values["name"]), dirGiven: values["dir"] != ""}
 	r.Name, r.Module = values["name"], cmp.Or(values["module"], "example.com/"+values["name"])
 	if reason := checkName(r.Name); reason != "" {
-		wrong.add("%s", reason)
+		wrong.Add("%s", reason)
 	} else if reason := checkModule(r.Module); reason != "" {
-		wrong.add("--module: %s", reason)
+		wrong.Add("--module: %s", reason)
 	}
 	r.choose(values["with"], values["without"], wrong)
 	if r.has("social") {
 		r.Providers = chooseProviders(values["providers"], wrong)
 	} else if values["providers"] != "" && len(*wrong) == 0 {
-		wrong.add("--providers requires the component social")
+		wrong.Add("--providers requires the component social")
 	}
 	r.Runtime = parseRuntime(values["runtime"], wrong)
 	return r
@@ -191,7 +176,7 @@ func (r *request) choose(with, without string, wrong *mistakes) {
 	left := []string{}
 	switch {
 	case with != "" && without != "":
-		wrong.add("--with and --without exclude each other")
+		wrong.Add("--with and --without exclude each other")
 	case with == none, without == all:
 		left = names()
 	case with != "" && with != all:
@@ -239,11 +224,11 @@ func parseItems(of, value string, valid []string, wrong *mistakes) []string {
 	items := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, item := range items {
 		if !slices.Contains(valid, item) {
-			wrong.add("%s: unknown name %q; valid names are %s", of, item, strings.Join(valid, ", "))
+			wrong.Add("%s: unknown name %q; valid names are %s", of, item, strings.Join(valid, ", "))
 		}
 	}
 	if len(items) == 0 {
-		wrong.add("%s requires a list of %s", of, strings.Join(valid, ", "))
+		wrong.Add("%s requires a list of %s", of, strings.Join(valid, ", "))
 	}
 	return items
 }
@@ -294,7 +279,7 @@ func checkModule(path string) string {
 func parseRuntime(value string, wrong *mistakes) runtime {
 	path, version, _ := strings.Cut(value, "@")
 	if value != "" && (version == "" || module.CheckImportPath(path) != nil) {
-		wrong.add("--runtime: %q must be PATH@VERSION, for example github.com/you/ginseng@v1.2.0", value)
+		wrong.Add("--runtime: %q must be PATH@VERSION, for example github.com/you/ginseng@v1.2.0", value)
 	}
 	return runtime{Path: path, Version: version}
 }

@@ -98,9 +98,9 @@ func (c cli) changed(a answers, r request) (answers, error) {
 	after := a
 	for _, name := range r.components {
 		if a.has(name) && r.command == commandAdd {
-			wrong.add("the project already has %s", name)
+			wrong.Add("the project already has %s", name)
 		} else if !a.has(name) && r.command == commandRemove {
-			wrong.add("the project does not have %s", name)
+			wrong.Add("the project does not have %s", name)
 		}
 	}
 	if r.command == commandAdd {
@@ -112,7 +112,7 @@ func (c cli) changed(a answers, r request) (answers, error) {
 	} else {
 		after.Components = slices.DeleteFunc(slices.Clone(a.Components), func(name string) bool { return slices.Contains(r.components, name) })
 		if _, missing := withNeeds(after.Components); missing != nil {
-			wrong.add("other components need %s; remove them too", strings.Join(missing, ", "))
+			wrong.Add("other components need %s; remove them too", strings.Join(missing, ", "))
 		}
 	}
 	if !after.has("social") {
@@ -120,7 +120,7 @@ func (c cli) changed(a answers, r request) (answers, error) {
 	} else if !a.has("social") {
 		after.Providers = providers
 	}
-	return after, wrong.orNil()
+	return after, wrong.Err()
 }
 
 // merge merges the difference between two trees into the project in one commit: it creates a commit of the first and, as

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/files"
 )
 
@@ -44,7 +45,7 @@ func TestChangeWithResources(t *testing.T) {
 	edit(t, modules, "\t\"example.com/shop/modules/user\"\n", "\t\"example.com/shop/modules/order\"\n\t\"example.com/shop/modules/user\"\n")
 	edit(t, modules, "\treturn", "\torders := order.New()\n\treturn")
 	edit(t, modules, "\t\tsessions,\n", "\t\tsessions,\n\t\torders,\n")
-	if code, out := try(t, "", "add", "policy", "--dir", shop); code != exitFailed || !strings.Contains(out, "git") {
+	if code, out := try(t, "", "add", "policy", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "git") {
 		t.Errorf("without a repository: exit code %d: %s", code, out)
 	}
 	shell(t, shop, "go", "tool", "docs")
@@ -65,7 +66,7 @@ func TestChangeWithResources(t *testing.T) {
 		t.Errorf("the commit is %q", message)
 	}
 	write(t, shop, files.Tree{"untracked.go": []byte("package main\n")})
-	if code, out := try(t, "", "remove", "policy", "--dir", shop); code != exitFailed || !strings.Contains(out, "commit or stash your changes first") {
+	if code, out := try(t, "", "remove", "policy", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "commit or stash your changes first") {
 		t.Errorf("with changes: exit code %d: %s", code, out)
 	}
 	if err := os.Remove(filepath.Join(shop, "untracked.go")); err != nil {
@@ -78,7 +79,7 @@ func TestChangeWithResources(t *testing.T) {
 
 	write(t, shop, files.Tree{"modules/article/article.go": []byte("package article\n")})
 	commit(t, shop)
-	if code, out := try(t, "", "add", "article", "--dir", shop); code != exitFailed || !strings.Contains(out, "modules/article/article.go\n") {
+	if code, out := try(t, "", "add", "article", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "modules/article/article.go\n") {
 		t.Errorf("add of a directory that exists: exit code %d: %s", code, out)
 	}
 	shell(t, shop, "git", "cherry-pick", "--abort")
@@ -90,7 +91,7 @@ func TestChangeWithResources(t *testing.T) {
 		"add":           "add requires a list of user",
 		"upgrade now":   "upgrade accepts no arguments",
 	} {
-		if code, out := try(t, "", append(strings.Fields(args), "--dir", shop)...); code != exitUsage || !strings.Contains(out, want) {
+		if code, out := try(t, "", append(strings.Fields(args), "--dir", shop)...); code != command.ExitUsage || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d: %s", args, code, out)
 		}
 	}
@@ -98,7 +99,7 @@ func TestChangeWithResources(t *testing.T) {
 	edit(t, modules, "orders := order.New()", "orders := order.New()\n\t_ = users")
 	commit(t, shop)
 	before = filesOf(t, shop)
-	if code, out := try(t, "", "remove", "user", "--dir", shop); code != exitFailed || !strings.Contains(out, "uses users") {
+	if code, out := try(t, "", "remove", "user", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "uses users") {
 		t.Errorf("a component in use: exit code %d: %s", code, out)
 	}
 	same(t, "a rejected remove", filesOf(t, shop), before)
@@ -155,7 +156,7 @@ func TestUpgrade(t *testing.T) {
 	edit(t, filepath.Join(shop, "modules/article/list.go"), "Page = 20", "Page = 40")
 	commit(t, repository)
 	before = filesOf(t, shop)
-	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "services/shop/modules/article/list.go\n") {
+	if code, out := try(t, "", "upgrade", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "services/shop/modules/article/list.go\n") {
 		t.Fatalf("a conflict: exit code %d: %s", code, out)
 	}
 	if got := read(t, filepath.Join(shop, "modules/article/list.go")); !strings.Contains(got, "<<<<<<<") {
@@ -166,7 +167,7 @@ func TestUpgrade(t *testing.T) {
 
 	write(t, shop, files.Tree{"third_party/ginseng/kit/kit.go": []byte("package kit\n"), "third_party/ginseng/kit/own.go": []byte("package kit\n")})
 	commit(t, repository)
-	if code, out := try(t, "", "upgrade", "--dir", shop); code != exitFailed || !strings.Contains(out, "ginseng/kit/kit.go\nginseng/kit/own.go\n") {
+	if code, out := try(t, "", "upgrade", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "ginseng/kit/kit.go\nginseng/kit/own.go\n") {
 		t.Errorf("an edited runtime: exit code %d: %s", code, out)
 	}
 }

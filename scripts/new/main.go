@@ -16,7 +16,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +23,8 @@ import (
 	"syscall"
 
 	"github.com/mattn/go-isatty"
-	"github.com/spf13/pflag"
+
+	"example.com/ginseng/scripts/internal/command"
 )
 
 const usage = `Creates a project from Ginseng's service, and adds, removes and upgrades its parts.
@@ -62,9 +62,6 @@ func main() {
 	os.Exit(code)
 }
 
-// Exit codes.
-const exitOK, exitFailed, exitUsage = 0, 1, 2
-
 // cli is the process's input and output.
 type cli struct {
 	in       *bufio.Reader
@@ -84,18 +81,7 @@ func (c cli) main(ctx context.Context, args []string) int {
 	default:
 		err = c.change(ctx, r)
 	}
-	var wrong mistakes
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		c.printf("%s", usage)
-	case errors.As(err, &wrong):
-		_, _ = fmt.Fprintln(c.err, wrong)
-		return exitUsage
-	case err != nil:
-		_, _ = fmt.Fprintln(c.err, "new:", err)
-		return exitFailed
-	}
-	return exitOK
+	return command.Exit(c.out, c.err, "new", usage, err)
 }
 
 func (c cli) printf(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }

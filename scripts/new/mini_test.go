@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/files"
 )
 
@@ -133,7 +134,7 @@ var root, _ = filepath.Abs("../..")
 func mini(t *testing.T) files.Tree {
 	t.Helper()
 	all, err := files.Read(root, func(name string) bool {
-		return (strings.HasPrefix(name, "scripts/new/") || strings.HasPrefix(name, "scripts/internal/")) && isRuntime(name)
+		return (strings.HasPrefix(name, "scripts/new/") || strings.HasPrefix(name, "scripts/internal/") || strings.HasPrefix(name, "kit/suggest/")) && isRuntime(name)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +232,7 @@ func filesOf(t *testing.T, dir string) files.Tree {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out := try(t, "", args...)
-	if code != exitOK {
+	if code != command.ExitOK {
 		t.Fatalf("new %s: exit code %d\n%s", strings.Join(args, " "), code, out)
 	}
 	return out

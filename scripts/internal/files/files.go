@@ -64,7 +64,19 @@ func (t Tree) Sums(dir string) []byte {
 
 // Run runs a command and returns its standard output without the final line break. The error has all output.
 func Run(ctx context.Context, dir, name string, args ...string) (string, error) {
-	return run(exec.CommandContext(ctx, name, args...), dir, nil)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	return run(cmd)
+}
+
+func run(cmd *exec.Cmd) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Env = append(cmd.Environ(), "GOWORK=off", "LC_ALL=C")
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(cmd.Args, " "), err, stdout.String(), stderr.String())
+	}
+	return strings.TrimSuffix(stdout.String(), "\n"), nil
 }
 
 // CheckClean returns an error unless the git repository that has dir has no changes: git restore can then undo a command.
@@ -74,86 +86,6 @@ func CheckClean(ctx context.Context, dir string) error {
 		err = fmt.Errorf("commit or stash your changes first:\n%s", status)
 	}
 	return err
-}
-
-func run(cmd *exec.Cmd, dir string, stdin []byte) (string, error) {
-	var stdout, stderr bytes.Buffer
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, bytes.NewReader(stdin), &stdout, &stderr
-	cmd.Env = append(cmd.Environ(), "GOWORK=off", "LC_ALL=C")
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(cmd.Args, " "), err, stdout.String(), stderr.String())
-	}
-	return strings.TrimSuffix(stdout.String(), "\n"), nil
-}
-
-// Index is a temporary git index, which has the files of HEAD at first. It changes neither the repository's own index nor
-// its files.
-type Index struct {
-	ctx    context.Context
-	prefix string   // of the directory in the repository
-	work   string   // temporary directory
-	env    []string // of git
-}
-
-// NewIndex returns an index for the repository that has dir. Close it.
-func NewIndex(ctx context.Context, dir string) (*Index, error) {
-	prefix, err := Run(ctx, dir, "git", "rev-parse", "--show-prefix")
-	if err != nil {
-		return nil, err
-	}
-	gitDir, err := Run(ctx, dir, "git", "rev-parse", "--absolute-git-dir")
-	if err != nil {
-		return nil, err
-	}
-	temporary, err := os.MkdirTemp("", "ginseng-index-")
-	if err != nil {
-		return nil, err
-	}
-	i := &Index{ctx: ctx, prefix: prefix, work: filepath.Join(temporary, "work"), env: []string{
-		"GIT_DIR=" + gitDir, "GIT_WORK_TREE=" + filepath.Join(temporary, "work"),
-		"GIT_INDEX_FILE=" + filepath.Join(temporary, "index"), "GIT_LITERAL_PATHSPECS=1",
-	}}
-	if err = os.Mkdir(i.work, 0o755); err == nil {
-		_, err = i.Git("read-tree", "HEAD")
-	}
-	if err != nil {
-		i.Close()
-	}
-	return i, err
-}
-
-// Close deletes the index.
-func (i *Index) Close() { _ = os.RemoveAll(filepath.Dir(i.work)) }
-
-// Git runs git on the index.
-func (i *Index) Git(args ...string) (string, error) { return i.git(nil, args...) }
-
-func (i *Index) git(stdin []byte, args ...string) (string, error) {
-	cmd := exec.CommandContext(i.ctx, "git", args...)
-	cmd.Env = append(os.Environ(), i.env...)
-	return run(cmd, i.work, stdin)
-}
-
-// Replace removes files of the directory from the index, adds others, and returns the id of the index's tree.
-func (i *Index) Replace(removed, added Tree) (string, error) {
-	if _, err := i.git(i.paths(removed), "update-index", "--force-remove", "-z", "--stdin"); err != nil {
-		return "", err
-	}
-	if err := added.Write(filepath.Join(i.work, filepath.FromSlash(i.prefix))); err != nil {
-		return "", err
-	}
-	if _, err := i.git(i.paths(added), "add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-		return "", err
-	}
-	return i.Git("write-tree")
-}
-
-// paths returns the paths in the repository, each ended by NUL.
-func (i *Index) paths(t Tree) (out []byte) {
-	for name := range t {
-		out = append(append(out, i.prefix+name...), 0)
-	}
-	return out
 }
 
 // Changed returns the paths of the lines of Sums that are in one of the two lists only, sorted.
@@ -172,25 +104,48 @@ func Changed(a, b []byte) []string {
 }
 
 // Commits returns a commit of the first tree and, as its child, one of the second, each with the directory's other files as
-// HEAD has them. They are the same if the trees are.
+// HEAD has them. They are the same if the trees are. A temporary index keeps the repository's own index and files unchanged.
 func Commits(ctx context.Context, dir string, before, after Tree, message string) (base, result string, err error) {
-	i, err := NewIndex(ctx, dir)
+	location, err := Run(ctx, dir, "git", "rev-parse", "--absolute-git-dir", "--show-prefix")
 	if err != nil {
 		return "", "", err
 	}
-	defer i.Close()
-	first, err := i.Replace(after, before)
+	gitDir, prefix, _ := strings.Cut(location, "\n")
+	temporary, err := os.MkdirTemp("", "ginseng-index-")
 	if err != nil {
 		return "", "", err
 	}
-	second, err := i.Replace(before, after)
-	if err != nil {
-		return "", "", err
+	defer func() { _ = os.RemoveAll(temporary) }()
+	work := filepath.Join(temporary, "work")
+	err = os.Mkdir(work, 0o755)
+	git := func(paths Tree, args ...string) (out string) { // does nothing after an error
+		if err != nil {
+			return ""
+		}
+		var stdin bytes.Buffer
+		for name := range paths {
+			stdin.WriteString(prefix + name + "\x00")
+		}
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir, cmd.Stdin = work, &stdin
+		cmd.Env = append(os.Environ(), "GIT_DIR="+gitDir, "GIT_WORK_TREE="+work, "GIT_INDEX_FILE="+filepath.Join(temporary, "index"), "GIT_LITERAL_PATHSPECS=1")
+		out, err = run(cmd)
+		return out
 	}
-	if base, err = i.Git("commit-tree", first, "-m", "Pristine template"); err != nil || first == second {
-		return base, base, err
+	replace := func(removed, added Tree) (tree string) {
+		git(removed, "update-index", "--force-remove", "-z", "--stdin")
+		if err == nil {
+			err = added.Write(filepath.Join(work, filepath.FromSlash(prefix)))
+		}
+		git(added, "add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul")
+		return git(nil, "write-tree")
 	}
-	result, err = i.Git("commit-tree", second, "-p", base, "-m", message)
+	git(nil, "read-tree", "HEAD")
+	first, second := replace(after, before), replace(before, after)
+	base = git(nil, "commit-tree", first, "-m", "Pristine template")
+	if result = base; first != second {
+		result = git(nil, "commit-tree", second, "-p", base, "-m", message)
+	}
 	return base, result, err
 }
 

@@ -2,14 +2,14 @@
 package naming
 
 import (
-	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/gobuffalo/flect"
-	"github.com/spf13/pflag"
 	"golang.org/x/text/unicode/norm"
+
+	"example.com/ginseng/kit/suggest"
 )
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
@@ -36,26 +36,9 @@ func Kebab(name, example string) string {
 
 // Suggest returns advice for an unknown word: the nearest known one, or all of them.
 func Suggest(word string, known []string) string {
-	best, least := "", 3
-	for _, candidate := range known {
-		distance := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(candidate))
-		if candidate != word && distance < least && distance < len(candidate) {
-			best, least = candidate, distance
-		}
-	}
-	if best != "" {
-		return "did you mean " + best + "?"
+	others := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return name == word })
+	if nearest := suggest.Nearest(word, others); nearest != "" {
+		return "did you mean " + nearest + "?"
 	}
 	return "use one of " + strings.Join(known, ", ")
-}
-
-// FlagHint returns a suggestion if the error of pflag is an unknown flag.
-func FlagHint(flags *pflag.FlagSet, err error) string {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return ""
-	}
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return "; " + Suggest("--"+unknown.GetSpecifiedName(), names)
 }
