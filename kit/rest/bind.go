@@ -248,10 +248,9 @@ func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
 			return wrongType("a string")
 		}
 	case *store.Decimal:
-		if p.UnmarshalJSON([]byte(raw)) == nil && raw != "null" {
-			return nil
-		}
-		return wrongType(decimalForm)
+		var fault *apperr.Field
+		*p, fault = ParseDecimal(strings.Trim(raw, `"`))
+		return fault
 	}
 	if dst.Kind() != reflect.Slice {
 		return f.setScalar(text, dst)

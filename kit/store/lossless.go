@@ -33,7 +33,7 @@ func CheckLossless(stored []byte, doc any) error {
 		return err
 	}
 	field := lost(before, after)
-	err = json.Unmarshal(stored, reflect.New(reflect.TypeOf(doc).Elem()).Interface(), json.RejectUnknownMembers(true), decodingOf(reflect.TypeOf(doc)))
+	err = json.Unmarshal(stored, reflect.New(reflect.TypeOf(doc).Elem()).Interface(), json.RejectUnknownMembers(true))
 	if unknown := new(json.SemanticError); errors.As(err, &unknown) {
 		field = slices.Collect(unknown.JSONPointer.Tokens())
 	} else if field == nil {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/hex"
 	stdjson "encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -96,10 +94,17 @@ func (d Decimal) String() string {
 // MarshalJSON returns d as a JSON string.
 func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
 
-// UnmarshalJSON parses a JSON string or number. null leaves d unchanged.
+// UnmarshalJSON parses a JSON string, or the stored integer. null leaves d unchanged.
 func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
-	if string(b) != "null" {
+	var n int64
+	switch {
+	case string(b) == "null":
+	case b[0] == '"':
 		*d, err = ParseDecimal(strings.Trim(string(b), `"`))
+	default:
+		if n, err = strconv.ParseInt(string(b), 10, 64); err == nil {
+			err = d.setStored(n)
+		}
 	}
 	return err
 }
@@ -142,37 +147,31 @@ func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Fiel
 	fault := func(code apperr.FieldCode, format string, args ...any) []apperr.Field {
 		return []apperr.Field{{Param: name, Code: code, Message: fmt.Sprintf(format, args...)}}
 	}
-	switch err := parseObject(value, o); {
-	case errors.Is(err, errTooLarge):
+	if len(value) > MaxObjectBytes {
 		return fault(apperr.MaxLength, "Must have at most %d bytes.", MaxObjectBytes)
+	}
+	err := json.Unmarshal(value, (*map[string]any)(o))
+	if err == nil {
+		err = normalize(map[string]any(*o), 1)
+	}
+	switch {
 	case errors.Is(err, errTooDeep):
 		return fault(apperr.Max, "Must have at most %d levels.", MaxObjectDepth)
-	case err != nil:
+	case err != nil || *o == nil:
 		return fault(apperr.Type, "Must be a JSON object with distinct names, without the character U+0000.")
 	}
 	return nil
 }
 
-var errTooLarge, errTooDeep = errors.New("too large"), errors.New("too deep")
-
-func parseObject(value []byte, into *Object) error {
-	if len(value) > MaxObjectBytes {
-		return errTooLarge
-	}
-	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
-		return errors.New("not an object")
-	}
-	if err := json.Unmarshal(value, into); err != nil {
-		return err
-	}
-	return normalize(map[string]any(*into), 1)
-}
+var errTooDeep, errNUL = errors.New("too deep"), errors.New("a string has the character U+0000")
 
 // normalize checks the depth and the strings of a value, and removes null from objects.
 func normalize(v any, depth int) (err error) {
 	switch v := v.(type) {
 	case string:
-		return checkText(v)
+		if strings.ContainsRune(v, 0) {
+			return errNUL
+		}
 	case []any:
 		if depth > MaxObjectDepth {
 			return errTooDeep
@@ -188,17 +187,10 @@ func normalize(v any, depth int) (err error) {
 			if item == nil {
 				delete(v, key)
 			}
-			err = errors.Join(err, checkText(key), normalize(item, depth+1))
+			err = errors.Join(err, normalize(key, depth), normalize(item, depth+1))
 		}
 	}
 	return err
-}
-
-func checkText(s string) error {
-	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		return errors.New("a string cannot be stored")
-	}
-	return nil
 }
 
 // EncodeJSON writes v as encoding/json does without escaping HTML, in half the time (docs/performance.md).
@@ -224,57 +216,8 @@ var marshalers = json.JoinMarshalers(
 // integers.
 func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, storedEncoding) }
 
-var (
-	storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
-		func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.stored())) }))))
-	storedDecoding = json.WithUnmarshalers(json.UnmarshalFunc(func(b []byte, d *Decimal) error {
-		n, err := strconv.ParseInt(string(b), 10, 64)
-		if err != nil {
-			return err
-		}
-		return d.setStored(n)
-	}))
-)
-
-// Decoding returns the options to decode the result of EncodeStored into a document of the collection.
-func (s Spec) Decoding() json.Options { return decodingOf(s.document) }
-
-func decodingOf(t reflect.Type) json.Options {
-	if t != nil && hasDecimal(t) {
-		return storedDecoding
-	}
-	return json.JoinOptions()
-}
-
-var decimalCache sync.Map // reflect.Type → bool
-
-// hasDecimal reports whether values of the type can contain a Decimal.
-func hasDecimal(t reflect.Type) bool {
-	if cached, ok := decimalCache.Load(t); ok {
-		return cached.(bool)
-	}
-	found := containsDecimal(t, map[reflect.Type]bool{})
-	decimalCache.Store(t, found)
-	return found
-}
-
-func containsDecimal(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if seen[t] {
-		return false
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if containsDecimal(t.Field(i).Type, seen) {
-				return true
-			}
-		}
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return containsDecimal(t.Elem(), seen)
-	}
-	return t == reflect.TypeFor[Decimal]()
-}
+var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
+	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.stored())) }))))
 
 // SetDefaults sets the fields of a struct that have the tag default to that value, and nil lists to empty ones. dst is a
 // pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics

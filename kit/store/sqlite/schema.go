@@ -15,7 +15,7 @@ const wordsVersion = 2
 
 func newCollection(db *DB, spec store.Spec) *collection {
 	return &collection{
-		db: db, spec: spec, table: quote(spec.Name), words: quote(spec.Name + ":words"), err: check(spec), decoding: spec.Decoding(),
+		db: db, spec: spec, table: quote(spec.Name), words: quote(spec.Name + ":words"), err: check(spec),
 	}
 }
 
