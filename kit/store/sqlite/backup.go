@@ -14,20 +14,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// backupStep is the number of pages of 4 KiB that are copied between checks of the context and progress reports.
-const backupStep = 1024
-
 // Backup writes a snapshot of the database at path to a new file and checks it. It takes no lock: another process may
 // read and write the database meanwhile; its changes are not in the backup, and stay in the write-ahead log until the
 // backup ends. After an error, there is no file.
-func Backup(ctx context.Context, path, file string, progress func(done, total int64)) error {
-	if err := backup(ctx, path, file, progress); err != nil {
-		return fmt.Errorf("sqlite: %w", err)
-	}
-	return nil
-}
-
-func backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
+func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s exists already; name a new file", file)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -130,9 +120,10 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	if err != nil {
 		return err
 	}
+	const pageSize, step = 4096, 1024 // SQLite's default in bytes; pages between checks of the context
 	more := true
 	for more && err == nil {
-		if more, err = b.Step(backupStep); err == nil {
+		if more, err = b.Step(step); err == nil {
 			total := int64(b.PageCount())
 			progress((total-int64(b.Remaining()))*pageSize, total*pageSize)
 			err = ctx.Err()
@@ -143,9 +134,6 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	}
 	return err
 }
-
-// pageSize is SQLite's default.
-const pageSize = 4096
 
 // checkFile checks the pages of a database that no process has open.
 func checkFile(ctx context.Context, path string) error {

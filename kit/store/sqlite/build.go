@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,28 +74,11 @@ func expressions(paths []string) string {
 
 func quote(name string) string { return `"` + name + `"` }
 
-// isPath reports whether s consists of field names separated by dots.
-func isPath(s string) bool {
-	for name := range strings.SplitSeq(s, ".") {
-		if !isName(name) {
-			return false
-		}
-	}
-	return true
-}
+// isPath reports whether a string consists of field names separated by dots.
+var isPath = regexp.MustCompile(`^[a-zA-Z_]\w*(\.[a-zA-Z_]\w*)*$`).MatchString
 
 // isName reports whether s consists of ASCII letters, digits and underscores, and does not begin with a digit.
-func isName(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_':
-		case '0' <= c && c <= '9' && i > 0:
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
+func isName(s string) bool { return isPath(s) && !strings.Contains(s, ".") }
 
 // where writes a filter as a condition.
 func (b *builder) where(f store.Filter) *builder {

@@ -119,17 +119,6 @@ func (c *collection) decode(doc []byte, into any) error {
 	return nil
 }
 
-// decodeLossless is decode, and fails if the type of into cannot keep all of the document.
-func (c *collection) decodeLossless(doc []byte, into any) error {
-	if err := json.Unmarshal(doc, into, trusted); err != nil {
-		return fmt.Errorf("sqlite: the document %.4000s of %q does not fit its type: %w", doc, c.spec.Name, err)
-	}
-	if err := store.CheckLossless(doc, into); err != nil {
-		return fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
-	}
-	return nil
-}
-
 // Delete implements store.Engine.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
 	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f).write(" RETURNING id")
@@ -205,10 +194,7 @@ func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []by
 
 // Count implements store.Engine. The matches of a search are counted one by one.
 func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	err = c.read(ctx, f, defaultRows, false, func(conn *conn, plan *searchPlan) error {
+	err = c.read(ctx, store.Query{Filter: f}, false, func(conn *conn, plan *searchPlan) error {
 		n, err = c.count(ctx, conn, f, plan, 0)
 		return err
 	})
@@ -220,9 +206,20 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 	if f == nil {
 		return c.documents(conn)
 	}
-	if isAlone(f) {
-		if n, known, err := c.countWords(conn, plan, most); known || err != nil {
-			return n, err
+	if plan != nil && plan.rows == nil && !conn.pool.costly && min(cmp.Or(most, plan.documents), plan.documents) > conn.pool.maxScans {
+		return 0, errCostly // it would look at no fewer documents than it counts
+	}
+	if plan != nil && isAlone(f) {
+		words := slices.Concat(plan.lookUp, plan.scan)
+		switch {
+		case plan.rows != nil && len(words) == 0:
+			n = int64(len(plan.rows))
+			return min(n, cmp.Or(most, n)), nil
+		case plan.rows == nil && len(words) == 1 && most > 0:
+			found, all, err := c.lookUp(conn, words[0], most)
+			if n = int64(len(found)); err != nil || all || n == most {
+				return n, err
+			}
 		}
 	}
 	if !plan.scans() {
@@ -230,9 +227,6 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 	}
 	scan := *plan
 	if !plan.selects() {
-		if !conn.pool.costly && min(cmp.Or(most, plan.documents), plan.documents) > conn.pool.maxScans {
-			return 0, errCostly // it would scan at least as many rows as it counts
-		}
 		scan.maxScans = conn.pool.maxScans
 	}
 	n, err = c.scanned(ctx, conn, f, &scan, most)
@@ -243,6 +237,16 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 		return 0, errCostly
 	}
 	return c.scanned(ctx, conn, f, plan.narrowed(), most)
+}
+
+// scanned counts up to most, and all if most is 0, by a scan.
+func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
+	q := store.Query{Filter: f, Limit: int(most)}
+	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
+		n++
+		return nil
+	})
+	return n, err
 }
 
 // counting builds the statement that counts up to most; -1 is no bound.
@@ -258,28 +262,18 @@ func (c *collection) counting(f store.Filter, plan *searchPlan, most int64) *bui
 
 // List implements store.Engine.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
-	parts, err := parts(q)
-	if err := cmp.Or(c.err, err); err != nil {
-		return err
-	}
-	rows := q.Skip + cmp.Or(q.Limit, defaultRows)
-	return c.read(ctx, q.Filter, rows, len(parts) > 1, func(conn *conn, plan *searchPlan) error {
-		return c.list(ctx, conn, q, parts, plan, next)
+	return c.read(ctx, q, q.After != nil, func(conn *conn, plan *searchPlan) error {
+		return c.list(ctx, conn, q, plan, next)
 	})
 }
 
 // Page implements store.Engine. The rows and the count come from one snapshot.
 func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	parts, err := parts(q)
-	if err := cmp.Or(c.err, err); err != nil {
-		return 0, err
-	}
-	rows := q.Skip + cmp.Or(q.Limit, defaultRows)
-	err = c.read(ctx, q.Filter, rows, true, func(conn *conn, plan *searchPlan) (err error) {
+	err = c.read(ctx, q, true, func(conn *conn, plan *searchPlan) (err error) {
 		if n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount); err != nil {
 			return err
 		}
-		return c.list(ctx, conn, q, parts, plan, next)
+		return c.list(ctx, conn, q, plan, next)
 	})
 	return n, err
 }
@@ -287,17 +281,26 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 // errFull ends a list before a document that its Query.Bytes rejects.
 var errFull = errors.New("the documents are too large")
 
-func (c *collection) list(
-	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, next func() any,
-) error {
+func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *searchPlan, next func() any) error {
+	parts, err := parts(q)
+	if err != nil {
+		return err
+	}
 	decode := func(doc []byte) error {
 		if !q.Bytes.Add(len(doc)) {
 			return errFull
 		}
-		if q.Lossless && len(q.Fields) == 0 {
-			return c.decodeLossless(doc, next())
+		into := next()
+		err := c.decode(doc, into)
+		switch lossless := q.Lossless && len(q.Fields) == 0; {
+		case lossless && err != nil:
+			return fmt.Errorf("%w: %.4000s", err, doc)
+		case lossless:
+			if err = store.CheckLossless(doc, into); err != nil {
+				err = fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
+			}
 		}
-		return c.decode(doc, next())
+		return err
 	}
 	docs, walked, err := c.walk(ctx, conn, q, parts, plan)
 	switch {

@@ -272,9 +272,6 @@ func isUnavailable(err error) bool {
 
 // codeOf returns SQLite's extended result code, 0 for other errors.
 func codeOf(err error) int {
-	if err == nil {
-		return sqlite3.SQLITE_OK
-	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return sqlite3.SQLITE_OK

@@ -56,13 +56,14 @@ const defaultRows = 30
 // errCostly is returned on a connection of DB.readers for a search that needs one of DB.searches.
 var errCostly = errors.New("a search takes long")
 
-// read calls do with a connection and the plan for a list of the given number of rows; nil if there is no choice. What do
-// reads is one snapshot if it is planned or together is true. If the search is costly, read calls do again with one of few
-// connections: searches must not use all processors. Until do returns errCostly, it must not have an effect.
-func (c *collection) read(
-	ctx context.Context, f store.Filter, rows int, together bool, do func(*conn, *searchPlan) error,
-) error {
-	search, ok := required(f)
+// read calls do with a connection and the plan for the query; nil if there is no choice. What do reads is one snapshot if it
+// is planned or together is true. If the search is costly, read calls do again with one of few connections: searches must
+// not use all processors. Until do returns errCostly, it must not have an effect.
+func (c *collection) read(ctx context.Context, q store.Query, together bool, do func(*conn, *searchPlan) error) error {
+	if c.err != nil {
+		return c.err
+	}
+	search, ok := required(q.Filter)
 	words := store.QueryWords(search.Text)
 	ok = ok && len(words) > 0 && len(c.spec.Search) > 0
 	planned := func(conn *conn) error {
@@ -72,6 +73,7 @@ func (c *collection) read(
 		return conn.snapshot(func() (err error) {
 			var plan *searchPlan
 			if ok {
+				rows := q.Skip + cmp.Or(q.Limit, defaultRows)
 				if plan, err = c.plan(conn, search, words, min(rows, maxPlanned)); err != nil {
 					return err
 				}
@@ -214,36 +216,6 @@ func (c *collection) lookUp(conn *conn, prefix string, most int64) (rows map[int
 	return rows, left > 0, err
 }
 
-// countWords counts the documents that the plan finds, up to most, if a look-up suffices; all if most is 0.
-func (c *collection) countWords(conn *conn, plan *searchPlan, most int64) (n int64, known bool, err error) {
-	if plan == nil {
-		return 0, false, nil
-	}
-	words := slices.Concat(plan.lookUp, plan.scan)
-	switch {
-	case plan.rows != nil && len(words) == 0:
-		n = int64(len(plan.rows))
-		return min(n, cmp.Or(most, n)), true, nil
-	case plan.rows != nil || len(words) != 1 || most == 0:
-		return 0, false, nil
-	case !conn.pool.costly && min(most, plan.documents) > conn.pool.maxScans:
-		return 0, false, errCostly
-	}
-	found, all, err := c.lookUp(conn, words[0], most)
-	n = int64(len(found))
-	return n, all || n == most, err
-}
-
-// scanned counts up to most, and all if most is 0, by a scan.
-func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
-	q := store.Query{Filter: f, Limit: int(most)}
-	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
-		n++
-		return nil
-	})
-	return n, err
-}
-
 // postings returns the table that lists each word of each document, in the order of the words.
 func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
@@ -356,14 +328,8 @@ func isAlone(f store.Filter) bool {
 	return ok
 }
 
-// match returns FTS5's query for the words: each is quoted and a prefix. It is "" for no words.
-func match(words []string) string {
-	var match strings.Builder
-	for _, word := range words {
-		match.WriteString(`"` + word + `"* `)
-	}
-	return match.String()
-}
+// match returns FTS5's query for one word or more: each is quoted and a prefix.
+func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `"*` }
 
 // search writes the condition of a search, as planned. Without a plan, all words are looked up. rows scans for the others.
 func (b *builder) search(f store.TextSearch) *builder {

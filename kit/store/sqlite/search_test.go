@@ -20,7 +20,8 @@ const searchDocuments = 600
 // searched has documents whose words are common, rare, never together, and, many times, at random.
 func searched(t *testing.T) *collection {
 	t.Helper()
-	db, c := openItems(t, Options{SearchWait: time.Millisecond})
+	db, c := openItems(t, Options{})
+	db.searches.wait = time.Millisecond
 	db.readers.maxScans, db.searches.maxScans = 240, 400 // so that some searches are costly, and some find little
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range searchDocuments {
@@ -194,7 +195,7 @@ func TestRequired(t *testing.T) {
 		{store.Search("?"), false},
 		{nil, false},
 	} {
-		must(t, c.read(t.Context(), test.filter, 10, false, func(_ *conn, plan *searchPlan) error {
+		must(t, c.read(t.Context(), store.Query{Filter: test.filter, Limit: 10}, false, func(_ *conn, plan *searchPlan) error {
 			if planned := plan != nil; planned != test.planned {
 				t.Errorf("%+v is planned: %t, want %t", test.filter, planned, test.planned)
 			}

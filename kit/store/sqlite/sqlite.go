@@ -12,7 +12,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -30,19 +29,13 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Options are the options of Open. The zero value suits services of any size.
+// Options are the options of Open.
 type Options struct {
-	// Readers is the number of concurrent lists; more have to wait. Each uses up to 1 MiB for a cache. 0 means one for
-	// each processor, at least 4 and at most 16.
-	Readers int
-	// SearchWait is how long a search waits while others use all connections for costly searches. It then fails with
-	// Unavailable. 0 means 5 s.
-	SearchWait time.Duration
-	// Existing makes it an error if the file does not exist or is not a database of this package.
-	Existing bool
+	Existing bool // it is an error if the file does not exist or is not a database of this package
 }
 
-// searchWait is Options.SearchWait.
+// searchWait is how long a search waits while others use all connections for costly searches. It then fails with
+// Unavailable.
 const searchWait = 5 * time.Second
 
 // The sizes of the caches, in KiB. Larger ones are not faster, because the operating system caches the file too. They use
@@ -80,7 +73,7 @@ type DB struct {
 	writer  *writer
 	cache   *cache
 	lookUps *readers // for single documents, which do not wait for lists
-	readers *readers // for lists
+	readers *readers // for lists: one for each processor, at least 4 and at most 16
 	// searches is for costly searches: one connection less than there are processors. A search runs for many
 	// milliseconds, and goroutines that became ready would wait for a processor.
 	searches *readers
@@ -93,15 +86,7 @@ type DB struct {
 
 // Open opens the file at path and creates it, and its directory, if they are missing. Only their owner can access them.
 // Only one process can open a file at a time; the file path.lock ensures it.
-func Open(ctx context.Context, path string, opts Options) (*DB, error) {
-	db, err := open(ctx, path, opts)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: %w", err)
-	}
-	return db, nil
-}
-
-func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
+func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -149,16 +134,13 @@ func open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	n := opts.Readers
-	if n <= 0 {
-		n = min(max(4, runtime.GOMAXPROCS(0)), 16)
-	}
-	searches := newReaders(max(1, runtime.GOMAXPROCS(0)-1), dsn)
-	searches.costly, searches.maxScans, searches.wait = true, costlyScans, cmp.Or(opts.SearchWait, searchWait)
-	cache, readers := newCache(), newReaders(n, dsn)
+	processors := runtime.GOMAXPROCS(0)
+	searches := newReaders(max(1, processors-1), dsn)
+	searches.costly, searches.maxScans, searches.wait = true, costlyScans, searchWait
+	cache, readers := newCache(), newReaders(min(max(4, processors), 16), dsn)
 	return &DB{
 		lock: lock, writer: newWriter(c, readers, cache), cache: cache,
-		lookUps: newReaders(max(2, runtime.GOMAXPROCS(0)), dsn), readers: readers, searches: searches,
+		lookUps: newReaders(max(2, processors), dsn), readers: readers, searches: searches,
 	}, nil
 }
 

@@ -142,12 +142,14 @@ func (w *writer) batch(job *write) {
 		}
 		outcomes = append(outcomes, outcome{job, own})
 	}
-	if err = w.end(tx, len(outcomes), err); err != nil {
-		for i := range outcomes {
-			outcomes[i].err = store.Unavailable(err)
-		}
+	begun := time.Now()
+	if err = tx.end(err); err == nil && w.committed != nil {
+		w.committed(len(outcomes), time.Since(begun))
 	}
 	for _, o := range outcomes {
+		if err != nil {
+			o.err = store.Unavailable(err)
+		}
 		o.job.result <- o.err
 	}
 	if w.logged += len(outcomes); w.logged >= writesPerCheckpoint && w.moving.CompareAndSwap(false, true) {
@@ -163,18 +165,6 @@ func (w *writer) moveLog() {
 	_ = w.readers.use(context.Background(), func(c *conn) error {
 		return c.run(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 	})
-}
-
-// end ends the transaction of a batch and reports a commit to w.committed.
-func (w *writer) end(tx *transaction, writes int, err error) error {
-	if w.committed == nil {
-		return tx.end(err)
-	}
-	begun := time.Now()
-	if err = tx.end(err); err == nil {
-		w.committed(writes, time.Since(begun))
-	}
-	return err
 }
 
 // next returns a queued write, or nil. If the queue is empty, it lets other goroutines run first: the callers of the

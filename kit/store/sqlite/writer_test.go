@@ -262,7 +262,8 @@ func TestGivenUp(t *testing.T) {
 // TestReaders checks that reads wait for a free connection, but not for a write.
 func TestReaders(t *testing.T) {
 	t.Parallel()
-	db, c := openItems(t, Options{Readers: 1})
+	db, c := openItems(t, Options{})
+	db.lookUps = newReaders(1, db.lookUps.dsn)
 	d := newItem("item")
 	must(t, c.Insert(t.Context(), d))
 	release := hold(t, db)
@@ -271,7 +272,7 @@ func TestReaders(t *testing.T) {
 	release()
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = db.readers.use(t.Context(), func(*conn) error {
+	err = db.lookUps.use(t.Context(), func(*conn) error {
 		response := make(chan error)
 		go func() {
 			_, err := c.Get(ctx, d.ID)
@@ -293,12 +294,13 @@ func TestStatements(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prepares hundreds of statements")
 	}
-	db, c := openItems(t, Options{Readers: 1})
+	db, c := openItems(t, Options{})
+	db.lookUps = newReaders(1, db.lookUps.dsn)
 	must(t, c.Insert(t.Context(), newItem("item")))
 	first := func() (kept *list.Element) {
 		_, err := c.First(t.Context(), nil)
 		must(t, err)
-		must(t, db.readers.use(t.Context(), func(conn *conn) error {
+		must(t, db.lookUps.use(t.Context(), func(conn *conn) error {
 			kept = conn.lastUsed.Front()
 			if n := len(conn.prepared); n > maxStatements || conn.lastUsed.Len() != n {
 				t.Errorf("the connection keeps %d statements, and may %d", n, maxStatements)
