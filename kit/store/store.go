@@ -21,6 +21,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -124,6 +125,18 @@ func (s *Size) Exceeded() bool { return s.exceeded }
 type Order struct {
 	Field string
 	Desc  bool
+}
+
+// TotalOrder completes a sort by the id, in the direction of the last field, so that there are no ties.
+func TotalOrder(sort []Order) []Order {
+	if i := slices.IndexFunc(sort, func(o Order) bool { return o.Field == "id" }); i >= 0 {
+		return sort[:i+1]
+	}
+	last := Order{Field: "id"}
+	if len(sort) > 0 {
+		last.Desc = sort[len(sort)-1].Desc
+	}
+	return append(slices.Clone(sort), last)
 }
 
 // Document is a document of a collection: a struct that embeds Meta, or a pointer to one.
@@ -272,6 +285,9 @@ func Duplicate(fields ...string) *apperr.Error {
 func Unavailable(cause error) *apperr.Error {
 	return apperr.New(apperr.Unavailable, "The database is unavailable. Try again in a few seconds.").WithCause(cause)
 }
+
+// ErrSearches is the error of a search that waits too long for others.
+var ErrSearches = apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
 
 // IsNil reports whether the value of a filter or change is null: nil or a nil pointer.
 func IsNil(v any) bool {

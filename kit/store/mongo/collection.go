@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/semaphore"
 
-	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
 
@@ -36,20 +35,21 @@ const (
 	searchWait  = 5 * time.Second
 )
 
-// begin waits until one more query may run, if it is a search. Call end after it.
-func (c *collection) begin(ctx context.Context, f store.Filter) (end func(), err error) {
-	if !searches(f) {
-		return func() {}, nil
+// begin translates the filter of a query. If it has a search, begin waits until one more may run. Call end after the query.
+func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
+	filter, err = c.filter(f)
+	if err != nil || !searches(f) {
+		return filter, func() {}, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, searchWait)
 	defer cancel()
 	if c.searches.Acquire(waiting, 1) == nil {
-		return func() { c.searches.Release(1) }, nil
+		return filter, func() { c.searches.Release(1) }, nil
 	}
 	if ctx.Err() != nil {
-		return nil, store.Unavailable(ctx.Err())
+		return nil, nil, store.Unavailable(ctx.Err())
 	}
-	return nil, apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
+	return nil, nil, store.ErrSearches
 }
 
 // searches reports whether a filter has a search.
@@ -140,34 +140,26 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 
 // List implements store.Engine.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
-	end, err := c.begin(ctx, q.Filter)
+	filter, end, err := c.begin(ctx, q.Filter)
 	if err != nil {
 		return err
 	}
 	defer end()
-	filter, err := c.filter(q.Filter)
-	if err != nil {
-		return err
-	}
 	return c.list(ctx, q, filter, next)
 }
 
 // Page implements store.Engine by two commands.
 func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
-	end, err := c.begin(ctx, q.Filter)
+	filter, end, err := c.begin(ctx, q.Filter)
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	filter, err := c.filter(q.Filter)
-	if err != nil {
-		return 0, err
-	}
 	n, err := c.count(ctx, filter, q.MaxCount)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = c.list(ctx, q, filter, next)
 	}
-	return n, c.list(ctx, q, filter, next)
+	return n, err
 }
 
 // list reads the documents of q, whose translated filter is given.
@@ -234,15 +226,11 @@ func (c *collection) find(
 // after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
 // servers estimate it from statistics that lag behind, so that only a count above maxCounted may be an estimate there.
 func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
-	end, err := c.begin(ctx, f)
+	filter, end, err := c.begin(ctx, f)
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	filter, err := c.filter(f)
-	if err != nil {
-		return 0, err
-	}
 	return c.count(ctx, filter, 0)
 }
 

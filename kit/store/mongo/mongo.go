@@ -11,7 +11,6 @@
 package mongo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +44,6 @@ const (
 
 // Options are options that the URI cannot express.
 type Options struct {
-	AppName string                // the client's name in the server's log; "" is DefaultName; appName in the URI overrides it
 	Monitor *event.CommandMonitor // observes the commands; may be nil
 }
 
@@ -89,7 +87,7 @@ func Open(_ context.Context, uri string, opts Options) (*DB, error) {
 func clientOptions(uri string, opts Options) *options.ClientOptions {
 	journal, dialer := true, newDialer()
 	return options.Client().
-		SetAppName(cmp.Or(opts.AppName, DefaultName)).
+		SetAppName(DefaultName).
 		SetMonitor(opts.Monitor).
 		SetDialer(dialer).
 		SetServerMonitor(&event.ServerMonitor{ServerHeartbeatFailed: dialer.heartbeatFailed}).
@@ -124,12 +122,7 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name), keepsCount: &db.keepsCount, searches: db.searches}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for i, other := range db.collections {
-		if other.c.Name() == spec.Name {
-			db.collections[i] = c
-			return c
-		}
-	}
+	db.collections = slices.DeleteFunc(db.collections, func(old *collection) bool { return old.c.Name() == spec.Name })
 	db.collections = append(db.collections, c)
 	return c
 }
@@ -140,7 +133,7 @@ func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
 	db.mu.Lock()
-	collections := append([]*collection(nil), db.collections...)
+	collections := slices.Clone(db.collections)
 	db.mu.Unlock()
 	if err := db.identify(ctx); err != nil {
 		return err

@@ -418,7 +418,7 @@ func TestClientOptions(t *testing.T) {
 	}
 	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&"+
 		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&"+
-		"maxIdleTimeMS=5&heartbeatFrequencyMS=600", Options{AppName: "ours"})
+		"maxIdleTimeMS=5&heartbeatFrequencyMS=600", Options{})
 	if err := theirs.Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -150,19 +150,12 @@ type key struct {
 	desc bool
 }
 
-// sortKeys returns the keys of a sort. They end with the id, in the direction of the last key if the order does not
-// name it.
-func sortKeys(order []store.Order) []key {
-	keys := make([]key, 0, len(order)+1)
-	desc := false
-	for _, o := range order {
-		desc = o.Desc
-		keys = append(keys, key{path(o.Field), desc})
-		if o.Field == "id" {
-			return keys
-		}
+// sortKeys returns the keys of a sort, completed by the id.
+func sortKeys(order []store.Order) (keys []key) {
+	for _, o := range store.TotalOrder(order) {
+		keys = append(keys, key{path(o.Field), o.Desc})
 	}
-	return append(keys, key{idKey, desc})
+	return keys
 }
 
 func sortDocument(keys []key) bson.D {

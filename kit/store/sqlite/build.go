@@ -198,7 +198,7 @@ type part struct {
 // condition would be a comparison of row values, which excludes absent values and for which SQLite uses the index of
 // the first field only.
 func parts(q store.Query) ([]part, error) {
-	order := total(q.Sort)
+	order := store.TotalOrder(q.Sort)
 	if q.After == nil {
 		return []part{{q.Filter, order}}, nil
 	}
@@ -231,18 +231,6 @@ func parts(q store.Query) ([]part, error) {
 		}
 	}
 	return out, nil
-}
-
-// total completes a sort by the id, in the direction of the last field, so that there are no ties.
-func total(sort []store.Order) []store.Order {
-	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
-		return sort[:i+1]
-	}
-	last := store.Order{Field: "id"}
-	if len(sort) > 0 {
-		last.Desc = sort[len(sort)-1].Desc
-	}
-	return append(slices.Clone(sort), last)
 }
 
 // changed writes the document after the changes, with the next version.

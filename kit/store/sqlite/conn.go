@@ -207,7 +207,7 @@ func (r *readers) await(ctx context.Context) (*conn, error) {
 	case c := <-r.idle:
 		return c, nil
 	case <-timeout:
-		return nil, apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
+		return nil, store.ErrSearches
 	case <-r.closed:
 		return nil, store.Unavailable(errClosed)
 	case <-ctx.Done():

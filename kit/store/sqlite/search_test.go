@@ -132,7 +132,7 @@ func TestScannedText(t *testing.T) {
 		find := func(plan *searchPlan) (docs []string) {
 			q := store.Query{Filter: store.Search(text)}
 			must(t, db.readers.use(t.Context(), func(conn *conn) error {
-				return engine.rows(t.Context(), conn, q, []part{{q.Filter, total(nil)}}, plan, func(doc []byte) error {
+				return engine.rows(t.Context(), conn, q, []part{{q.Filter, store.TotalOrder(nil)}}, plan, func(doc []byte) error {
 					docs = append(docs, string(doc))
 					return nil
 				})
