@@ -242,15 +242,13 @@ func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 
 func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
 	text := raw
-	switch p := dst.Addr().Interface().(type) {
+	switch into := dst.Addr().Interface().(type) {
 	case *string, *store.ID, *store.Time, *store.Date, *store.UUID:
 		if json.Unmarshal([]byte(raw), &text) != nil || raw == "null" {
 			return wrongType("a string")
 		}
 	case *store.Decimal:
-		var fault *apperr.Field
-		*p, fault = ParseDecimal(strings.Trim(raw, `"`))
-		return fault
+		return parse(strings.Trim(raw, `"`), into)
 	}
 	if dst.Kind() != reflect.Slice {
 		return f.setScalar(text, dst)
@@ -301,8 +299,6 @@ func Parse[T any](text string) (value T, fault *apperr.Field) {
 // maxInt is the largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
 const maxInt = 1<<53 - 1
 
-const decimalForm = "a number such as 12.5, with at most 12 digits before the point and 6 after it"
-
 // parse is Parse with a pointer to the value.
 func parse(text string, into any) *apperr.Field {
 	var err error
@@ -342,7 +338,7 @@ func parse(text string, into any) *apperr.Field {
 		form = "a date such as 2006-01-02"
 	case *store.Decimal:
 		*p, err = store.ParseDecimal(text)
-		form = decimalForm
+		form = "a number such as 12.5, with at most 12 digits before the point and 6 after it"
 	default:
 		panic(fmt.Sprintf("rest: a parameter cannot have the type %T", into))
 	}
