@@ -68,7 +68,7 @@ func QueryWords(text string) []string {
 // text. It calls pieces with each run of a script without spaces; pieces returns the position in the run at which add
 // returned false, or the length of the run.
 func split(text string, pieces func(run string, add func(string) bool) int) (words []string, end int) {
-	seen := make(map[string]struct{})
+	seen := make(map[string]struct{}, min(len(text)/6, 128)) // most texts need no larger one
 	add := func(word string) bool {
 		if _, ok := seen[word]; ok {
 			return true

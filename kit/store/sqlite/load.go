@@ -15,17 +15,25 @@ func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error
 	if c.err != nil {
 		return c.err
 	}
-	statements := make([]*builder, len(docs))
-	for i, doc := range docs {
-		if statements[i] = c.insert(ids[i], doc); statements[i].err != nil {
-			return statements[i].err
+	statements := make(chan *builder, len(docs))
+	go func() { // encodes beside the writes
+		defer close(statements)
+		for i, doc := range docs {
+			statements <- c.insert(ids[i], doc)
 		}
-	}
+	}()
+	defer func() {
+		for range statements { // after an error: docs must not be in use when Load returns
+		}
+	}()
 	return translate(c.db.writer.lazily(ctx, func(tx *transaction) error {
 		if err := c.create(tx); err != nil {
 			return err
 		}
-		for _, b := range statements {
+		for b := range statements {
+			if b.err != nil {
+				return b.err
+			}
 			if _, err := tx.exec(b.String(), b.args...); err != nil {
 				return err
 			}

@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql/driver"
 	"fmt"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"example.com/ginseng/kit/store"
@@ -89,18 +91,11 @@ func (c *collection) create(tx *transaction) error {
 	return nil
 }
 
-// prepare creates the missing tables and indexes.
-func (c *collection) prepare(tx *transaction) error {
+// prepareIndexes creates the table and its missing indexes.
+func (c *collection) prepareIndexes(tx *transaction) error {
 	if err := c.create(tx); err != nil {
 		return err
 	}
-	if err := c.prepareIndexes(tx); err != nil {
-		return err
-	}
-	return c.prepareWords(tx)
-}
-
-func (c *collection) prepareIndexes(tx *transaction) error {
 	wanted := c.indexes()
 	var stale []string
 	b := c.build("SELECT name,sql FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL AND tbl_name=")
@@ -178,10 +173,10 @@ func (c *collection) prepareWords(tx *transaction) error {
 		}
 	}
 	if wanted != "" {
-		if err := c.fillWords(tx); err != nil {
+		if err := c.mergeInSteps(tx); err != nil {
 			return err
 		}
-		if err := c.mergeInSteps(tx); err != nil {
+		if err := c.fillWords(tx); err != nil {
 			return err
 		}
 	}
@@ -205,8 +200,9 @@ func (c *collection) mergeInSteps(tx *transaction) error {
 		return err
 	}
 	// With the defaults, 4 segments and a tenth of deleted entries, words are merged twice as often, and searches are not
-	// faster.
-	for _, option := range []string{"'automerge',0", "'usermerge',8", "'deletemerge',50"} {
+	// faster. The hash size, in bytes, is what fillWords makes a segment of: with the default of 1 MiB, it merges most words
+	// twice.
+	for _, option := range []string{"'automerge',0", "'usermerge',8", "'deletemerge',50", "'hashsize',8388608"} {
 		if err := tx.conn.run(tx.ctx, "INSERT INTO "+c.words+"("+c.words+",rank) VALUES("+option+")"); err != nil {
 			return err
 		}
@@ -214,40 +210,57 @@ func (c *collection) mergeInSteps(tx *transaction) error {
 	return nil
 }
 
-// fillWords stores the words of all documents. Other goroutines split the texts, some batches ahead.
+// rowText is the searched text of row n, and then its words.
+type rowText struct {
+	n    int64
+	text string
+}
+
+// fillWords stores the words of all documents. Other goroutines read the documents and split their texts, some batches
+// ahead.
 func (c *collection) fillWords(tx *transaction) error {
-	const together, ahead = 256, 4
-	var texts []rowText
-	var queue []<-chan []rowText
-	keep := func(left int) error {
-		for ; len(queue) > left; queue = queue[1:] {
-			for _, t := range <-queue[0] {
+	const ahead = 4
+	queue := make(chan (<-chan []rowText), ahead)
+	group, ctx := errgroup.WithContext(tx.ctx)
+	group.Go(func() error {
+		defer close(queue)
+		return c.readTexts(ctx, queue)
+	})
+	group.Go(func() error {
+		for batch := range queue {
+			for _, t := range <-batch {
 				if _, err := tx.exec("INSERT INTO "+c.words+"(rowid,words) VALUES(?,?)", t.n, t.text); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
-	}
-	b := c.build("SELECT n").searched().write(" FROM ", c.table)
-	err := tx.query(b, func(row []driver.Value) error {
-		if texts = append(texts, rowText{row[0].(int64), row[1].(string)}); len(texts) < together {
-			return nil
-		}
-		queue, texts = append(queue, intoWords(texts)), nil
-		return keep(ahead)
 	})
-	if err != nil {
-		return err
-	}
-	queue = append(queue, intoWords(texts))
-	return keep(0)
+	return group.Wait()
 }
 
-// rowText is the searched text of row n, and then its words.
-type rowText struct {
-	n    int64
-	text string
+// readTexts sends the words of all committed documents in batches, in the order of the rows.
+func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowText)) error {
+	const together = int64(256)
+	for last := int64(0); ; {
+		var texts []rowText
+		b := c.build("SELECT n").searched().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(together)
+		err := c.db.readers.use(ctx, func(conn *conn) error {
+			return conn.query(context.Background(), b.String(), b.args, func(row []driver.Value) error {
+				last = row[0].(int64)
+				texts = append(texts, rowText{last, row[1].(string)})
+				return nil
+			})
+		})
+		if err != nil || texts == nil {
+			return err
+		}
+		select {
+		case queue <- intoWords(texts):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // intoWords replaces the texts by their words in another goroutine.

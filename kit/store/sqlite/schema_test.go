@@ -149,3 +149,25 @@ func TestMergeInSteps(t *testing.T) {
 		t.Errorf("%d documents are found, %v", n, err)
 	}
 }
+
+// TestFillWords checks that Prepare stores the words of more documents than it reads together, also after a Load that failed.
+func TestFillWords(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	var ids []store.ID
+	var docs []any
+	for n := range 1000 {
+		d := newItem(fmt.Sprint("item ", n))
+		ids, docs = append(ids, d.ID), append(docs, d)
+	}
+	engine := db.Open(itemSpec)
+	must(t, engine.Load(t.Context(), ids[:999], docs[:999]))
+	if err := engine.Load(t.Context(), ids[:2], []any{newItem("item"), make(chan int)}); err == nil {
+		t.Error("Load takes a value that is no document")
+	}
+	if err := engine.Load(t.Context(), ids[998:], docs[998:]); !apperr.Is(err, apperr.Conflict) {
+		t.Errorf("Load of an ID that exists returns %v", err)
+	}
+	must(t, db.Prepare(t.Context()))
+	wantCount(t, c, 999)
+}

@@ -188,8 +188,10 @@ func (db *DB) Prepare(ctx context.Context) error {
 		if c.err != nil {
 			return c.err
 		}
-		if err := db.writer.alone(ctx, c.prepare); err != nil {
-			return translate(err)
+		for _, step := range []func(*transaction) error{c.prepareIndexes, c.prepareWords} {
+			if err := db.writer.alone(ctx, step); err != nil {
+				return translate(err)
+			}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -64,8 +65,8 @@ type fields struct {
 // words, as in a language.
 func newFields(i, n int) fields {
 	random := rand.New(rand.NewPCG(uint64(i), 1))
-	zipf := rand.NewZipf(random, 1.1, 10, vocabulary-1)
 	var text strings.Builder
+	text.Grow(400)
 	if i%2 == 0 {
 		text.WriteString(commonWord + " ")
 	}
@@ -76,11 +77,21 @@ func newFields(i, n int) fields {
 		text.WriteString(rareWord + " ")
 	}
 	for text.Len() < 360 {
-		text.WriteString(word(int(zipf.Uint64())))
+		text.WriteString(words[random.IntN(len(words))])
 		text.WriteByte(' ')
 	}
 	return fields{fmt.Sprintf("Article %d about %s", i, word(i%vocabulary)), strings.TrimSpace(text.String())}
 }
+
+// words has each word as often as texts have it, relative to the others. To look one up is much faster than to draw it.
+var words = func() []string {
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 1)), 1.1, 10, vocabulary-1)
+	drawn := make([]string, 1<<16)
+	for i := range drawn {
+		drawn[i] = word(int(zipf.Uint64()))
+	}
+	return drawn
+}()
 
 // word returns the n-th word, of two to five syllables.
 func word(n int) string {
@@ -103,6 +114,11 @@ func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, er
 	}
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return nil, err
+	}
+	for _, incomplete := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(set.file + incomplete); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	begun := time.Now()
 	s, err := startService(ctx, o.binary, set.file)
@@ -177,31 +193,38 @@ func (set *dataset) load(ctx context.Context, n int, stderr io.Writer) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.Drop(ctx, "articles"); err != nil { // with the indexes
-		return err
-	}
 	engine := db.Open(store.Spec{Name: "articles"})
-	first := time.Now().Add(-time.Duration(n) * time.Millisecond)
 	bar := progress.Start(stderr, "creating articles", "articles", int64(n))
 	defer bar.Stop()
-	var ids []store.ID
-	var docs []any
-	for i := range n {
+	loaded := make(chan error, 1)
+	loaded <- nil
+	first := time.Now().Add(-time.Duration(n) * time.Millisecond)
+	for from := 0; from < n; from += loadSize {
+		ids, docs := set.newArticles(first, from, min(from+loadSize, n), n)
+		if err := <-loaded; err != nil {
+			return err
+		}
+		go func() { // beside the creation of the next articles
+			err := engine.Load(ctx, ids, docs)
+			bar.Add(int64(len(ids)))
+			loaded <- err
+		}()
+	}
+	return <-loaded
+}
+
+// newArticles returns the articles from one to another of n, and adds some of them to the dataset.
+func (set *dataset) newArticles(first time.Time, from, to, n int) (ids []store.ID, docs []any) {
+	for i := from; i < to; i++ {
 		writer := rand.IntN(authors)
 		a := article{Meta: store.NewMeta(store.NewID(), store.At(first.Add(time.Duration(i)*time.Millisecond))), fields: newFields(i, n)}
 		a.UserID, _ = store.ParseID(set.Authors[writer])
 		if i%(n/manyIDs) == 0 {
 			set.IDs, set.Writers = append(set.IDs, a.ID.Hex()), append(set.Writers, writer)
 		}
-		if ids, docs = append(ids, a.ID), append(docs, a); len(ids) == loadSize || i == n-1 {
-			if err := engine.Load(ctx, ids, docs); err != nil {
-				return err
-			}
-			bar.Add(int64(len(ids)))
-			ids, docs = ids[:0], docs[:0]
-		}
+		ids, docs = append(ids, a.ID), append(docs, a)
 	}
-	return nil
+	return ids, docs
 }
 
 // prepare signs the authors in and finds the cursor of the page at depth.
