@@ -87,18 +87,15 @@ func severity(err error) slog.Level {
 	return slog.LevelError
 }
 
-// maxIDLength bounds the request ID of a client.
-const maxIDLength = 64
+const (
+	maxIDLength  = 64 // of the request ID of a client
+	idCharacters = "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
 
 // validID returns a client's request ID, or "" if it contains characters that could be misread in a log.
 func validID(id string) string {
-	if len(id) > maxIDLength {
+	if len(id) > maxIDLength || strings.Trim(id, idCharacters) != "" {
 		return ""
-	}
-	for _, r := range id {
-		if !strings.ContainsRune("-_.", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return ""
-		}
 	}
 	return id
 }

@@ -88,7 +88,7 @@ func (i *Idempotency) Middleware() gin.HandlerFunc {
 }
 
 func (i *Idempotency) handle(c *gin.Context, key string) error {
-	if !validKey(key) {
+	if len(key) > maxKeyLength || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return apperr.Invalid(apperr.Field{
 			In: "header", Param: "Idempotency-Key", Code: apperr.Format, Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
 		})
@@ -107,15 +107,6 @@ func (i *Idempotency) handle(c *gin.Context, key string) error {
 	}
 	i.first(c, claim.ID)
 	return nil
-}
-
-func validKey(key string) bool {
-	for _, b := range []byte(key) {
-		if b <= ' ' || b > '~' {
-			return false
-		}
-	}
-	return len(key) <= maxKeyLength
 }
 
 // claim reserves the key for this request. Conflict: another request has it.

@@ -16,7 +16,7 @@ import (
 type document struct {
 	id      store.ID
 	fields  map[string]any
-	changed []string
+	changed map[string]any
 }
 
 // UnmarshalJSON implements json.Unmarshaler, for SQLite.
@@ -55,10 +55,10 @@ func (d *document) get(field string) any { return d.fields[field] }
 
 // set sets a field, or removes it if the value is nil.
 func (d *document) set(field string, value any) {
-	d.fields[field] = value
-	if !slices.Contains(d.changed, field) {
-		d.changed = append(d.changed, field)
+	if d.changed == nil {
+		d.changed = map[string]any{}
 	}
+	d.fields[field], d.changed[field] = value, value
 }
 
 // version selects the stored version of the document.
@@ -69,8 +69,8 @@ func (d *document) version() (store.Filter, error) {
 
 // changes returns what the steps have changed.
 func (d *document) changes() (out []store.Change) {
-	for _, field := range d.changed {
-		out = append(out, store.Set(field, d.fields[field]))
+	for field, value := range d.changed {
+		out = append(out, store.Set(field, value))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -136,26 +137,24 @@ func violation(v validator.FieldError) apperr.Field {
 		}
 		return fault
 	}
-	switch {
-	case tag == "oneof":
+	switch tag {
+	case "oneof":
 		allowed := strings.Fields(param)
 		return apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
-	case tag == "email":
-		return apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
-	case tag == "idna":
-		return apperr.Field{Code: apperr.Format, Message: "Must be an email address with a valid domain. Use letters that the domain is registered with."}
-	case tag == "excludes":
-		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
-	case tag == "plain_http_url":
-		return apperr.Field{Code: apperr.Format, Message: "Must be a URL that begins with http:// or https://, percent-encoded, without a user name."}
-	case tag == "plain":
-		return apperr.Field{Code: apperr.Format, Message: "Must not contain control characters, line breaks or characters that change the direction of text."}
-	case tag == "http_url":
-		return apperr.Field{Code: apperr.Format, Message: "Must be a URL that begins with http:// or https://."}
-	case tag == "dnslabel":
-		return apperr.Field{Code: apperr.Format, Message: "Must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit."}
-	case tag == "uncommon":
+	case "uncommon":
 		return apperr.Field{Code: apperr.TooCommon, Message: "Is a common password. Choose another one."}
+	case "excludes":
+		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
 	}
-	return apperr.Field{Code: apperr.Format, Message: "Is not valid."}
+	return apperr.Field{Code: apperr.Format, Message: cmp.Or(formats[tag], "Is not valid.")}
+}
+
+// formats has the messages of the rules with the code Format.
+var formats = map[string]string{
+	"email":          "Must be an email address.",
+	"idna":           "Must be an email address with a valid domain. Use letters that the domain is registered with.",
+	"plain_http_url": "Must be a URL that begins with http:// or https://, percent-encoded, without a user name.",
+	"plain":          "Must not contain control characters, line breaks or characters that change the direction of text.",
+	"http_url":       "Must be a URL that begins with http:// or https://.",
+	"dnslabel":       "Must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit.",
 }

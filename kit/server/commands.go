@@ -72,7 +72,15 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 	}
 	at := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
 	if at < 0 {
-		return fmt.Errorf("unknown command %q%s; %w", name, suggestion(name, commands), transfer.ErrUsage)
+		var names []string
+		for _, c := range commands {
+			names = append(names, c.name)
+		}
+		hint := ""
+		if nearest := suggest.Nearest(name, names); nearest != "" {
+			hint = fmt.Sprintf(" (did you mean %q?)", nearest)
+		}
+		return fmt.Errorf("unknown command %q%s; %w", name, hint, transfer.ErrUsage)
 	}
 	c := commands[at]
 	if c.usage != "" && len(args) > 0 && isHelp(args[0]) {
@@ -96,18 +104,6 @@ func (p program) help(commands []command, w io.Writer) error {
 		p.name, exitOK, exitFailure, exitUsage, exitSettings)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// suggestion returns the command with the most similar name, or "".
-func suggestion(name string, commands []command) string {
-	var names []string
-	for _, c := range commands {
-		names = append(names, c.name)
-	}
-	if nearest := suggest.Nearest(name, names); nearest != "" {
-		return fmt.Sprintf(" (did you mean %q?)", nearest)
-	}
-	return ""
 }
 
 // healthcheck requests /readyz from the service with the same settings.

@@ -1,12 +1,12 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -48,14 +48,14 @@ func progressWriter(logger *slog.Logger, stderr io.Writer) io.Writer {
 	if progress.IsTerminal(stderr) {
 		return stderr
 	}
-	return progressLog{logger}
+	return lines(func(text string) { logger.Info(text) })
 }
 
-type progressLog struct{ logger *slog.Logger }
+// lines is an io.Writer that calls the function for each line.
+type lines func(text string)
 
-// Write implements io.Writer.
-func (w progressLog) Write(line []byte) (int, error) {
-	w.logger.Info(string(bytes.TrimSpace(line)))
+func (f lines) Write(line []byte) (int, error) {
+	f(strings.TrimSpace(string(line)))
 	return len(line), nil
 }
 

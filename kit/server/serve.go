@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -218,16 +217,8 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(logWriter{logger}, "", 0),
+		MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(lines(func(text string) { logger.Warn("http", "error", text) }), "", 0),
 	}
-}
-
-// logWriter logs what net/http reports.
-type logWriter struct{ logger *slog.Logger }
-
-func (w logWriter) Write(line []byte) (int, error) {
-	w.logger.Warn("http", "error", strings.TrimSpace(string(line)))
-	return len(line), nil
 }
 
 // prepare creates missing collections and indexes. It retries while the database is unavailable.

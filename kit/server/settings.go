@@ -1,6 +1,7 @@
 package server
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -59,13 +60,15 @@ func (d *Database) Check(report func(name, reason string)) {
 	}
 }
 
+var rootForm = regexp.MustCompile(`^(/[-._~A-Za-z0-9]+)+$`)
+
 // Check implements settings.Checker.
 func (s *Settings) Check(report func(name, reason string)) {
 	if len(s.CORSOrigins) == 0 && s.Env == settings.Development {
 		s.CORSOrigins = []string{"*"}
 	}
 	s.APIRoot = strings.TrimRight(s.APIRoot, "/")
-	if s.APIRoot != "" && !validRoot(s.APIRoot) {
+	if s.APIRoot != "" && !rootForm.MatchString(s.APIRoot) {
 		report("API_ROOT", "must begin with / and contain only letters, digits and -._~ between slashes")
 	}
 	for _, reserved := range []string{"/dev/emails", "/docs", "/openapi.json", "/livez", "/readyz"} {
@@ -73,17 +76,4 @@ func (s *Settings) Check(report func(name, reason string)) {
 			report("API_ROOT", "must not be or begin with "+reserved+", which the server uses")
 		}
 	}
-}
-
-func validRoot(path string) bool {
-	if path[0] != '/' || strings.Contains(path, "//") {
-		return false
-	}
-	for _, r := range path {
-		alphanumeric := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if !alphanumeric && !strings.ContainsRune("-._~/", r) {
-			return false
-		}
-	}
-	return true
 }

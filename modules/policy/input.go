@@ -38,30 +38,14 @@ func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field
 	return nil
 }
 
-// label is a JSON value that should be a string.
-type label struct {
-	value   string
-	invalid bool
-}
-
-// UnmarshalJSONFrom reads any JSON value.
-func (l *label) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if l.invalid = d.PeekKind() != jsontext.KindString; l.invalid {
-		return d.SkipValue()
-	}
-	token, err := d.ReadToken()
-	l.value = token.String()
-	return err
-}
-
 // ParseInput reads {"labels": {…}}: at most 4096 labels with string values. Missing labels and null mean none. Other
 // fields are ignored. The codes are type and max.
 func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var source struct {
-		Labels map[string]label `json:"labels"`
+		Labels map[string]jsontext.Value `json:"labels"`
 	}
-	// The option makes U+FFFD of unpaired surrogates in escapes. Invalid bytes are rejected.
-	err := jsonv2.Unmarshal(value, &source, jsontext.AllowInvalidUTF8(true))
+	lenient := jsontext.AllowInvalidUTF8(true) // makes U+FFFD of unpaired surrogates in escapes; invalid bytes are rejected
+	err := jsonv2.Unmarshal(value, &source, lenient)
 	if err != nil && inLabels(err) {
 		name += ".labels"
 	}
@@ -76,12 +60,13 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 		})
 	}
 	s.Labels = make(map[string]string, len(source.Labels))
-	for key, label := range source.Labels {
-		if label.invalid {
+	for key, raw := range source.Labels {
+		var text string
+		if raw.Kind() != jsontext.KindString || jsonv2.Unmarshal(raw, &text, lenient) != nil {
 			param := name + "[" + strconv.Quote(key) + "]"
 			fields = append(fields, apperr.Field{Param: param, Code: apperr.Type, Message: "Must be a string."})
 		}
-		s.Labels[key] = label.value
+		s.Labels[key] = text
 	}
 	slices.SortFunc(fields, func(a, b apperr.Field) int { return strings.Compare(a.Param, b.Param) })
 	return fields

@@ -2,10 +2,11 @@ package v1beta1
 
 import (
 	"cmp"
-	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -69,14 +70,11 @@ func (p *policy[ID]) delete(clock uint32) {
 
 // newTrie returns an empty trie for size policies.
 func newTrie[ID comparable](size int) *trie[ID] {
-	t := &trie[ID]{
+	return &trie[ID]{
 		live:   make(map[ID]*policy[ID], size),
 		ranked: make([]*policy[ID], 0, size),
 		size:   size,
 	}
-	t.terms.seed = maphash.MakeSeed()
-	t.terms.resize(16)
-	return t
 }
 
 // put adds a policy with these labels, or replaces the one with its ID. The caller sets id, name and createdAt of p.
@@ -151,4 +149,39 @@ func (t *trie[ID]) rebuild() *trie[ID] {
 		rebuilt.put(&policies[i], labels)
 	}
 	return rebuilt
+}
+
+// dictionary maps labels to terms. Readers do not wait for the writer. They may find a term that is newer than the clock
+// value of their search; no policy of that clock value has it.
+type dictionary[ID comparable] struct {
+	byLabel sync.Map    // label → *term[ID]
+	all     []*term[ID] // used by the writer only
+}
+
+// term is a label of selectors.
+type term[ID comparable] struct {
+	label
+	number uint32   // rarer terms have lower numbers; a new term has the lowest
+	first  node[ID] // of the paths that begin with the term
+	uses   int      // by live policies; used by the writer only
+}
+
+func (t *term[ID]) compare(u *term[ID]) int { return cmp.Compare(t.number, u.number) }
+
+// find returns the term of a label, or nil.
+func (d *dictionary[ID]) find(l label) *term[ID] {
+	found, _ := d.byLabel.Load(l)
+	t, _ := found.(*term[ID])
+	return t
+}
+
+// intern returns the term of a label and adds it if it is missing.
+func (d *dictionary[ID]) intern(l label) *term[ID] {
+	t := d.find(l)
+	if t == nil {
+		t = &term[ID]{label: l, number: math.MaxUint32 - uint32(len(d.all))}
+		d.all = append(d.all, t)
+		d.byLabel.Store(l, t)
+	}
+	return t
 }
