@@ -78,7 +78,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		}
 		rest.SetCaller(c, caller)
 		if caller.Master || caller.IsUser() {
-			c.Header("Cache-Control", "private, no-cache") // caches do not see a credential in the query (RFC 6750 section 2.3)
+			c.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
 		if end != nil {
 			c.Next()
@@ -86,8 +86,9 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 	}
 }
 
-// admit reads the body and authenticates the request. If it is a change of a user, end is not nil: call it after the
-// request. A large body is read as that of an anonymous caller, unless the header has a valid credential.
+// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not
+// nil, and the caller must call it after the request, also after an error. A large body counts toward the memory for
+// anonymous callers, unless the Authorization header has a valid credential.
 func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := c.Request.Context()
 	if body, ok := c.Request.Body.(*limitedBody); ok && body.isLarge() {
@@ -118,13 +119,13 @@ func (a Authenticator) public(c *gin.Context) (access.Principal, error) {
 	return a.optional(c, true)
 }
 
-// signIn accepts the same callers as public. The Authorization header is for the handler.
+// signIn accepts the same callers as public, but ignores Authorization: Basic, which the handler reads.
 func (a Authenticator) signIn(c *gin.Context) (access.Principal, error) {
 	p, _, err := a.caller(c, true)
 	return p, err
 }
 
-// optional verifies the credential, if the request has one. An Authorization header without a token is an invalid one.
+// optional verifies the credential, if the request has one. It rejects an Authorization header without a bearer token.
 func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(c, inBody)
 	if err == nil && !given && c.GetHeader("Authorization") != "" {
@@ -135,9 +136,9 @@ func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, 
 
 // provider accepts the same callers as public. The access_token in the body is for an identity provider.
 func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
-	params, _ := rest.Body(c) // handler has checked the error
+	params, _ := rest.Body(c) // admit has returned this error already
 	for _, token := range params.Strings(credential) {
-		if _, err := a.verify(c, strings.TrimSpace(token)); err == nil { // must not be sent to the provider
+		if _, err := a.verify(c, strings.TrimSpace(token)); err == nil { // a token of this service must not be sent to the provider
 			return access.Principal{}, apperr.New(apperr.Unauthorized, "access_token must be the provider's token here. Send your own token in the Authorization header.")
 		}
 	}
@@ -259,7 +260,7 @@ func bearer(c *gin.Context) (tokens []string) {
 }
 
 // UserWrites limits the requests other than GET that a user has in progress on an instance, so that one user cannot delay
-// the writes of others. More requests wait.
+// the writes of others. Further requests wait.
 type UserWrites struct {
 	most int64
 	wait time.Duration
@@ -273,7 +274,8 @@ type userWrites struct {
 	requests int // running and waiting
 }
 
-// NewUserWrites returns UserWrites with a limit per user, and how long a request waits before it gets TooManyRequests.
+// NewUserWrites returns UserWrites that allow so many requests in progress per user. A further request fails with
+// TooManyRequests after the given wait.
 func NewUserWrites(most int64, wait time.Duration) *UserWrites {
 	return &UserWrites{most: most, wait: wait, users: make(map[store.ID]*userWrites)}
 }

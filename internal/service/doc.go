@@ -1,2 +1,3 @@
-// Package service tests the reference service as a whole: what depends on several of its modules, or on its guides.
+// Package service has end-to-end tests of the reference service, of what depends on several modules or is described in a
+// guide.
 package service

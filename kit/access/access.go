@@ -48,7 +48,7 @@ type Restriction struct {
 type Client struct {
 	Address   string // IP address: of the connection, or from a trusted proxy
 	UserAgent string
-	Trusted   bool // has the master key: a server that calls for many clients
+	Trusted   bool // the request has the master key: a server that acts for many clients
 }
 
 // IsUser reports whether the caller is a user.

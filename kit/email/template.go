@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Template is an email with placeholders, such as {link}, as text and as HTML. html/template would make the binary a
-// quarter larger, because it keeps every exported method.
+// Template is an email with placeholders, such as {link}, as text and as HTML. html/template is not used: it makes the
+// linker keep every exported method, and the binary grows by a quarter.
 type Template struct{ subject, text, html string }
 
 // NewTemplate reads emails/NAME.txt, whose first line is "Subject: …", and emails/NAME.html, which replaces {content} in the
@@ -43,7 +43,8 @@ func (t *Template) Message(to string, values map[string]string) *Message {
 	return &Message{To: to, Subject: text.Replace(t.subject), Text: text.Replace(t.text), HTML: strings.NewReplacer(escaped...).Replace(t.html)}
 }
 
-// FormatDuration formats a duration of at least a minute, such as "1 hour" or "7 days".
+// FormatDuration formats a duration of at least a minute in the largest unit that divides it, such as "90 minutes" or "7
+// days". One day is "24 hours". It leaves out seconds.
 func FormatDuration(d time.Duration) string {
 	n, unit := int(d/time.Minute), "minute"
 	switch day := 24 * time.Hour; {

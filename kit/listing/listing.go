@@ -22,10 +22,10 @@ import (
 const (
 	DefaultLimit = 30
 	MaxLimit     = 100
-	MaxSkip      = 10_000  // rows before a page; after has no limit
+	MaxSkip      = 10_000  // rows that page can skip; the parameter after has no such limit
 	MaxQuery     = 200     // characters of q
 	MaxWords     = 10      // words of q
-	MaxCount     = 10_000  // with q or a filter
+	MaxCount     = 10_000  // largest count with q or a filter
 	MaxPageBytes = 1 << 20 // of the records of a page; the first one may have more
 )
 
@@ -55,20 +55,21 @@ type Filter struct {
 	Absent bool     // of a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. Names are those of the view's fields, which the document has too.
+// Spec declares the list of a resource. Names of fields are the JSON names of the view. The document must have the same
+// fields.
 type Spec struct {
 	Name   string   // of the collection, in the plural
 	Search []string // fields that q searches
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
-	View   any      // the zero view; the parameter fields can select its fields
+	View   any      // the zero view; clients select its fields with the parameter fields
 	Expand []string // references of the view that can be expanded; see package reference
 }
 
 const defaultSort = "createdAt"
 
-// Store returns the declaration of the collection, with an index for each sort, one for each filter in the default order,
-// and more.
+// Store returns the declaration of the collection. It has the given indexes, an index of each sort field, and an index of
+// each filter field followed by createdAt. Filters of list fields, and of fields in Sort, get no such index.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more}
 	add := func(fields ...string) {
@@ -81,7 +82,7 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 		add(field)
 	}
 	for _, f := range s.Filter {
-		if !f.List && !slices.Contains(s.Sort, f.Field) { // no engine has an index of lists that is worth its size
+		if !f.List && !slices.Contains(s.Sort, f.Field) { // indexes of lists cost more than they save, on both engines
 			add(f.Field, defaultSort)
 		}
 	}

@@ -61,7 +61,7 @@ func (d *document) set(field string, value any) {
 	d.fields[field], d.changed[field] = value, value
 }
 
-// version selects the stored version of the document.
+// version selects the document only if its version has not changed since it was read.
 func (d *document) version() (store.Filter, error) {
 	version, err := plain(d.get("version"))
 	return store.And(store.Eq("id", d.id), store.Eq("version", version)), err
@@ -75,7 +75,7 @@ func (d *document) changes() (out []store.Change) {
 	return out
 }
 
-// plain returns a scalar in the types of ConvertFunc, and another value as a decoder returns it.
+// plain converts a stored value: a scalar to a type of ConvertFunc, a list or an object to the decoder's default type.
 func plain(value any) (any, error) {
 	switch v := value.(type) {
 	case nil:
@@ -107,7 +107,7 @@ func plainJSON(text []byte) (out any, err error) {
 	return out, nil
 }
 
-// integer returns an integer, or a decimal as a string.
+// integer returns n, or, if n is the stored form of a store.Decimal, the decimal as a string.
 func integer(n int64) any {
 	if d, ok := store.StoredDecimal(n); ok {
 		return d.String()
@@ -128,7 +128,7 @@ func plainBSON(value bson.RawValue) (out any, err error) {
 	return out, err
 }
 
-// same reports whether an engine stores value as stored.
+// same reports whether the stored form of value equals stored.
 func same(stored, value any) bool {
 	switch stored := stored.(type) {
 	case json.RawMessage:

@@ -62,7 +62,7 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// check returns a field for each ID in value without a record that the caller may see.
+// check returns an error for each ID in value that does not refer to a record that the caller may see.
 func (r Reference) check(ctx context.Context, caller access.Principal, value any) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
 	if len(ids) == 0 || r.parent != nil {

@@ -57,14 +57,15 @@ func bind[T any](c *gin.Context, partial bool, views []any) (in T, given []strin
 	return in, given, err
 }
 
-// Parser is implemented by parameters other than scalars and lists of strings. ParseInput receives the JSON value, or the
-// form value, and the name of the parameter. It returns all errors, each with Param, a path that begins with the name.
-// ParseInput is not called for null.
+// Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the
+// name of the parameter and its JSON value; from a form, the value without quotes, which may not be valid JSON. It returns
+// all errors. Param of each is a path that begins with the name. ParseInput is not called for null.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
 
-// decode returns the names of the given parameters. If it is not partial, required ones must be given.
+// decode decodes the parameters into the struct that dst points to, and returns the names of those in the request. A
+// required parameter must not be empty; if partial is true, it may be absent.
 func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
 	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
@@ -199,7 +200,7 @@ func (f field) check(value reflect.Value) (faults []apperr.Field) {
 	err := validation().Var(reflect.Indirect(value).Interface(), f.rules)
 	violations, ok := err.(validator.ValidationErrors)
 	if err != nil && !ok {
-		panic(err) // unreachable: the value is valid
+		panic(err) // unreachable: Var returns other errors only for invalid arguments
 	}
 	for _, v := range violations {
 		fault := violation(v)
@@ -209,7 +210,7 @@ func (f field) check(value reflect.Value) (faults []apperr.Field) {
 	return faults
 }
 
-// bodyFault completes a fault of the field; nil has none.
+// bodyFault sets In and Param of an error of the field and returns it as a list, which is empty if the error is nil.
 func (f field) bodyFault(fault *apperr.Field) []apperr.Field {
 	if fault == nil {
 		return nil
@@ -218,7 +219,8 @@ func (f field) bodyFault(fault *apperr.Field) []apperr.Field {
 	return []apperr.Field{*fault}
 }
 
-// allocate sets pointers to new values and returns the value at their end.
+// allocate sets dst, if it is a pointer, to a new value, also for a pointer to a pointer, and returns the value that is
+// not a pointer.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		dst.Set(reflect.New(dst.Type().Elem()))
@@ -272,7 +274,7 @@ func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
 	return parse(text, into)
 }
 
-// setList sets a list with a function that sets an item, without empty strings.
+// setList decodes each value with set and stores the list in dst, without empty strings.
 func (f field) setList(texts []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
 	list := reflect.MakeSlice(dst.Type(), 0, len(texts))
 	for _, text := range texts {

@@ -53,7 +53,7 @@ func Validate(in any) error {
 	return apperr.Invalid(faults...)
 }
 
-// Valid reports whether a value satisfies rules of the tag validate.
+// Valid reports whether a value satisfies rules, which are written as in the tag validate.
 func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
 
 // IsControl reports whether r is a control character, ends a line, or changes the direction of the text around it.
@@ -87,11 +87,11 @@ func isIDNA(email string) bool {
 	return err == nil
 }
 
-// decimal returns the bound of a rule.
+// decimal returns the bound of a rule decmin or decmax.
 func decimal(bound string) store.Decimal {
 	d, err := store.ParseDecimal(bound)
 	if err != nil {
-		panic(err) // in a tag
+		panic(err) // the tag of the struct is wrong
 	}
 	return d
 }
@@ -101,7 +101,7 @@ var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 func register(v *validator.Validate, tag string, rule validator.Func) {
 	if err := v.RegisterValidation(tag, rule); err != nil {
-		panic(err) // unreachable: only for tags that the library reserves
+		panic(err) // unreachable: fails only for reserved names of tags
 	}
 }
 

@@ -34,7 +34,7 @@ import (
 type DepsOptions struct {
 	Name        string // of the service
 	DB          store.DB
-	MasterKeys  []string // sign the cursors of lists; at least one, of which the first is the key of Digest
+	MasterKeys  []string // at least one; all verify the cursors of lists, the first signs them and is the key of Digest
 	Now         func() time.Time
 	Log         *slog.Logger
 	Sender      email.Sender
@@ -64,7 +64,7 @@ func NewDeps(o DepsOptions) kit.Deps {
 	}
 }
 
-// keyedDigest returns kit.Deps.Digest.
+// keyedDigest returns the HMAC-SHA-256 function for kit.Deps.Digest.
 func keyedDigest(key string) func(parts ...string) []byte {
 	return func(parts ...string) []byte {
 		mac := hmac.New(sha256.New, []byte("digest "+key))
@@ -83,7 +83,7 @@ type HandlerOptions struct {
 	Observer  *telemetry.Observer         // can be nil
 
 	BodyTimeout     time.Duration // for a body to arrive after its header; 15 s by default
-	IdempotencyWait time.Duration // for the first request with a key; 10 s by default
+	IdempotencyWait time.Duration // for the first request with the same Idempotency-Key to end; 10 s by default
 }
 
 const (
@@ -91,9 +91,9 @@ const (
 	requestTimeout = 30 * time.Second // of a request and its database operations
 )
 
-// Limits of an instance, which keep a few clients from using all of its memory or of its database.
+// Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
 const (
-	pageBytes     = 32 << 20 // of large pages that are being sent
+	pageBytes     = 32 << 20 // memory for large pages that are being sent
 	recordBytes   = 16 << 20 // of large records that are being sent
 	pageWait      = 5 * time.Second
 	writesPerUser = 2
@@ -111,12 +111,12 @@ type Handler struct {
 	Migrations *migrate.Runner
 
 	engine    *gin.Engine
-	migrating atomic.Bool // requests are rejected
+	migrating atomic.Bool // while true, requests are rejected with 503
 }
 
 // NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and
-// the API documentation. The first module that implements access.TokenVerifier, and access.PasswordVerifier, verifies
-// credentials. NewHandler opens collections, so it must be called before DB.Prepare.
+// the API documentation. The first module that implements access.TokenVerifier verifies tokens. The first that implements
+// access.PasswordVerifier verifies passwords. NewHandler opens collections, so it must be called before DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings

@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// CheckLossless compares doc, a pointer to a decoded document, with the stored JSON. It fails if doc cannot represent
-// the JSON: the type has no such field, or changes the value. Null equals absent, and doc may omit empty values.
+// CheckLossless compares doc, a pointer to a decoded document, with the stored JSON. It fails if doc cannot represent the
+// JSON: the type has no such field, or changes the value. Null and absent are equal, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
 	var encoded bytes.Buffer
 	if err := EncodeStored(&encoded, doc); err != nil {

@@ -35,7 +35,7 @@ func generate() error {
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".proto" {
 			request.FileToGenerate = append(request.FileToGenerate, name)
-			parameter += ",M" + name + "=" + path.Dir(name) // the code does not depend on the module's path
+			parameter += ",M" + name + "=" + path.Dir(name) // the directory is enough, so that the generated code does not contain the module's path
 		}
 		return err
 	})
