@@ -250,7 +250,8 @@ func (a asset) ETag(context.Context) (string, error) {
 // emailsPolicy allows inline styles and nothing else.
 const emailsPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
-// mountEmails adds /dev/emails, which lists the previews of the modules: NAME.html and NAME.txt.
+// mountEmails adds GET /dev/emails, a list of the modules' previews of emails, and /dev/emails/NAME.html and NAME.txt, the
+// previews.
 func mountEmails(engine *gin.Engine, modules []kit.Module) {
 	const htmlType, textType = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 	var list strings.Builder

@@ -32,10 +32,10 @@ const (
 	databaseRetry     = 2 * time.Second
 	headerTimeout     = 5 * time.Second
 	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter one for the body
-	writeTimeout      = 60 * time.Second // from the end of the header to the end of the response, for metrics
+	writeTimeout      = 60 * time.Second // for a response of the metrics server; the API limits each write (slowClientTimeout)
 	idleTimeout       = 60 * time.Second
-	drainTimeout      = 48 * time.Second // slightly more than the longest request takes
-	slowClientTimeout = 5 * time.Second  // for a client to read 64 KiB of a response
+	drainTimeout      = 48 * time.Second // more than bodyTimeout and requestTimeout together
+	slowClientTimeout = 5 * time.Second  // for one write of at most writeChunk bytes to a client
 	closeTimeout      = 8 * time.Second  // for the Closers
 	flushTimeout      = 2 * time.Second  // for the last traces
 	maxHeaderBytes    = 64 << 10
@@ -118,7 +118,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 func (p program) logStart(logger *slog.Logger, s Settings, source settings.Source) {
 	level := slog.LevelInfo
 	if s.Env == settings.Development {
-		level = slog.LevelDebug // greeting has the same
+		level = slog.LevelDebug // in development, greeting prints this
 	}
 	ctx := context.Background()
 	logger.Log(ctx, level, "starting", "version", p.version, "mode", s.Env)
@@ -146,12 +146,13 @@ func newSender(s Settings, logger *slog.Logger, observer *telemetry.Observer, st
 	if s.Env == settings.Development {
 		options.Print = stderr
 	} else if !s.Email.Sends() {
-		logger.Warn("no emails are sent: MAIL_URL is not set or log:")
+		logger.Warn("no emails are sent: MAIL_URL is not set, or log:")
 	}
 	return email.New(s.Email, options)
 }
 
-// observe starts metrics, on their own listener, and traces, if the settings enable them. stop exports the last traces.
+// observe starts the metrics server and tracing, if the settings enable them. stop shuts down the metrics server and
+// exports the remaining traces.
 func (p program) observe(ctx context.Context, s Settings, logger *slog.Logger) (observer *telemetry.Observer, stop func(), err error) {
 	observer, err = telemetry.New(ctx, telemetry.Options{
 		Metrics: s.MetricsAddr != "", Traces: s.Traces, Service: p.name, Version: p.version, Log: logger,
@@ -221,7 +222,8 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	}
 }
 
-// prepare creates missing collections and indexes. It retries while the database is unavailable.
+// prepare checks that the database is not an unfinished copy, and creates missing collections and indexes. While the
+// database is unavailable, it retries until timeout.
 func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -270,8 +272,9 @@ type clientListener struct {
 
 const (
 	writeChunk = 64 << 10
-	// writeBuffer is the size in bytes of the system's buffer for a response; Linux doubles it. By default it grows to
-	// several MiB. Linux signals space only when a third is free, so a client must read that much within the timeout.
+	// writeBuffer is the size in bytes of a connection's send buffer. Linux doubles it to 256 KiB, and reports the socket
+	// as writable only when a third of the buffer is free, so a client must read about 85 KiB within the timeout. The
+	// default buffer grows to several MiB, and slow clients would time out.
 	writeBuffer = 128 << 10
 )
 
