@@ -269,15 +269,7 @@ func (q Query) cursor(doc reflect.Value) string {
 	indexes := fieldIndexes(doc.Type())
 	values := make([]any, 0, len(q.Sort)+1)
 	for _, order := range q.Sort {
-		v := doc.FieldByIndex(indexes[order.Field])
-		if v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				values = append(values, nil)
-				continue
-			}
-			v = v.Elem()
-		}
-		values = append(values, v.Interface())
+		values = append(values, doc.FieldByIndex(indexes[order.Field]).Interface())
 	}
 	return q.seal(append(values, doc.FieldByIndex(indexes["id"]).Interface()))
 }

@@ -66,8 +66,8 @@ func TestParse(t *testing.T) {
 		"page=3&limit=10":        {Sort: newest, Limit: 10, Skip: 20},
 		"page=101&limit=100":     {Sort: newest, Limit: 100, Skip: 10_000},
 		"sort=title,-createdAt":  {Sort: []store.Order{{Field: "title"}, {Field: "createdAt", Desc: true}}, Limit: 30},
-		"fields=title":           {Sort: newest, Limit: 30, Fields: []string{"id", "title", "createdAt"}},
-		"fields=-title":          {Sort: newest, Limit: 30, Fields: []string{"id", "body", "createdAt"}},
+		"fields=title":           {Sort: newest, Limit: 30, Fields: []string{"createdAt", "id", "title"}},
+		"fields=-title":          {Sort: newest, Limit: 30, Fields: []string{"body", "createdAt", "id"}},
 		"q=two+words":            {Sort: newest, Limit: 30, Filter: store.And(store.Search("two words"))},
 		"title=%25_.*":           {Sort: newest, Limit: 30, Filter: store.And(store.Eq("title", "%_.*"))},
 		"title[in]=a,+b":         {Sort: newest, Limit: 30, Filter: store.And(store.In("title", "a", "b"))},
@@ -310,9 +310,9 @@ func TestParseExpand(t *testing.T) {
 	}{}
 	l := NewLister(spec, NewCursors("secret"))
 	for query, want := range map[string]string{
-		"fields=title":                               "[] [id title createdAt] [id title]",
+		"fields=title":                               "[] [createdAt id title] [id title]",
 		"expand=tags,category,tags":                  "[tags category] [] []",
-		"expand=tags&fields=title":                   "[tags] [id title tags createdAt] [id title expand]",
+		"expand=tags&fields=title":                   "[tags] [createdAt id tags title] [id title expand]",
 		"expand=createdAt":                           "expand one_of",
 		"expand=category&expand=tags":                "expand type",
 		"fields=expand":                              "fields one_of",

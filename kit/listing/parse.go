@@ -97,16 +97,12 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 		q.Expand = p.expand(p.spec.Expand)
 	}
 	if q.fields != nil {
-		q.Fields = slices.Clone(q.fields)
-		needed := slices.Clip(q.Expand)
+		q.Fields = slices.Concat(q.fields, q.Expand)
 		for _, order := range q.Sort {
-			needed = append(needed, order.Field)
+			q.Fields = append(q.Fields, order.Field)
 		}
-		for _, name := range needed {
-			if !slices.Contains(q.Fields, name) {
-				q.Fields = append(q.Fields, name)
-			}
-		}
+		slices.Sort(q.Fields)
+		q.Fields = slices.Compact(q.Fields)
 		if q.Expand != nil {
 			q.fields = append(q.fields, paramExpand)
 		}
@@ -344,38 +340,29 @@ func (f Filter) operators() []store.Op {
 	return []store.Op{store.OpGt, store.OpGte, store.OpLt, store.OpLte, store.OpNe, opIn}
 }
 
-func (p *parser) value(c condition, text string) (any, bool) {
+func (p *parser) value(c condition, text string) (value any, ok bool) {
 	if c.Type == Text {
 		return text, true
 	}
 	text = strings.TrimSpace(text)
-	var v any
-	var fault *apperr.Field
-	switch c.Type {
-	case Enum:
-		if v = text; !slices.Contains(c.Values, text) {
-			fault = &apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(c.Values, ", ") + ".", Expected: c.Values}
+	if c.Type == Enum {
+		if ok = slices.Contains(c.Values, text); !ok {
+			p.bad(c.name, apperr.OneOf, "Must be one of "+strings.Join(c.Values, ", ")+".", c.Values)
 		}
-	case Int:
-		v, fault = rest.Parse[int64](text)
-	case Float:
-		v, fault = rest.Parse[float64](text)
-	case Bool:
-		v, fault = rest.Parse[bool](text)
-	case Time:
-		v, fault = rest.Parse[store.Time](text)
-	case Date:
-		v, fault = rest.Parse[store.Date](text)
-	case UUID:
-		v, fault = rest.Parse[store.UUID](text)
-	case Decimal:
-		v, fault = rest.Parse[store.Decimal](text)
-	default:
-		v, fault = rest.Parse[store.ID](text)
+		return text, ok
 	}
+	value, fault := parsers[c.Type](text)
 	p.add(c.name, fault)
-	return v, fault == nil
+	return value, fault == nil
 }
+
+// parsers parse the values of filters. Text and Enum need none.
+var parsers = map[Type]func(string) (any, *apperr.Field){
+	Int: scalar[int64], Float: scalar[float64], Bool: scalar[bool], Time: scalar[store.Time], ID: scalar[store.ID],
+	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal],
+}
+
+func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text) }
 
 // scope returns what a cursor is bound to: the list, and the parameters that determine the rows and their order.
 func (p *parser) scope() string {
