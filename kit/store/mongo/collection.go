@@ -63,6 +63,17 @@ func searches(f store.Filter) bool {
 	return false
 }
 
+// selectsID reports whether a filter selects at most one document, by its id.
+func selectsID(f store.Filter) bool {
+	switch f := f.(type) {
+	case store.Comparison:
+		return f.Op == store.OpEq && f.Field == "id" && !store.IsNil(f.Value)
+	case store.Connective:
+		return f.Op == store.OpAnd && slices.ContainsFunc(f.Filters, selectsID)
+	}
+	return false
+}
+
 // maxCounted is the number of documents that are counted exactly on servers that do not keep the count.
 const maxCounted = 10_000
 
@@ -164,10 +175,9 @@ func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (
 
 // list reads the documents of q, whose translated filter is given.
 func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, next func() any) error {
-	known := factsOf(q.Filter)
 	opts := options.Find()
 	keys := sortKeys(q.Sort)
-	if !known.oneID() { // reading one document is faster without a sort
+	if !selectsID(q.Filter) { // reading one document is faster without a sort
 		opts.SetSort(sortDocument(keys))
 	}
 	if q.Skip > 0 {
@@ -187,7 +197,7 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	if projection := c.projection(q.Fields); projection != nil {
 		opts.SetProjection(projection)
 	}
-	cursor, err := c.find(ctx, filter, opts, c.hint(known, q.Sort))
+	cursor, err := c.c.Find(ctx, filter, opts)
 	if err != nil {
 		return translate(err, nil)
 	}
@@ -205,21 +215,6 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 		}
 	}
 	return translate(cursor.Err(), nil)
-}
-
-// find executes the query without the hint if the index does not exist: an instance of another version may have dropped
-// it.
-func (c *collection) find(
-	ctx context.Context, filter bson.D, opts *options.FindOptionsBuilder, hint string,
-) (*driver.Cursor, error) {
-	if hint == "" {
-		return c.c.Find(ctx, filter, opts)
-	}
-	cursor, err := c.c.Find(ctx, filter, opts, options.Find().SetHint(hint))
-	if hasCode(err, codeBadValue) {
-		return c.c.Find(ctx, filter, opts)
-	}
-	return cursor, err
 }
 
 // Count implements store.Engine. MongoDB keeps the count of all documents as the collection's metadata. It may be wrong
@@ -322,7 +317,7 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) 
 		return 0, err
 	}
 	var result *driver.DeleteResult
-	if known := factsOf(f); known.oneID() {
+	if selectsID(f) {
 		result, err = c.c.DeleteOne(ctx, filter)
 	} else {
 		result, err = c.c.DeleteMany(ctx, filter)

@@ -18,7 +18,6 @@ import (
 
 // Codes of MongoDB's errors (error_codes.yml in its source).
 const (
-	codeBadValue              = 2
 	codeNamespaceNotFound     = 26
 	codeIndexNotFound         = 27
 	codeIndexOptionsConflict  = 85

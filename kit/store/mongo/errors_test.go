@@ -46,7 +46,7 @@ func TestTranslate(t *testing.T) {
 		{"no majority in time", driver.WriteException{WriteConcernError: &driver.WriteConcernError{Code: 64}},
 			apperr.Unavailable},
 		{"a deadlock of PostgreSQL", driver.CommandError{Code: 1, Message: "deadlock detected"}, apperr.Unavailable},
-		{"bad command", command(codeBadValue), apperr.Internal},
+		{"bad command", command(2), apperr.Internal},
 		{"not allowed", command(13), apperr.Internal},
 		{"immutable field", write(66), apperr.Internal},
 		{"our own", errors.New("mongo: cannot"), apperr.Internal},

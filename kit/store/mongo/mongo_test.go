@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -165,13 +164,13 @@ func TestOneCommandEach(t *testing.T) {
 	}
 }
 
-// TestFind looks at the command itself: by the key a plain look-up, else an order and the index to read it from.
+// TestFind looks at the command itself: by the key a plain look-up, else an order.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	var sent bson.D
 	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
 		sent = nil
-		for _, key := range []string{"find", "filter", "sort", "projection", "skip", "limit", "batchSize", "hint"} {
+		for _, key := range []string{"find", "filter", "sort", "projection", "skip", "limit", "batchSize"} {
 			if v, err := e.Command.LookupErr(key); err == nil {
 				sent = append(sent, bson.E{Key: key, Value: v})
 			}
@@ -192,12 +191,12 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantJSON(t, sent, `{"find":"notes","filter":{"size":{"$eq":5}},"sort":{"title":-1,"_id":-1},`+
-		`"projection":{"_id":1,"title":1},"skip":20,"limit":10,"batchSize":11,"hint":"store:size,title"}`)
+		`"projection":{"_id":1,"title":1},"skip":20,"limit":10,"batchSize":11}`)
 
 	if _, err := c.List(t.Context(), store.Query{}); err != nil {
 		t.Fatal(err)
 	}
-	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0},"hint":"_id_"}`)
+	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0}}`)
 }
 
 // TestForgotten makes the network drop all packets of open connections without closing them. Calls succeed on other
@@ -271,36 +270,6 @@ func TestSilence(t *testing.T) {
 	close(speak)
 	if err := db.Ping(t.Context()); err != nil {
 		t.Errorf("after the silence: %v", err)
-	}
-}
-
-// TestHintedIndexGone responds as MongoDB does if another instance has dropped the index.
-func TestHintedIndexGone(t *testing.T) {
-	t.Parallel()
-	var rejected atomic.Int64
-	_, uri := newProxy(t, func(request []byte) bson.D {
-		if !bytes.Contains(request, []byte("\x02hint\x00")) {
-			return nil
-		}
-		rejected.Add(1)
-		return bson.D{
-			{Key: "ok", Value: 0}, {Key: "code", Value: codeBadValue},
-			{Key: "errmsg", Value: "hint provided does not correspond to an existing index"},
-		}
-	})
-	c := store.Open[note](openFresh(t, uri, Options{}), store.Spec{
-		Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}},
-	})
-	want := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a", Tags: []string{}}
-	if err := c.Insert(t.Context(), want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.List(t.Context(), store.Query{Sort: []store.Order{{Field: "title"}}})
-	if err != nil || !reflect.DeepEqual(got, []note{want}) {
-		t.Errorf("List has %v, %v; want %v", got, err, want)
-	}
-	if n := rejected.Load(); n != 1 {
-		t.Errorf("the server rejected %d hints, want 1", n)
 	}
 }
 
