@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ func TestCommandRunsInCallersDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 
 	command := []string{"--", "sh", "-c", `printf %s "$TEST_MONGODB_URI" > uri; exit 3`}
-	code := run(t.Context(), command, os.Stdout, os.Stderr)
+	code := run(t.Context(), command, os.Stderr)
 	if code != 3 {
 		t.Errorf("exit code %d, want the command's 3", code)
 	}
@@ -32,34 +31,11 @@ func TestCommandRunsInCallersDirectory(t *testing.T) {
 	}
 }
 
-func TestServesUntilTheEnd(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	data := filepath.Join(t.TempDir(), "made", "data")
-	var stdout bytes.Buffer
-	ready := writer(func(p []byte) (int, error) {
-		defer cancel()
-		return stdout.Write(p)
-	})
-	if code := run(ctx, []string{"--data", data}, ready, os.Stderr); code != 0 {
-		t.Errorf("exit code %d, want 0", code)
-	}
-	if got := stdout.String(); !strings.HasPrefix(got, "mongodb://127.0.0.1:") || !strings.HasSuffix(got, "/\n") {
-		t.Errorf("printed %q, want one line with the URI", got)
-	}
-	if _, err := os.Stat(data); err != nil {
-		t.Errorf("the data directory was deleted: %v", err)
-	}
-}
-
 func TestWrongCommandLine(t *testing.T) {
-	for _, args := range [][]string{{"--unknown"}, {"--listen"}} {
+	for _, args := range [][]string{{"--unknown", "x"}, {"--"}, nil} {
 		var stderr bytes.Buffer
-		if code := run(t.Context(), args, os.Stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "usage:") {
+		if code := run(t.Context(), args, &stderr); code != 2 || !strings.Contains(stderr.String(), "usage:") {
 			t.Errorf("run(%q) = %d, %q; want 2 and the usage", args, code, &stderr)
 		}
 	}
 }
-
-type writer func([]byte) (int, error)
-
-func (w writer) Write(p []byte) (int, error) { return w(p) }
