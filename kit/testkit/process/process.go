@@ -10,17 +10,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 )
 
-// Build builds the service in a directory, and returns the path of the binary.
+// Build builds the service in a directory as for a release, and returns the path of the binary.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "service")
-	out, err := exec.CommandContext(ctx, "go", "build", "-tags", "nomsgpack", "-o", binary, "example.com/ginseng").CombinedOutput()
-	if err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack,validator_novalidatefn", "-ldflags", "-s -w",
+		"-o", binary, "example.com/ginseng")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the service does not build: %w\n%s", err, out)
 	}
 	return binary, nil
@@ -82,14 +83,10 @@ func (p *Process) Log() string { return p.log.String() }
 
 // Memory returns the resident memory in bytes; 0 if unknown.
 func (p *Process) Memory() int64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.Pid()))
+	var size, resident int64 // in pages
+	_, _ = fmt.Sscan(string(text), &size, &resident)
+	return resident * int64(os.Getpagesize())
 }
 
 // Files returns the number of open files and connections; 0 if unknown.

@@ -31,63 +31,33 @@ type attack struct {
 	seeded  bool // on the database with many articles
 	setUp   func(*service) error
 	clients int
-	client  func(*service, int) func(net.Conn) error // what client n does on each connection
+	request func(s *service, client int) []byte
+	stalls  bool // sends the request and reads nothing
 	probe   func(*service) []byte
 }
 
-// commonSearch searches for ten beginnings of words that most articles have.
-const commonSearch = "/articles?limit=1&q=b+d+f+g+h+k+l+m+n+p"
-
 var attacks = []attack{
 	{"64 searches for ten common words", true, nil, 64,
-		func(*service, int) func(net.Conn) error { return repeat(request("GET", commonSearch, "", "")) },
+		func(*service, int) []byte { // ten beginnings of words that most articles have
+			return request("GET", "/articles?limit=1&q=b+d+f+g+h+k+l+m+n+p", "", "")
+		}, false,
 		func(s *service) []byte { return request("GET", "/articles/"+s.data.IDs[0], "", "") }},
 	{"200 clients that do not read a page of 40 MB", false, largeArticles, 200,
-		func(*service, int) func(net.Conn) error {
-			return stall(request("GET", "/articles?limit=100", "", ""))
-		},
+		func(*service, int) []byte { return request("GET", "/articles?limit=100", "", "") }, true,
 		func(*service) []byte { return request("GET", "/articles?limit=10&fields=title", "", "") }},
 	{"300 bodies of 1 MiB without the last byte", false, nil, 300,
-		func(*service, int) func(net.Conn) error {
+		func(*service, int) []byte {
 			body := request("POST", "/articles", "", `{"title":"`+strings.Repeat("x", 1<<20-12)+`"}`)
-			return stall(body[:len(body)-1])
-		},
+			return body[:len(body)-1]
+		}, true,
 		func(*service) []byte { return request("GET", "/articles?limit=1", "", "") }},
 	{"6 users who create articles of 100,000 Han characters", false, nil, 24,
-		func(s *service, n int) func(net.Conn) error {
-			return func(conn net.Conn) error {
-				return repeat(request("POST", "/articles", "Bearer "+s.tokens[1+n%6], `{"title":"T","content":"`+han(100_000)+`"}`))(conn)
-			}
-		},
+		func(s *service, client int) []byte {
+			return request("POST", "/articles", "Bearer "+s.tokens[1+client%6], `{"title":"T","content":"`+han(100_000)+`"}`)
+		}, false,
 		func(s *service) []byte {
 			return request("PATCH", "/users/me", "Bearer "+s.tokens[0], fmt.Sprintf(`{"name":"N%d"}`, time.Now().UnixNano()))
 		}},
-}
-
-// repeat sends a request and reads the response, until the connection or a request fails.
-func repeat(raw []byte) func(net.Conn) error {
-	return func(conn net.Conn) error {
-		in := bufio.NewReaderSize(conn, 64<<10)
-		var response fasthttp.Response
-		for response.StatusCode() < http.StatusInternalServerError {
-			if _, err := conn.Write(raw); err != nil {
-				return err
-			}
-			if err := response.Read(in); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// stall sends bytes and reads nothing for some seconds.
-func stall(raw []byte) func(net.Conn) error {
-	return func(conn net.Conn) error {
-		_, err := conn.Write(raw)
-		time.Sleep(calm)
-		return err
-	}
 }
 
 func han(n int) string {
@@ -177,25 +147,45 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 	attackCtx, stop := context.WithTimeout(ctx, calm+attacking)
 	defer stop()
 	for n := range a.clients {
-		clients.Go(func() { attackWith(attackCtx, s.addr, a.client(s, n)) })
+		clients.Go(func() { a.run(attackCtx, s, n) })
 	}
 	return a.sample(ctx, s)
 }
 
-// attackWith waits, and then runs a client on one connection after the other. The end of ctx closes the connection.
-func attackWith(ctx context.Context, addr string, client func(net.Conn) error) {
+// run waits, and then runs a client on one connection after the other. The end of ctx closes the connection.
+func (a attack) run(ctx context.Context, s *service, client int) {
 	time.Sleep(calm)
 	for ctx.Err() == nil {
-		conn, err := net.Dial("tcp", addr)
+		conn, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			time.Sleep(sampling)
 			continue
 		}
 		closed := context.AfterFunc(ctx, func() { _ = conn.Close() })
-		_ = client(conn) // the service may close the connection
+		_ = a.send(conn, a.request(s, client)) // the service may close the connection
 		closed()
 		_ = conn.Close()
 	}
+}
+
+// send sends a request and reads the response, until the connection or a request fails. If a stalls, it sends the request
+// once and waits.
+func (a attack) send(conn net.Conn, raw []byte) error {
+	in := bufio.NewReaderSize(conn, 64<<10)
+	var response fasthttp.Response
+	for response.StatusCode() < http.StatusInternalServerError {
+		if _, err := conn.Write(raw); err != nil {
+			return err
+		}
+		if a.stalls {
+			time.Sleep(calm)
+			return nil
+		}
+		if err := response.Read(in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a attack) sample(ctx context.Context, s *service) (moments []moment, err error) {

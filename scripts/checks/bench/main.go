@@ -6,7 +6,7 @@
 //	go -C scripts/checks run ./bench --minutes 10 [--database URL]
 //	go -C scripts/checks run ./bench --attacks [--before FILE] [--chart FILE.svg]
 //
-// It creates a database of N articles once and keeps it in the user's cache directory (--dir); it measures a copy, except
+// It creates a database of N articles once and keeps it in the user's cache directory; it measures a copy, except
 // of a database with more than 1,000,000 articles, which it measures itself. Each server listens on a free port of the
 // loopback interface. On each of 32 connections, the next request follows the response to the one before; consecutive
 // requests name different records. The servers are measured in turn, in five rounds, and the figures are the medians: the
@@ -47,6 +47,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"example.com/ginseng/kit/testkit/process"
 )
 
 func main() {
@@ -77,7 +79,7 @@ type options struct {
 	chart    string
 	attacks  bool
 	before   string // an older binary
-	dir      string
+	dir      string // of the databases
 	binary   string
 }
 
@@ -107,7 +109,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	work, err := os.MkdirTemp("", "ginseng-bench-")
 	if err == nil {
 		defer os.RemoveAll(work)
-		err = o.build(ctx, work, stderr)
+		err = o.build(ctx, work)
 	}
 	switch {
 	case err != nil:
@@ -144,7 +146,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	rows := flags.String("rows", "", "measure only rows whose name matches this `regexp`")
 	flags.StringVar(&o.json, "json", "", "write all figures to this `file`")
 	flags.StringVar(&o.chart, "chart", "", "draw the figures as SVG in this `file`")
-	flags.StringVar(&o.dir, "dir", "", "keep the databases in this `directory` (default: ginseng-bench-3 in the cache directory)")
 	flags.StringVar(&o.binary, "binary", "", "measure this built `file` of the service (default: build one)")
 	flags.BoolVar(&o.attacks, "attacks", false, "measure attacks by a few clients instead")
 	flags.StringVar(&o.before, "before", "", "compare with this `file`, an older binary")
@@ -163,13 +164,11 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if o.rows, err = regexp.Compile(*rows); err != nil {
 		return o, err
 	}
-	if o.dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return o, err
-		}
-		o.dir = filepath.Join(cache, "ginseng-bench-3") // raise the number if the accounts or the data change
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return o, err
 	}
+	o.dir = filepath.Join(cache, "ginseng-bench-3") // raise the number if the accounts or the data change
 	// go -C changes to this module's directory; file names are relative to the caller's.
 	if wd := os.Getenv("PWD"); wd != "" {
 		return o, os.Chdir(wd)
@@ -189,7 +188,7 @@ func parseArticles(s string) (numbers []int, err error) {
 }
 
 // build builds the service in a directory, unless there is a binary to measure.
-func (o *options) build(ctx context.Context, dir string, stderr io.Writer) error {
+func (o *options) build(ctx context.Context, dir string) error {
 	for _, file := range []*string{&o.before, &o.binary} {
 		if *file == "" {
 			continue
@@ -203,14 +202,9 @@ func (o *options) build(ctx context.Context, dir string, stderr io.Writer) error
 	if o.binary != "" {
 		return nil
 	}
-	o.binary = filepath.Join(dir, "ginseng")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack,validator_novalidatefn", "-ldflags", "-s -w",
-		"-o", o.binary, ".")
-	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("building the service (run bench in the root of the repository): %w", err)
-	}
-	return nil
+	var err error
+	o.binary, err = process.Build(ctx, dir)
+	return err
 }
 
 // soak runs the soak test of internal/resilience on the built service.

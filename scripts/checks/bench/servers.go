@@ -28,26 +28,30 @@ type server struct {
 // startServers creates the databases that are missing and starts the service on each: the first is the one that others are
 // compared to. It returns those that it started, whatever the error.
 func startServers(ctx context.Context, o options, work string, stderr io.Writer) (servers []server, err error) {
-	start := func(name, binary string, articles int) (err error) {
+	start := func(name, binary string, articles int) error {
 		s := server{Name: name, Version: version(binary, "example.com/ginseng"), Articles: articles}
-		if err = s.start(ctx, o, binary, work, stderr); err == nil {
-			servers = append(servers, s)
+		if err := s.start(ctx, o, binary, work, stderr); err != nil {
+			return err
 		}
-		return err
+		servers = append(servers, s)
+		return nil
 	}
 	for i, articles := range o.articles {
 		name := "Ginseng"
 		if len(o.articles) > 1 {
 			name += ", " + thousands(articles)
 		}
-		if err = start(name, o.binary, articles); err == nil && i == 0 && o.before != "" {
-			err = start("before", o.before, articles)
+		if err := start(name, o.binary, articles); err != nil {
+			return servers, err
 		}
-		if err != nil {
-			break
+		if i > 0 || o.before == "" {
+			continue
+		}
+		if err := start("before", o.before, articles); err != nil {
+			return servers, err
 		}
 	}
-	return servers, err
+	return servers, nil
 }
 
 // start starts a binary on a database, or a copy of it.
