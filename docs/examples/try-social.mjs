@@ -13,11 +13,11 @@ const storage = {
 }
 const google = {
   provider: 'google', authorize: 'http://127.0.0.1:9100/google/o/oauth2/v2/auth', scope: 'openid email profile',
-  clientId: '123456789012-demo.apps.googleusercontent.com', redirectURI: 'http://localhost:3000/google',
+  clientId: '123456789012', redirectURI: 'http://localhost:3000/google',
 }
 const facebook = {
   provider: 'facebook', authorize: 'http://127.0.0.1:9100/facebook/dialog/oauth', scope: 'public_profile email',
-  clientId: '100000000000001', redirectURI: 'http://localhost:3000/facebook',
+  clientId: '123456789012', redirectURI: 'http://localhost:3000/facebook',
 }
 
 /** What the user and the browser do at the provider: the user consents, the browser follows Location. */

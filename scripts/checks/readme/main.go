@@ -116,18 +116,15 @@ show-error
 write-out = "%{stderr}HTTP %{http_code}\n"
 `
 
-var setting = regexp.MustCompile(`(?m)^#?([A-Z][A-Z0-9_]*=)`)
-
 // environment returns the process's environment without settings of the service and with curl's configuration.
 func (s *session) environment() ([]string, error) {
 	example, err := os.ReadFile(filepath.Join(s.tree, ".env.example"))
 	if err != nil {
 		return nil, err
 	}
-	settings := setting.FindAllString(strings.ReplaceAll(string(example), "#", ""), -1)
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(settings, name+"=")
+		return regexp.MustCompile(`(?m)^#*` + regexp.QuoteMeta(name) + `=`).Match(example)
 	})
 	return append(env, "CURL_HOME="+s.dir), os.WriteFile(filepath.Join(s.dir, ".curlrc"), []byte(curlrc), 0o600)
 }
@@ -139,19 +136,15 @@ func (s *session) runAll(ctx context.Context, blocks []block) (err error) {
 	}
 	defer func() {
 		for _, running := range slices.Backward(s.services) {
-			if stopErr := running.stop(); err == nil {
-				err = stopErr
-			}
+			err = errors.Join(err, running.stop())
 		}
-		if closeErr := s.shell.close(); err == nil {
-			err = closeErr
-		}
+		err = errors.Join(err, s.shell.close())
 	}()
 	ran := 0
 	for i, b := range blocks {
 		title, _, _ := strings.Cut(b.text, "\n")
 		if b.language == "sh" && slices.ContainsFunc(s.skip, func(prefix string) bool { return strings.HasPrefix(b.text, prefix) }) {
-			_, _ = fmt.Fprintf(s.stdout, "%s:%d: SKIPPED: %s\n", s.file, b.line, title)
+			fmt.Fprintf(s.stdout, "%s:%d: SKIPPED: %s\n", s.file, b.line, title)
 			continue
 		}
 		begun := time.Now()
@@ -172,12 +165,12 @@ func (s *session) runAll(ctx context.Context, blocks []block) (err error) {
 		if err != nil {
 			err = fmt.Errorf("%s:%d: %w", s.file, b.line, err)
 			for _, running := range s.services {
-				err = fmt.Errorf("%w\noutput of the service at %s:\n%s", err, running.address, running.output())
+				err = fmt.Errorf("%w\noutput of the service at %s:\n%s", err, running.address, running.output.String())
 			}
 			return err
 		}
 		ran++
-		_, _ = fmt.Fprintf(s.stdout, "%s:%d: ok (%.1fs): %s\n", s.file, b.line, time.Since(begun).Seconds(), title)
+		fmt.Fprintf(s.stdout, "%s:%d: ok (%.1fs): %s\n", s.file, b.line, time.Since(begun).Seconds(), title)
 	}
 	if ran == 0 {
 		return fmt.Errorf("%s has no block to run", s.file)
@@ -199,13 +192,13 @@ func (s *session) serve(ctx context.Context, command string, greeting block) err
 	if err != nil {
 		return err
 	}
-	started, err := startService(command, greeting.address(), strings.TrimSpace(directory.stdout), s.dir, s.env)
+	started, err := startService(command, greeting.address(), strings.TrimSpace(directory.stdout), s.env)
 	if err != nil {
 		return err
 	}
 	s.services = append(s.services, started)
 	for line := range strings.Lines(strings.TrimSpace(greeting.text) + "\n") {
-		if _, err := started.wait(ctx, startTimeout, regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(line)), 0); err != nil {
+		if _, _, err := started.wait(ctx, startTimeout, regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(line)), 0); err != nil {
 			return err
 		}
 	}

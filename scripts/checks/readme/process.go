@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"syscall"
 	"time"
+
+	"example.com/ginseng/kit/testkit/process"
 )
 
 const (
@@ -77,20 +79,14 @@ type service struct {
 	address string
 	cmd     *exec.Cmd
 	exited  chan struct{}
-	log     string // file with its output
-	read    int    // length of the output that next has passed
+	output  process.Buffer
+	read    int // length of the output that next has passed
 }
 
-func startService(command, address, dir, temporary string, env []string) (*service, error) {
-	log, err := os.CreateTemp(temporary, "log-")
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	s := &service{address: address, exited: make(chan struct{}), log: log.Name()}
-	s.cmd = exec.Command("sh", "-c", command)
+func startService(command, address, dir string, env []string) (*service, error) {
+	s := &service{address: address, cmd: exec.Command("sh", "-c", command), exited: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env = dir, env
-	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
@@ -102,41 +98,34 @@ func startService(command, address, dir, temporary string, env []string) (*servi
 	return s, nil
 }
 
-func (s *service) output() string {
-	text, _ := os.ReadFile(s.log)
-	return string(text)
-}
-
 // next waits for output that matches the pattern, in whole lines and after the previous match, and returns it.
 func (s *service) next(ctx context.Context, pattern string) (string, error) {
-	at, err := s.wait(ctx, logTimeout, regexp.MustCompile(`(?ms)^`+expression(pattern, ".*?")+`\n`), s.read)
+	found, end, err := s.wait(ctx, logTimeout, regexp.MustCompile(`(?ms)^`+expression(pattern, ".*?")+`\n`), s.read)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", pattern, err)
 	}
-	found := s.output()[s.read+at[0] : s.read+at[1]]
-	s.read += at[1]
+	s.read = end
 	return found, nil
 }
 
-// wait waits until the output after an offset matches, and returns the position of the match.
-func (s *service) wait(ctx context.Context, timeout time.Duration, like *regexp.Regexp, offset int) ([]int, error) {
+// wait waits until the output after an offset matches, and returns the match and the offset of its end.
+func (s *service) wait(ctx context.Context, timeout time.Duration, like *regexp.Regexp, offset int) (found string, end int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
 	for exited := false; ; {
-		if at := like.FindStringIndex(s.output()[offset:]); at != nil {
-			return at, nil
+		output := s.output.String()
+		if at := like.FindStringIndex(output[offset:]); at != nil {
+			return output[offset+at[0] : offset+at[1]], offset + at[1], nil
 		}
 		if exited {
-			return nil, fmt.Errorf("the service exited and did not print: %s", like)
+			return "", 0, fmt.Errorf("the service exited and did not print: %s", like)
 		}
 		select {
-		case <-ticker.C:
+		case <-time.After(20 * time.Millisecond):
 		case <-s.exited:
 			exited = true // look at the rest of the output
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the service did not print: %s: %w", like, ctx.Err())
+			return "", 0, fmt.Errorf("the service did not print: %s: %w", like, ctx.Err())
 		}
 	}
 }
@@ -145,7 +134,7 @@ func (s *service) wait(ctx context.Context, timeout time.Duration, like *regexp.
 func (s *service) stop() error {
 	select {
 	case <-s.exited:
-		return fmt.Errorf("the service exited too early:\n%s", s.output())
+		return fmt.Errorf("the service exited too early:\n%s", s.output.String())
 	default:
 	}
 	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGINT); err != nil {
@@ -157,6 +146,6 @@ func (s *service) stop() error {
 	case <-time.After(stopTimeout):
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		<-s.exited
-		return fmt.Errorf("the service did not exit within %s after an interrupt:\n%s", stopTimeout, s.output())
+		return fmt.Errorf("the service did not exit within %s after an interrupt:\n%s", stopTimeout, s.output.String())
 	}
 }
