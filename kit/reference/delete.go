@@ -21,17 +21,13 @@ const (
 // MaxReferring is the number of records that a deletion can change or delete besides the record itself.
 const MaxReferring = 1000
 
-// Referrer is a reference to the records of a Target.
-type Referrer interface {
-	// plan adds what the deletion of records with the IDs does to the records that refer to them.
-	plan(ctx context.Context, d *Deletion, ids []store.ID) error
-}
-
 // Referrers are the references to the records of a Target.
-type Referrers struct{ referrers []Referrer }
+type Referrers struct{ plans []planner }
 
-// ReferredBy implements Target.
-func (r *Referrers) ReferredBy(referrer Referrer) { r.referrers = append(r.referrers, referrer) }
+// planner adds what the deletion of records with the IDs does to the records of one reference to them.
+type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
+
+func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
 
 // PlanDeletion returns what the deletion of a record does to the records that refer to it. It changes nothing. Conflict: a
 // reference restricts the deletion, or more than MaxReferring records are affected.
@@ -49,8 +45,8 @@ func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, e
 }
 
 func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
-	for _, referrer := range r.referrers {
-		if err := referrer.plan(ctx, d, ids); err != nil {
+	for _, plan := range r.plans {
+		if err := plan(ctx, d, ids); err != nil {
 			return err
 		}
 	}
@@ -92,7 +88,7 @@ func (d *Deletion) steps() []func(context.Context) error {
 // DeleteByID deletes the record and applies the rules of the references to it. Errors: as store.Collection.DeleteByID, and
 // Conflict as PlanDeletion.
 func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions store.Versions) error {
-	if len(c.referrers) > 0 {
+	if len(c.plans) > 0 {
 		doc, err := c.Get(ctx, id)
 		if err == nil {
 			err = versions.Check(store.VersionOf(doc))

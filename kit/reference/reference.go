@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -28,8 +29,7 @@ type Target interface {
 	// Find returns the views of the records with the IDs that the caller may see, by ID. fields are the stored fields
 	// that the caller of Find needs, as in store.Query.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error)
-	// ReferredBy registers a Referrer. It must be called before the server starts.
-	ReferredBy(Referrer)
+	referredBy(planner)
 }
 
 // Parent is a Target whose records can have other records under them.
@@ -126,7 +126,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		}
 		r.index = indexOf(reflect.TypeFor[D](), r.field)
 		r.isList = reflect.TypeFor[D]().FieldByIndex(r.index).Type == reflect.TypeFor[[]store.ID]()
-		r.target.ReferredBy(referrer[D]{c, r})
+		r.target.referredBy(referrer[D]{c, r}.plan)
 	}
 	return c
 }
@@ -173,12 +173,11 @@ func (r Reference) refersTo(ids []store.ID) store.Filter {
 
 // parent returns the reference to the parent of the records, or nil.
 func (c *Collection[D]) parent() *Reference {
-	for i := range c.references {
-		if c.references[i].parent != nil {
-			return &c.references[i]
-		}
+	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.parent != nil })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &c.references[i]
 }
 
 // Find implements Target.
@@ -241,12 +240,11 @@ func (c *Collection[D]) Under(ctx context.Context, caller access.Principal, pare
 }
 
 // GetUnder returns a record under a parent. NotFound: there is none, or the caller may not see the parent.
-func (c *Collection[D]) GetUnder(ctx context.Context, caller access.Principal, parent, id store.ID) (D, error) {
-	var doc D
-	if err := c.visible(ctx, caller, parent); err != nil {
-		return doc, err
+func (c *Collection[D]) GetUnder(ctx context.Context, caller access.Principal, parent, id store.ID) (doc D, err error) {
+	if err = c.visible(ctx, caller, parent); err == nil {
+		doc, err = c.First(ctx, store.And(store.Eq("id", id), store.Eq(c.parent().field, parent)))
 	}
-	return c.First(ctx, store.And(store.Eq("id", id), store.Eq(c.parent().field, parent)))
+	return doc, err
 }
 
 // MayAdd fails unless the caller may add records under a parent: with NotFound if they may not see it, with Forbidden if
