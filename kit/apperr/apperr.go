@@ -5,6 +5,7 @@ package apperr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -96,31 +97,27 @@ func Invalid(fields ...Field) *Error {
 }
 
 // WithCause returns a copy of e with a cause for the log.
-func (e *Error) WithCause(cause error) *Error {
-	out := *e
-	out.cause = cause
-	return &out
+func (e Error) WithCause(cause error) *Error {
+	e.cause = cause
+	return &e
 }
 
 // WithFields returns a copy of e with more invalid parameters.
-func (e *Error) WithFields(fields ...Field) *Error {
-	out := *e
-	out.Fields = append(append([]Field(nil), e.Fields...), fields...)
-	return &out
+func (e Error) WithFields(fields ...Field) *Error {
+	e.Fields = slices.Concat(e.Fields, fields)
+	return &e
 }
 
 // WithRetryAfter returns a copy of e with RetryAfter set.
-func (e *Error) WithRetryAfter(d time.Duration) *Error {
-	out := *e
-	out.RetryAfter = d
-	return &out
+func (e Error) WithRetryAfter(d time.Duration) *Error {
+	e.RetryAfter = d
+	return &e
 }
 
 // AsOverload returns a copy of e with Overload set.
-func (e *Error) AsOverload() *Error {
-	out := *e
-	out.Overload = true
-	return &out
+func (e Error) AsOverload() *Error {
+	e.Overload = true
+	return &e
 }
 
 // Error returns code, message and cause, for the log.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -191,8 +192,7 @@ func NotModified(c *gin.Context, tag string) bool {
 // lists reports whether an If-None-Match header has the tag, by weak comparison.
 func lists(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
-		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")
-		if item == "*" || item == tag || strings.Replace(item, GzipSuffix+`"`, `"`, 1) == tag {
+		if item = strings.TrimPrefix(strings.TrimSpace(item), "W/"); item == "*" || item == tag || plainTag(item) == tag {
 			return true
 		}
 	}
@@ -204,16 +204,22 @@ func joined(c *gin.Context, name string) string {
 	return strings.Join(c.Request.Header.Values(name), ",")
 }
 
-// IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1): nil for any, if the
-// header is absent or *. Tags that are weak, or not of this record, match no version.
-func IfMatch(c *gin.Context, id store.ID) store.Versions {
+// ifMatch returns the tags in the header If-Match (RFC 9110 section 13.1.1). all: it is absent, or *.
+func ifMatch(c *gin.Context) (tags []string, all bool) {
 	header := strings.TrimSpace(joined(c, "If-Match"))
-	if header == "" || header == "*" {
+	return strings.Split(header, ","), header == "" || header == "*"
+}
+
+// IfMatch returns the versions of a record that the request may change: nil for any, if the header is absent or *. Tags that
+// are weak, or not of this record, match no version.
+func IfMatch(c *gin.Context, id store.ID) store.Versions {
+	tags, all := ifMatch(c)
+	if all {
 		return nil
 	}
 	versions := store.Versions{}
-	for item := range strings.SplitSeq(header, ",") {
-		if m := recordTag.FindStringSubmatch(strings.TrimSpace(item)); m != nil && m[1] == id.Hex() {
+	for _, tag := range tags {
+		if m := recordTag.FindStringSubmatch(strings.TrimSpace(tag)); m != nil && m[1] == id.Hex() {
 			version, _ := strconv.ParseInt(m[2], 10, 64) // up to 18 digits
 			versions = append(versions, version)
 		}
@@ -224,20 +230,22 @@ func IfMatch(c *gin.Context, id store.ID) store.Versions {
 // IfMatchView is IfMatch for the ETag of View. It returns a function that reports whether the request may change a record
 // with the view: nil for any.
 func IfMatchView(c *gin.Context) func(view any) bool {
-	header := strings.TrimSpace(joined(c, "If-Match"))
-	if header == "" || header == "*" {
+	tags, all := ifMatch(c)
+	if all {
 		return nil
 	}
 	return func(view any) (matches bool) {
 		_ = encode(view, func(body []byte) error { // View reports the error
-			tag := contentTag(body)
-			for item := range strings.SplitSeq(header, ",") {
-				matches = matches || strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag
-			}
+			matches = slices.ContainsFunc(tags, func(tag string) bool { return plainTag(tag) == contentTag(body) })
 			return nil
 		})
 		return matches
 	}
+}
+
+// plainTag returns a tag without GzipSuffix.
+func plainTag(tag string) string {
+	return strings.Replace(strings.TrimSpace(tag), GzipSuffix+`"`, `"`, 1)
 }
 
 // seconds returns d in whole seconds, rounded up.

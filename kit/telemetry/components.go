@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -102,9 +101,8 @@ type collection struct {
 	name, system string
 }
 
-// begin records an operation, which ends when the caller calls end. Operations outside of a request, such as sweeps, have
-// metrics but no span.
-func (c collection) begin(ctx context.Context, operation string, err *error) (inner context.Context, end func()) {
+// observe records an operation. Operations outside of a request, such as sweeps, have metrics but no span.
+func (c collection) observe(ctx context.Context, operation string, do func(context.Context) error) error {
 	started := time.Now()
 	var span trace.Span
 	if t := c.observer.traces; t != nil && trace.SpanContextFromContext(ctx).IsValid() {
@@ -112,81 +110,67 @@ func (c collection) begin(ctx context.Context, operation string, err *error) (in
 			semconv.DBSystemNameKey.String(c.system), semconv.DBCollectionName(c.name), semconv.DBOperationName(operation),
 		))
 	}
-	return ctx, func() {
-		if m := c.observer.metrics; m != nil {
-			m.operations.WithLabelValues(c.name, operation).Observe(time.Since(started).Seconds())
-			if *err != nil {
-				m.failures.WithLabelValues(c.name, operation, errorCode(*err)).Inc()
-			}
-		}
-		if span != nil {
-			endSpan(span, *err)
+	err := do(ctx)
+	if m := c.observer.metrics; m != nil {
+		m.operations.WithLabelValues(c.name, operation).Observe(time.Since(started).Seconds())
+		if err != nil {
+			m.failures.WithLabelValues(c.name, operation, string(apperr.CodeOf(err))).Inc()
 		}
 	}
-}
-
-// errorCode returns the code of an error, Internal if it has none.
-func errorCode(err error) string {
-	var e *apperr.Error
-	if errors.As(err, &e) {
-		return string(e.Code)
+	if span != nil {
+		endSpan(span, err)
 	}
-	return string(apperr.Internal)
+	return err
 }
 
 // endSpan records the code of the error, not its message, which can contain data. Only codes that are the fault of the
 // service set the status of the span.
 func endSpan(span trace.Span, err error) {
 	if err != nil {
-		code := errorCode(err)
-		span.SetAttributes(semconv.ErrorTypeKey.String(code))
-		if code == string(apperr.Internal) || code == string(apperr.Unavailable) {
+		code := apperr.CodeOf(err)
+		span.SetAttributes(semconv.ErrorTypeKey.String(string(code)))
+		if code == apperr.Internal || code == apperr.Unavailable {
 			span.SetStatus(codes.Error, "")
 		}
 	}
 	span.End()
 }
 
-func (c collection) Insert(ctx context.Context, id store.ID, doc any) (err error) {
-	ctx, end := c.begin(ctx, "insert", &err)
-	defer end()
-	return c.Engine.Insert(ctx, id, doc)
+func (c collection) Insert(ctx context.Context, id store.ID, doc any) error {
+	return c.observe(ctx, "insert", func(ctx context.Context) error { return c.Engine.Insert(ctx, id, doc) })
 }
 
-func (c collection) First(ctx context.Context, f store.Filter, into any) (err error) {
-	ctx, end := c.begin(ctx, "first", &err)
-	defer end()
-	return c.Engine.First(ctx, f, into)
+func (c collection) First(ctx context.Context, f store.Filter, into any) error {
+	return c.observe(ctx, "first", func(ctx context.Context) error { return c.Engine.First(ctx, f, into) })
 }
 
-func (c collection) List(ctx context.Context, q store.Query, next func() any) (err error) {
-	ctx, end := c.begin(ctx, "list", &err)
-	defer end()
-	return c.Engine.List(ctx, q, next)
+func (c collection) List(ctx context.Context, q store.Query, next func() any) error {
+	return c.observe(ctx, "list", func(ctx context.Context) error { return c.Engine.List(ctx, q, next) })
 }
 
-func (c collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
-	ctx, end := c.begin(ctx, "count", &err)
-	defer end()
-	return c.Engine.Count(ctx, f)
+func (c collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	return c.observe(ctx, "update", func(ctx context.Context) error { return c.Engine.Update(ctx, f, changes, into) })
 }
 
-func (c collection) Page(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	ctx, end := c.begin(ctx, "page", &err)
-	defer end()
-	return c.Engine.Page(ctx, q, next)
+func (c collection) Count(ctx context.Context, f store.Filter) (int64, error) {
+	return c.counted(ctx, "count", func(ctx context.Context) (int64, error) { return c.Engine.Count(ctx, f) })
 }
 
-func (c collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) (err error) {
-	ctx, end := c.begin(ctx, "update", &err)
-	defer end()
-	return c.Engine.Update(ctx, f, changes, into)
+func (c collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	return c.counted(ctx, "page", func(ctx context.Context) (int64, error) { return c.Engine.Page(ctx, q, next) })
 }
 
-func (c collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
-	ctx, end := c.begin(ctx, "delete", &err)
-	defer end()
-	return c.Engine.Delete(ctx, f)
+func (c collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
+	return c.counted(ctx, "delete", func(ctx context.Context) (int64, error) { return c.Engine.Delete(ctx, f) })
+}
+
+// counted is observe for an operation that returns a number.
+func (c collection) counted(ctx context.Context, operation string, do func(context.Context) (int64, error)) (n int64, err error) {
+	err = c.observe(ctx, operation, func(ctx context.Context) error {
+		n, err = do(ctx)
+		return err
+	})
+	return n, err
 }
 
 // Transport returns base with a span for each outgoing request. Requests get the header traceparent; tracestate and

@@ -3,9 +3,10 @@ package user
 import (
 	"context"
 	"embed"
+	"regexp"
 	"strings"
 	"time"
-	"unicode"
+	"unicode/utf8"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
@@ -72,18 +73,11 @@ const (
 // somebody's address and a message as the name, and email programs turn URLs into links. So the name must be short and may
 // only have letters, spaces and the punctuation of names.
 func (u User) Greeting() string {
-	runes := []rune(u.Name)
-	if len(runes) > maxGreeting || len(strings.Fields(u.Name)) > maxGreetingWords {
-		return ""
-	}
-	for i, r := range runes {
-		abbreviates := r == '.' && (i+1 == len(runes) || runes[i+1] == ' ')
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(" -'’", r) && !abbreviates {
-			return ""
-		}
-	}
-	if len(runes) == 0 {
+	if u.Name == "" || utf8.RuneCountInString(u.Name) > maxGreeting || len(strings.Fields(u.Name)) > maxGreetingWords || !greetable.MatchString(u.Name) {
 		return ""
 	}
 	return " " + u.Name
 }
+
+// greetable matches names in which a point only abbreviates.
+var greetable = regexp.MustCompile(`^([\pL\pM '’-]|\.( |$))+$`)
