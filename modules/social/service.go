@@ -66,14 +66,15 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 		return user.SignedIn{}, in.limits, err
 	}
 	for range maxRounds {
-		u, done, err := s.resolve(ctx, in)
+		u, err := s.resolve(ctx, in)
+		if errors.Is(err, errConcurrent) {
+			continue
+		}
 		if err != nil {
 			return user.SignedIn{}, in.limits, err
 		}
-		if done {
-			result, err := s.sessions.Open(ctx, u, client)
-			return result, in.limits, err
-		}
+		result, err := s.sessions.Open(ctx, u, client)
+		return result, in.limits, err
 	}
 	return user.SignedIn{}, in.limits, apperr.New(apperr.Unavailable, "Too many concurrent requests use this account. Try again in a few seconds.")
 }
@@ -107,39 +108,38 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	return err
 }
 
-// resolve finds or creates the user of an account. It is not done if a concurrent request made a conflicting change, so that
-// another attempt can succeed.
-func (s *Service) resolve(ctx context.Context, in *signIn) (u user.User, done bool, err error) {
-	_, owner, err := s.find(ctx, account(in.provider, in.profile.Subject))
+// errConcurrent: a concurrent request made a conflicting change, so that another attempt can succeed.
+var errConcurrent = errors.New("social: concurrent change")
+
+// resolve finds or creates the user of an account, or fails with errConcurrent.
+func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
+	_, u, err := s.find(ctx, account(in.provider, in.profile.Subject))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
-		return user.User{}, false, err
+		return user.User{}, err
 	}
-	linked := err == nil
+	linked, owner := err == nil, u
 	switch {
 	case in.caller.IsUser():
 		u, err = s.current(ctx, in.caller)
-		done = true
-	case linked:
-		return owner, true, nil
-	default:
-		u, done, err = s.holder(ctx, in)
+	case !linked:
+		u, err = s.holder(ctx, in)
 	}
 	switch {
-	case err != nil || !done:
-		return user.User{}, false, err
+	case err != nil:
+		return user.User{}, err
 	case linked && owner.ID != u.ID:
-		return user.User{}, false, alreadyLinked("This account of the provider is linked to another user. Sign in as that user and unlink it first.")
+		return user.User{}, alreadyLinked("This account of the provider is linked to another user. Sign in as that user and unlink it first.")
 	case linked:
-		return u, true, nil
+		return u, nil
 	}
 	if err := u.MaySignIn(); err != nil { // before anything changes
-		return user.User{}, false, err
+		return user.User{}, err
 	}
-	done, err = s.attach(ctx, u, in.provider, in.profile.Subject)
-	if done && !in.created {
+	err = s.attach(ctx, u, in.provider, in.profile.Subject)
+	if err == nil && !in.created {
 		s.users.Notify(ctx, u, "An account at "+displayNames[in.provider]+" was linked to your account. It can be used to sign in.")
 	}
-	return u, done, err
+	return u, err
 }
 
 // find returns the identity that f selects, and its user, or NotFound. An identity that is no longer valid is deleted.
@@ -170,16 +170,16 @@ func (s *Service) current(ctx context.Context, caller access.Principal) (user.Us
 
 // holder returns the user with the email address of an account that is not linked, and creates the user if necessary. The
 // address of an existing user must be verified by the provider and by us: otherwise the user may belong to somebody else,
-// who signed up with another person's address. It is not done if a concurrent request has just created the user.
-func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done bool, err error) {
+// who signed up with another person's address. errConcurrent: a concurrent request has just created the user.
+func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err error) {
 	email := user.NormalEmail(in.profile.Email)
 	switch {
 	case email == "":
-		return u, false, cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
+		return u, cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
 	case !in.profile.EmailVerified:
-		return u, false, cannotLink("The provider has not verified the email address of this account. Verify it there,")
+		return u, cannotLink("The provider has not verified the email address of this account. Verify it there,")
 	case len(email) > maxEmail || !rest.Valid(email, "email,excludes=:,idna"):
-		return u, false, cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
+		return u, cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
 	}
 	u, err = s.users.ByEmail(ctx, in.profile.Email)
 	switch {
@@ -193,16 +193,16 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, done boo
 		in.limits = in.limits.With(taken)
 		if apperr.Is(err, apperr.Conflict) {
 			if _, err := s.users.ByEmail(ctx, in.profile.Email); apperr.Is(err, apperr.NotFound) { // not a concurrent sign-up
-				return u, false, cannotLink("The email address of this account is reserved for a user who had it until recently. Set another one at the provider,")
+				return u, cannotLink("The email address of this account is reserved for a user who had it until recently. Set another one at the provider,")
 			}
-			return u, false, nil
+			return u, errConcurrent
 		}
 		in.created = in.created || err == nil
-		return u, err == nil, err
+		return u, err
 	case err == nil && !u.EmailVerified:
-		return u, false, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
+		return u, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
 	}
-	return u, err == nil, err
+	return u, err
 }
 
 // cannotLink returns the Conflict for an account that cannot be linked by its email address. The reason ends with a remedy
@@ -218,21 +218,21 @@ func alreadyLinked(message string) error {
 		WithFields(apperr.Field{In: "path", Param: "provider", Code: apperr.FieldConflict, Message: "Is already linked."})
 }
 
-// attach links an account to a user. Conflict: the user has another account of the provider.
-func (s *Service) attach(ctx context.Context, u user.User, name, subject string) (done bool, err error) {
+// attach links an account to a user, or fails with errConcurrent. Conflict: the user has another account of the provider.
+func (s *Service) attach(ctx context.Context, u user.User, name, subject string) error {
 	other, _, err := s.find(ctx, link(u.ID, name))
 	switch {
 	case err == nil && other.Subject == subject:
-		return false, nil // by a concurrent request
+		return errConcurrent
 	case err == nil:
-		return false, alreadyLinked("Another account of this provider is linked to this user. Unlink it first.")
+		return alreadyLinked("Another account of this provider is linked to this user. Unlink it first.")
 	case !apperr.Is(err, apperr.NotFound):
-		return false, err
+		return err
 	}
 	err = s.identities.Insert(ctx, Identity{
 		Meta: store.NewMeta(store.NewID(), store.At(s.now())), Provider: name, Subject: subject, UserID: u.ID, Epoch: u.Epoch,
 	})
-	return err == nil, apperr.Replace(err, apperr.Conflict, nil)
+	return apperr.Replace(err, apperr.Conflict, errConcurrent)
 }
 
 // List returns the caller's linked accounts. Unauthorized: the caller's session has ended.
