@@ -71,7 +71,7 @@ func (p *peer) server() server {
 	return server{
 		Name: "PocketBase", Version: version(fmt.Sprintf("/proc/%d/exe", p.pid), "github.com/pocketbase/pocketbase"), Articles: p.articles,
 		addr: p.addr, pid: p.pid,
-		requests: func(row row) ([][]byte, int) { return row.theirs(p), http.StatusOK },
+		requests: func(row row) ([][]byte, int) { return row.theirs(p), http.StatusOK }, stop: func() {},
 	}
 }
 
