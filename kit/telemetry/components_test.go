@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,8 +20,7 @@ func TestTransport(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	}))
 	defer other.Close()
-	receiver := testkit.NewReceiver(t)
-	o := receiver.Observer()
+	o, exported := testkit.Observe(t)
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	r.Header.Set("Tracestate", "vendor=hunter2")
@@ -46,13 +46,13 @@ func TestTransport(t *testing.T) {
 	if parent := got.Get("Traceparent"); !strings.HasPrefix(parent, "00-0af7651916cd43dd8448eb211c80319c-") || got.Get("Tracestate")+got.Get("Baggage") != "" || len(call.Header) != 0 {
 		t.Errorf("outgoing headers %v", got)
 	}
-	spans, _ := receiver.Spans()
+	spans := exported.GetSpans()
 	if len(spans) != 3 {
 		t.Fatalf("%d spans", len(spans))
 	}
 	for i, failure := range []string{"418", "*net.OpError"} {
-		text := spans[i].String()
-		if !strings.Contains(text, failure) || strings.Contains(strings.ReplaceAll(text, `trace_state:"vendor=hunter2"`, ""), "hunter2") || string(spans[i].ParentSpanId) != string(spans[2].SpanId) {
+		text := fmt.Sprintf("%+v", spans[i])
+		if !strings.Contains(text, failure) || strings.Contains(strings.ReplaceAll(text, "{Key:vendor Value:hunter2}", ""), "hunter2") || spans[i].Parent.SpanID() != spans[2].SpanContext.SpanID() {
 			t.Errorf("no %s in %s", failure, text)
 		}
 	}

@@ -1,8 +1,6 @@
 package telemetry_test
 
 import (
-	"bytes"
-	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +9,8 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
@@ -85,8 +84,7 @@ func TestWork(t *testing.T) {
 // TestSpans checks the spans of a request that continues a trace, and of its email.
 func TestSpans(t *testing.T) {
 	t.Parallel()
-	receiver := testkit.NewReceiver(t)
-	o := receiver.Observer()
+	o, exported := testkit.Observe(t)
 	api := apitest.Start(t, testkit.Observed(o))
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	ada := work(t, api, http.Header{"Traceparent": {"00-" + trace + "-" + parent + "-01"}})
@@ -100,34 +98,34 @@ func TestSpans(t *testing.T) {
 	if err := o.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	spans, _ := receiver.Spans()
+	spans := exported.GetSpans()
 	for _, s := range spans {
 		if s.Name == "delete background" {
 			t.Error("an operation outside of a request has a span")
 		}
 	}
 	request := find(t, spans, "POST /articles")
-	if hex.EncodeToString(request.TraceId) != trace || hex.EncodeToString(request.ParentSpanId) != parent || request.Kind != tracepb.Span_SPAN_KIND_SERVER {
+	if request.SpanContext.TraceID().String() != trace || request.Parent.SpanID().String() != parent || request.SpanKind != oteltrace.SpanKindServer {
 		t.Errorf("not in the trace of its caller: %v", request)
 	}
 	attributes(t, request, "http.request.method", "POST", "http.route", "/articles", "http.response.status_code", "201", "url.scheme", "http", "enduser.id", ada.ID)
 	insert := find(t, spans, "insert articles")
-	if !bytes.Equal(insert.TraceId, request.TraceId) || !bytes.Equal(insert.ParentSpanId, request.SpanId) {
+	if insert.SpanContext.TraceID() != request.SpanContext.TraceID() || insert.Parent.SpanID() != request.SpanContext.SpanID() {
 		t.Errorf("not below its request: %v", insert)
 	}
 	attributes(t, insert, "db.collection.name", "articles", "db.operation.name", "insert", "db.system.name", api.DB.(interface{ System() string }).System())
 	for child, above := range map[string]string{"hash password": "POST /users", "verify password": "POST /auth"} {
-		if c, p := find(t, spans, child), find(t, spans, above); !bytes.Equal(c.ParentSpanId, p.SpanId) {
+		if c, p := find(t, spans, child), find(t, spans, above); c.Parent.SpanID() != p.SpanContext.SpanID() {
 			t.Errorf("%s is not below %s", child, above)
 		}
 	}
 	mail, asked := find(t, spans, "send email"), find(t, spans, "POST /password-resets")
-	if len(mail.ParentSpanId) != 0 || bytes.Equal(mail.TraceId, asked.TraceId) || len(mail.Links) != 1 {
+	if mail.Parent.IsValid() || mail.SpanContext.TraceID() == asked.SpanContext.TraceID() || len(mail.Links) != 1 {
 		t.Errorf("not a new trace with a link: %v", mail)
 	}
 	linked := false
 	for _, s := range spans {
-		linked = linked || s.Name == asked.Name && bytes.Equal(s.SpanId, mail.Links[0].SpanId)
+		linked = linked || s.Name == asked.Name && s.SpanContext.SpanID() == mail.Links[0].SpanContext.SpanID()
 	}
 	if !linked {
 		t.Error("it is linked to another request")
@@ -142,7 +140,7 @@ func TestSpans(t *testing.T) {
 }
 
 // find is the first span of the name.
-func find(t *testing.T, spans []*tracepb.Span, name string) *tracepb.Span {
+func find(t *testing.T, spans tracetest.SpanStubs, name string) tracetest.SpanStub {
 	t.Helper()
 	for _, s := range spans {
 		if s.Name == name {
@@ -150,15 +148,15 @@ func find(t *testing.T, spans []*tracepb.Span, name string) *tracepb.Span {
 		}
 	}
 	t.Fatalf("no span %s among %d", name, len(spans))
-	return nil
+	return tracetest.SpanStub{}
 }
 
 // attributes compares all attributes of a span.
-func attributes(t *testing.T, s *tracepb.Span, want ...string) {
+func attributes(t *testing.T, s tracetest.SpanStub, want ...string) {
 	t.Helper()
 	have := map[string]string{}
 	for _, a := range s.Attributes {
-		have[a.Key] = strings.Trim(strings.SplitN(a.Value.String(), ":", 2)[1], `"`)
+		have[string(a.Key)] = a.Value.Emit()
 	}
 	for i := 0; i+1 < len(want); i += 2 {
 		if have[want[i]] != want[i+1] {

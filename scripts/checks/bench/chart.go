@@ -17,6 +17,7 @@ const chartWidth = 26 * vg.Centimeter
 
 // draw writes a chart with a point per row and server, on a logarithmic scale.
 func (r *report) draw(file string) error {
+	plotutil.DefaultColors, plotter.DefaultGlyphStyle.Radius = plotutil.DarkColors, vg.Points(4)
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("Requests per second, %d connections", connections)
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
