@@ -42,7 +42,7 @@ func (d *database) documents(t *testing.T, collection string) []map[string]any {
 		t.Fatalf("the service opened no collection %q, only %v", collection, slices.Sorted(maps.Keys(d.collections)))
 	}
 	var documents []*map[string]any
-	err := engine.List(t.Context(), store.Query{}, func() any {
+	_, err := engine.List(t.Context(), store.Query{}, func() any {
 		documents = append(documents, new(map[string]any))
 		return documents[len(documents)-1]
 	})

@@ -36,19 +36,11 @@ func (e *countingEngine) First(ctx context.Context, f store.Filter, into any) er
 	return e.Engine.First(ctx, f, into)
 }
 
-func (e *countingEngine) List(ctx context.Context, q store.Query, next func() any) error {
-	e.calls.Add(1)
+func (e *countingEngine) List(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	if e.calls.Add(1); q.MaxCount > 0 && next != nil {
+		e.calls.Add(1) // MongoDB needs one command for the rows and one for the count
+	}
 	return e.Engine.List(ctx, q, next)
-}
-
-func (e *countingEngine) Count(ctx context.Context, f store.Filter) (int64, error) {
-	e.calls.Add(1)
-	return e.Engine.Count(ctx, f)
-}
-
-func (e *countingEngine) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
-	e.calls.Add(2) // MongoDB needs one command for the rows and one for the count
-	return e.Engine.Page(ctx, q, next)
 }
 
 func (e *countingEngine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {

@@ -187,7 +187,7 @@ func (r *Runner) renew(ctx context.Context, m Migration) {
 
 // migrate checks and changes all documents. It returns the number of changed ones.
 func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
-	total, err := m.Collection.Count(ctx, nil)
+	total, err := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -247,7 +247,7 @@ func (m Migration) each(ctx context.Context, do func([]*document) error) error {
 	q := store.Query{Limit: pageSize, Fields: m.fields()}
 	for {
 		docs := make([]*document, 0, pageSize)
-		err := m.Collection.List(ctx, q, func() any {
+		_, err := m.Collection.List(ctx, q, func() any {
 			docs = append(docs, new(document))
 			return docs[len(docs)-1]
 		})

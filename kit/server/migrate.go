@@ -20,6 +20,7 @@ import (
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
 )
 
@@ -131,7 +132,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 // list prints migrations.
 func list(ctx context.Context, pending []migrate.Migration, w io.Writer) error {
 	for _, m := range pending {
-		n, _ := m.Collection.Count(ctx, nil) // 0 if the collection does not exist yet
+		n, _ := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil) // 0 if the collection does not exist yet
 		_, _ = fmt.Fprintf(w, "%s (%s documents): %s\n", m.Name, humanize.Comma(n), m)
 	}
 	_, err := fmt.Fprintf(w, "%d migrations are pending\n", len(pending))

@@ -18,8 +18,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -71,11 +73,9 @@ type Engine interface {
 	Insert(ctx context.Context, id ID, doc any) error
 	// First decodes the oldest document (by id) that the filter selects.
 	First(ctx context.Context, f Filter, into any) error
-	// List decodes each document, in order, into the value that next returns. It ends before one that Query.Bytes rejects.
-	List(ctx context.Context, q Query, next func() any) error
-	Count(ctx context.Context, f Filter) (int64, error)
-	// Page is List and returns the Count of the query's filter, or MaxCount if that is less.
-	Page(ctx context.Context, q Query, next func() any) (int64, error)
+	// List decodes each document, in order, into the value that next returns, and ends before one that Query.Bytes rejects. If
+	// next is nil, it reads no documents. It returns the number of documents that the filter selects, up to MaxCount.
+	List(ctx context.Context, q Query, next func() any) (count int64, err error)
 	// Update changes one document that f selects and decodes the new version.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
@@ -97,9 +97,12 @@ type Query struct {
 	// Lossless makes it an error if the Go type cannot keep all of a document, as CheckLossless says. It is ignored if
 	// Fields is set.
 	Lossless bool
-	MaxCount int64 // Page counts up to this number; 0 is all
+	MaxCount int64 // count up to this number; 0 does not count, CountAll counts all
 	Bytes    *Size // bounds the size of the documents; nil is no bound
 }
+
+// CountAll is a Query.MaxCount without bound.
+const CountAll = math.MaxInt64
 
 // Size bounds the size of the documents that one List or Page reads, in bytes as the database stores them.
 type Size struct {
@@ -210,16 +213,17 @@ func (c *Collection[T]) Exists(ctx context.Context, f Filter) (bool, error) {
 // List returns the documents that q selects, never nil.
 func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
-	err := c.engine.List(ctx, q, c.appendTo(&docs))
+	q.MaxCount = 0
+	_, err := c.engine.List(ctx, q, c.appendTo(&docs))
 	return docs, err
 }
 
 // Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to
-// q.MaxCount. On SQLite
-// both come from one snapshot; on MongoDB, concurrent writes may come between them.
+// q.MaxCount unless that is 0. On SQLite both come from one snapshot; on MongoDB, concurrent writes may come between them.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
-	n, err := c.engine.Page(ctx, q, c.appendTo(&docs))
+	q.MaxCount = cmp.Or(q.MaxCount, CountAll)
+	n, err := c.engine.List(ctx, q, c.appendTo(&docs))
 	return docs, n, err
 }
 
@@ -233,7 +237,7 @@ func (c *Collection[T]) appendTo(docs *[]T) func() any {
 
 // Count returns the number of documents that f selects. nil counts all, in constant time.
 func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
-	return c.engine.Count(ctx, f)
+	return c.engine.List(ctx, Query{Filter: f, MaxCount: CountAll}, nil)
 }
 
 // Update changes one document that f selects and returns the new version. The filter and the changes are one atomic

@@ -48,32 +48,28 @@ func (r *recorder) First(_ context.Context, f Filter, into any) error {
 	return r.err
 }
 
-func (r *recorder) List(_ context.Context, q Query, next func() any) error {
+func (r *recorder) List(_ context.Context, q Query, next func() any) (int64, error) {
 	r.filter = q.Filter
 	for _, d := range r.docs {
+		if next == nil {
+			break
+		}
 		into := next().(*thing)
 		if *into != (thing{}) {
-			return errors.New("next returned a document that is not empty")
+			return 0, errors.New("next returned a document that is not empty")
 		}
 		*into = d
 	}
-	return r.err
-}
-
-func (r *recorder) Count(_ context.Context, f Filter) (int64, error) {
-	r.filter = f
 	return int64(len(r.docs)), r.err
-}
-
-func (r *recorder) Page(ctx context.Context, q Query, next func() any) (int64, error) {
-	return int64(len(r.docs)), r.List(ctx, q, next)
 }
 
 func (r *recorder) Update(ctx context.Context, f Filter, _ []Change, into any) error {
 	return r.First(ctx, f, into)
 }
 
-func (r *recorder) Delete(ctx context.Context, f Filter) (int64, error) { return r.Count(ctx, f) }
+func (r *recorder) Delete(ctx context.Context, f Filter) (int64, error) {
+	return r.List(ctx, Query{Filter: f}, nil)
+}
 
 func TestCollection(t *testing.T) {
 	ctx := t.Context()

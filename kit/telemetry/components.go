@@ -144,20 +144,18 @@ func (c collection) First(ctx context.Context, f store.Filter, into any) error {
 	return c.observe(ctx, "first", func(ctx context.Context) error { return c.Engine.First(ctx, f, into) })
 }
 
-func (c collection) List(ctx context.Context, q store.Query, next func() any) error {
-	return c.observe(ctx, "list", func(ctx context.Context) error { return c.Engine.List(ctx, q, next) })
+func (c collection) List(ctx context.Context, q store.Query, next func() any) (int64, error) {
+	operation := "list"
+	if next == nil {
+		operation = "count"
+	} else if q.MaxCount > 0 {
+		operation = "page"
+	}
+	return c.counted(ctx, operation, func(ctx context.Context) (int64, error) { return c.Engine.List(ctx, q, next) })
 }
 
 func (c collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	return c.observe(ctx, "update", func(ctx context.Context) error { return c.Engine.Update(ctx, f, changes, into) })
-}
-
-func (c collection) Count(ctx context.Context, f store.Filter) (int64, error) {
-	return c.counted(ctx, "count", func(ctx context.Context) (int64, error) { return c.Engine.Count(ctx, f) })
-}
-
-func (c collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
-	return c.counted(ctx, "page", func(ctx context.Context) (int64, error) { return c.Engine.Page(ctx, q, next) })
 }
 
 func (c collection) Delete(ctx context.Context, f store.Filter) (int64, error) {

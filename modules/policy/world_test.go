@@ -90,8 +90,12 @@ func (e watchedEngine) First(ctx context.Context, f store.Filter, into any) erro
 	return e.w.call("First "+e.name, func() error { return e.Engine.First(ctx, f, into) })
 }
 
-func (e watchedEngine) List(ctx context.Context, q store.Query, next func() any) error {
-	return e.w.call("List "+e.name, func() error { return e.Engine.List(ctx, q, next) })
+func (e watchedEngine) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
+	err = e.w.call("List "+e.name, func() (err error) {
+		n, err = e.Engine.List(ctx, q, next)
+		return err
+	})
+	return n, err
 }
 
 func (e watchedEngine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {

@@ -17,8 +17,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// collection implements store.Engine. Each verb is one command, except Page, which takes two; a List without a limit is
-// read in batches.
+// collection implements store.Engine. Each verb is one command, except a List that also counts, which takes two; a List without
+// a limit is read in batches.
 type collection struct {
 	schema
 	c *driver.Collection
@@ -139,7 +139,7 @@ func (c *collection) document(doc any) (bson.D, error) {
 // First implements store.Engine.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	found := false
-	err := c.List(ctx, store.Query{Filter: f, Limit: 1}, func() any {
+	_, err := c.List(ctx, store.Query{Filter: f, Limit: 1}, func() any {
 		found = true
 		return into
 	})
@@ -149,25 +149,20 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return err
 }
 
-// List implements store.Engine.
-func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
-	filter, end, err := c.begin(ctx, q.Filter)
-	if err != nil {
-		return err
-	}
-	defer end()
-	return c.list(ctx, q, filter, next)
-}
-
-// Page implements store.Engine by two commands.
-func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (int64, error) {
+// List implements store.Engine. The documents and their number take a command each. MongoDB keeps the count of all documents
+// as the collection's metadata. It may be wrong after a crash of the server until MongoDB validates the collection, and on a
+// sharded cluster while chunks move. Other servers estimate it from statistics that lag behind, so that only a count above
+// maxCounted may be an estimate there.
+func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
 	filter, end, err := c.begin(ctx, q.Filter)
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	n, err := c.count(ctx, filter, q.MaxCount)
-	if err == nil {
+	if q.MaxCount > 0 {
+		n, err = c.count(ctx, filter, q.MaxCount)
+	}
+	if err == nil && next != nil {
 		err = c.list(ctx, q, filter, next)
 	}
 	return n, err
@@ -217,22 +212,10 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	return translate(cursor.Err(), nil)
 }
 
-// Count implements store.Engine. MongoDB keeps the count of all documents as the collection's metadata. It may be wrong
-// after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
-// servers estimate it from statistics that lag behind, so that only a count above maxCounted may be an estimate there.
-func (c *collection) Count(ctx context.Context, f store.Filter) (int64, error) {
-	filter, end, err := c.begin(ctx, f)
-	if err != nil {
-		return 0, err
-	}
-	defer end()
-	return c.count(ctx, filter, 0)
-}
-
-// count counts up to most, and all if most is 0.
+// count counts up to most.
 func (c *collection) count(ctx context.Context, filter bson.D, most int64) (n int64, err error) {
 	opts := options.Count()
-	if most > 0 {
+	if most < store.CountAll {
 		opts.SetLimit(most)
 	}
 	switch {

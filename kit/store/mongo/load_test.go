@@ -39,7 +39,7 @@ func TestLossless(t *testing.T) {
 			if _, err := db.db.Collection(spec.Name).InsertOne(t.Context(), test.doc); err != nil {
 				t.Fatal(err)
 			}
-			err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { return new(note) })
+			_, err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { return new(note) })
 			switch {
 			case test.says == "" && err != nil:
 				t.Error(err)

@@ -192,30 +192,20 @@ func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []by
 	return doc, err
 }
 
-// Count implements store.Engine. The matches of a search are counted one by one.
-func (c *collection) Count(ctx context.Context, f store.Filter) (n int64, err error) {
-	err = c.read(ctx, store.Query{Filter: f}, false, func(conn *conn, plan *searchPlan) error {
-		n, err = c.count(ctx, conn, f, plan, 0)
-		return err
-	})
-	return n, err
-}
-
-// count counts up to most, and all if most is 0.
+// count counts up to most.
 func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
 	if f == nil {
 		return c.documents(conn)
 	}
-	if plan != nil && plan.rows == nil && !conn.pool.costly && min(cmp.Or(most, plan.documents), plan.documents) > conn.pool.maxScans {
+	if plan != nil && plan.rows == nil && !conn.pool.costly && min(most, plan.documents) > conn.pool.maxScans {
 		return 0, errCostly // it would look at no fewer documents than it counts
 	}
 	if plan != nil && isAlone(f) {
 		words := slices.Concat(plan.lookUp, plan.scan)
 		switch {
 		case plan.rows != nil && len(words) == 0:
-			n = int64(len(plan.rows))
-			return min(n, cmp.Or(most, n)), nil
-		case plan.rows == nil && len(words) == 1 && most > 0:
+			return min(int64(len(plan.rows)), most), nil
+		case plan.rows == nil && len(words) == 1 && most < store.CountAll:
 			found, all, err := c.lookUp(conn, words[0], most)
 			if n = int64(len(found)); err != nil || all || n == most {
 				return n, err
@@ -223,7 +213,7 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 		}
 	}
 	if !plan.scans() {
-		return conn.integer(ctx, c.counting(f, plan, cmp.Or(most, -1)))
+		return conn.integer(ctx, c.counting(f, plan, most))
 	}
 	scan := *plan
 	if !plan.selects() {
@@ -239,7 +229,7 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 	return c.scanned(ctx, conn, f, plan.narrowed(), most)
 }
 
-// scanned counts up to most, and all if most is 0, by a scan.
+// scanned counts up to most by a scan.
 func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
 	q := store.Query{Filter: f, Limit: int(most)}
 	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
@@ -249,7 +239,7 @@ func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, pl
 	return n, err
 }
 
-// counting builds the statement that counts up to most; -1 is no bound.
+// counting builds the statement that counts up to most.
 func (c *collection) counting(f store.Filter, plan *searchPlan, most int64) *builder {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ")
 	if plan != nil && isAlone(f) { // each document has one row of words
@@ -260,20 +250,18 @@ func (c *collection) counting(f store.Filter, plan *searchPlan, most int64) *bui
 	return b.write(" LIMIT ").bind(most).write("+0)")
 }
 
-// List implements store.Engine.
-func (c *collection) List(ctx context.Context, q store.Query, next func() any) error {
-	return c.read(ctx, q, q.After != nil, func(conn *conn, plan *searchPlan) error {
-		return c.list(ctx, conn, q, plan, next)
-	})
-}
-
-// Page implements store.Engine. The rows and the count come from one snapshot.
-func (c *collection) Page(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	err = c.read(ctx, q, true, func(conn *conn, plan *searchPlan) (err error) {
-		if n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount); err != nil {
-			return err
+// List implements store.Engine. The documents and their number come from one snapshot. The matches of a search are counted
+// one by one.
+func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
+	together := q.MaxCount > 0 && next != nil || q.After != nil
+	err = c.read(ctx, q, together, func(conn *conn, plan *searchPlan) (err error) {
+		if q.MaxCount > 0 {
+			n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount)
 		}
-		return c.list(ctx, conn, q, plan, next)
+		if err == nil && next != nil {
+			err = c.list(ctx, conn, q, plan, next)
+		}
+		return err
 	})
 	return n, err
 }

@@ -87,14 +87,15 @@ func TestPlannedSearch(t *testing.T) {
 			return nil
 		}))
 		var got []*item
-		must(t, c.List(t.Context(), q, func() any { got = append(got, &item{}); return got[len(got)-1] }))
+		_, err := c.List(t.Context(), q, func() any { got = append(got, &item{}); return got[len(got)-1] })
+		must(t, err)
 		plain := 0
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { plain = len(read(conn, q, nil)); return nil }))
 		if len(got) != plain {
 			t.Errorf("%+v: List has %d documents, want %d", q, len(got), plain)
 		}
 		q.Limit, q.Skip, q.After = 0, 0, nil
-		n, err := c.Count(t.Context(), q.Filter)
+		n, err := c.List(t.Context(), store.Query{Filter: q.Filter, MaxCount: store.CountAll}, nil)
 		must(t, err)
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { plain = len(read(conn, q, nil)); return nil }))
 		if n != int64(plain) {
@@ -219,7 +220,8 @@ func TestWalkGivesUp(t *testing.T) {
 		}
 		return nil
 	}))
-	must(t, c.List(t.Context(), q, func() any { t.Error("List found something"); return &item{} }))
+	_, err := c.List(t.Context(), q, func() any { t.Error("List found something"); return &item{} })
+	must(t, err)
 }
 
 // TestCostlySearch checks that a costly search gets an error while others use its connections, and that other reads do not
@@ -228,7 +230,7 @@ func TestCostlySearch(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
 	page := func(text string) (n int64, err error) {
-		return c.Page(t.Context(), store.Query{Filter: store.Search(text), Limit: 5, MaxCount: 300}, func() any { return &item{} })
+		return c.List(t.Context(), store.Query{Filter: store.Search(text), Limit: 5, MaxCount: 300}, func() any { return &item{} })
 	}
 	occupy(t, c.db.searches, func() {
 		var e *apperr.Error
@@ -269,7 +271,8 @@ func TestCommonWords(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
 	list := func(text string) (found int) {
-		must(t, c.List(t.Context(), store.Query{Filter: store.Search(text), Limit: 10}, func() any { found++; return &item{} }))
+		_, err := c.List(t.Context(), store.Query{Filter: store.Search(text), Limit: 10}, func() any { found++; return &item{} })
+		must(t, err)
 		return found
 	}
 	if list("even") != 10 || list("rare") != 10 {

@@ -333,14 +333,15 @@ func TestSnapshot(t *testing.T) {
 	last := items[2]
 	q := store.Query{Sort: []store.Order{{Field: "name", Desc: true}}, After: []any{last.Name, last.ID}}
 	var got []*item
-	must(t, db.Open(itemSpec).List(t.Context(), q, func() any {
+	_, err := db.Open(itemSpec).List(t.Context(), q, func() any {
 		if len(got) == 0 {
 			_, err := c.Update(t.Context(), store.Eq("id", items[1].ID), store.Unset("name"))
 			must(t, err)
 		}
 		got = append(got, &item{})
 		return got[len(got)-1]
-	}))
+	})
+	must(t, err)
 	if len(got) != 2 || got[0].Name != "item b" || got[1].Name != "item a" {
 		t.Errorf("the page has %v", got)
 	}
@@ -352,7 +353,7 @@ func TestPageSnapshot(t *testing.T) {
 	db, c := openItems(t, Options{})
 	must(t, c.Insert(t.Context(), newItem("item a")))
 	var got item
-	n, err := db.Open(itemSpec).Page(t.Context(), store.Query{}, func() any {
+	n, err := db.Open(itemSpec).List(t.Context(), store.Query{MaxCount: store.CountAll}, func() any {
 		must(t, c.Insert(t.Context(), newItem("item b")))
 		return &got
 	})

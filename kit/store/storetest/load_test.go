@@ -103,7 +103,8 @@ func testLossless(t *testing.T, open Opener) {
 		must(t, err)
 	}
 	n := 0
-	must(t, db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { n++; return new(doc) }))
+	_, err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { n++; return new(doc) })
+	must(t, err)
 	if n != len(docs) {
 		t.Errorf("%d of %d documents", n, len(docs))
 	}
@@ -130,7 +131,7 @@ func testLossless(t *testing.T, open Opener) {
 			spec := store.Spec{Name: "test_" + store.NewID().Hex()}
 			test.stored.Meta = store.NewMeta(store.NewID(), noon)
 			must(t, db.Open(spec).Load(t.Context(), []store.ID{test.stored.ID}, []any{test.stored}))
-			err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { return new(doc) })
+			_, err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { return new(doc) })
 			switch {
 			case test.lost == "":
 				must(t, err)

@@ -109,7 +109,7 @@ func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, 
 	q.Limit = pageSize
 	for {
 		docs := make([]any, 0, pageSize)
-		err := engine.List(ctx, q, func() any {
+		_, err := engine.List(ctx, q, func() any {
 			docs = append(docs, spec.NewDocument())
 			return docs[len(docs)-1]
 		})
@@ -133,7 +133,7 @@ func lastID(ctx context.Context, db store.DB, spec store.Spec, lossless bool) ([
 		q.Fields = []string{"id"}
 	}
 	var last store.Document
-	err := db.Open(spec).List(ctx, q, func() any {
+	_, err := db.Open(spec).List(ctx, q, func() any {
 		last = spec.NewDocument()
 		return last
 	})
@@ -145,7 +145,7 @@ func lastID(ctx context.Context, db store.DB, spec store.Spec, lossless bool) ([
 
 func count(ctx context.Context, db store.DB, specs []store.Spec) (total int64, err error) {
 	err = eachCollection(ctx, db, specs, func(spec store.Spec) error {
-		n, err := db.Open(spec).Count(ctx, nil)
+		n, err := db.Open(spec).List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 		total += n
 		return err
 	})
