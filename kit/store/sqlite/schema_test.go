@@ -162,7 +162,7 @@ func TestFillWords(t *testing.T) {
 	}
 	engine := db.Open(itemSpec)
 	must(t, engine.Load(t.Context(), ids[:999], docs[:999]))
-	if err := engine.Load(t.Context(), ids[:2], []any{newItem("item"), make(chan int)}); err == nil {
+	if err := engine.Load(t.Context(), []store.ID{store.NewID(), store.NewID()}, []any{newItem("item"), make(chan int)}); err == nil {
 		t.Error("Load takes a value that is no document")
 	}
 	if err := engine.Load(t.Context(), ids[998:], docs[998:]); !apperr.Is(err, apperr.Conflict) {
