@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -212,7 +213,8 @@ func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
 	case deleted:
 		c.caller = w.DeletedUser()
 	case suspended:
-		c.caller = w.SuspendedUser()
+		c.caller = w.SignUp("user")
+		ok(t, w.Do(request{Method: "PATCH", Path: "/users/" + c.caller.ID, As: w.SignUp("admin").Token, Form: url.Values{"suspended": {"true"}}}))
 	case demoted:
 		c.caller = w.DemotedAdmin()
 	default:

@@ -45,14 +45,6 @@ func (a *API) DeletedUser() Account {
 	return acc
 }
 
-// SuspendedUser returns the account of a user who was suspended after signing in.
-func (a *API) SuspendedUser() Account {
-	a.t.Helper()
-	acc := a.SignUp("user")
-	a.expect(200, Request{Method: "PATCH", Path: "/users/" + acc.ID, As: a.SignUp("admin").Token, Form: url.Values{"suspended": {"true"}}})
-	return acc
-}
-
 // DemotedAdmin returns the account of an admin who became a user after signing in.
 func (a *API) DemotedAdmin() Account {
 	a.t.Helper()

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +29,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/kit/testkit/clock"
+	"example.com/ginseng/kit/testkit/process"
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
@@ -354,22 +354,7 @@ func (a *API) Run(t *testing.T, table []Scenario) {
 }
 
 // Log has the log of the service.
-type Log struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// Write implements io.Writer.
-func (l *Log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, string(p))
-	return len(p), nil
-}
+type Log struct{ process.Buffer }
 
 // Lines returns the lines so far.
-func (l *Log) Lines() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.lines)
-}
+func (l *Log) Lines() []string { return slices.Collect(strings.Lines(l.String())) }

@@ -1,22 +1,12 @@
 // Command bench measures the built service: requests per second, CPU time, latency and memory of typical requests.
 //
-// From the root of the repository:
-//
-//	go -C scripts/checks run ./bench [--articles N,...] [--before FILE] [--rows REGEXP] [--chart FILE.svg]
-//	go -C scripts/checks run ./bench --minutes 10 [--database URL]
-//	go -C scripts/checks run ./bench --attacks [--before FILE] [--chart FILE.svg]
+// docs/performance.md and docs/reliability.md describe its use, --help lists its flags.
 //
 // It creates a database of N articles once and keeps it in the user's cache directory; it measures a copy, except
 // of a database with more than 1,000,000 articles, which it measures itself. Each server listens on a free port of the
-// loopback interface. On each of 32 connections, the next request follows the response to the one before; consecutive
-// requests name different records. The servers are measured in turn, in five rounds, and the figures are the medians: the
-// service, an older binary (--before), the service with other numbers of articles, PocketBase, and a net/http handler that
-// sends the same bytes as the service.
-//
-// With --minutes it runs a soak test instead: 16 clients that check every response use the service for this time. It fails
-// if a request fails, if memory or open files grow, or if acknowledged data is missing.
-//
-// With --attacks it measures the memory of the service and the latency of one client while others attack it.
+// loopback interface. On each of 32 connections, the next request follows the response to the one before. The servers are
+// measured in turn: the service, an older binary, the service with other numbers of articles, PocketBase, and a net/http
+// handler that sends the same bytes as the service.
 //
 // PocketBase is measured if these variables name one. It needs a collection articles (title, content, author: a relation
 // to users; created, updated) with as many articles as the service:
