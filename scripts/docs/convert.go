@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -57,7 +58,7 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 			delete(doc.Components.Schemas, name)
 		}
 	}
-	if raw, err = json.Marshal(doc); err != nil {
+	if raw, err = json.MarshalIndent(doc, "", "  "); err != nil {
 		return nil, err
 	}
 	written, err := openapi3.NewLoader().LoadFromData(raw) // resolves the new references
@@ -67,12 +68,7 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the generated document is invalid: %w", err)
 	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, raw, "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return append(raw, '\n'), nil
 }
 
 // exampleMark is an extension that keeps the example of a parameter during the conversion: swag writes one, but Swagger 2
@@ -145,47 +141,64 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	if doc.Paths == nil {
 		doc.Paths = openapi3.NewPaths() // an API without routes
 	}
-	e.requiredFields()
+	seen := map[*openapi3.Schema]bool{}
+	eachOperation(doc, func(_, _ string, op *openapi3.Operation) {
+		for _, response := range op.Responses.Map() {
+			for _, media := range response.Value.Content {
+				requireFields(media.Schema, seen)
+			}
+		}
+	})
 	e.securitySchemes()
 	ids, tags := map[string]string{}, map[string]string{}
 	var intros []string
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			op.OperationID = operationID(method, path)
-			if other, taken := ids[op.OperationID]; taken {
-				return fmt.Errorf("%s %s and %s would have the same operation ID %s", method, path, other, op.OperationID)
-			}
-			ids[op.OperationID] = method + " " + path
-			for _, tag := range op.Tags {
-				about, _ := op.Extensions[tagMark].(string)
-				tags[tag] += about
-			}
-			delete(op.Extensions, tagMark)
-			if intro, ok := op.Extensions[introMark].(string); ok {
-				intros = append(intros, intro)
-				delete(op.Extensions, introMark)
-			}
-			e.implied(op, path)
-			notEmpty(op)
-			if method == http.MethodPatch || method == http.MethodPut && item.Patch != nil {
-				partial(op)
-			}
-			if err := e.operation(op, method, from.Paths[path].GetOperation(method)); err != nil {
-				return fmt.Errorf("%s %s: %w", method, path, err)
-			}
+	var errs []error
+	eachOperation(doc, func(path, method string, op *openapi3.Operation) {
+		op.OperationID = operationID(method, path)
+		if other, taken := ids[op.OperationID]; taken {
+			errs = append(errs, fmt.Errorf("%s %s and %s would have the same operation ID %s", method, path, other, op.OperationID))
 		}
-	}
+		ids[op.OperationID] = method + " " + path
+		for _, tag := range op.Tags {
+			about, _ := op.Extensions[tagMark].(string)
+			tags[tag] += about
+		}
+		if intro, ok := op.Extensions[introMark].(string); ok {
+			intros = append(intros, intro)
+		}
+		e.implied(op, path)
+		notEmpty(op)
+		if method == http.MethodPatch || method == http.MethodPut && doc.Paths.Value(path).Patch != nil {
+			partial(op)
+		}
+		if err := e.operation(op, method); err != nil {
+			errs = append(errs, fmt.Errorf("%s %s: %w", method, path, err))
+		}
+		for _, mark := range []string{tagMark, introMark, optionalMark, restrictedMark} {
+			delete(op.Extensions, mark)
+		}
+	})
 	slices.Sort(intros)
 	doc.Info.Description = strings.Join(append([]string{doc.Info.Description}, intros...), "\n\n")
 	for _, name := range slices.SortedFunc(maps.Keys(tags), byTag) {
 		plain := strings.ToUpper(name[:1]) + name[1:] + "."
 		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: name, Description: cmp.Or(tags[name], plain)})
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// Extensions of an operation: the description of its tag, and a paragraph of the description of the document.
-const tagMark, introMark = "x-tag", "x-intro"
+// eachOperation calls f with each operation of a document.
+func eachOperation(doc *openapi3.T, f func(path, method string, op *openapi3.Operation)) {
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			f(path, method, op)
+		}
+	}
+}
+
+// Extensions of an operation: the description of its tag, a paragraph of the description of the document, and marks of
+// operations that need no credential, or that restricted users may call: those with kit.Auth.Restricted.
+const tagMark, introMark, optionalMark, restrictedMark = "x-tag", "x-intro", "x-optional-security", "x-restricted"
 
 // byTag sorts tags: accounts first, since other calls need one, then by name.
 func byTag(a, b string) int {
@@ -207,21 +220,8 @@ func operationID(method, path string) string {
 	return id
 }
 
-// requiredFields makes all fields of responses required, except those with x-omitempty.
-func (e enricher) requiredFields() {
-	seen := map[*openapi3.Schema]bool{}
-	for _, item := range e.doc.Paths.Map() {
-		for _, op := range item.Operations() {
-			for _, response := range op.Responses.Map() {
-				for _, media := range response.Value.Content {
-					requireFields(media.Schema, seen)
-				}
-			}
-		}
-	}
-}
-
-// requireFields applies requiredFields to a schema and the schemas in it. It also adds null to the enum of nullable ones.
+// requireFields makes all fields of a response required, except those with x-omitempty, also in the schemas in it. It also
+// adds null to the enum of nullable ones.
 func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || seen[ref.Value] {
 		return
@@ -234,9 +234,7 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if _, isObject := extension(ref, "x-json"); isObject {
 		s.Type = &openapi3.Types{"object"}
 		s.WithAnyAdditionalProperties()
-		if text, ok := s.Example.(string); ok {
-			_ = json.Unmarshal([]byte(text), &s.Example) // an invalid example fails the validation
-		}
+		parseExample(s)
 	}
 	s.Required, s.MinLength, s.MinItems = nil, 0, 0 // an absent string or list is empty
 	for name, property := range s.Properties {
@@ -253,27 +251,27 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	requireFields(s.AdditionalProperties.Schema, seen)
 }
 
+// parseExample replaces the JSON text of an example by its value. An invalid one fails the validation.
+func parseExample(s *openapi3.Schema) {
+	if text, ok := s.Example.(string); ok {
+		_ = json.Unmarshal([]byte(text), &s.Example)
+	}
+}
+
 // extension removes an extension from a schema and returns its value.
 func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
-	for _, extensions := range []map[string]any{ref.Extensions, valueExtensions(ref)} {
-		if v, has := extensions[name]; has {
-			value, ok = v, true
-			delete(extensions, name)
-		}
+	extensions := ref.Extensions
+	if ref.Ref == "" && ref.Value != nil {
+		extensions = ref.Value.Extensions
 	}
+	value, ok = extensions[name]
+	delete(extensions, name)
 	return value, ok
 }
 
-func valueExtensions(ref *openapi3.SchemaRef) map[string]any {
-	if ref.Value == nil || ref.Ref != "" {
-		return nil
-	}
-	return ref.Value.Extensions
-}
-
-func (e enricher) operation(op *openapi3.Operation, method string, from *openapi2.Operation) error {
+func (e enricher) operation(op *openapi3.Operation, method string) error {
 	requestBody(op)
-	e.security(op, from)
+	e.security(op)
 	e.nameBody(op)
 	if err := e.parameters(op); err != nil {
 		return err
@@ -300,7 +298,7 @@ func requestBody(op *openapi3.Operation) {
 	if schema == nil {
 		return
 	}
-	examples := map[string]any{}
+	examples, encoding := map[string]any{}, openapi3.Encodings{}
 	for name, property := range schema.Properties {
 		p := property.Value
 		delete(p.Extensions, "x-formData-name")
@@ -308,10 +306,7 @@ func requestBody(op *openapi3.Operation) {
 		p.Nullable = p.Nullable || nullable
 		p.Example, _ = extension(property, exampleMark)
 		if kind, ok := extension(property, "x-json"); ok {
-			var example any
-			if text, isText := p.Example.(string); isText && json.Unmarshal([]byte(text), &example) == nil {
-				p.Example = example
-			}
+			parseExample(p)
 			if kind == "object" || kind == true {
 				p.Type = &openapi3.Types{"object"}
 				p.WithAnyAdditionalProperties() // else typed clients could set no properties
@@ -322,7 +317,7 @@ func requestBody(op *openapi3.Operation) {
 					p.Nullable, p.AllOf, p.AnyOf = false, nil, append(p.AllOf, openapi3.NewSchemaRef("", null))
 				}
 			}
-			encodeJSON(op, name)
+			encoding[name] = &openapi3.Encoding{ContentType: "application/json"}
 		}
 		if p.Nullable && len(p.Enum) > 0 {
 			p.Enum = append(p.Enum, nil)
@@ -331,24 +326,16 @@ func requestBody(op *openapi3.Operation) {
 			examples[name] = p.Example
 		}
 	}
+	for mediaType, media := range op.RequestBody.Value.Content {
+		if mediaType != "application/json" && len(encoding) > 0 {
+			media.Encoding = encoding
+		}
+	}
 	lacking := func(name string) bool { return examples[name] == nil }
 	if len(examples) > 0 && !slices.ContainsFunc(schema.Required, lacking) {
 		schema.Example = examples
 	}
 	op.RequestBody.Value.Required = len(schema.Required) > 0
-}
-
-// encodeJSON declares a form parameter as JSON.
-func encodeJSON(op *openapi3.Operation, name string) {
-	for kind, media := range op.RequestBody.Value.Content {
-		if kind == "application/json" {
-			continue
-		}
-		if media.Encoding == nil {
-			media.Encoding = map[string]*openapi3.Encoding{}
-		}
-		media.Encoding[name] = &openapi3.Encoding{ContentType: "application/json"}
-	}
 }
 
 // nameBody moves the schema of a form to the components, named after the operation.

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -14,16 +15,6 @@ var bodyTypes = []string{"application/x-www-form-urlencoded", "multipart/form-da
 // implied adds what the parameters of an operation imply, unless an annotation says it: a parameter for each {name} in the
 // path, and the responses of conditional and of repeatable requests.
 func (e enricher) implied(op *openapi3.Operation, path string) {
-	add := func(status int, description string) {
-		key := fmt.Sprint(status)
-		code, _, _ := strings.Cut(description, ":")
-		if op.Responses.Value(key) == nil && (status < http.StatusBadRequest || e.hasCode(code)) {
-			op.Responses.Set(key, &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(description)})
-			if status >= http.StatusBadRequest {
-				op.Responses.Value(key).Value.WithJSONSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
-			}
-		}
-	}
 	for segment := range strings.SplitSeq(path, "/") {
 		name, isParameter := strings.CutPrefix(segment, "{")
 		if name = strings.TrimSuffix(name, "}"); !isParameter {
@@ -32,22 +23,34 @@ func (e enricher) implied(op *openapi3.Operation, path string) {
 		if op.Parameters.GetByInAndName("path", name) == nil {
 			op.AddParameter(openapi3.NewPathParameter(name).WithSchema(openapi3.NewStringSchema()).WithDescription(name))
 		}
-		add(http.StatusNotFound, "not_found")
+		e.imply(op, http.StatusNotFound, "not_found")
 	}
 	if op.Parameters.GetByInAndName("header", "If-None-Match") != nil {
-		add(http.StatusNotModified, "not changed since that response")
+		e.imply(op, http.StatusNotModified, "not changed since that response")
 	}
 	if op.Parameters.GetByInAndName("header", "If-Match") != nil {
-		add(http.StatusPreconditionFailed, "precondition_failed: the record has changed since")
+		e.imply(op, http.StatusPreconditionFailed, "precondition_failed: the record has changed since")
 	}
 	if op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil {
 		const running = "the first request with this key is still running"
 		if taken := op.Responses.Value("409"); taken == nil {
-			add(http.StatusConflict, "conflict: "+running)
+			e.imply(op, http.StatusConflict, "conflict: "+running)
 		} else if text := *taken.Value.Description; !strings.HasSuffix(text, running) {
 			*taken.Value.Description = text + ", or " + running
 		}
-		add(http.StatusUnprocessableEntity, "idempotency_mismatch: the key was used with other parameters")
+		e.imply(op, http.StatusUnprocessableEntity, "idempotency_mismatch: the key was used with other parameters")
+	}
+}
+
+// imply adds a response unless an annotation has it. The description of an error begins with its code.
+func (e enricher) imply(op *openapi3.Operation, status int, description string) {
+	key, response := strconv.Itoa(status), openapi3.NewResponse().WithDescription(description)
+	code := strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ':' })[0]
+	if status >= http.StatusBadRequest {
+		response.WithJSONSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
+	}
+	if op.Responses.Value(key) == nil && (status < http.StatusBadRequest || e.hasCode(code)) {
+		op.Responses.Set(key, &openapi3.ResponseRef{Value: response})
 	}
 }
 
@@ -72,12 +75,8 @@ func partial(op *openapi3.Operation) {
 	if schema == nil {
 		return
 	}
-	required := map[string]bool{}
-	for _, name := range schema.Required {
-		required[name] = true
-	}
 	for name, property := range schema.Properties {
-		property.Value.Nullable = property.Value.Nullable || !required[name]
+		property.Value.Nullable = property.Value.Nullable || !slices.Contains(schema.Required, name)
 		property.Value.Default = nil
 	}
 	schema.Required = nil

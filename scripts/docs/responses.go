@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -87,9 +88,6 @@ var restrictions = []struct {
 	{code: "two_factor_required", reads: true, path: "/users/me/two-factor"},
 }
 
-// restrictedMark is an extension of operations that restricted users may call: those with kit.Auth.Restricted.
-const restrictedMark = "x-restricted"
-
 // addRestrictions adds the restrictions to a response. An operation without a required credential has them too: it rejects a
 // token of a restricted user.
 func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operation, method string) (added []string) {
@@ -110,23 +108,6 @@ func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operat
 func (e enricher) isSignIn(op *openapi3.Operation) bool {
 	created := op.Responses.Value("201")
 	return created != nil && len(*op.Security) > 0 && created.Value.Content["application/json"].Schema.Ref == "#/components/schemas/AuthResult"
-}
-
-// addRejections adds the responses 400 and 401, which every operation has, also with no parameters and no required
-// credential: unknown parameters and invalid credentials are rejected.
-func (e enricher) addRejections(op *openapi3.Operation, method string) {
-	invalid := []string{"validation_failed"}
-	if method != http.MethodGet {
-		invalid = append(invalid, "malformed_body")
-	}
-	for status, codes := range map[string][]string{"400": invalid, "401": {"unauthorized"}} {
-		codes = slices.DeleteFunc(codes, func(code string) bool { return !e.hasCode(code) })
-		if op.Responses.Value(status) != nil || len(codes) == 0 {
-			continue
-		}
-		op.Responses.Set(status, &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(strings.Join(codes, ", ")).
-			WithJSONSchemaRef(openapi3.NewSchemaRef(problemRef, nil))})
-	}
 }
 
 // defaultResponse adds the response "default" to an operation.
@@ -154,7 +135,12 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 
 // responses adds media type and examples to errors, headers to all responses, and the default response.
 func (e enricher) responses(op *openapi3.Operation, method string) error {
-	e.addRejections(op, method)
+	invalid := "validation_failed" // also with no parameters: unknown ones are rejected
+	if method != http.MethodGet {
+		invalid += ", malformed_body"
+	}
+	e.imply(op, http.StatusBadRequest, invalid)
+	e.imply(op, http.StatusUnauthorized, "unauthorized") // also with no required credential: an invalid one is rejected
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
@@ -170,10 +156,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 				e.addExample(media, op, http.StatusUnauthorized, "second_factor_required")
 			}
 		}
-		names := []string{"X-Request-Id"}
-		for name := range r.Headers { // from annotations
-			names = append(names, name)
-		}
+		names := append(slices.Collect(maps.Keys(r.Headers)), "X-Request-Id")
 		switch {
 		case status == "401":
 			names = append(names, "WWW-Authenticate")
@@ -200,7 +183,6 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		r.Headers = headers
 	}
 	e.defaultResponse(op, method)
-	delete(op.Extensions, restrictedMark)
 	return nil
 }
 

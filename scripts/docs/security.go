@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/getkin/kin-openapi/openapi2"
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
@@ -28,7 +27,7 @@ const accessToken = "access_token"
 
 // security moves a bearer token that is required together with HTTP Basic to access_token in the body, since both cannot
 // be in the header Authorization.
-func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
+func (e enricher) security(op *openapi3.Operation) {
 	out := openapi3.SecurityRequirements{} // none, for public operations
 	if op.Security == nil {
 		op.Security = &out
@@ -45,7 +44,7 @@ func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 		out = append(out, openapi3.SecurityRequirement{names[basic]: {}})
 		if op.RequestBody == nil {
 			schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Properties: openapi3.Schemas{}}
-			op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, from.Consumes)}
+			op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithSchema(schema, e.from.Consumes)}
 		}
 		if body := form(op); body != nil {
 			body.Properties[accessToken] = openapi3.NewSchemaRef("", &openapi3.Schema{
@@ -53,8 +52,7 @@ func (e enricher) security(op *openapi3.Operation, from *openapi2.Operation) {
 			})
 		}
 	}
-	if _, optional := op.Extensions["x-optional-security"]; optional {
-		delete(op.Extensions, "x-optional-security")
+	if _, optional := op.Extensions[optionalMark]; optional {
 		out = append(out, openapi3.SecurityRequirement{})
 	}
 	op.Security = &out
