@@ -47,7 +47,7 @@ func (p *project) planChange(c call) (*plan, error) {
 		return nil, err
 	}
 	next = declare(checked, p.module, p.hasUser(), &wrong)
-	modules, source, err := p.registry()
+	modules, _, err := p.registry()
 	if err != nil {
 		return nil, err
 	}
@@ -55,49 +55,42 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	if err := trees.CheckClean(context.Background(), p.root); err != nil {
-		return nil, err
-	}
-	out, err := p.merged(old, next, edit.steps())
+	out, err := p.merged(old, next, edit.steps(), fileNames...)
 	if err != nil || old.entry() == next.entry() {
 		return out, err
 	}
-	if err := modules.Replace(old.entry(), next.entry()); err != nil {
-		return nil, editByHand("change", next, err)
-	}
-	after, err := modules.Source()
-	if err != nil {
-		return nil, err
-	}
-	out.registry = change{registry.Path, source, after}
-	return out, nil
+	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) error { return m.Replace(old.entry(), next.entry()) })
 }
 
-// merged returns the plan that merges the change of a resource, and adds a migration if it has steps.
-func (p *project) merged(old, next Resource, steps []string) (*plan, error) {
-	before, err := old.render()
+// merged returns the plan that merges the change of a resource into the files, and adds a migration if it has steps.
+func (p *project) merged(old, next Resource, steps []string, names ...string) (*plan, error) {
+	if err := trees.CheckClean(context.Background(), p.root); err != nil {
+		return nil, err
+	}
+	before, err := old.renderFiles(names...)
 	if err != nil {
 		return nil, err
 	}
-	after, err := next.render()
+	after, err := next.renderFiles(names...)
 	if err != nil {
 		return nil, err
 	}
-	out := &plan{root: p.root, name: next.Name, verb: verbChange}
+	out := &plan{root: p.root, done: fmt.Sprintf("%s is changed. Next:\n  git diff\n  go test ./modules/%s/\n", next.Name, next.Name)}
 	var conflicts []string
-	for _, name := range fileNames {
+	for _, name := range names {
 		file := path.Join("modules", next.Name, name)
 		current, err := os.ReadFile(p.path(file))
 		if err != nil {
 			return nil, err
 		}
-		merged, err := mergeFile(name, current, before[name], after[name])
-		if conflict := (*conflictError)(nil); errors.As(err, &conflict) {
-			conflicts = append(conflicts, file+":\n"+conflict.text)
-		} else if err != nil {
+		merged, conflict, err := mergeFile(name, current, before[name], after[name])
+		if err != nil {
 			return nil, err
 		}
-		out.add(change{file, current, merged})
+		if conflict != "" {
+			conflicts = append(conflicts, file+":\n"+conflict)
+		}
+		out.add(verbChange, file, current, merged)
 	}
 	if conflicts != nil {
 		return nil, fmt.Errorf("nothing was changed: you and the change edit the same lines. Undo your edits there and make them again afterwards, "+
@@ -113,10 +106,7 @@ func (p *project) merged(old, next Resource, steps []string) (*plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("nothing was changed: %s: %w", file, err)
 		}
-		out.add(change{file, current, changed})
-	}
-	out.done = fmt.Sprintf("%s is changed. Next:\n  git diff\n  go test ./modules/%s/\n", next.Name, next.Name)
-	if steps != nil {
+		out.add(verbChange, file, current, changed)
 		out.done += "The next start changes the stored records; after a rename or a change of type, stop old instances first.\n"
 	}
 	return out, nil
@@ -266,25 +256,11 @@ func (p *project) planProfile(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	if err := trees.CheckClean(context.Background(), p.root); err != nil {
-		return nil, err
-	}
 	after := before
 	after.Fields = edit.fields
-	const name = "profile.go"
-	old, err := before.renderFiles(name)
-	if err != nil {
-		return nil, err
+	out, err := p.merged(before, after, nil, path.Base(profileFile))
+	if err == nil {
+		out.done = "Users have new fields. Next:\n  git diff\n  go test ./modules/user/\n"
 	}
-	next, err := after.renderFiles(name)
-	if err != nil {
-		return nil, err
-	}
-	merged, err := mergeFile(name, current, old[name], next[name])
-	if err != nil {
-		return nil, fmt.Errorf("nothing was changed: edit %s by hand: %w", profileFile, err)
-	}
-	out := &plan{root: p.root, name: "user", verb: verbChange, done: "Users have new fields. Next:\n  git diff\n  go test ./modules/user/\n"}
-	out.add(change{profileFile, current, merged})
-	return out, nil
+	return out, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/printer"
@@ -21,50 +20,49 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// conflictError is a conflict of a merge, as git marks it.
-type conflictError struct{ text string }
-
-func (e *conflictError) Error() string { return e.text }
-
-// mergeFile merges the difference between two generated versions of a Go file into the current one.
-func mergeFile(name string, current, before, after []byte) ([]byte, error) {
-	if bytes.Equal(before, after) {
-		return current, nil
-	}
-	if bytes.Equal(current, before) {
-		return after, nil
+// mergeFile merges the difference between two generated versions of a Go file into the current one, or returns the conflicts
+// as git marks them.
+func mergeFile(name string, current, before, after []byte) (merged []byte, conflicts string, err error) {
+	switch {
+	case bytes.Equal(before, after):
+		return current, "", nil
+	case bytes.Equal(current, before):
+		return after, "", nil
 	}
 	dir, err := os.MkdirTemp("", "ginseng-merge-")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	arguments := []string{"merge-file", "-p", "-L", "yours", "-L", "before", "-L", "generated"}
 	for i, source := range [][]byte{current, before, after} {
 		text, err := unaligned(source)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, "", fmt.Errorf("%s: %w", name, err)
 		}
 		file := filepath.Join(dir, strconv.Itoa(i))
 		if err := os.WriteFile(file, text, 0o600); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		arguments = append(arguments, file)
 	}
-	merged, err := exec.Command("git", arguments...).Output()
+	merged, err = exec.Command("git", arguments...).Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() < 128 {
-		return nil, &conflictError{conflicts(string(merged))}
+		return nil, string(bytes.Join(conflict.FindAll(merged, -1), nil)), nil
 	} else if err != nil {
-		return nil, fmt.Errorf("git merge-file: %w", err)
+		return nil, "", fmt.Errorf("git merge-file: %w", err)
 	}
 	if merged, err = format.Source(merged); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
 	if bytes.Contains(merged, []byte("//\t@")) || bytes.Contains(merged, []byte("// @")) {
-		return swag.NewFormatter().Format(name, merged)
+		merged, err = swag.NewFormatter().Format(name, merged)
 	}
-	return merged, nil
+	return merged, "", err
 }
+
+// conflict matches a conflict in a merged file.
+var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
 // unaligned returns Go source without the spaces that align columns, so that a longer name does not change the lines
 // around it.
@@ -87,12 +85,10 @@ func unaligned(source []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// conflicts returns the conflicts of a merged file.
-func conflicts(merged string) string {
-	return strings.Join(regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`).FindAllString(merged, -1), "")
-}
-
 const migrationsFile = "migrations.go"
+
+// migrationList matches the method Migrations up to the end of the list that it returns.
+var migrationList = regexp.MustCompile(`(?s)\) Migrations\(\) \[\]migrate\.Migration \{\n\treturn \[\]migrate\.Migration\{(.*?\n\t)?\}\n\}`)
 
 // addMigration adds a migration to the source of migrations.go, which is nil at first.
 func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
@@ -103,54 +99,29 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 		}
 		source = files[migrationsFile]
 	}
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, "", source, parser.ParseComments)
-	if err != nil {
-		return nil, err
-	}
-	list := migrationList(file)
-	if list == nil {
+	found := migrationList.FindIndex(source)
+	if found == nil {
 		return nil, errors.New("the method Migrations must return a literal list; add this migration by hand:\n" + r.migration(1, steps))
 	}
 	number := 1
 	for bytes.Contains(source, []byte(strconv.Quote(r.migrationName(number)))) {
 		number++
 	}
-	at := set.Position(list.Rbrace).Offset
-	for at > 0 && (source[at-1] == '\t' || source[at-1] == ' ') {
-		at--
-	}
-	text := r.migration(number, steps)
-	if source[at-1] != '\n' {
+	text, end := r.migration(number, steps), found[1]-len("}\n}")
+	if source[end-1] == '{' {
 		text = "\n" + text
 	}
-	source, err = format.Source(slices.Concat(source[:at], []byte(text), source[at:]))
-	if err != nil || !strings.Contains(text, "[store.") {
-		return source, err
-	}
-	set = token.NewFileSet()
-	if file, err = parser.ParseFile(set, "", source, parser.ParseComments); err != nil {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", slices.Concat(source[:end], []byte(text), source[end:]), parser.ParseComments)
+	if err != nil {
 		return nil, err
 	}
-	astutil.AddImport(set, file, runtime+"/kit/store")
+	if strings.Contains(text, "[store.") {
+		astutil.AddImport(set, file, runtime+"/kit/store")
+	}
 	var out bytes.Buffer
 	err = format.Node(&out, set, file)
 	return out.Bytes(), err
-}
-
-// migrationList returns the list that the method Migrations returns, or nil.
-func migrationList(file *ast.File) *ast.CompositeLit {
-	for _, d := range file.Decls {
-		method, ok := d.(*ast.FuncDecl)
-		if !ok || method.Name.Name != "Migrations" || method.Body == nil || len(method.Body.List) == 0 {
-			continue
-		}
-		if result, ok := method.Body.List[len(method.Body.List)-1].(*ast.ReturnStmt); ok && len(result.Results) == 1 {
-			list, _ := result.Results[0].(*ast.CompositeLit)
-			return list
-		}
-	}
-	return nil
 }
 
 func (r Resource) migrationName(number int) string { return fmt.Sprintf("%s-%d", r.Name, number) }

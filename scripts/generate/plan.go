@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -20,35 +19,25 @@ import (
 
 // change is a file before and after a change; nil if it does not exist.
 type change struct {
+	verb          string // for the summary
 	path          string // from the project's root, with slashes
 	before, after []byte
 }
 
-// plan adds, removes or changes a module.
-type plan struct {
-	root     string
-	name     string   // of the module
-	files    []change // of the module
-	registry change   // without a path if it does not change
-	verb     string   // verbAdd, verbRemove or verbChange
-	done     string   // what to print afterwards
-}
-
 const verbAdd, verbRemove, verbChange = "written", "removed", "changed"
 
-// add adds the change of a file, unless there is none.
-func (p *plan) add(c change) {
-	if !bytes.Equal(c.before, c.after) {
-		p.files = append(p.files, c)
-	}
+// plan adds, removes or changes a module.
+type plan struct {
+	root    string
+	changes []change
+	done    string // what to print afterwards
 }
 
-// changes returns the changes of the module and of the registry.
-func (p *plan) changes() []change {
-	if p.registry.path == "" {
-		return p.files
+// add adds the change of a file, unless there is none.
+func (p *plan) add(verb, path string, before, after []byte) {
+	if !bytes.Equal(before, after) {
+		p.changes = append(p.changes, change{verb, path, before, after})
 	}
-	return append(slices.Clone(p.files), p.registry)
 }
 
 // planAdd plans a new resource.
@@ -58,32 +47,27 @@ func (p *project) planAdd(c call) (*plan, error) {
 		wrong.Add("flag --force: needs --undo")
 	}
 	r := declare(c, p.module, p.hasUser(), &wrong)
-	modules, source, invalid := p.registry()
-	if invalid == nil {
+	modules, _, err := p.registry() // editRegistry reports the error
+	if err == nil {
 		p.resolve(&r, modules, &wrong)
 	}
 	p.checkCollisions(r, modules, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	if invalid != nil {
-		return nil, editByHand("add", r, invalid)
-	}
-	modules.Insert(r.entry())
-	after, err := modules.Source()
-	if err != nil {
-		return nil, editByHand("add", r, err)
-	}
 	files, err := r.render()
 	if err != nil {
 		return nil, err
 	}
-	out := &plan{root: p.root, name: r.Name, registry: change{registry.Path, source, after}, verb: verbAdd}
+	out := &plan{root: p.root}
 	for _, name := range fileNames {
-		out.files = append(out.files, change{path.Join("modules", r.Name, name), nil, files[name]})
+		out.add(verbAdd, path.Join("modules", r.Name, name), nil, files[name])
 	}
 	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  restart the service: go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
-	return out, nil
+	return out, p.editRegistry(out, "add", r, func(m *registry.Registry) error {
+		m.Insert(r.entry())
+		return nil
+	})
 }
 
 func (p *project) registry() (*registry.Registry, []byte, error) {
@@ -95,11 +79,23 @@ func (p *project) registry() (*registry.Registry, []byte, error) {
 	return modules, source, err
 }
 
-// editByHand returns the error of a registry that cannot be edited, with the lines to add or remove by hand.
-func editByHand(verb string, r Resource, err error) error {
-	entry := r.entry()
-	return fmt.Errorf("nothing was changed: %w. Undo your changes to its structure, or %s these lines by hand:\n\timport:       %s\n\tin New:       %s\n\tin the list:  %s,",
-		err, verb, entry.ImportSpec(), entry.Constructor(), entry.Variable)
+// editRegistry adds a change of the registry to a plan. The error has the lines to add or remove by hand.
+func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*registry.Registry) error) error {
+	modules, before, err := p.registry()
+	if err == nil {
+		err = edit(modules)
+	}
+	var after []byte
+	if err == nil {
+		after, err = modules.Source()
+	}
+	if err != nil {
+		entry := r.entry()
+		return fmt.Errorf("nothing was changed: %w. Undo your changes to its structure, or %s these lines by hand:\n\timport:       %s\n\tin New:       %s\n\tin the list:  %s,",
+			err, verb, entry.ImportSpec(), entry.Constructor(), entry.Variable)
+	}
+	out.add(verbAdd, registry.Path, before, after)
+	return nil
 }
 
 // planUndo plans the removal of a resource.
@@ -125,32 +121,34 @@ func (p *project) planUndo(c call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, edited, err := p.moduleFiles(r)
+	generated, err := r.render()
 	if err != nil {
 		return nil, err
 	}
-	if len(edited) > 0 && !c.force {
-		for _, name := range edited {
+	out := &plan{root: p.root, done: r.Name + " is removed. Its records stay in the database. Restart the service.\n"}
+	module := path.Join("modules", r.Name)
+	err = fs.WalkDir(os.DirFS(p.root), module, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(p.path(name))
+		out.changes = append(out.changes, change{verbRemove, name, content, nil})
+		own := strings.TrimPrefix(name, module+"/")
+		if want, exists := generated[own]; !c.force && own != migrationsFile && (!exists || !bytes.Equal(want, content)) {
 			wrong.Add("file %s: was edited or added after it was generated; --force removes it", name)
 		}
-		return nil, wrong
+		return err
+	})
+	if err == nil {
+		err = wrong.Err()
+	}
+	if err != nil {
+		return nil, err
 	}
 	if referrers := p.referrers(r.Name); referrers != nil {
 		return nil, mistakes{fmt.Sprintf("name %s: %s refers to it, or is under it; remove that first, or drop its field", r.Name, strings.Join(referrers, ", "))}
 	}
-	modules, source, err := p.registry()
-	if err != nil {
-		return nil, editByHand("remove", r, err)
-	}
-	if err := modules.Remove(r.entry()); err != nil {
-		return nil, editByHand("remove", r, err)
-	}
-	after, err := modules.Source()
-	if err != nil {
-		return nil, err
-	}
-	done := r.Name + " is removed. Its records stay in the database. Restart the service.\n"
-	return &plan{p.root, r.Name, files, change{registry.Path, source, after}, verbRemove, done}, nil
+	return out, p.editRegistry(out, "remove", r, func(m *registry.Registry) error { return m.Remove(r.entry()) })
 }
 
 // generated returns the resource that a module was generated from, with what it refers to.
@@ -198,32 +196,10 @@ func (p *project) declared(name string) (r Resource, err error) {
 	return r, nil
 }
 
-// moduleFiles returns the removal of a module's files, and the names of those that differ from the generated ones.
-func (p *project) moduleFiles(r Resource) (files []change, edited []string, err error) {
-	generated, err := r.render()
-	if err != nil {
-		return nil, nil, err
-	}
-	module := path.Join("modules", r.Name)
-	err = fs.WalkDir(os.DirFS(p.root), module, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(p.path(name))
-		files = append(files, change{name, content, nil})
-		own := strings.TrimPrefix(name, module+"/")
-		if want, exists := generated[own]; own != migrationsFile && (!exists || !bytes.Equal(want, content)) {
-			edited = append(edited, name)
-		}
-		return err
-	})
-	return files, edited, err
-}
-
 // diff returns the changes of source files as a unified diff.
 func (p *plan) diff() string {
 	var out strings.Builder
-	for _, c := range p.changes() {
+	for _, c := range p.changes {
 		from, to := "a/"+c.path, "b/"+c.path
 		if c.before == nil && strings.HasSuffix(c.path, "_test.go") {
 			fmt.Fprintf(&out, "new file %s, %d lines\n", c.path, bytes.Count(c.after, []byte("\n")))
@@ -237,18 +213,15 @@ func (p *plan) diff() string {
 		}
 		out.Write(diff.Diff(from, c.before, to, c.after))
 	}
-	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.changes()), strings.Join(documents, ", "))
+	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.changes), strings.Join(documents, ", "))
 	return out.String()
 }
 
 // summary lists the changed files, and says what to do next.
 func (p *plan) summary() string {
 	var out strings.Builder
-	for _, c := range p.files {
-		fmt.Fprintf(&out, "  %s %s\n", p.verb, c.path)
-	}
-	if p.registry.path != "" {
-		fmt.Fprintf(&out, "  written %s\n", p.registry.path)
+	for _, c := range p.changes {
+		fmt.Fprintf(&out, "  %s %s\n", c.verb, c.path)
 	}
 	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(documents, "\n  written "), p.done)
 	return out.String()
@@ -270,7 +243,7 @@ func (p *plan) apply(document func(root string) error) error {
 
 // write writes one version of all files, and removes those that it does not have, with their directories if those are empty.
 func (p *plan) write(content func(change) []byte) (err error) {
-	for _, c := range p.changes() {
+	for _, c := range p.changes {
 		file := filepath.Join(p.root, filepath.FromSlash(c.path))
 		if data := content(c); data != nil {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, data, 0o644))
