@@ -27,7 +27,7 @@ func (f *Field) check(bad func(string, ...any)) {
 	if f.Filter && k.filter == "" {
 		bad("filter is not possible for %s", f.Type)
 	}
-	if f.Unique && !k.unique {
+	if f.Unique && k.unique == "" {
 		bad("unique is not possible for %s", f.Type)
 	}
 	if f.Required && f.HasDefault() {

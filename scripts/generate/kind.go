@@ -43,7 +43,8 @@ type kind struct {
 	maxLength int      // of strings and lists, unless max= is given; then min= and max= are lengths
 	limit     int      // of max=, if it is more than maxLength
 	isNumber  bool     // min= and max= are values
-	unique    bool     // can be unique
+	unique    string   // an expression in Go with another value in each call of the tests; "": cannot be unique
+	sample    string   // a value in the tests, for all types whose values depend only on the number N and a WORD
 	filter    string   // type of the filter in package listing; "": cannot be filtered
 	operators []string // of the filter, besides equality
 	swagger   string   // type of the filter in the API document
@@ -60,10 +61,10 @@ var (
 )
 
 var kinds = map[string]kind{
-	typeString: {goType: "string", isString: true, maxLength: maxString, limit: maxLong, unique: true, filter: "Text", operators: ordering, swagger: "string"},
+	typeString: {goType: "string", isString: true, maxLength: maxString, limit: maxLong, unique: `fmt.Sprintf("%0WIDTHd", s.calls)`, filter: "Text", operators: ordering, swagger: "string"},
 	typeText:   {goType: "string", isString: true, maxLength: maxText},
 	typeInt: {
-		goType: "int64", isNumber: true, unique: true, filter: "Int", operators: ordering, swagger: "integer",
+		goType: "int64", isNumber: true, unique: "float64(LOW + s.calls)", filter: "Int", operators: ordering, swagger: "integer",
 		trials: []trial{{`"ten"`, "type"}, {"1.5", "type"}, {"9007199254740992.0", "type"}},
 	},
 	typeFloat: {
@@ -75,16 +76,16 @@ var kinds = map[string]kind{
 		trials: []trial{{`"true"`, "type"}, {"false", ""}, {"true", ""}},
 	},
 	typeTime: {
-		goType: "store.Time", unique: true, filter: "Time", operators: ordering, swagger: "string",
+		sample: "2026-01-0NT00:00:00.000Z", goType: "store.Time", unique: "store.At(time.Unix(int64(s.calls), 0)).String()", filter: "Time", operators: ordering, swagger: "string",
 		format: "date-time", tags: `swaggertype:"string"`, example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
 	},
 	typeEmail: {
-		goType: "string", isString: true, unique: true, filter: "Text", operators: ordering, swagger: "string",
+		sample: "WORD@example.com", goType: "string", isString: true, unique: `fmt.Sprintf("a%d@example.com", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
 		rules: []string{"maxbytes=254", "email"}, format: "email", tags: `maxLength:"254"`, example: "alice@example.com",
 		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
 	},
 	typeURL: {
-		goType: "string", isString: true, unique: true, filter: "Text", operators: ordering, swagger: "string",
+		sample: "https://example.com/WORD", goType: "string", isString: true, unique: `fmt.Sprintf("https://example.com/%d", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
 		rules: []string{"max=2048", "http_url"}, format: "uri", example: "https://example.com/",
 		trials: []trial{
 			{`"javascript:alert(1)"`, "format"}, {`"https://example.com/" + strings.Repeat("x", 2028)`, ""},
@@ -93,19 +94,19 @@ var kinds = map[string]kind{
 	},
 	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: equality, swagger: "string", trials: []trial{{`"none of these"`, "one_of"}}},
 	typeRef: {
-		goType: "store.ID", unique: true, filter: "ID", operators: equality, swagger: "string",
+		sample: "00000000000000000000000N", goType: "store.ID", unique: "s.newTARGET(store.NewID())", filter: "ID", operators: equality, swagger: "string",
 		tags: `swaggertype:"string"`, example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeDecimal: {
-		goType: "store.Decimal", isNumber: true, unique: true, filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
+		goType: "store.Decimal", isNumber: true, unique: "strconv.Itoa(LOW + s.calls)", filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
 		tags: `swaggertype:"string"`, trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
 	},
 	typeDate: {
-		goType: "store.Date", unique: true, filter: "Date", operators: ordering, swagger: "string", format: "date",
+		sample: "2026-01-0N", goType: "store.Date", unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)", filter: "Date", operators: ordering, swagger: "string", format: "date",
 		tags: `swaggertype:"string"`, example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
 	},
 	typeUUID: {
-		goType: "store.UUID", unique: true, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
+		sample: "11111111-0000-4000-8000-00000000000N", goType: "store.UUID", unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
 		tags: `swaggertype:"string"`, example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeJSON: {

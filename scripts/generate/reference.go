@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -161,10 +162,8 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 
 // mayNotSee reports whether some callers with one rule may not see the records with another. The master key sees all.
 func mayNotSee(caller, see string) bool {
-	callers := map[string][]string{
-		rulePublic: {rulePublic}, ruleUser: {rulePublic, ruleUser, ruleOwn}, ruleAdmin: {rulePublic, ruleUser, ruleOwn, ruleAdmin},
-	}[caller]
-	return callers != nil && !slices.Contains(callers, see)
+	least := map[string]int{rulePublic: 0, ruleOwn: 1, ruleUser: 1, ruleAdmin: 2, ruleMaster: 3}
+	return caller != "" && caller != ruleMaster && least[see] > least[caller]
 }
 
 // refersTo reports whether a resource refers to another, directly or through others.
@@ -209,12 +208,7 @@ func (p *project) referrers(name string) (out []string) {
 // nest gives a resource under another the rules of its parent: callers that can read the parent can
 // read it, and callers that can change the parent can write it.
 func (r *Resource) nest(parent Resource) {
-	write := parent.Rules[methodUpdate]
-	for _, method := range []string{methodDelete, methodCreate} {
-		if write == "" {
-			write = parent.Rules[method]
-		}
-	}
+	write := parent.Rules[parent.firstOf(changeMethods)]
 	for _, method := range r.Methods() {
 		if r.Rules[method] = write; method == methodList || method == methodShow {
 			r.Rules[method] = parent.seeRule()
@@ -223,42 +217,38 @@ func (r *Resource) nest(parent Resource) {
 }
 
 // seeRule returns which callers can read records, "" if there is no method to read them.
-func (r Resource) seeRule() string {
-	if rule := r.Rules[methodShow]; rule != "" {
-		return rule
-	}
-	return r.Rules[methodList]
-}
-
-var accessOf = map[string]string{
-	rulePublic: "reference.Public", ruleUser: "reference.Users", ruleOwn: "reference.Own", ruleAdmin: "reference.Admins", ruleMaster: "reference.Master",
-}
+func (r Resource) seeRule() string { return cmp.Or(r.Rules[methodShow], r.Rules[methodList]) }
 
 // See returns which callers can refer to records and expand them, in Go.
 func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
 	}
-	if rule := r.seeRule(); rule != "" {
-		return accessOf[rule]
-	}
-	return "reference.Master"
+	return factsOf[cmp.Or(r.seeRule(), ruleMaster)].access
 }
+
+// changeMethods are the methods whose rules decide who can change what is under a record: the first that exists.
+var changeMethods = []string{methodUpdate, methodDelete, methodCreate}
 
 // Change returns which callers can change what is under records, in Go.
 func (r Resource) Change() string {
-	if r.Under != "" {
+	method := r.firstOf(changeMethods)
+	switch {
+	case r.Under != "":
 		return "nil"
+	case r.OwnerOnly(method):
+		return "reference.Own"
 	}
-	for _, method := range []string{methodUpdate, methodDelete, methodCreate} {
-		if r.OwnerOnly(method) {
-			return "reference.Own"
-		}
-		if rule := r.Rules[method]; rule != "" {
-			return accessOf[rule]
-		}
+	return factsOf[cmp.Or(r.Rules[method], ruleMaster)].access
+}
+
+// firstOf returns the first method that the resource has, or "".
+func (r Resource) firstOf(methods []string) string {
+	i := slices.IndexFunc(methods, r.Has)
+	if i < 0 {
+		return ""
 	}
-	return "reference.Master"
+	return methods[i]
 }
 
 // References returns the fields that refer to records.

@@ -92,9 +92,9 @@ func (r Resource) Deletions() (out []deletion) {
 			continue
 		}
 		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", Items: f.listed(), Deleted: 204, Shown: 200}
-		d.Token = map[string]string{
-			ruleUser: `s.SignUp("admin").Token`, ruleAdmin: `s.SignUp("admin").Token`, ruleMaster: "testkit.MasterKey", rulePublic: `""`,
-		}[rule]
+		if d.Token = factsOf[rule].token; rule == ruleUser || rule == ruleAdmin {
+			d.Token = `s.SignUp("admin").Token`
+		}
 		switch f.OnDelete {
 		case "":
 			d.Deleted = 409

@@ -97,10 +97,18 @@ func (r Resource) ownersOnly(method string) bool {
 // Owned reports whether a method is for the owner.
 func (r Resource) Owned() bool { return r.OwnerOnly(methodUpdate) || r.OwnerOnly(methodDelete) }
 
-// Security returns the security scheme of a method, "" if it is public.
-func (r Resource) Security(method string) string {
-	return map[string]string{ruleUser: "UserToken", ruleOwn: "UserToken", ruleAdmin: "UserToken", ruleMaster: "MasterKey"}[r.Rules[method]]
+// factsOf has what the generated code has of each rule: the security scheme in the document, "" if there is none, the access
+// of references, and the credential in tests.
+var factsOf = map[string]struct{ security, access, token string }{
+	rulePublic: {"", "reference.Public", `""`},
+	ruleUser:   {"UserToken", "reference.Users", "s.owner.Token"},
+	ruleOwn:    {"UserToken", "reference.Own", "s.owner.Token"},
+	ruleAdmin:  {"UserToken", "reference.Admins", "s.admin.Token"},
+	ruleMaster: {"MasterKey", "reference.Master", "testkit.MasterKey"},
 }
+
+// Security returns the security scheme of a method, "" if it is public.
+func (r Resource) Security(method string) string { return factsOf[r.Rules[method]].security }
 
 // Forbidden describes the status 403 of a method, "" if it has none.
 func (r Resource) Forbidden(method string) string {

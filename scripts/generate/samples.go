@@ -20,29 +20,19 @@ func (f Field) text(n int) string {
 	if f.index >= len(sampleWords)/3 {
 		word += strconv.Itoa(f.index)
 	}
-	switch f.Type {
-	case typeEmail:
-		return word + "@example.com"
-	case typeURL:
-		return "https://example.com/" + word
-	case typeInt, typeFloat, typeDecimal:
+	switch k := f.kind(); {
+	case k.sample != "":
+		return strings.NewReplacer("WORD", word, "N", strconv.Itoa(n+1)).Replace(k.sample)
+	case k.isNumber:
 		return number(f.number(n))
-	case typeBool:
-		return strconv.FormatBool(n > 0)
-	case typeTime:
-		return fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1)
-	case typeDate:
-		return fmt.Sprintf("2026-01-%02d", n+1)
-	case typeUUID:
-		return fmt.Sprintf("11111111-0000-4000-8000-%012d", n+1)
-	case typeJSON:
-		return fmt.Sprintf(`{"n": %d}`, n)
-	case typeEnum:
-		return f.Values[min(n, len(f.Values)-1)]
-	case typeRef:
-		return recordID(n)
-	case typeStrings, typeInts, typeRefs:
+	case f.IsList():
 		return strings.Join(f.items(n), ",")
+	case f.Type == typeBool:
+		return strconv.FormatBool(n > 0)
+	case f.Type == typeJSON:
+		return fmt.Sprintf(`{"n": %d}`, n)
+	case f.Type == typeEnum:
+		return f.Values[min(n, len(f.Values)-1)]
 	}
 	length := min(max(f.MinLength(), len(word)), f.MaxLength())
 	return strings.Repeat(word+"-", length/len(word)+1)[:length]
@@ -114,31 +104,13 @@ func (f Field) Valid() string {
 	if !f.Unique {
 		return f.Sent(0)
 	}
-	switch f.Type {
-	case typeInt:
-		low, high := f.bounds()
-		return "float64(" + number(min(max(low, 0), high-minUnique)) + " + s.calls)"
-	case typeDecimal:
-		low, high := f.bounds()
-		return "strconv.Itoa(" + number(math.Ceil(min(max(low, 0), high-minUnique))) + " + s.calls)"
-	case typeDate:
-		return "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)"
-	case typeUUID:
-		return `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`
-	case typeTime:
-		return "store.At(time.Unix(int64(s.calls), 0)).String()"
-	case typeEmail:
-		return `fmt.Sprintf("a%d@example.com", s.calls)`
-	case typeURL:
-		return `fmt.Sprintf("https://example.com/%d", s.calls)`
-	case typeRef:
-		return "s.new" + goName(f.Target) + "(store.NewID())"
-	}
 	width := min(max(f.MinLength(), 4), f.MaxLength())
-	if width < 4 { // base 36 has enough values
+	if f.Type == typeString && width < 4 { // base 36 has enough values
 		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+s.calls), 36)", math.Pow(36, float64(width-1)))
 	}
-	return fmt.Sprintf(`fmt.Sprintf("%%0%dd", s.calls)`, width)
+	low, high := f.bounds()
+	least := math.Ceil(min(max(low, 0), high-minUnique))
+	return strings.NewReplacer("LOW", number(least), "WIDTH", strconv.Itoa(width), "TARGET", goName(f.Target)).Replace(f.kind().unique)
 }
 
 // decimal returns a number as a Go literal of a float64.

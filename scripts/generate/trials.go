@@ -13,11 +13,7 @@ import (
 // The methods below are what the templates of the tests use.
 
 // Token returns the credential that a method requires, in Go.
-func (r Resource) Token(method string) string {
-	return map[string]string{
-		ruleUser: "s.owner.Token", ruleOwn: "s.owner.Token", ruleAdmin: "s.admin.Token", ruleMaster: "testkit.MasterKey", rulePublic: `""`,
-	}[r.Rules[method]]
-}
+func (r Resource) Token(method string) string { return factsOf[r.Rules[method]].token }
 
 // As returns the credential as an element of a request, "" if the method is public.
 func (r Resource) As(method string) string {
@@ -245,7 +241,7 @@ func (r Resource) Queries() (out []query) {
 			if operator != "" {
 				name += "[" + operator + "]"
 			}
-			value, matches := f.text(1), func(record int) bool { return holds(operator, f.compare(f.sample(record), 1)) }
+			value, matches := f.text(1), func(record int) bool { return slices.Contains(satisfied[operator], f.compare(f.sample(record), 1)) }
 			if f.IsList() {
 				value, matches = f.items(1)[0], func(record int) bool { return f.sample(record) == 1 }
 			}
@@ -253,30 +249,18 @@ func (r Resource) Queries() (out []query) {
 		}
 	}
 	for _, f := range r.Searched() {
-		word := searchWord(f.text(1))
+		word := searchWords(f.text(1))[0]
 		add("q="+strings.ToUpper(word), only(func(record int) bool {
-			return slices.ContainsFunc(r.Searched(), func(other Field) bool { return hasWord(other.text(other.sample(record)), word) })
+			return slices.ContainsFunc(r.Searched(), func(other Field) bool {
+				return slices.ContainsFunc(searchWords(other.text(other.sample(record))), func(w string) bool { return strings.HasPrefix(w, word) })
+			})
 		}))
 	}
 	return out
 }
 
-// holds reports whether a comparison satisfies a filter's operator.
-func holds(operator string, compared int) bool {
-	switch operator {
-	case "gt":
-		return compared > 0
-	case "gte":
-		return compared >= 0
-	case "lt":
-		return compared < 0
-	case "lte":
-		return compared <= 0
-	case "ne":
-		return compared != 0
-	}
-	return compared == 0
-}
+// satisfied has the results of a comparison that satisfy a filter's operator.
+var satisfied = map[string][]int{"": {0}, "in": {0}, "ne": {-1, 1}, "lt": {-1}, "lte": {-1, 0}, "gt": {1}, "gte": {0, 1}}
 
 // compare orders two samples as the store does.
 func (f Field) compare(a, b int) int {
@@ -286,16 +270,8 @@ func (f Field) compare(a, b int) int {
 	return cmp.Compare(f.text(a), f.text(b))
 }
 
+// searchWords returns the words of a sample that a search finds, without those of every URL and email address.
 func searchWords(text string) []string {
-	return strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-}
-
-// searchWord returns a word of a sample that the samples of other fields do not have.
-func searchWord(text string) string {
-	words := slices.DeleteFunc(searchWords(text), func(w string) bool { return w == "https" || w == "example" || w == "com" })
-	return words[0]
-}
-
-func hasWord(text, prefix string) bool {
-	return slices.ContainsFunc(searchWords(text), func(w string) bool { return strings.HasPrefix(w, prefix) })
+	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	return slices.DeleteFunc(words, func(w string) bool { return w == "https" || w == "example" || w == "com" })
 }
