@@ -126,7 +126,7 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 	at := func(flag, name string) int {
 		i := slices.IndexFunc(e.fields, func(f Field) bool { return f.Name == name })
 		if i < 0 {
-			wrong.Add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, e.fields.names()))
+			wrong.Add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, e.fields.Names()))
 		}
 		return i
 	}
@@ -141,7 +141,7 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 		checkFieldName(to, func(format string, args ...any) {
 			wrong.Add("flag --rename %s: %s", quote(names), fmt.Sprintf(format, args...))
 		})
-		if slices.Contains(e.fields.names(), to) {
+		if slices.Contains(e.fields.Names(), to) {
 			wrong.Add("flag --rename: the field %s exists", quote(to))
 		} else if i := at("rename", from); i >= 0 {
 			e.fields[i].Name = to

@@ -38,21 +38,22 @@ const (
 
 // kind describes a type of fields.
 type kind struct {
-	goType    string   // of a value
-	isString  bool     // a Go string
-	maxLength int      // of strings and lists, unless max= is given; then min= and max= are lengths
-	limit     int      // of max=, if it is more than maxLength
-	isNumber  bool     // min= and max= are values
-	unique    string   // an expression in Go with another value in each call of the tests; "": cannot be unique
-	sample    string   // a value in the tests, for all types whose values depend only on the number N and a WORD
-	filter    string   // type of the filter in package listing; "": cannot be filtered
-	operators []string // of the filter, besides equality
-	swagger   string   // type of the filter in the API document
-	rules     []string // of the validator, besides those that depend on the field
-	format    string   // in the API document
-	tags      string   // for the API document, besides the format
-	example   string   // in the API document, if it does not depend on the field
-	trials    []trial  // in the test of the rules, besides those that depend on the field
+	goType      string   // of a value
+	isString    bool     // a Go string
+	maxLength   int      // of strings and lists, unless max= is given; then min= and max= are lengths
+	limit       int      // of max=, if it is more than maxLength
+	isNumber    bool     // min= and max= are values
+	unique      string   // an expression in Go with another value in each call of the tests; "": cannot be unique
+	sample      string   // a value in the tests, for all types whose values depend only on the number N and a WORD
+	filter      string   // type of the filter in package listing; "": cannot be filtered
+	operators   []string // of the filter, besides equality
+	swagger     string   // type of the filter in the API document
+	rules       []string // of the validator, besides those that depend on the field
+	format      string   // in the API document
+	swaggerType string   // in the API document, if it is not that of the Go type
+	longest     string   // maximum length in the API document, if swag cannot read it from the rules
+	example     string   // in the API document, if it does not depend on the field
+	trials      []trial  // in the test of the rules, besides those that depend on the field
 }
 
 var (
@@ -77,11 +78,11 @@ var kinds = map[string]kind{
 	},
 	typeTime: {
 		sample: "2026-01-0NT00:00:00.000Z", goType: "store.Time", unique: "store.At(time.Unix(int64(s.calls), 0)).String()", filter: "Time", operators: ordering, swagger: "string",
-		format: "date-time", tags: `swaggertype:"string"`, example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
+		format: "date-time", swaggerType: "string", example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
 	},
 	typeEmail: {
 		sample: "WORD@example.com", goType: "string", isString: true, unique: `fmt.Sprintf("a%d@example.com", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
-		rules: []string{"maxbytes=254", "email"}, format: "email", tags: `maxLength:"254"`, example: "alice@example.com",
+		rules: []string{"maxbytes=254", "email"}, format: "email", longest: "254", example: "alice@example.com",
 		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
 	},
 	typeURL: {
@@ -95,22 +96,22 @@ var kinds = map[string]kind{
 	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: equality, swagger: "string", trials: []trial{{`"none of these"`, "one_of"}}},
 	typeRef: {
 		sample: "00000000000000000000000N", goType: "store.ID", unique: "s.newTARGET(store.NewID())", filter: "ID", operators: equality, swagger: "string",
-		tags: `swaggertype:"string"`, example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
+		swaggerType: "string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeDecimal: {
 		goType: "store.Decimal", isNumber: true, unique: "strconv.Itoa(LOW + s.calls)", filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
-		tags: `swaggertype:"string"`, trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
+		swaggerType: "string", trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
 	},
 	typeDate: {
 		sample: "2026-01-0N", goType: "store.Date", unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)", filter: "Date", operators: ordering, swagger: "string", format: "date",
-		tags: `swaggertype:"string"`, example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
+		swaggerType: "string", example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
 	},
 	typeUUID: {
 		sample: "11111111-0000-4000-8000-00000000000N", goType: "store.UUID", unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
-		tags: `swaggertype:"string"`, example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
+		swaggerType: "string", example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeJSON: {
-		goType: "store.Object", tags: `swaggertype:"string"`, example: `{\"color\": \"red\"}`,
+		goType: "store.Object", swaggerType: "string", example: `{\"color\": \"red\"}`,
 		trials: []trial{
 			{`"x"`, "type"}, {"[]any{}", "type"}, {`map[string]any{"a": strings.Repeat("x", store.MaxObjectBytes)}`, "max_length"},
 			{`map[string]any{}`, ""},
@@ -120,7 +121,7 @@ var kinds = map[string]kind{
 	typeInts:    {goType: "[]int64", maxLength: maxItems, filter: "Int", operators: []string{"in"}, swagger: "integer", trials: []trial{{`[]any{"x"}`, "type"}, {"[]any{1.5}", "type"}}},
 	typeRefs: {
 		goType: "[]store.ID", maxLength: maxItems, filter: "ID", operators: []string{"in"}, swagger: "string",
-		tags: `swaggertype:"array,string"`, example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`[]any{"x"}`, "format"}, {"[]any{5.0}", "type"}},
+		swaggerType: "array,string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`[]any{"x"}`, "format"}, {"[]any{5.0}", "type"}},
 	},
 }
 

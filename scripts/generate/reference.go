@@ -251,9 +251,6 @@ func (r Resource) firstOf(methods []string) string {
 	return methods[i]
 }
 
-// References returns the fields that refer to records.
-func (r Resource) References() fieldList { return r.Fields.only(Field.IsRef) }
-
 // IsSelf reports whether records refer to records of the same resource.
 func (r Resource) IsSelf() bool { return slices.Contains(r.targetNames(), r.Name) }
 
@@ -280,63 +277,3 @@ func (r Resource) NeedsCaller(method string) bool {
 	}
 	return r.OwnerOnly(method)
 }
-
-// Parameters returns the first parameters of a service's method.
-func (r Resource) Parameters(method string) (out string) {
-	if r.NeedsCaller(method) {
-		out = "caller access.Principal, "
-	}
-	if r.Under != "" {
-		out += r.UnderVariable() + " store.ID, "
-	}
-	return out
-}
-
-// Arguments returns the arguments of the controller for Parameters.
-func (r Resource) Arguments(method string) (out string) {
-	if r.NeedsCaller(method) {
-		out = "rest.Caller(g), "
-	}
-	if r.Under != "" {
-		out += r.UnderVariable() + ", "
-	}
-	return out
-}
-
-// UnderField returns the field with the parent's ID in JSON, UnderVariable and UnderGo its names in Go.
-func (r Resource) UnderField() string    { return variableName(r.Under) + "Id" }
-func (r Resource) UnderVariable() string { return variableName(r.Under) + "ID" }
-func (r Resource) UnderGo() string       { return goName(r.Under) + "ID" }
-
-// parameter returns the name of the path parameter with the record's ID. Gin allows one name per place in a path.
-func (r Resource) parameter() string {
-	if r.Under == "" {
-		return "id"
-	}
-	return variableName(r.Name) + "Id"
-}
-
-// ID returns the expression of the record's ID in the controller.
-func (r Resource) ID() string {
-	if r.Under == "" {
-		return "rest.ID(g)"
-	}
-	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
-}
-
-// Route returns the path of the list for Gin.
-func (r Resource) Route() string {
-	if above := r.Above(); above != nil {
-		return above.Route() + "/:id/" + r.Plural
-	}
-	return "/" + r.Plural
-}
-
-// RouteOne returns the path of a record for Gin.
-func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
-
-// DocPath returns the path of the list for the document.
-func (r Resource) DocPath() string { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
-
-// DocOne returns the path of a record for the document.
-func (r Resource) DocOne() string { return r.DocPath() + "/{" + r.parameter() + "}" }

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
+	"strings"
 	"text/template"
 
 	"github.com/swaggo/swag"
@@ -27,7 +28,7 @@ var fileNames = []string{
 func (r Resource) render() (map[string][]byte, error) { return r.renderFiles(fileNames...) }
 
 func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
-	set, err := template.New("").ParseFS(templateFiles, "templates/*.tmpl")
+	set, err := template.New("").Funcs(template.FuncMap{"join": strings.Join}).ParseFS(templateFiles, "templates/*.tmpl")
 	if err != nil {
 		return nil, err
 	}

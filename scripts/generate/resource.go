@@ -8,27 +8,14 @@ import (
 
 // The methods below are what the templates of the module use.
 
-// Package returns the module's package.
-func (r Resource) Package() string { return packageName(r.Name) }
-
-// Type returns the type of the stored document.
-func (r Resource) Type() string { return goName(r.Name) }
-
-// Path returns the path of the list, under the first parent of the tests.
-func (r Resource) Path() string {
-	return strings.ReplaceAll(r.Route(), ":id", recordID(0))
-}
-
-// Collection returns the service's field.
+// Package is the module's package, Type that of the stored document, and Collection the field of the service.
+func (r Resource) Package() string    { return packageName(r.Name) }
+func (r Resource) Type() string       { return goName(r.Name) }
 func (r Resource) Collection() string { return variableName(r.Plural) }
 
-// Word returns the name of a record in comments: "blog post".
+// Word is the name of a record in comments, One with its article, and Many its plural: "a blog post".
 func (r Resource) Word() string { return inWords(r.Name) }
-
-// One returns Word with its article: "a blog post".
-func (r Resource) One() string { return withArticle(r.Word()) }
-
-// Many returns the plural of Word: "blog posts".
+func (r Resource) One() string  { return withArticle(r.Word()) }
 func (r Resource) Many() string { return inWords(r.Plural) }
 
 // templateVariables are the variables of the templates where a record's variable is in scope.
@@ -121,8 +108,22 @@ func (r Resource) Forbidden(method string) string {
 	return ""
 }
 
-// Uniques returns the unique fields.
-func (r Resource) Uniques() fieldList { return r.Fields.only(func(f Field) bool { return f.Unique }) }
+// Uniques, Filtered, Searched, Required, Optional and References return the fields that are so.
+func (r Resource) Uniques() fieldList  { return r.Fields.only(func(f Field) bool { return f.Unique }) }
+func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
+func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool { return f.Search }) }
+func (r Resource) Required() fieldList {
+	return r.Fields.only(func(f Field) bool { return f.Required })
+}
+func (r Resource) Optional() fieldList {
+	return r.Fields.only(func(f Field) bool { return !f.Required })
+}
+func (r Resource) References() fieldList { return r.Fields.only(Field.IsRef) }
+
+// Sorted returns all fields to sort by.
+func (r Resource) Sorted() fieldList {
+	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
+}
 
 // Indexes returns the indexes in Go, besides those of the list: for unique values, and to find referring records.
 func (r Resource) Indexes() (out []string) {
@@ -147,20 +148,9 @@ func (r Resource) Indexes() (out []string) {
 	return out
 }
 
-// Filtered returns the fields to filter by, without those of every resource.
-func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
-
-// Searched returns the fields that q searches.
-func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool { return f.Search }) }
-
-// Sorted returns all fields to sort by.
-func (r Resource) Sorted() fieldList {
-	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
-}
-
 // Taken describes a conflict of unique values.
 func (r Resource) Taken() string {
-	return strings.Join(r.Uniques().names(), " or ") + " is in use" + map[bool]string{true: " by another record of the owner"}[r.IsOwn()]
+	return strings.Join(r.Uniques().Names(), " or ") + " is in use" + map[bool]string{true: " by another record of the owner"}[r.IsOwn()]
 }
 
 type fieldList []Field
@@ -174,7 +164,8 @@ func (l fieldList) only(keep func(Field) bool) (out fieldList) {
 	return out
 }
 
-func (l fieldList) names() []string {
+// Names returns the names of the fields.
+func (l fieldList) Names() []string {
 	out := make([]string, len(l))
 	for i, f := range l {
 		out[i] = f.Name
@@ -182,16 +173,9 @@ func (l fieldList) names() []string {
 	return out
 }
 
-// Quoted returns the names as Go strings.
-func (l fieldList) Quoted() string { return `"` + strings.Join(l.names(), `", "`) + `"` }
-
-// Listed returns the names with commas and spaces, Joined with commas.
-func (l fieldList) Listed() string { return strings.Join(l.names(), ", ") }
-func (l fieldList) Joined() string { return strings.Join(l.names(), ",") }
-
 // Spoken returns the names as in a sentence.
 func (l fieldList) Spoken() string {
-	names := l.names()
+	names := l.Names()
 	if len(names) == 1 {
 		return names[0]
 	}
@@ -203,24 +187,23 @@ func (f Field) Go() string { return goName(f.Name) }
 
 // FilterGo returns the declaration of the filter.
 func (f Field) FilterGo() string {
-	more := ""
+	out := fmt.Sprintf("Field: %q, Type: listing.%s", f.Name, f.kind().filter)
 	if f.Type == typeEnum {
-		more = `, Values: []string{"` + strings.Join(f.Values, `", "`) + `"}`
+		out += `, Values: []string{"` + strings.Join(f.Values, `", "`) + `"}`
 	}
 	if f.IsList() {
-		more = ", List: true"
+		out += ", List: true"
 	}
-	return fmt.Sprintf(`{Field: %q, Type: listing.%s%s}`, f.Name, f.kind().filter, more)
+	return "{" + out + "}"
 }
 
 // FilterDoc returns the filter's @Param, after its name.
 func (f Field) FilterDoc() string {
-	k := f.kind()
-	doc := k.swagger + ` false "also ` + f.Name + "[" + strings.Join(k.operators, "], [") + "]"
+	k, also := f.kind(), "also "
 	if f.IsList() {
-		doc = strings.Replace(doc, "also", "contains, also", 1)
+		also = "contains, also "
 	}
-	doc += `"`
+	doc := fmt.Sprintf(`%s false "%s%s[%s]"`, k.swagger, also, f.Name, strings.Join(k.operators, "], ["))
 	if k.format != "" && !k.isString {
 		doc += " Format(" + k.format + ")"
 	}
@@ -228,4 +211,56 @@ func (f Field) FilterDoc() string {
 		doc += " Enums(" + strings.Join(f.Values, ", ") + ")"
 	}
 	return doc
+}
+
+// Parameters returns the first parameters of a service's method, Arguments the controller's arguments for them.
+func (r Resource) Parameters(method string) string {
+	return r.callerAnd(method, "caller access.Principal, ", r.UnderVariable()+" store.ID, ")
+}
+func (r Resource) Arguments(method string) string {
+	return r.callerAnd(method, "rest.Caller(g), ", r.UnderVariable()+", ")
+}
+
+func (r Resource) callerAnd(method, caller, parent string) string {
+	if !r.NeedsCaller(method) {
+		caller = ""
+	}
+	if r.Under == "" {
+		parent = ""
+	}
+	return caller + parent
+}
+
+// UnderField is the field with the parent's ID in JSON, UnderVariable and UnderGo are its names in Go.
+func (r Resource) UnderField() string    { return variableName(r.Under) + "Id" }
+func (r Resource) UnderVariable() string { return variableName(r.Under) + "ID" }
+func (r Resource) UnderGo() string       { return goName(r.Under) + "ID" }
+
+// parameter returns the name of the path parameter with the record's ID. Gin allows one name per place in a path.
+func (r Resource) parameter() string {
+	if r.Under == "" {
+		return "id"
+	}
+	return variableName(r.Name) + "Id"
+}
+
+// ID returns the expression of the record's ID in the controller.
+func (r Resource) ID() string {
+	if r.Under == "" {
+		return "rest.ID(g)"
+	}
+	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
+}
+
+// Route and RouteOne are the paths of the list and of a record for Gin, DocPath and DocOne those for the document. Path is
+// that of the list under the first parent of the tests.
+func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
+func (r Resource) DocPath() string  { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
+func (r Resource) DocOne() string   { return r.DocPath() + "/{" + r.parameter() + "}" }
+func (r Resource) Path() string     { return strings.ReplaceAll(r.Route(), ":id", recordID(0)) }
+func (r Resource) Route() string {
+	if above := r.Above(); above != nil {
+		return above.Route() + "/:id/" + r.Plural
+	}
+	return "/" + r.Plural
 }

@@ -45,34 +45,23 @@ func (f Field) rules() (out []string) {
 
 // Tag returns the tag of the field.
 func (f Field) Tag() string {
-	tag := `json:"` + f.Name + `"`
-	if rules := f.rules(); len(rules) > 0 {
-		tag += ` validate:"` + strings.Join(rules, ",") + `"`
-	}
-	if f.HasDefault() {
-		tag += ` default:"` + f.Default + `"`
-	}
-	if f.kind().tags != "" {
-		tag += " " + f.kind().tags
-	}
-	if f.kind().format != "" {
-		tag += ` format:"` + f.kind().format + `"`
-	}
-	if f.Type == typeEnum {
-		tag += ` enums:"` + strings.Join(f.Values, ",") + `"`
-	}
-	tag += ` example:"` + f.example() + `"`
-	var extensions []string
+	k, extensions := f.kind(), []string(nil)
 	if f.Type == typeJSON {
 		extensions = append(extensions, "x-json=object")
 	}
 	if f.Nullable() {
 		extensions = append(extensions, "x-nullable")
 	}
-	if extensions != nil {
-		tag += ` extensions:"` + strings.Join(extensions, ",") + `"`
+	out := ""
+	for _, tag := range [][2]string{
+		{"json", f.Name}, {"validate", strings.Join(f.rules(), ",")}, {"default", f.Default}, {"swaggertype", k.swaggerType}, {"maxLength", k.longest},
+		{"format", k.format}, {"enums", strings.Join(f.Values, ",")}, {"example", f.example()}, {"extensions", strings.Join(extensions, ",")},
+	} {
+		if tag[1] != "" {
+			out += " " + tag[0] + `:"` + tag[1] + `"`
+		}
 	}
-	return tag
+	return out[1:]
 }
 
 // OptionalTag returns the tag of a field that some responses lack.
@@ -85,20 +74,18 @@ func (f Field) OptionalTag() string {
 
 // Comment says what type and tag do not.
 func (f Field) Comment() string {
-	var notes []string
-	if f.Unique {
-		notes = append(notes, "unique")
+	note := map[string]string{
+		typeRef: "ID of " + withArticle(inWords(f.Target)), typeRefs: "IDs of " + inWords(plural(f.Target)),
+	}[f.Type]
+	switch {
+	case f.Unique && note != "":
+		return " // unique; " + note
+	case f.Unique:
+		return " // unique"
+	case note != "":
+		return " // " + note
 	}
-	if f.Type == typeRef {
-		notes = append(notes, "ID of "+withArticle(inWords(f.Target)))
-	}
-	if f.Type == typeRefs {
-		notes = append(notes, "IDs of "+inWords(plural(f.Target)))
-	}
-	if notes == nil {
-		return ""
-	}
-	return " // " + strings.Join(notes, "; ")
+	return ""
 }
 
 // example returns a value for the API document.

@@ -28,26 +28,10 @@ func (r Resource) HasRule(rule string) bool {
 	return slices.ContainsFunc(r.Methods(), func(m string) bool { return r.Rules[m] == rule })
 }
 
-// HasOne reports whether a method is about one record.
-func (r Resource) HasOne() bool {
-	return r.Has(methodShow) || r.Has(methodUpdate) || r.Has(methodDelete)
-}
-
-// Required and Optional return the fields with and without required.
-func (r Resource) Required() fieldList {
-	return r.Fields.only(func(f Field) bool { return f.Required })
-}
-func (r Resource) Optional() fieldList {
-	return r.Fields.only(func(f Field) bool { return !f.Required })
-}
-
 // CountsCalls reports whether the helper valid counts its calls.
 func (r Resource) CountsCalls() bool {
 	return slices.ContainsFunc(r.Required(), func(f Field) bool { return f.Unique && f.Type != typeRef })
 }
-
-// MethodNames returns the names of the methods, as fields of a struct.
-func (r Resource) MethodNames() string { return strings.Join(r.Methods(), ", ") }
 
 // First returns the field with which tests change a record.
 func (r Resource) First() Field { return r.Fields[0] }
