@@ -22,12 +22,13 @@ type call struct {
 	undo    bool
 	force   bool
 	dryRun  bool
-	adds    []string // declarations of fields
-	changes []string // declarations of fields
-	renames []string // old=new
-	drops   []string // names of fields
-	set     []string // the flags that were given
-	wrong   mistakes // in lists of methods
+	adds    []string             // declarations of fields
+	changes []string             // declarations of fields
+	renames []string             // old=new
+	drops   []string             // names of fields
+	set     []string             // the flags that were given
+	wrong   mistakes             // in lists of methods
+	lists   map[string]*[]string // methods as given, by flag
 }
 
 func (c call) has(flag string) bool { return slices.Contains(c.set, flag) }
@@ -37,33 +38,42 @@ func (c call) edits() bool {
 	return len(c.adds)+len(c.changes)+len(c.renames)+len(c.drops) > 0
 }
 
+// flags returns the flags, which set the fields of c.
+func (c *call) flags() *pflag.FlagSet {
+	c.lists = map[string]*[]string{}
+	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)
+	flags.StringVar(&c.plural, "plural", "", "the plural `WORD` in the path and the collection, if the English one is wrong")
+	c.lists["methods"] = flags.StringArray("methods", nil, "`LIST` of create,list,show,update,delete (default: all)")
+	c.lists[ruleMaster] = flags.StringArray(ruleMaster, nil, "`LIST` of methods that require the master key")
+	c.lists[ruleAdmin] = flags.StringArray(ruleAdmin, nil, "`LIST` of methods for admins")
+	c.lists[ruleOwn] = flags.StringArray(ruleOwn, nil, "`list,show`: users see only their own records; for all others these do not exist. Admins see all")
+	c.lists[ruleUser] = flags.StringArray(ruleUser, nil, "`LIST` of methods for users (default: create,update,delete)")
+	c.lists[rulePublic] = flags.StringArray(rulePublic, nil, "`LIST` of methods for everyone (default: list,show)")
+	flags.BoolVar(&c.owner, "owner", false, "store the user who creates a record; only the owner and admins may update and delete (default if users create)")
+	flags.BoolVar(&c.noOwner, "no-owner", false, "do not store the user who creates a record")
+	flags.StringVar(&c.under, "under", "", "nest under the resource `NAME`: /orders/{id}/items, read and written by those who may read and change the order")
+	flags.StringArrayVar(&c.adds, "add", nil, "add the `FIELD` to a resource; your edits of its files are kept. NAME can be user, for optional fields")
+	flags.StringArrayVar(&c.changes, "change", nil, "replace the declaration of the `FIELD`")
+	flags.StringArrayVar(&c.renames, "rename", nil, "rename a field: `OLD=NEW`")
+	flags.StringArrayVar(&c.drops, "drop", nil, "remove the `FIELD` with its stored values")
+	flags.BoolVar(&c.undo, "undo", false, "remove the resource; --force removes edited files too")
+	flags.BoolVar(&c.force, "force", false, "with --undo, remove edited files too")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "print the changes without making them")
+	return flags
+}
+
 // parseArguments parses a command line. The error is pflag.ErrHelp, or mistakes.
 func parseArguments(args []string) (call, error) {
 	c := call{rules: map[string][]string{}}
-	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)
-	flags.StringVar(&c.plural, "plural", "", "")
-	flags.StringVar(&c.under, "under", "", "")
-	flags.BoolVar(&c.owner, "owner", false, "")
-	flags.BoolVar(&c.noOwner, "no-owner", false, "")
-	flags.BoolVar(&c.undo, "undo", false, "")
-	flags.BoolVar(&c.force, "force", false, "")
-	flags.BoolVar(&c.dryRun, "dry-run", false, "")
-	flags.StringArrayVar(&c.adds, "add", nil, "")
-	flags.StringArrayVar(&c.changes, "change", nil, "")
-	flags.StringArrayVar(&c.renames, "rename", nil, "")
-	flags.StringArrayVar(&c.drops, "drop", nil, "")
-	lists := map[string]*[]string{}
-	for _, name := range append([]string{"methods"}, rules...) {
-		lists[name] = flags.StringArray(name, nil, "")
-	}
+	flags := c.flags()
 	if err := command.Parse(flags, args); err != nil {
 		return c, err
 	}
 	c.args = flags.Args()
 	flags.Visit(func(f *pflag.Flag) { c.set = append(c.set, f.Name) })
-	c.methods = parseMethods("methods", *lists["methods"], &c.wrong)
+	c.methods = parseMethods("methods", *c.lists["methods"], &c.wrong)
 	for _, rule := range rules {
-		c.rules[rule] = parseMethods(rule, *lists[rule], &c.wrong)
+		c.rules[rule] = parseMethods(rule, *c.lists[rule], &c.wrong)
 	}
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/scripts/internal/naming"
 )
 
@@ -18,23 +19,20 @@ import (
 // form.
 func (f *Field) check(bad func(string, ...any)) {
 	k := f.kind()
-	if f.Search && (!k.isString || f.Type == typeEnum) {
-		bad("search is for strings, not for %s", f.Type)
-	}
-	if f.Sort && (k.filter == "" || f.IsList()) {
-		bad("sort is not possible for %s", f.Type)
-	}
-	if f.Filter && k.filter == "" {
-		bad("filter is not possible for %s", f.Type)
-	}
-	if f.Unique && k.unique == "" {
-		bad("unique is not possible for %s", f.Type)
-	}
-	if f.Required && f.HasDefault() {
-		bad("required excludes default")
-	}
-	if f.Unique && f.HasDefault() {
-		bad("unique excludes default")
+	for _, rule := range []struct {
+		broken bool
+		text   string
+	}{
+		{f.Search && (!k.isString || f.Type == typeEnum), "search is for strings, not for " + f.Type},
+		{f.Sort && (k.filter == "" || f.IsList()), "sort is not possible for " + f.Type},
+		{f.Filter && k.filter == "", "filter is not possible for " + f.Type},
+		{f.Unique && k.unique == "", "unique is not possible for " + f.Type},
+		{f.Required && f.HasDefault(), "required excludes default"},
+		{f.Unique && f.HasDefault(), "unique excludes default"},
+	} {
+		if rule.broken {
+			bad("%s", rule.text)
+		}
 	}
 	f.checkBounds(bad)
 	f.checkOnDelete(bad)
@@ -109,9 +107,15 @@ func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 // plainString matches strings that need no quoting in a go:generate line and in a struct tag.
 var plainString = regexp.MustCompile("^[^\\x00-\\x1f\"`$\\\\]*$")
 
-var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+func isEmail(value string) bool {
+	a, err := mail.ParseAddress(value)
+	return err == nil && a.Address == value
+}
 
-const timeLayout = "2006-01-02T15:04:05.000Z"
+func isURL(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.Contains(value, " ")
+}
 
 func (f *Field) checkDefault(bad func(string, ...any)) {
 	value := f.Default
@@ -119,50 +123,32 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 		bad("default must not have quotes, backslashes, dollar signs or control characters; edit the generated code instead")
 		return
 	}
-	invalid := func(expected string) { bad("default=%s is not %s", value, expected) }
-	switch f.Type {
-	case typeRef, typeJSON, typeStrings, typeInts, typeRefs:
-		bad("default is not possible for %s", f.Type)
-	case typeString, typeText:
+	switch k := f.kind(); {
+	case k.isValue != nil:
+		if !k.isValue(value) {
+			bad("default=%s is not %s", value, k.values)
+		}
+	case k.isNumber:
+		f.checkNumber(bad)
+	case f.Type == typeString || f.Type == typeText:
 		if strings.TrimSpace(value) != value {
 			bad("default must not start or end with a space")
 		} else if n := utf8.RuneCountInString(value); n < f.MinLength() || n > f.MaxLength() {
 			bad("default=%s has %d characters, which min and max do not allow", value, n)
 		}
-	case typeEmail:
-		if a, err := mail.ParseAddress(value); err != nil || a.Address != value {
-			invalid("an email address")
-		}
-	case typeURL:
-		u, err := url.Parse(value)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Contains(value, " ") {
-			invalid("an http:// or https:// URL")
-		}
-	case typeInt, typeFloat, typeDecimal:
-		f.checkNumber(bad)
-	case typeBool:
-		if value != "true" && value != "false" {
-			invalid("true or false")
-		}
-	case typeTime:
+	case f.Type == typeTime:
 		t, err := time.Parse(time.RFC3339, value)
 		if err != nil || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
-			invalid("a time such as 2026-01-02T15:04:05Z")
+			bad("default=%s is not a time such as 2026-01-02T15:04:05Z", value)
 			return
 		}
-		f.Default = t.UTC().Truncate(time.Millisecond).Format(timeLayout)
-	case typeDate:
-		if _, err := time.Parse(time.DateOnly, value); err != nil {
-			invalid("a date such as 2026-01-02")
-		}
-	case typeUUID:
-		if !uuidPattern.MatchString(value) {
-			invalid("a UUID in lower case")
-		}
-	case typeEnum:
+		f.Default = store.At(t).String()
+	case f.Type == typeEnum:
 		if !slices.Contains(f.Values, value) {
 			bad("default=%s is not in the enum; %s", value, naming.Suggest(value, f.Values))
 		}
+	default:
+		bad("default is not possible for %s", f.Type)
 	}
 }
 

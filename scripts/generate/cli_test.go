@@ -240,10 +240,10 @@ func TestUnknownRegistry(t *testing.T) {
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	dir := newProject(t)
-	if got := run(dir); got.code != command.ExitUsage || got.err != usage || got.out != "" {
+	if got := run(dir); got.code != command.ExitUsage || got.err != usage() || got.out != "" {
 		t.Errorf("no terminal: %+v", got)
 	}
-	if got := callWith(cli{dir: dir, terminal: true}); got.code != command.ExitUsage || got.err != usage {
+	if got := callWith(cli{dir: dir, terminal: true}); got.code != command.ExitUsage || got.err != usage() {
 		t.Errorf("no answer: %+v", got)
 	}
 	got := callWith(cli{dir: dir, terminal: true, in: strings.NewReader("My Note\nnote\ntext:txt\ntext:text due:time\n")}, "--dry-run")
@@ -252,7 +252,7 @@ func TestAsk(t *testing.T) {
 			t.Errorf("%q is missing in %+v", want, got)
 		}
 	}
-	if got := run(dir, "--help"); got.code != 0 || got.out != usage {
+	if got := run(dir, "--help"); got.code != 0 || got.out != usage() {
 		t.Errorf("%+v", got)
 	}
 	if got := run(t.TempDir(), "note", "text"); got.code != command.ExitFailed || !strings.Contains(got.err, "no go.mod with modules/modules.go") {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"maps"
+	"regexp"
 	"slices"
+	"time"
 )
 
 // The types of fields.
@@ -38,22 +40,24 @@ const (
 
 // kind describes a type of fields.
 type kind struct {
-	goType      string   // of a value
-	isString    bool     // a Go string
-	maxLength   int      // of strings and lists, unless max= is given; then min= and max= are lengths
-	limit       int      // of max=, if it is more than maxLength
-	isNumber    bool     // min= and max= are values
-	unique      string   // an expression in Go with another value in each call of the tests; "": cannot be unique
-	sample      string   // a value in the tests, for all types whose values depend only on the number N and a WORD
-	filter      string   // type of the filter in package listing; "": cannot be filtered
-	operators   []string // of the filter, besides equality
-	swagger     string   // type of the filter in the API document
-	rules       []string // of the validator, besides those that depend on the field
-	format      string   // in the API document
-	swaggerType string   // in the API document, if it is not that of the Go type
-	longest     string   // maximum length in the API document, if swag cannot read it from the rules
-	example     string   // in the API document, if it does not depend on the field
-	trials      []trial  // in the test of the rules, besides those that depend on the field
+	goType      string                 // of a value
+	isString    bool                   // a Go string
+	maxLength   int                    // of strings and lists, unless max= is given; then min= and max= are lengths
+	limit       int                    // of max=, if it is more than maxLength
+	isNumber    bool                   // min= and max= are values
+	unique      string                 // an expression in Go with another value in each call of the tests; "": cannot be unique
+	sample      string                 // a value in the tests, for all types whose values depend only on the number N and a WORD
+	filter      string                 // type of the filter in package listing; "": cannot be filtered
+	operators   []string               // of the filter, besides equality
+	swagger     string                 // type of the filter in the API document
+	isValue     func(text string) bool // reports whether a default is valid
+	values      string                 // the valid defaults in a message
+	rules       []string               // of the validator, besides those that depend on the field
+	format      string                 // in the API document
+	swaggerType string                 // in the API document, if it is not that of the Go type
+	longest     string                 // maximum length in the API document, if swag cannot read it from the rules
+	example     string                 // in the API document, if it does not depend on the field
+	trials      []trial                // in the test of the rules, besides those that depend on the field
 }
 
 var (
@@ -73,20 +77,23 @@ var kinds = map[string]kind{
 		trials: []trial{{`"ten"`, "type"}},
 	},
 	typeBool: {
-		goType: "bool", filter: "Bool", operators: []string{"ne"}, swagger: "boolean",
+		goType: "bool", values: "true or false", isValue: func(text string) bool { return text == "true" || text == "false" },
+		filter: "Bool", operators: []string{"ne"}, swagger: "boolean",
 		trials: []trial{{`"true"`, "type"}, {"false", ""}, {"true", ""}},
 	},
 	typeTime: {
-		sample: "2026-01-0NT00:00:00.000Z", goType: "store.Time", unique: "store.At(time.Unix(int64(s.calls), 0)).String()", filter: "Time", operators: ordering, swagger: "string",
+		goType: "store.Time", sample: "2026-01-0NT00:00:00.000Z", unique: "store.At(time.Unix(int64(s.calls), 0)).String()", filter: "Time", operators: ordering, swagger: "string",
 		format: "date-time", swaggerType: "string", example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
 	},
 	typeEmail: {
-		sample: "WORD@example.com", goType: "string", isString: true, unique: `fmt.Sprintf("a%d@example.com", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
+		goType: "string", sample: "WORD@example.com", values: "an email address", isValue: isEmail,
+		isString: true, unique: `fmt.Sprintf("a%d@example.com", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
 		rules: []string{"maxbytes=254", "email"}, format: "email", longest: "254", example: "alice@example.com",
 		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
 	},
 	typeURL: {
-		sample: "https://example.com/WORD", goType: "string", isString: true, unique: `fmt.Sprintf("https://example.com/%d", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
+		goType: "string", sample: "https://example.com/WORD", values: "an http:// or https:// URL", isValue: isURL,
+		isString: true, unique: `fmt.Sprintf("https://example.com/%d", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
 		rules: []string{"max=2048", "http_url"}, format: "uri", example: "https://example.com/",
 		trials: []trial{
 			{`"javascript:alert(1)"`, "format"}, {`"https://example.com/" + strings.Repeat("x", 2028)`, ""},
@@ -95,7 +102,7 @@ var kinds = map[string]kind{
 	},
 	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: equality, swagger: "string", trials: []trial{{`"none of these"`, "one_of"}}},
 	typeRef: {
-		sample: "00000000000000000000000N", goType: "store.ID", unique: "s.newTARGET(store.NewID())", filter: "ID", operators: equality, swagger: "string",
+		goType: "store.ID", sample: "00000000000000000000000N", unique: "s.newTARGET(store.NewID())", filter: "ID", operators: equality, swagger: "string",
 		swaggerType: "string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeDecimal: {
@@ -103,11 +110,13 @@ var kinds = map[string]kind{
 		swaggerType: "string", trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
 	},
 	typeDate: {
-		sample: "2026-01-0N", goType: "store.Date", unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)", filter: "Date", operators: ordering, swagger: "string", format: "date",
+		goType: "store.Date", sample: "2026-01-0N", values: "a date such as 2026-01-02", isValue: func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
+		unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)", filter: "Date", operators: ordering, swagger: "string", format: "date",
 		swaggerType: "string", example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
 	},
 	typeUUID: {
-		sample: "11111111-0000-4000-8000-00000000000N", goType: "store.UUID", unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
+		goType: "store.UUID", sample: "11111111-0000-4000-8000-00000000000N", values: "a UUID in lower case", isValue: regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
+		unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
 		swaggerType: "string", example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeJSON: {

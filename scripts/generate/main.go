@@ -23,7 +23,7 @@ import (
 	"example.com/ginseng/scripts/internal/command"
 )
 
-const usage = `Adds a resource to a project, changes its fields, or removes it.
+const usageText = `Adds a resource to a project, changes its fields, or removes it.
 
 Usage: go run ./scripts/generate NAME FIELD… [flags]     add a resource
        go run ./scripts/generate NAME [--add FIELD] [--change FIELD] [--rename OLD=NEW] [--drop FIELD]
@@ -39,22 +39,7 @@ NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the 
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does)
 
 Flags:
-  --plural WORD        path and collection, if the English plural is wrong
-  --methods LIST       some of create,list,show,update,delete (default: all)
-  --master LIST        methods that require the master key
-  --admin LIST         methods for admins
-  --own list,show      users see only their own records; for all others these do not exist. Admins see all
-  --user LIST          methods for users (default: create,update,delete)
-  --public LIST        methods for everyone (default: list,show)
-  --owner, --no-owner  store the user who creates a record; only the owner and admins may update and delete (default if users create)
-  --under NAME         nest under a resource: /orders/{id}/items, read and written by those who may read and change the order
-  --add FIELD          add a field to a resource; your edits of its files are kept. NAME can be user, for optional fields
-  --change FIELD       replace the declaration of a field
-  --rename OLD=NEW     rename a field
-  --drop FIELD         remove a field with its stored values
-  --undo               remove the resource; --force removes edited files too
-  --dry-run            print the changes without making them
-  -h, --help           print this text
+%s  -h, --help             print this text
 
 Examples:
   go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
@@ -77,6 +62,13 @@ func main() {
 
 type mistakes = command.Mistakes
 
+// usage returns the text of --help.
+func usage() string {
+	flags := new(call).flags()
+	flags.SortFlags = false
+	return fmt.Sprintf(usageText, flags.FlagUsages())
+}
+
 // cli is the process that runs the command.
 type cli struct {
 	dir       string
@@ -89,7 +81,7 @@ type cli struct {
 
 // run executes the command and returns the exit code.
 func (c cli) run(args []string) int {
-	return command.Exit(c.out, c.err, "generate", usage, c.execute(args))
+	return command.Exit(c.out, c.err, "generate", usage(), c.execute(args))
 }
 
 func (c cli) execute(args []string) error {
@@ -138,43 +130,40 @@ func (c cli) execute(args []string) error {
 // ask asks for the name and the fields, again after each mistake. It returns nil at the end of the input.
 func (c cli) ask(p *project) []string {
 	lines := bufio.NewScanner(c.in)
-	question := func(text string, valid func(string) error) (answer string, ok bool) {
+	question := func(text string, check func(answer string, wrong *mistakes)) (answer string, ok bool) {
 		for {
 			c.print("%s", text)
 			if !lines.Scan() {
 				c.print("\n")
 				return "", false
 			}
-			err := valid(lines.Text())
-			if err == nil {
+			var wrong mistakes
+			if check(lines.Text(), &wrong); wrong == nil {
 				return lines.Text(), true
 			}
-			c.print("%s\n", err)
+			c.print("%s\n", wrong)
 		}
 	}
-	name, ok := question("Name of the resource, such as blog-post: ", func(answer string) error {
-		var wrong mistakes
-		if checkName(answer, &wrong); wrong == nil {
-			p.checkCollisions(Resource{Name: answer, Plural: plural(answer)}, nil, &wrong)
+	name, ok := question("Name of the resource, such as blog-post: ", func(answer string, wrong *mistakes) {
+		if checkName(answer, wrong); *wrong == nil {
+			p.checkCollisions(Resource{Name: answer, Plural: plural(answer)}, nil, wrong)
 		}
-		return wrong.Err()
 	})
 	if !ok {
 		return nil
 	}
+	args := func(fields string) []string { return append([]string{name}, strings.Fields(fields)...) }
 	fields, ok := question("Fields, such as title:string:required:search content:text\n"+
-		"(types: "+strings.Join(typeNames, ", ")+"): ", func(answer string) error {
-		var wrong mistakes
-		r := declare(call{args: append([]string{name}, strings.Fields(answer)...)}, p.module, p.hasUser(), &wrong)
+		"(types: "+strings.Join(typeNames, ", ")+"): ", func(answer string, wrong *mistakes) {
+		r := declare(call{args: args(answer)}, p.module, p.hasUser(), wrong)
 		if modules, _, err := p.registry(); err == nil {
-			p.resolve(&r, modules, &wrong)
+			p.resolve(&r, modules, wrong)
 		}
-		return wrong.Err()
 	})
 	if !ok {
 		return nil
 	}
-	return append([]string{name}, strings.Fields(fields)...)
+	return args(fields)
 }
 
 func (c cli) print(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }

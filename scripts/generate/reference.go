@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -38,20 +37,11 @@ func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	}
 }
 
-// Declare returns the declaration of a reference in Go.
-func (r Resource) Declare(f Field) string {
-	rule := "reference.Restrict"
-	if f.OnDelete != "" {
-		rule = "reference." + goName(f.OnDelete)
-	}
-	if f.Target == r.Name {
-		return fmt.Sprintf("reference.ToSelf(%q, %s)", f.Name, rule)
-	}
-	return fmt.Sprintf("reference.To(%q, %s, %s)", f.Name, r.targetOf(f).Argument(), rule)
-}
+// Rule returns the rule of a reference in Go: a name of package reference.
+func (f Field) Rule() string { return goName(cmp.Or(f.OnDelete, onRestrict)) }
 
-// targetOf returns what a field refers to.
-func (r Resource) targetOf(f Field) Target {
+// TargetOf returns what a field refers to.
+func (r Resource) TargetOf(f Field) Target {
 	for _, t := range r.Targets {
 		if t.Name == f.Target {
 			return t
@@ -65,17 +55,6 @@ type Target struct {
 	Resource
 	Registered string // its variable in modules.go
 	Parent     bool
-}
-
-// Argument returns the parameter of New.
-func (t Target) Argument() string { return t.Collection() }
-
-// Interface returns the type of the parameter.
-func (t Target) Interface() string {
-	if t.Parent {
-		return "reference.Parent"
-	}
-	return "reference.Target"
 }
 
 // accounts are the users as a target.

@@ -86,7 +86,7 @@ type deletion struct {
 // Deletions returns the rows of TestReferences.
 func (r Resource) Deletions() (out []deletion) {
 	for _, f := range r.References() {
-		target := r.targetOf(f)
+		target := r.TargetOf(f)
 		rule := target.Rules[methodDelete]
 		if rule == "" || target.Under != "" {
 			continue

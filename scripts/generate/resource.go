@@ -31,9 +31,6 @@ func (r Resource) Var() string {
 	return "record"
 }
 
-// Writes reports whether a method stores the time.
-func (r Resource) Writes() bool { return r.Has(methodCreate) || r.Has(methodUpdate) }
-
 // Auth returns the middleware that authenticates the caller of a method.
 func (r Resource) Auth(method string) string {
 	if r.Rules[method] == ruleOwn {

@@ -33,38 +33,18 @@ func (r Resource) CountsCalls() bool {
 	return slices.ContainsFunc(r.Required(), func(f Field) bool { return f.Unique && f.Type != typeRef })
 }
 
-// First returns the field with which tests change a record.
-func (r Resource) First() Field { return r.Fields[0] }
-
-// caller is a row of TestAccess.
-type caller struct {
-	Name, Token string
-	Statuses    string // by method
-}
-
-// Callers returns the rows of TestAccess.
-func (r Resource) Callers() (out []caller) {
-	rows := [][2]string{{"nobody", `""`}, {"invalid token", `"x"`}, {"master key", "testkit.MasterKey"}}
-	if r.HasUser {
-		rows = append(rows, [2]string{"user", `s.SignUp("user").Token`}, [2]string{"admin", `s.SignUp("admin").Token`},
-			[2]string{"deleted user", "s.DeletedUser().Token"}, [2]string{"demoted admin", "s.DemotedAdmin().Token"})
+// Statuses returns the status of each method for a caller of TestAccess.
+func (r Resource) Statuses(caller string) string {
+	var out []string
+	for _, method := range r.Methods() {
+		out = append(out, strconv.Itoa(r.status(method, caller)))
 	}
-	if r.Owner || r.Above() != nil && r.Above().Owner {
-		rows = append(rows, [2]string{"owner", "s.owner.Token"})
-	}
-	for _, row := range rows {
-		var statuses []string
-		for _, method := range r.Methods() {
-			statuses = append(statuses, strconv.Itoa(r.status(method, row[0])))
-		}
-		out = append(out, caller{row[0], row[1], strings.Join(statuses, ", ")})
-	}
-	return out
+	return strings.Join(out, ", ")
 }
 
 // RefersToHidden reports whether a record must refer to one that other users cannot see.
 func (r Resource) RefersToHidden() bool {
-	return slices.ContainsFunc(r.References(), func(f Field) bool { return f.Required && r.targetOf(f).hides() })
+	return slices.ContainsFunc(r.References(), func(f Field) bool { return f.Required && r.TargetOf(f).hides() })
 }
 
 // hides reports whether a user cannot see the records of another.
@@ -177,19 +157,13 @@ var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
 // sample returns the number of the sample that a record of TestList has.
 func (f Field) sample(record int) int { return permutations[f.index%len(permutations)][record] }
 
-// Records returns what the records of TestList are created with.
-func (r Resource) Records() (out []string) {
-	for record := range 3 {
-		var pairs []string
-		for _, f := range r.Fields {
-			if (f.Required || f.Search || f.Sort || f.Filter) && f.Target != r.Name {
-				pairs = append(pairs, fmt.Sprintf("%q: %s", f.Name, f.Sent(f.sample(record))))
-			}
-		}
-		out = append(out, "{"+strings.Join(pairs, ", ")+"}")
-	}
-	return out
+// Listed reports whether the records of TestList have the field.
+func (r Resource) Listed(f Field) bool {
+	return (f.Required || f.Search || f.Sort || f.Filter) && f.Target != r.Name
 }
+
+// Sample returns the value in a record of TestList, in Go.
+func (f Field) Sample(record int) string { return f.Sent(f.sample(record)) }
 
 // query is a query string of TestList, with the numbers of the records in the response.
 type query struct{ Query, Want string }
