@@ -137,7 +137,7 @@ type enricher struct {
 func enrich(doc *openapi3.T, from *openapi2.T) error {
 	e := enricher{doc, from}
 	doc.Servers = openapi3.Servers{{URL: ".", Description: "this service"}}
-	doc.Components.Headers, doc.Components.Examples = headers(), openapi3.Examples{}
+	doc.Components.Headers, doc.Components.Examples = components.Headers, openapi3.Examples{}
 	if doc.Paths == nil {
 		doc.Paths = openapi3.NewPaths() // an API without routes
 	}

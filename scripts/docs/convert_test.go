@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"example.com/ginseng/kit/apperr"
 )
 
 // sample is what swag writes, in small.
@@ -64,6 +66,16 @@ const sample = `{
     "Other": {"type": "apiKey", "name": "X-Key", "in": "header"}
   }
 }`
+
+// TestComponents checks that each error code has an example.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	for _, code := range apperr.Codes {
+		if components.Examples[string(code)] == nil {
+			t.Errorf("components.json has no example of %s", code)
+		}
+	}
+}
 
 // TestUnusedRows converts a document in which only a list has things.
 func TestUnusedRows(t *testing.T) {

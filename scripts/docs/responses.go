@@ -1,107 +1,52 @@
 package main
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// headers returns the headers of responses. responses refers to them.
-func headers() openapi3.Headers {
-	text := openapi3.NewStringSchema
-	out := openapi3.Headers{}
-	for _, h := range []struct {
-		name, about string
-		required    bool
-		schema      *openapi3.Schema
-	}{
-		{"X-Request-Id", "the ID of the request, from the client or generated; it is in the log too", true, text()},
-		{"WWW-Authenticate", "the accepted authentication schemes (RFC 9110)", true, text()},
-		{"Retry-After", "seconds to wait before a retry", true, openapi3.NewIntegerSchema().WithMin(0)},
-		{"RateLimit", "the remaining quota of each applied limit (draft-ietf-httpapi-ratelimit-headers)", false, text()},
-		{"RateLimit-Policy", "the applied limits (draft-ietf-httpapi-ratelimit-headers)", false, text()},
-		{"ETag", "the version of the representation", true, text()},
-		{"Location", "the URL of the new record", true, text()},
-		{"Idempotency-Replayed", "true: this is the first response to the same Idempotency-Key", false, text().WithEnum("true")},
-	} {
-		p := openapi3.Parameter{Description: h.about, Required: h.required, Schema: openapi3.NewSchemaRef("", h.schema)}
-		out[h.name] = &openapi3.HeaderRef{Value: &openapi3.Header{Parameter: p}}
+//go:embed components.json
+var componentsJSON []byte
+
+// components has the headers of responses, and an example of each error.
+var components = func() (c openapi3.Components) {
+	if err := json.Unmarshal(componentsJSON, &c); err != nil {
+		panic(err)
 	}
-	return out
-}
+	return c
+}()
 
 const (
 	problemRef  = "#/components/schemas/Problem"
 	problemType = "application/problem+json"
 )
 
-// details are messages of the service, for the examples of errors.
-var details = map[string]string{
-	"validation_failed":      "Some parameters are not valid; errors lists each of them.",
-	"malformed_body":         "The body is not valid JSON; the error is after byte 17.",
-	"unauthorized":           "A user token is missing. Sign in, and send the token as access_token, or in the header \"Authorization: Bearer …\".",
-	"second_factor_required": "Send challenge with a code to POST /auth/second-factor.",
-	"forbidden":              "Only the owner or an admin may do this.",
-	"email_not_verified":     "Verify the email address of this account first, with the link in the email. A password reset verifies it too.",
-	"suspended":              "An admin has suspended this account. Contact the operator of this service.",
-	"two_factor_required":    "Admins must enrol in two-factor sign-in first: POST /users/me/two-factor.",
-	"not_found":              "There is no such record.",
-	"request_timeout":        "The body arrived too slowly.",
-	"conflict":               "A record with the same value exists already.",
-	"precondition_failed":    "The record has changed since it was read. Read it again, and repeat the change on what it is now.",
-	"idempotency_mismatch":   "This Idempotency-Key was used with other parameters. Use a new key for a new request.",
-	"too_many_requests":      "Too many attempts. Wait for the time in Retry-After, then try again.",
-	"payload_too_large":      "The body is larger than 1048576 bytes.",
-	"unsupported_media_type": "The body must be one of application/json, application/x-www-form-urlencoded, multipart/form-data, and have that Content-Type.",
-	"internal":               "Internal error. Report the requestId: the log has the details.",
-	"unavailable":            "The database is unavailable. Try again in a few seconds.",
-}
-
 // common are the errors that every operation can return. They are its default response.
-var common = []struct {
-	status int
-	code   string
-}{
-	{http.StatusBadRequest, "malformed_body"},
-	{http.StatusBadRequest, "validation_failed"},
-	{http.StatusUnauthorized, "unauthorized"},
-	{http.StatusRequestTimeout, "request_timeout"},
-	{http.StatusRequestEntityTooLarge, "payload_too_large"},
-	{http.StatusUnsupportedMediaType, "unsupported_media_type"},
-	{http.StatusInternalServerError, "internal"},
-	{http.StatusServiceUnavailable, "unavailable"},
+var common = []string{
+	"malformed_body", "validation_failed", "unauthorized", "request_timeout", "payload_too_large", "unsupported_media_type", "internal", "unavailable",
 }
 
-// restrictions are the codes of the status 403 that a request of a user can have because of an access.Restriction.
-var restrictions = []struct {
-	code  string
-	reads bool   // not only changes
-	path  string // only in a document with this path; "" for all
-}{
-	{code: "email_not_verified"},
-	{code: "two_factor_required", reads: true, path: "/users/me/two-factor"},
-}
-
-// addRestrictions adds the restrictions to a response. An operation without a required credential has them too: it rejects a
-// token of a restricted user.
-func (e enricher) addRestrictions(media *openapi3.MediaType, op *openapi3.Operation, method string) (added []string) {
+// restrictions returns the codes of the status 403 that a request of a user can have because of an access.Restriction. An
+// operation without a required credential has them too: it rejects a token of a restricted user.
+func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []string) {
 	if op.Extensions[restrictedMark] == true {
 		return nil
 	}
-	for _, r := range restrictions {
-		applies := (r.reads || method != http.MethodGet) && (r.path == "" || e.doc.Paths.Value(r.path) != nil)
-		if applies && e.hasCode(r.code) {
-			e.addExample(media, op, http.StatusForbidden, r.code)
-			added = append(added, r.code)
-		}
+	if method != http.MethodGet && e.hasCode("email_not_verified") {
+		codes = append(codes, "email_not_verified")
 	}
-	return added
+	if e.doc.Paths.Value("/users/me/two-factor") != nil && e.hasCode("two_factor_required") {
+		codes = append(codes, "two_factor_required")
+	}
+	return codes
 }
 
 // isSignIn reports whether an operation returns tokens to a caller with a password or a provider's account.
@@ -115,17 +60,11 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
 	media.Examples = openapi3.Examples{}
 	var codes []string
-	for _, c := range common {
-		if e.hasCode(c.code) {
-			e.addExample(media, op, c.status, c.code)
-			codes = append(codes, fmt.Sprintf("%d %s", c.status, c.code))
-		}
+	for _, code := range append(slices.DeleteFunc(slices.Clone(common), func(code string) bool { return !e.hasCode(code) }), e.restrictions(op, method)...) {
+		codes = append(codes, fmt.Sprint(e.addExample(media, op, code), " ", code))
 	}
 	if len(codes) == 0 {
 		return
-	}
-	for _, code := range e.addRestrictions(media, op, method) {
-		codes = append(codes, "403 "+code)
 	}
 	response := openapi3.NewResponse().WithDescription("any other error: " + strings.Join(codes, ", ")).
 		WithContent(openapi3.Content{problemType: media})
@@ -146,14 +85,16 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		r := ref.Value
 		if media := r.Content.Get("application/json"); media != nil && media.Schema.Ref == problemRef {
 			r.Content = openapi3.Content{problemType: media}
-			if err := e.examples(media, op, status, *r.Description); err != nil {
-				return err
+			if e.examples(media, op, *r.Description); len(media.Examples) == 0 {
+				return fmt.Errorf("status %s: the description %q does not begin with an error code", status, *r.Description)
 			}
 			switch {
 			case status == "403":
-				e.addRestrictions(media, op, method)
+				for _, code := range e.restrictions(op, method) {
+					e.addExample(media, op, code)
+				}
 			case status == "401" && e.isSignIn(op) && e.doc.Paths.Value("/auth/second-factor") != nil:
-				e.addExample(media, op, http.StatusUnauthorized, "second_factor_required")
+				e.addExample(media, op, "second_factor_required")
 			}
 		}
 		names := append(slices.Collect(maps.Keys(r.Headers)), "X-Request-Id")
@@ -194,49 +135,38 @@ func isConditional(op *openapi3.Operation) bool {
 
 // examples adds an example for each code at the beginning of the description of an error, for example "not_found", or
 // "malformed_body; validation_failed: two different access_token".
-func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, status, description string) error {
-	number, err := strconv.Atoi(status)
-	if err != nil {
-		return fmt.Errorf("status %s is not a number", status)
-	}
+func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, description string) {
 	media.Examples = openapi3.Examples{}
 	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
 		if code, _, _ := strings.Cut(strings.TrimSpace(part), ":"); e.hasCode(code) {
-			e.addExample(media, op, number, code)
+			e.addExample(media, op, code)
 		}
 	}
-	if len(media.Examples) == 0 {
-		return fmt.Errorf("status %s: the description %q does not begin with an error code", status, description)
-	}
-	return nil
 }
 
-// hasCode reports whether the document declares an error code.
+// hasCode reports whether the document declares an error code that components.json has an example of.
 func (e enricher) hasCode(code string) bool {
 	schema := e.doc.Components.Schemas["ErrorCode"]
-	return schema != nil && slices.Contains(schema.Value.Enum, any(code))
+	return schema != nil && slices.Contains(schema.Value.Enum, any(code)) && components.Examples[code] != nil
 }
 
-// addExample adds an example of an error. The operations share them, except those that name a parameter.
-func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, status int, code string) {
-	problem := map[string]any{
-		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": code,
-		"detail": details[code], "requestId": "5f0e8c1b9d3a47e2a6c4",
-	}
+// addExample adds the example of an error and returns its status. The operations share examples, except those that name a
+// parameter or another credential.
+func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, code string) (status any) {
+	shared := components.Examples[code]
+	problem := maps.Clone(shared.Value.Value.(map[string]any))
 	switch {
-	case code == "second_factor_required":
-		problem["challenge"] = "Zk3n0cXGk2…"
 	case code == "unauthorized" && !takesUserToken(op):
 		problem["detail"] = "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it."
-		media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
-		return
 	case code == "validation_failed":
 		problem["errors"] = []any{e.invalidParameter(op)}
-		media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
-		return
+	default:
+		e.doc.Components.Examples[code] = shared
+		media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
+		return problem["status"]
 	}
-	e.doc.Components.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
-	media.Examples[code] = &openapi3.ExampleRef{Ref: "#/components/examples/" + code}
+	media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+	return problem["status"]
 }
 
 // takesUserToken reports whether the operation requires or accepts a user token, or no credential at all.
