@@ -1,15 +1,18 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"mime/multipart"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-playground/validator/v10"
@@ -90,6 +93,36 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 		return nil, apperr.Invalid(faults...)
 	}
 	return given, nil
+}
+
+func parseForm(body []byte) (url.Values, error) {
+	if bytes.Count(body, []byte("&")) >= maxParams {
+		return nil, tooManyParams()
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, malformed("The body is not a valid form: a name=value pair is not percent-encoded correctly.").WithCause(err)
+	}
+	return form, nil
+}
+
+// parseMultipart parses a form. Files are rejected.
+func parseMultipart(body []byte, boundary string) (url.Values, error) {
+	if boundary == "" {
+		return nil, malformed("The multipart body has no boundary.")
+	}
+	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
+	switch {
+	case errors.Is(err, multipart.ErrMessageTooLarge): // more than 1000 parts, or 10,000 headers
+		return nil, tooManyParams().WithCause(err)
+	case err != nil:
+		return nil, malformed("The body is not a valid multipart form.").WithCause(err)
+	}
+	for name := range form.File {
+		_ = form.RemoveAll()
+		return nil, apperr.Invalid(apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be a string, not a file."})
+	}
+	return url.Values(form.Value), nil
 }
 
 // unknown returns an error for each parameter that is neither a field nor, with a name of a view, part of a record that
@@ -346,14 +379,6 @@ func parse(text string, into any) *apperr.Field {
 	}
 	if err != nil {
 		return wrongType(form)
-	}
-	return nil
-}
-
-// CheckString checks that a string can be stored.
-func CheckString(s string) *apperr.Field {
-	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
 	}
 	return nil
 }

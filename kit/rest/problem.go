@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +14,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/suggest"
 )
 
 // Problem is the body of every error response (RFC 9457).
@@ -117,42 +113,4 @@ func (p *Problem) limit() {
 			p.Errors[i].Param = strings.ToValidUTF8(fault.Param[:maxParamSize], "") + "…"
 		}
 	}
-}
-
-// plainName matches the names that an error repeats. Others can be values, for example of JSON that was sent as a form.
-var plainName = regexp.MustCompile(`^[\w$.\-\[\]]{1,64}$`)
-
-// UnknownQuery returns an error for each parameter of a query string that is not known, except access_token.
-func UnknownQuery(query url.Values, known []string) []apperr.Field {
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(query)), func(name string) bool { return name == Credential })
-	return unknown("query", names, known, "")
-}
-
-// unknown returns an error for each name of a parameter that is not known, sorted; names that are not plain have one
-// together, without a name. The message has the known name that is the most similar, or all of them, and the note.
-func unknown(in string, names, known []string, note string) (faults []apperr.Field) {
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
-	for i, name := range names {
-		if !plainName.MatchString(name) {
-			names[i] = ""
-		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		fault := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
-		near := ""
-		if len(faults) < maxErrors { // the others are not sent
-			near = suggest.Nearest(name, known)
-		}
-		switch {
-		case near != "":
-			fault.Message += " Did you mean " + near + "?"
-		case len(faults) == 0 && len(known) > 0:
-			fault.Message += " Allowed: " + strings.Join(known, ", ") + "."
-			fault.Expected = known
-		}
-		fault.Message += note
-		faults = append(faults, fault)
-	}
-	return faults
 }

@@ -19,10 +19,10 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,6 +32,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/suggest"
 )
 
 // AnyQuery as a parameter of Handle allows every name.
@@ -221,6 +222,52 @@ func (p Params) Has(name string) bool {
 // Credential is the parameter with the master key or a user token, which every body and query string can have.
 const Credential = "access_token"
 
+// plainName matches the names that an error repeats. Others can be values, for example of JSON that was sent as a form.
+var plainName = regexp.MustCompile(`^[\w$.\-\[\]]{1,64}$`)
+
+// UnknownQuery returns an error for each parameter of a query string that is not known, except access_token.
+func UnknownQuery(query url.Values, known []string) []apperr.Field {
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(query)), func(name string) bool { return name == Credential })
+	return unknown("query", names, known, "")
+}
+
+// unknown returns an error for each name of a parameter that is not known, sorted; names that are not plain have one
+// together, without a name. The message has the known name that is the most similar, or all of them, and the note.
+func unknown(in string, names, known []string, note string) (faults []apperr.Field) {
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
+	for i, name := range names {
+		if !plainName.MatchString(name) {
+			names[i] = ""
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		fault := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
+		near := ""
+		if len(faults) < maxErrors { // the others are not sent
+			near = suggest.Nearest(name, known)
+		}
+		switch {
+		case near != "":
+			fault.Message += " Did you mean " + near + "?"
+		case len(faults) == 0 && len(known) > 0:
+			fault.Message += " Allowed: " + strings.Join(known, ", ") + "."
+			fault.Expected = known
+		}
+		fault.Message += note
+		faults = append(faults, fault)
+	}
+	return faults
+}
+
+// CheckString checks that a string can be stored.
+func CheckString(s string) *apperr.Field {
+	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
+	}
+	return nil
+}
+
 func readBody(r *http.Request) (Params, error) {
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return Params{}, nil
@@ -335,36 +382,6 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 // notJSON returns the error of a body with invalid JSON.
 func notJSON(dec *json.Decoder, err error) *apperr.Error {
 	return apperr.New(apperr.MalformedBody, "The body is not valid JSON; the error is after byte %d.", dec.InputOffset()).WithCause(err)
-}
-
-func parseForm(body []byte) (url.Values, error) {
-	if bytes.Count(body, []byte("&")) >= maxParams {
-		return nil, tooManyParams()
-	}
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, malformed("The body is not a valid form: a name=value pair is not percent-encoded correctly.").WithCause(err)
-	}
-	return form, nil
-}
-
-// parseMultipart parses a form. Files are rejected.
-func parseMultipart(body []byte, boundary string) (url.Values, error) {
-	if boundary == "" {
-		return nil, malformed("The multipart body has no boundary.")
-	}
-	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
-	switch {
-	case errors.Is(err, multipart.ErrMessageTooLarge): // more than 1000 parts, or 10,000 headers
-		return nil, tooManyParams().WithCause(err)
-	case err != nil:
-		return nil, malformed("The body is not a valid multipart form.").WithCause(err)
-	}
-	for name := range form.File {
-		_ = form.RemoveAll()
-		return nil, apperr.Invalid(apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be a string, not a file."})
-	}
-	return url.Values(form.Value), nil
 }
 
 func malformed(message string) *apperr.Error { return apperr.New(apperr.MalformedBody, "%s", message) }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -192,7 +191,8 @@ func NotModified(c *gin.Context, tag string) bool {
 // lists reports whether an If-None-Match header has the tag, by weak comparison.
 func lists(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
-		if item = strings.TrimPrefix(strings.TrimSpace(item), "W/"); item == "*" || item == tag || plainTag(item) == tag {
+		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")
+		if item == "*" || item == tag || strings.Replace(item, GzipSuffix+`"`, `"`, 1) == tag {
 			return true
 		}
 	}
@@ -204,22 +204,16 @@ func joined(c *gin.Context, name string) string {
 	return strings.Join(c.Request.Header.Values(name), ",")
 }
 
-// ifMatch returns the tags in the header If-Match (RFC 9110 section 13.1.1). all: it is absent, or *.
-func ifMatch(c *gin.Context) (tags []string, all bool) {
-	header := strings.TrimSpace(joined(c, "If-Match"))
-	return strings.Split(header, ","), header == "" || header == "*"
-}
-
-// IfMatch returns the versions of a record that the request may change: nil for any, if the header is absent or *. Tags that
-// are weak, or not of this record, match no version.
+// IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1): nil for any, if the
+// header is absent or *. Tags that are weak, or not of this record, match no version.
 func IfMatch(c *gin.Context, id store.ID) store.Versions {
-	tags, all := ifMatch(c)
-	if all {
+	header := strings.TrimSpace(joined(c, "If-Match"))
+	if header == "" || header == "*" {
 		return nil
 	}
 	versions := store.Versions{}
-	for _, tag := range tags {
-		if m := recordTag.FindStringSubmatch(strings.TrimSpace(tag)); m != nil && m[1] == id.Hex() {
+	for item := range strings.SplitSeq(header, ",") {
+		if m := recordTag.FindStringSubmatch(strings.TrimSpace(item)); m != nil && m[1] == id.Hex() {
 			version, _ := strconv.ParseInt(m[2], 10, 64) // up to 18 digits
 			versions = append(versions, version)
 		}
@@ -230,22 +224,20 @@ func IfMatch(c *gin.Context, id store.ID) store.Versions {
 // IfMatchView is IfMatch for the ETag of View. It returns a function that reports whether the request may change a record
 // with the view: nil for any.
 func IfMatchView(c *gin.Context) func(view any) bool {
-	tags, all := ifMatch(c)
-	if all {
+	header := strings.TrimSpace(joined(c, "If-Match"))
+	if header == "" || header == "*" {
 		return nil
 	}
 	return func(view any) (matches bool) {
 		_ = encode(view, func(body []byte) error { // View reports the error
-			matches = slices.ContainsFunc(tags, func(tag string) bool { return plainTag(tag) == contentTag(body) })
+			tag := contentTag(body)
+			for item := range strings.SplitSeq(header, ",") {
+				matches = matches || strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag
+			}
 			return nil
 		})
 		return matches
 	}
-}
-
-// plainTag returns a tag without GzipSuffix.
-func plainTag(tag string) string {
-	return strings.Replace(strings.TrimSpace(tag), GzipSuffix+`"`, `"`, 1)
 }
 
 // seconds returns d in whole seconds, rounded up.
@@ -271,8 +263,9 @@ func NewBudget(pages, records int64, wait time.Duration) *Budget {
 
 // share is what the response to one request has of a Budget.
 type share struct {
-	budget         *Budget
-	pages, records int64
+	budget *Budget
+	of     *semaphore.Weighted // nil: nothing is reserved
+	bytes  int64
 }
 
 type shareKey struct{}
@@ -284,11 +277,8 @@ func (b *Budget) Context(ctx context.Context) (_ context.Context, release func()
 }
 
 func (s *share) release() {
-	if s.pages > 0 {
-		s.budget.pages.Release(s.pages)
-	}
-	if s.records > 0 {
-		s.budget.records.Release(s.records)
+	if s.of != nil {
+		s.of.Release(s.bytes)
 	}
 }
 
@@ -300,7 +290,7 @@ func tooManyResponses() error {
 // read. Unavailable: other responses use the budget.
 func ReservePage(ctx context.Context, bytes int64) error {
 	s, ok := ctx.Value(shareKey{}).(*share)
-	if !ok || s.pages > 0 {
+	if !ok || s.of != nil {
 		return nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.budget.wait)
@@ -308,19 +298,19 @@ func ReservePage(ctx context.Context, bytes int64) error {
 	if s.budget.pages.Acquire(waiting, bytes) != nil {
 		return tooManyResponses()
 	}
-	s.pages = bytes
+	s.of, s.bytes = s.budget.pages, bytes
 	return nil
 }
 
 // reserve takes a share for the response, if it is large. It does not wait, because the response is in memory already.
 func reserve(ctx context.Context, bytes int64) error {
 	s, ok := ctx.Value(shareKey{}).(*share)
-	if !ok || s.pages+s.records > 0 {
+	if !ok || s.of != nil {
 		return nil
 	}
 	if !s.budget.records.TryAcquire(bytes) {
 		return tooManyResponses()
 	}
-	s.records = bytes
+	s.of, s.bytes = s.budget.records, bytes
 	return nil
 }
