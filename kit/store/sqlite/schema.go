@@ -118,6 +118,11 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 			return err
 		}
 	}
+	// SQLite sorts the entries of an index in a file. In memory they would take about 110 bytes for each document.
+	defer tx.conn.run(context.Background(), "PRAGMA temp_store=MEMORY")
+	if err := tx.conn.run(tx.ctx, "PRAGMA temp_store=FILE"); err != nil {
+		return err
+	}
 	for name, text := range wanted {
 		if err := tx.conn.run(tx.ctx, text); codeOf(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
 			fields := fieldsOf(name)
