@@ -53,7 +53,7 @@ func parse(object []byte) (tree map[string]any, err error) {
 // lost returns the path of the first value of before that is missing or different in after, or nil. A missing empty
 // value is not a difference.
 func lost(before, after any) []string {
-	same := false
+	var same bool
 	switch before := before.(type) {
 	case nil:
 		return nil
@@ -74,7 +74,15 @@ func lost(before, after any) []string {
 			}
 		}
 	case stdjson.Number:
-		same = equalNumbers(before, after)
+		if after == nil {
+			after = stdjson.Number("0")
+		}
+		if same = before == after; !same {
+			number, _ := after.(stdjson.Number)
+			x, xOK := new(big.Rat).SetString(string(before))
+			y, yOK := new(big.Rat).SetString(string(number))
+			same = xOK && yOK && x.Cmp(y) == 0
+		}
 	case string:
 		same = before == after || before == "" && after == nil
 	case bool:
@@ -84,17 +92,4 @@ func lost(before, after any) []string {
 		return nil
 	}
 	return []string{}
-}
-
-func equalNumbers(before stdjson.Number, after any) bool {
-	if after == nil {
-		after = stdjson.Number("0")
-	}
-	number, _ := after.(stdjson.Number)
-	if before == number {
-		return true
-	}
-	x, xOK := new(big.Rat).SetString(string(before))
-	y, yOK := new(big.Rat).SetString(string(number))
-	return xOK && yOK && x.Cmp(y) == 0
 }

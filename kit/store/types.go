@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -76,19 +77,8 @@ func ParseDecimal(s string) (Decimal, error) {
 
 // String returns d without trailing zeros.
 func (d Decimal) String() string {
-	sign, digits := "", strconv.FormatInt(int64(d), 10)
-	if d < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	if missing := decimalPlaces + 1 - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	point := len(digits) - decimalPlaces
-	text := sign + digits[:point]
-	if fraction := strings.TrimRight(digits[point:], "0"); fraction != "" {
-		text += "." + fraction
-	}
-	return text
+	text := big.NewRat(int64(d), 1_000_000).FloatString(decimalPlaces)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // MarshalJSON returns d as a JSON string.

@@ -44,11 +44,10 @@ func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error
 
 // Path returns the file of a sqlite address, "" for other addresses.
 func Path(url string) string {
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	if !ok {
-		return ""
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		return strings.TrimPrefix(path, "//")
 	}
-	return strings.TrimPrefix(path, "//")
+	return ""
 }
 
 // Redact returns the address without user, password and options, for logs.
