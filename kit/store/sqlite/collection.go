@@ -147,25 +147,23 @@ func (c *collection) write(ctx context.Context, b *builder, do func(*transaction
 	return c.db.writer.do(ctx, do)
 }
 
-// First implements store.Engine.
+// First implements store.Engine. A document with a given ID comes from the cache if it is there.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
-	if id, ok := idOf(f); ok {
-		return c.get(ctx, f, cacheKey{c.spec.Name, id}, into)
+	id, ok := idOf(f)
+	if !ok {
+		doc, err := c.first(ctx, ctx, f)
+		if err != nil {
+			return err
+		}
+		return c.decode(doc, into)
 	}
-	doc, err := c.first(ctx, ctx, f)
-	if err != nil {
-		return err
-	}
-	return c.decode(doc, into)
-}
-
-// get reads the document with an ID, from the cache if it is there.
-func (c *collection) get(ctx context.Context, f store.Filter, key cacheKey, into any) (err error) {
 	if err := ctx.Err(); err != nil {
 		return store.Unavailable(err)
 	}
+	key := cacheKey{c.spec.Name, id}
 	doc, state := c.db.cache.get(key)
 	if doc == nil {
+		var err error
 		if doc, err = c.first(ctx, context.Background(), f); err != nil { // Background: short, see conn.query
 			return err
 		}
@@ -290,27 +288,24 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *
 		}
 		return err
 	}
-	docs, walked, err := c.walk(ctx, conn, q, parts, plan)
-	switch {
-	case err != nil:
-		return err
-	case !walked && plan != nil && !plan.selects():
+	if plan != nil && plan.common > 0 && q.Limit > 0 {
+		docs, err := c.walk(ctx, conn, q, parts, plan)
+		for i := 0; i < len(docs) && err == nil; i++ {
+			err = decode(docs[i])
+		}
+		if errors.Is(err, errFull) {
+			return nil
+		} else if !errors.Is(err, errTooManyScans) {
+			return err
+		}
+	}
+	if plan != nil && !plan.selects() {
 		if !conn.pool.costly {
 			return errCostly
 		}
 		plan = plan.narrowed()
 	}
-	if !walked {
-		return c.rows(ctx, conn, q, parts, plan, decode)
-	}
-	for _, doc := range docs {
-		if err := decode(doc); errors.Is(err, errFull) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.rows(ctx, conn, q, parts, plan, decode)
 }
 
 // rows calls row with each document of a list, one part after the other, until row returns errFull.

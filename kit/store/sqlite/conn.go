@@ -173,46 +173,32 @@ func newReaders(n int, dsn string) *readers {
 	return r
 }
 
-// use calls read with a connection.
-func (r *readers) use(ctx context.Context, read func(*conn) error) error {
+// use waits for a connection and calls read with it.
+func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return store.Unavailable(err)
+	}
+	var timeout <-chan time.Time
+	if r.wait > 0 {
+		timeout = time.After(r.wait)
+	}
 	var c *conn
 	select {
 	case c = <-r.idle:
-	default:
-		var err error
-		if c, err = r.await(ctx); err != nil {
-			return err
-		}
+	case <-timeout:
+		return store.ErrSearches
+	case <-r.closed:
+		return store.Unavailable(errClosed)
+	case <-ctx.Done():
+		return store.Unavailable(ctx.Err())
 	}
 	defer func() { r.idle <- c }()
-	err := ctx.Err()
-	if err != nil {
-		return store.Unavailable(err)
-	}
 	if c == nil {
 		if c, err = r.open(ctx); err != nil {
 			return translate(err)
 		}
 	}
 	return translate(read(c))
-}
-
-// await waits for a connection.
-func (r *readers) await(ctx context.Context) (*conn, error) {
-	var timeout <-chan time.Time
-	if r.wait > 0 {
-		timeout = time.After(r.wait)
-	}
-	select {
-	case c := <-r.idle:
-		return c, nil
-	case <-timeout:
-		return nil, store.ErrSearches
-	case <-r.closed:
-		return nil, store.Unavailable(errClosed)
-	case <-ctx.Done():
-		return nil, store.Unavailable(ctx.Err())
-	}
 }
 
 func (r *readers) open(ctx context.Context) (*conn, error) {

@@ -224,14 +224,9 @@ func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// walk reads a list of common words in the order of the list's own index. It reports false if the words are not common,
-// or if they occur together so rarely, or so late in the list, that it had to look at too many rows.
-func (c *collection) walk(
-	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan,
-) (docs [][]byte, ok bool, err error) {
-	if plan == nil || plan.common == 0 || q.Limit == 0 {
-		return nil, false, nil
-	}
+// walk reads a list of common words in the order of the list's own index. It returns errTooManyScans if they occur together
+// so rarely, or so late in the list, that it had to look at too many rows.
+func (c *collection) walk(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan) (docs [][]byte, err error) {
 	scan := &searchPlan{search: plan.search, scan: append(slices.Clip(plan.scan), plan.lookUp...)}
 	scan.maxScans = min(2*plan.common, conn.pool.maxScans)
 	size := 0
@@ -244,9 +239,9 @@ func (c *collection) walk(
 	})
 	if errors.Is(err, errTooManyScans) {
 		c.common.forget(scan.scan)
-		return nil, false, nil
+		return nil, err
 	}
-	return docs, err == nil, err
+	return docs, err
 }
 
 var errTooManyScans = errors.New("words were searched for in too many rows")
