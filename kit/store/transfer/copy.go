@@ -15,7 +15,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
@@ -94,10 +93,10 @@ type copier struct {
 
 // checkSource fails if something of the source would not be copied. It removes skipped collections from Specs.
 func (c *copier) checkSource(ctx context.Context) error {
-	if _, err := find(ctx, c.source); err == nil {
-		return errors.New("is itself an unfinished copy; finish that one first")
-	} else if !apperr.Is(err, apperr.NotFound) {
+	if m, err := find(ctx, c.source); err != nil {
 		return err
+	} else if m != nil {
+		return errors.New("is itself an unfinished copy; finish that one first")
 	}
 	names, err := c.source.Names(ctx)
 	if err != nil {
@@ -132,19 +131,18 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 		return err
 	}
 	m, err := find(ctx, c.target)
-	marked := err == nil
 	switch {
-	case err != nil && !apperr.Is(err, apperr.NotFound):
+	case err != nil:
 		return err
-	case marked && m.Source == from && m.Emptied:
+	case m != nil && m.Source == from && m.Emptied:
 		return nil
-	case marked && m.Source != from && !c.Replace:
+	case m != nil && m.Source != from && !c.Replace:
 		return fmt.Errorf("the target, %s, is an unfinished copy of %s; finish that one, or delete its documents with --replace",
 			engines.Redact(c.To), m.Source)
-	case !marked && filled != nil && !c.Replace:
+	case m == nil && filled != nil && !c.Replace:
 		return fmt.Errorf("the target, %s, is not empty: it has documents in %s; name another, or delete them with --replace",
 			engines.Redact(c.To), strings.Join(filled, ", "))
-	case marked:
+	case m != nil:
 		err = updateMarker(ctx, c.target, store.Set("source", from), store.Set("emptied", false))
 	default:
 		m, err = mark(ctx, c.target, from)
@@ -152,10 +150,10 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found, err := find(ctx, c.source); err == nil && found.ID == m.ID {
-		return errors.Join(errSame, c.target.Drop(ctx, markerName))
-	} else if !apperr.Is(err, apperr.NotFound) {
+	if found, err := find(ctx, c.source); err != nil {
 		return err
+	} else if found != nil && found.ID == m.ID {
+		return errors.Join(errSame, c.target.Drop(ctx, markerName))
 	}
 	for _, name := range filled {
 		if err := c.target.Drop(ctx, name); err != nil {
@@ -252,25 +250,23 @@ type marker struct {
 
 var markerSpec = store.Spec{Name: markerName}
 
-// find returns the marker of a database. Errors: NotFound.
-func find(ctx context.Context, db store.DB) (marker, error) {
+// find returns the marker of a database, nil if it has none.
+func find(ctx context.Context, db store.DB) (*marker, error) {
 	names, err := db.Names(ctx)
-	if err != nil {
-		return marker{}, err
+	if err != nil || !slices.Contains(names, markerName) {
+		return nil, err
 	}
-	if !slices.Contains(names, markerName) {
-		return marker{}, store.ErrNotFound
+	markers, err := store.Open[marker](db, markerSpec).List(ctx, store.Query{Limit: 1})
+	if err != nil || len(markers) == 0 { // the copy may have finished since
+		return nil, err
 	}
-	return store.Open[marker](db, markerSpec).First(ctx, nil)
+	return &markers[0], nil
 }
 
 // CheckFinished fails if the database is the target of an unfinished copy.
 func CheckFinished(ctx context.Context, db store.DB) error {
 	m, err := find(ctx, db)
-	switch {
-	case apperr.Is(err, apperr.NotFound):
-		return nil
-	case err != nil:
+	if err != nil || m == nil {
 		return err
 	}
 	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same command copy again to finish it",
@@ -278,10 +274,9 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 }
 
 // mark creates the marker.
-func mark(ctx context.Context, db store.DB, source string) (marker, error) {
-	m := marker{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Source: source}
-	err := db.Open(markerSpec).Load(ctx, []store.ID{m.ID}, []any{&m})
-	return m, err
+func mark(ctx context.Context, db store.DB, source string) (*marker, error) {
+	m := &marker{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Source: source}
+	return m, db.Open(markerSpec).Load(ctx, []store.ID{m.ID}, []any{m})
 }
 
 func updateMarker(ctx context.Context, db store.DB, changes ...store.Change) error {
