@@ -25,7 +25,7 @@ type collection struct {
 	words string
 	err   error // error of spec
 
-	common commonWords
+	wordCounts wordCounts
 }
 
 // Insert implements store.Engine.
@@ -190,46 +190,46 @@ func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []by
 	return doc, err
 }
 
-// count counts up to most.
-func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
+// count counts up to limit.
+func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, limit int64) (n int64, err error) {
 	if f == nil {
 		return c.documents(conn)
 	}
-	if plan != nil && plan.rows == nil && !conn.pool.costly && min(most, plan.documents) > conn.pool.maxScans {
-		return 0, errCostly // it would look at no fewer documents than it counts
+	if plan != nil && plan.rows == nil && !conn.pool.costly && min(limit, plan.documents) > conn.pool.maxScans {
+		return 0, errNeedsSearchPool // it would look at no fewer documents than it counts
 	}
-	if plan != nil && isAlone(f) {
+	if plan != nil && isSingleSearch(f) {
 		words := slices.Concat(plan.lookUp, plan.scan)
 		switch {
 		case plan.rows != nil && len(words) == 0:
-			return min(int64(len(plan.rows)), most), nil
-		case plan.rows == nil && len(words) == 1 && most < store.CountAll:
-			found, all, err := c.lookUp(conn, words[0], most)
-			if n = int64(len(found)); err != nil || all || n == most {
+			return min(int64(len(plan.rows)), limit), nil
+		case plan.rows == nil && len(words) == 1 && limit < store.CountAll:
+			found, all, err := c.lookUp(conn, words[0], limit)
+			if n = int64(len(found)); err != nil || all || n == limit {
 				return n, err
 			}
 		}
 	}
-	if !plan.scans() {
-		return conn.integer(ctx, c.counting(f, plan, most))
+	if !plan.needsScan() {
+		return conn.integer(ctx, c.counting(f, plan, limit))
 	}
 	scan := *plan
-	if !plan.selects() {
+	if !plan.limitsRows() {
 		scan.maxScans = conn.pool.maxScans
 	}
-	n, err = c.scanned(ctx, conn, f, &scan, most)
+	n, err = c.countByScan(ctx, conn, f, &scan, limit)
 	if !errors.Is(err, errTooManyScans) {
 		return n, err
 	}
 	if !conn.pool.costly {
-		return 0, errCostly
+		return 0, errNeedsSearchPool
 	}
-	return c.scanned(ctx, conn, f, plan.narrowed(), most)
+	return c.countByScan(ctx, conn, f, plan.withLookUps(), limit)
 }
 
-// scanned counts up to most by a scan.
-func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, most int64) (n int64, err error) {
-	q := store.Query{Filter: f, Limit: int(most)}
+// countByScan counts up to limit by a scan.
+func (c *collection) countByScan(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, limit int64) (n int64, err error) {
+	q := store.Query{Filter: f, Limit: int(limit)}
 	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
 		n++
 		return nil
@@ -237,22 +237,22 @@ func (c *collection) scanned(ctx context.Context, conn *conn, f store.Filter, pl
 	return n, err
 }
 
-// counting builds the statement that counts up to most.
-func (c *collection) counting(f store.Filter, plan *searchPlan, most int64) *builder {
+// counting builds the statement that counts up to limit.
+func (c *collection) counting(f store.Filter, plan *searchPlan, limit int64) *builder {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ")
-	if plan != nil && isAlone(f) { // each document has one row of words
+	if plan != nil && isSingleSearch(f) { // each document has one row of words
 		b.write(c.words, " WHERE ", c.words, " MATCH ").bind(match(plan.lookUp))
 	} else {
 		b.write(c.table, " WHERE ").where(f)
 	}
-	return b.write(" LIMIT ").bind(most).write("+0)")
+	return b.write(" LIMIT ").bind(limit).write("+0)")
 }
 
 // List implements store.Engine. The documents and their number come from one snapshot. The matches of a search are counted
 // one by one.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	together := q.MaxCount > 0 && next != nil || q.After != nil
-	err = c.read(ctx, q, together, func(conn *conn, plan *searchPlan) (err error) {
+	snapshot := q.MaxCount > 0 && next != nil || q.After != nil
+	err = c.read(ctx, q, snapshot, func(conn *conn, plan *searchPlan) (err error) {
 		if q.MaxCount > 0 {
 			n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount)
 		}
@@ -264,8 +264,8 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 	return n, err
 }
 
-// errFull ends a list before a document that its Query.Bytes rejects.
-var errFull = errors.New("the documents are too large")
+// errStop ends a query early. Callers do not get it.
+var errStop = errors.New("sqlite: stop")
 
 func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *searchPlan, next func() any) error {
 	parts, err := parts(q)
@@ -274,7 +274,7 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *
 	}
 	decode := func(doc []byte) error {
 		if !q.Bytes.Add(len(doc)) {
-			return errFull
+			return errStop
 		}
 		into := next()
 		err := c.decode(doc, into)
@@ -288,33 +288,33 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *
 		}
 		return err
 	}
-	if plan != nil && plan.common > 0 && q.Limit > 0 {
-		docs, err := c.walk(ctx, conn, q, parts, plan)
+	if plan != nil && plan.threshold > 0 && q.Limit > 0 {
+		docs, err := c.scanList(ctx, conn, q, parts, plan)
 		for i := 0; i < len(docs) && err == nil; i++ {
 			err = decode(docs[i])
 		}
-		if errors.Is(err, errFull) {
+		if errors.Is(err, errStop) {
 			return nil
 		} else if !errors.Is(err, errTooManyScans) {
 			return err
 		}
 	}
-	if plan != nil && !plan.selects() {
+	if plan != nil && !plan.limitsRows() {
 		if !conn.pool.costly {
-			return errCostly
+			return errNeedsSearchPool
 		}
-		plan = plan.narrowed()
+		plan = plan.withLookUps()
 	}
 	return c.rows(ctx, conn, q, parts, plan, decode)
 }
 
-// rows calls row with each document of a list, one part after the other, until row returns errFull.
+// rows calls row with each document of a list, one part after the other, until row returns errStop.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
 ) error {
 	left, skip := q.Limit, q.Skip
 	statement := ctx
-	if q.Filter == nil && left > 0 || plan != nil && (plan.rows != nil || plan.scans() && isAlone(q.Filter)) {
+	if q.Filter == nil && left > 0 || plan != nil && (plan.rows != nil || plan.needsScan() && isSingleSearch(q.Filter)) {
 		statement = context.Background() // short until the next document: see conn.query
 	}
 	for _, part := range parts {
@@ -324,7 +324,7 @@ func (c *collection) rows(
 		}
 		n := 0
 		err := conn.query(statement, b.String(), b.args, func(values []driver.Value) error {
-			if plan.scans() {
+			if plan.needsScan() {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -339,9 +339,9 @@ func (c *collection) rows(
 			if err := row(values[0].([]byte)); err != nil || n != left {
 				return err
 			}
-			return errFull
+			return errStop
 		})
-		if errors.Is(err, errFull) {
+		if errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -356,7 +356,7 @@ func (c *collection) rows(
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
 	b := c.build("SELECT ").chosen(q.Fields)
 	skip := q.Skip
-	if plan.scans() {
+	if plan.needsScan() {
 		limit, skip = 0, 0
 		if q.Fields != nil {
 			b.write(",").chosen(nil)

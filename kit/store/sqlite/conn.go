@@ -166,7 +166,7 @@ type readers struct {
 }
 
 func newReaders(n int, dsn string) *readers {
-	r := &readers{dsn: dsn, maxScans: quickScans, idle: make(chan *conn, n), closed: make(chan struct{})}
+	r := &readers{dsn: dsn, maxScans: maxReaderScans, idle: make(chan *conn, n), closed: make(chan struct{})}
 	for range n {
 		r.idle <- nil
 	}

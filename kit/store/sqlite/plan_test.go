@@ -90,8 +90,8 @@ func TestPlans(t *testing.T) {
 
 	t.Run("a common word", func(t *testing.T) {
 		q := store.Query{Filter: store.Search("a"), Sort: by("-createdAt"), Limit: 30}
-		walk := &searchPlan{search: store.TextSearch{Text: "a"}, scan: []string{"a"}}
-		wantPlan(t, db, c.selectPart(q, part{q.Filter, store.TotalOrder(q.Sort)}, walk, q.Limit), "articles:createdAt", false)
+		scan := &searchPlan{search: store.TextSearch{Text: "a"}, scan: []string{"a"}}
+		wantPlan(t, db, c.selectPart(q, part{q.Filter, store.TotalOrder(q.Sort)}, scan, q.Limit), "articles:createdAt", false)
 	})
 	t.Run("a rare word", func(t *testing.T) {
 		plan := explain(t, db, c.selectPart(store.Query{}, part{filter: store.Search("a")}, nil, 0))

@@ -17,64 +17,63 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// searchPlan says how to find the documents of a search. A common word is slow to look up. It is faster to scan documents
-// for it: those that the rarer words of the search select, or those of the list's own index, where a page with a common
-// word is soon full. docs/performance.md has figures.
+// searchPlan describes how to find the documents that match a search. To look up a common word gives too many rows. It is
+// faster to scan: to read documents and check each for the word. If the search has rare words, the documents that have them
+// are scanned; otherwise the list, in its order, until the page is full. docs/performance.md has figures.
 type searchPlan struct {
 	search    store.TextSearch // that every document of the list matches
 	rows      []int64          // of the documents that have all rare words; nil if no word is rare
 	lookUp    []string         // words that FTS5 looks up
-	scan      []string         // words to scan documents for; those that documents often lack come to the front
-	scanned   int64            // scans so far
-	maxScans  int64            // before errTooManyScans; 0 is no bound
+	scan      []string         // words that each document is checked for; matches moves those that are often missing to the front
+	scanned   int64            // cost so far; see maxReaderScans
+	maxScans  int64            // limit of scanned, with errTooManyScans; 0 is no limit
 	documents int64            // in the collection
-	common    int64            // if all words are common: the least number of documents of each; otherwise 0
+	threshold int64            // if all words are common: the number of documents from which a word is; otherwise 0
 
 	decoder jsontext.Decoder // of a scanned document
 	text    []byte           // that is searched in it
 }
 
-// Measured costs: scanning a document for words takes as long as looking up 8 documents of a word, or looking up, fetching
-// and sorting 1.
+// Measured costs: to scan a document takes as long as to look up 8 documents of a word, or to look up, fetch and sort 1.
 const (
 	lookUpsPerScan = 8
 	fetchesPerScan = 1
 )
 
-// The bounds of a search. A scan is one row, and one for each KiB of its text.
+// Limits of a search. To scan a document costs 1, and 1 for each KiB of its JSON.
 const (
-	quickScans   = 2000    // on a connection of DB.readers
-	costlyScans  = 200_000 // on a connection of DB.searches
-	maxLookUps   = 100_000 // documents of a word that is looked up
-	maxPlanned   = 1000    // rows of a list, for the plan
-	fewestLookUp = 3       // words that are looked up if all are too common
+	maxReaderScans  = 2000    // on a connection of DB.readers
+	maxSearchScans  = 200_000 // on a connection of DB.searches
+	maxLookUps      = 100_000 // documents of a word that is looked up
+	maxPlannedRows  = 1000    // a plan assumes no more rows of a list
+	fallbackLookUps = 3       // words to look up if all are common and a scan has found too few rows
 )
 
 // defaultRows is the number of rows that a list without a limit is planned for.
 const defaultRows = 30
 
-// errCostly is returned on a connection of DB.readers for a search that needs one of DB.searches.
-var errCostly = errors.New("a search takes long")
+// errNeedsSearchPool makes read repeat a search that exceeds the limits of DB.readers on a connection of DB.searches.
+var errNeedsSearchPool = errors.New("sqlite: the search needs a connection for searches")
 
-// read calls do with a connection and the plan for the query; nil if there is no choice. What do reads is one snapshot if it
-// is planned or together is true. If the search is costly, read calls do again with one of few connections: searches must
-// not use all processors. Until do returns errCostly, it must not have an effect.
-func (c *collection) read(ctx context.Context, q store.Query, together bool, do func(*conn, *searchPlan) error) error {
+// read calls do with a connection and the plan of the query's search, nil if no search is required. All statements of do see
+// one snapshot if there is a plan or snapshot is true. If do fails with errNeedsSearchPool, read calls it again with a
+// connection of DB.searches, so do must not have an effect before. There are few of these: searches must not use all processors.
+func (c *collection) read(ctx context.Context, q store.Query, snapshot bool, do func(*conn, *searchPlan) error) error {
 	if c.err != nil {
 		return c.err
 	}
-	search, ok := required(q.Filter)
+	search, ok := requiredSearch(q.Filter)
 	words := store.QueryWords(search.Text)
 	ok = ok && len(words) > 0 && len(c.spec.Search) > 0
 	planned := func(conn *conn) error {
-		if !ok && !together {
+		if !ok && !snapshot {
 			return do(conn, nil)
 		}
 		return conn.snapshot(func() (err error) {
 			var plan *searchPlan
 			if ok {
 				rows := q.Skip + cmp.Or(q.Limit, defaultRows)
-				if plan, err = c.plan(conn, search, words, min(rows, maxPlanned)); err != nil {
+				if plan, err = c.plan(conn, search, words, min(rows, maxPlannedRows)); err != nil {
 					return err
 				}
 			}
@@ -82,7 +81,7 @@ func (c *collection) read(ctx context.Context, q store.Query, together bool, do 
 		})
 	}
 	err := c.db.readers.use(ctx, planned)
-	if errors.Is(err, errCostly) {
+	if errors.Is(err, errNeedsSearchPool) {
 		err = c.db.searches.use(ctx, planned)
 	}
 	return err
@@ -94,43 +93,42 @@ func (c *collection) plan(conn *conn, search store.TextSearch, words []string, r
 	if err != nil {
 		return nil, err
 	}
-	// With this many documents, looking the word up costs as much as an estimated scan of rows*documents/common rows.
-	common := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
-	common = max(1, min(common, conn.pool.maxScans/2))
-	most := common
+	// A word is common from the number of documents at which it costs as much to look it up as to scan the list, which takes
+	// about rows*documents/threshold scans.
+	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
+	threshold = max(1, min(threshold, conn.pool.maxScans/2))
+	limit := threshold
 	if conn.pool.costly {
-		most = max(common, maxLookUps)
+		limit = max(threshold, maxLookUps)
 	}
 	p := &searchPlan{search: search, documents: documents}
-	numbers := make([]int64, len(words))
+	counts := make([]int64, len(words))
 	for i, word := range words {
-		if numbers[i] = c.common.number(word, most, documents); numbers[i] > 0 {
+		if counts[i] = c.wordCounts.estimate(word, limit, documents); counts[i] > 0 {
 			continue
 		}
-		found, all, err := c.lookUp(conn, word, most)
+		found, all, err := c.lookUp(conn, word, limit)
 		if err != nil {
 			return nil, err
 		}
-		if numbers[i] = int64(len(found)); !all {
-			numbers[i] = most
+		counts[i] = limit
+		if all {
+			counts[i] = int64(len(found))
 		}
-		switch {
-		case numbers[i] >= common:
-			c.common.add(word, wordCount{numbers[i], most, documents})
-		case p.rows == nil:
-			p.rows = slices.AppendSeq(make([]int64, 0, len(found)), maps.Keys(found))
-		default:
-			p.rows = slices.DeleteFunc(p.rows, func(n int64) bool { _, ok := found[n]; return !ok })
+		if counts[i] >= threshold {
+			c.wordCounts.add(word, wordCount{counts[i], limit, documents})
+		} else {
+			p.keepRows(found)
 		}
 	}
-	rarest := slices.Min(numbers)
-	if rarest >= common {
-		p.common = common
+	rarest := slices.Min(counts)
+	if rarest >= threshold {
+		p.threshold = threshold
 	}
 	for i, word := range words {
 		switch {
-		case numbers[i] < common:
-		case p.rows == nil && numbers[i] < most && numbers[i] <= rarest*lookUpsPerScan:
+		case counts[i] < threshold: // in p.rows
+		case p.rows == nil && counts[i] < limit && counts[i] <= rarest*lookUpsPerScan: // cheaper than to scan for it
 			p.lookUp = append(p.lookUp, word)
 		default:
 			p.scan = append(p.scan, word)
@@ -139,57 +137,67 @@ func (c *collection) plan(conn *conn, search store.TextSearch, words []string, r
 	return p, nil
 }
 
-// narrowed returns the plan after a scan for words that are all too common found too few rows: it looks up the words that
-// the fewest of the scanned rows had.
-func (p *searchPlan) narrowed() *searchPlan {
-	n := min(fewestLookUp, len(p.scan))
+// keepRows reduces p.rows to those found. Then p.rows is not nil, even without any rows: a word is rare.
+func (p *searchPlan) keepRows(found map[int64]struct{}) {
+	if p.rows == nil {
+		p.rows = slices.AppendSeq(make([]int64, 0, len(found)), maps.Keys(found))
+		return
+	}
+	p.rows = slices.DeleteFunc(p.rows, func(n int64) bool { _, ok := found[n]; return !ok })
+}
+
+// withLookUps returns the plan for common words after a scan has found too few rows. It looks up the words that the fewest
+// scanned documents had.
+func (p *searchPlan) withLookUps() *searchPlan {
+	n := min(fallbackLookUps, len(p.scan))
 	return &searchPlan{search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
 }
 
-// scans reports whether documents are scanned for words.
-func (p *searchPlan) scans() bool { return p != nil && len(p.scan) > 0 }
+// needsScan reports whether documents are scanned for words.
+func (p *searchPlan) needsScan() bool { return p != nil && len(p.scan) > 0 }
 
-// selects reports whether words are looked up, which select the rows.
-func (p *searchPlan) selects() bool { return p.rows != nil || len(p.lookUp) > 0 }
+// limitsRows reports whether only rows with certain words are read.
+func (p *searchPlan) limitsRows() bool { return p.rows != nil || len(p.lookUp) > 0 }
 
-// commonWords caches how common words are, because counting their documents takes longer than finding a page of them. If a
+// wordCounts caches how common words are, because counting their documents takes longer than finding a page of them. If a
 // number has changed since, a list is slower.
-type commonWords struct {
+type wordCounts struct {
 	mu    sync.Mutex
 	known map[string]wordCount
 }
 
-// wordCount is the number of documents of a word, up to most, when the collection had so many documents.
-type wordCount struct{ number, most, documents int64 }
+// wordCount is the number of documents with a word, counted up to a limit, and of all documents then.
+type wordCount struct{ count, limit, documents int64 }
 
-// maxCommonWords limits the memory of the cache.
-const maxCommonWords = 1000
+// maxWordCounts limits the memory of the cache.
+const maxWordCounts = 1000
 
-// number returns the number of documents of a word, up to most. It is 0 if the word is unknown, if the collection has twice
-// as many documents since, or if the known number is so much less that there may be more; half of it makes no difference.
-func (w *commonWords) number(word string, most, documents int64) int64 {
+// estimate returns the number of documents with a word, up to a limit, or 0 if the caller must count them: if the word is
+// unknown, was counted up to a lower limit, or the collection has doubled since. A number above half of the limit is as good
+// as the limit: the plan is the same.
+func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch known := w.known[word]; {
-	case known.number > most/2:
-		return most
-	case known.most >= most && documents < 2*known.documents:
-		return known.number
+	case known.count > limit/2:
+		return limit
+	case known.limit >= limit && documents < 2*known.documents:
+		return known.count
 	default:
 		return 0
 	}
 }
 
-func (w *commonWords) add(word string, count wordCount) {
+func (w *wordCounts) add(word string, count wordCount) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.known == nil || len(w.known) == maxCommonWords {
+	if w.known == nil || len(w.known) == maxWordCounts {
 		w.known = make(map[string]wordCount)
 	}
 	w.known[word] = count
 }
 
-func (w *commonWords) forget(words []string) {
+func (w *wordCounts) forget(words []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, word := range words {
@@ -197,23 +205,25 @@ func (w *commonWords) forget(words []string) {
 	}
 }
 
-// lookUp returns the rows of up to most documents that have a word that begins with prefix, and whether these are all.
-func (c *collection) lookUp(conn *conn, prefix string, most int64) (rows map[int64]struct{}, all bool, err error) {
-	const wordsPerRow = 4 // that begin with the prefix, on average
+// lookUp returns the rows of up to limit documents that have a word that begins with prefix, and whether these are all.
+func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
+	const wordsPerDocument = 4 // that begin with the prefix, on average
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)
-	b.write(" AND term<").bind(prefix + "\xff").write(" LIMIT ").bind(wordsPerRow * most).write("+0")
-	rows, left := make(map[int64]struct{}), wordsPerRow*most
+	b.write(" AND term<").bind(prefix + "\xff") // after each UTF-8 string with the prefix
+	b.write(" LIMIT ").bind(wordsPerDocument * limit).write("+0")
+	rows, entries := make(map[int64]struct{}), int64(0)
 	err = conn.query(context.Background(), b.String(), b.args, func(values []driver.Value) error {
-		left--
-		if rows[values[0].(int64)] = struct{}{}; int64(len(rows)) == most {
-			return errFull
+		entries++
+		rows[values[0].(int64)] = struct{}{}
+		if int64(len(rows)) == limit {
+			return errStop
 		}
 		return nil
 	})
-	if errors.Is(err, errFull) {
+	if errors.Is(err, errStop) {
 		return rows, false, nil
 	}
-	return rows, left > 0, err
+	return rows, entries < wordsPerDocument*limit, err
 }
 
 // postings returns the table that lists each word of each document, in the order of the words.
@@ -224,36 +234,38 @@ func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// walk reads a list of common words in the order of the list's own index. It returns errTooManyScans if they occur together
-// so rarely, or so late in the list, that it had to look at too many rows.
-func (c *collection) walk(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan) (docs [][]byte, err error) {
+// scanList reads a list by a scan in its order, for a search whose words are all common. It fails with errTooManyScans if the
+// words occur together too rarely, or too late in the list. So it returns the documents, and does not decode them one by one.
+func (c *collection) scanList(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan) (docs [][]byte, err error) {
 	scan := &searchPlan{search: plan.search, scan: append(slices.Clip(plan.scan), plan.lookUp...)}
-	scan.maxScans = min(2*plan.common, conn.pool.maxScans)
+	scan.maxScans = min(2*plan.threshold, conn.pool.maxScans) // twice the estimate
 	size := 0
 	err = c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
 		docs = append(docs, doc)
-		if size += len(doc); q.Bytes != nil && size > q.Bytes.Max {
-			return errFull
+		size += len(doc)
+		if q.Bytes != nil && size > q.Bytes.Max {
+			return errStop
 		}
 		return nil
 	})
 	if errors.Is(err, errTooManyScans) {
-		c.common.forget(scan.scan)
+		c.wordCounts.forget(scan.scan)
 		return nil, err
 	}
 	return docs, err
 }
 
-var errTooManyScans = errors.New("words were searched for in too many rows")
+var errTooManyScans = errors.New("sqlite: a scan is too costly")
 
-// matches reports whether a document has a word that begins with each of the words to scan for.
+// matches reports whether a document has a word that begins with each of the words to scan for. It fails with errTooManyScans
+// at the limit of the plan.
 func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 	if p.scanned += 1 + int64(len(doc))/1024; p.maxScans > 0 && p.scanned > p.maxScans {
 		return false, errTooManyScans
 	}
 	missing := -1
-	if !bytes.Contains(doc, []byte(`\u`)) { // an escape can be a letter
-		missing = store.MissingText(doc, p.scan) // most documents need no more
+	if !bytes.Contains(doc, []byte(`\u`)) { // an escape can be a letter, which MissingText does not see
+		missing = store.MissingText(doc, p.scan) // rejects most documents
 	}
 	if missing < 0 {
 		p.text = p.text[:0]
@@ -262,7 +274,7 @@ func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 		}
 		missing = store.MissingWord(p.text, p.scan)
 	}
-	if missing > 0 {
+	if missing > 0 { // check for it earlier in the next document
 		p.scan[missing-1], p.scan[missing] = p.scan[missing], p.scan[missing-1]
 	}
 	return missing < 0, nil
@@ -271,7 +283,7 @@ func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 // appendText returns p.text with the string at the path of a JSON object, if there is one.
 func (p *searchPlan) appendText(object []byte, path string) []byte {
 	for name := range strings.SplitSeq(path, ".") {
-		object = p.member(object, name)
+		object = p.property(object, name)
 	}
 	text, err := jsontext.AppendUnquote(p.text, object)
 	if err != nil { // no string
@@ -280,8 +292,8 @@ func (p *searchPlan) appendText(object []byte, path string) []byte {
 	return text
 }
 
-// member returns the value of a JSON object's member, nil if there is none.
-func (p *searchPlan) member(object []byte, name string) []byte {
+// property returns the value of a property of a JSON object, nil if there is none.
+func (p *searchPlan) property(object []byte, name string) []byte {
 	p.decoder.Reset(bytes.NewBuffer(object), trusted)
 	if start, err := p.decoder.ReadToken(); err != nil || start.Kind() != '{' {
 		return nil
@@ -296,8 +308,8 @@ func (p *searchPlan) member(object []byte, name string) []byte {
 	return nil
 }
 
-// required returns a search that every document of the filter must match, if there is one.
-func required(f store.Filter) (store.TextSearch, bool) {
+// requiredSearch returns a search that every document of the filter must match, if there is one.
+func requiredSearch(f store.Filter) (store.TextSearch, bool) {
 	switch f := f.(type) {
 	case store.TextSearch:
 		return f, true
@@ -306,7 +318,7 @@ func required(f store.Filter) (store.TextSearch, bool) {
 			break
 		}
 		for _, part := range f.Filters {
-			if search, ok := required(part); ok {
+			if search, ok := requiredSearch(part); ok {
 				return search, true
 			}
 		}
@@ -314,10 +326,10 @@ func required(f store.Filter) (store.TextSearch, bool) {
 	return store.TextSearch{}, false
 }
 
-// isAlone reports whether the filter is one search and nothing else.
-func isAlone(f store.Filter) bool {
+// isSingleSearch reports whether the filter is one search and nothing else.
+func isSingleSearch(f store.Filter) bool {
 	if f, ok := f.(store.Connective); ok {
-		return len(f.Filters) == 1 && isAlone(f.Filters[0])
+		return len(f.Filters) == 1 && isSingleSearch(f.Filters[0])
 	}
 	_, ok := f.(store.TextSearch)
 	return ok

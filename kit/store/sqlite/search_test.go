@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// searchDocuments is how many documents these tests search: enough that a common word is walked for.
+// searchDocuments is how many documents these tests search: enough that a list is scanned for a common word.
 const searchDocuments = 600
 
 // searched has documents whose words are common, rare, never together, and, many times, at random.
@@ -147,7 +147,7 @@ func TestScannedText(t *testing.T) {
 	}
 }
 
-// TestPlan checks which words are looked up, which the documents are scanned for, and when a list is walked.
+// TestPlan checks which words are looked up, which the documents are scanned for, and when a list is scanned.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -155,7 +155,7 @@ func TestPlan(t *testing.T) {
 	for text, want := range map[string]struct {
 		rows  int // with the rare words; none if there are no rare words
 		scan  []string
-		walks bool // for a page of 10
+		scans bool // for a page of 10
 	}{
 		"all":        {none, []string{"all"}, true},
 		"rare":       {rare, nil, false},
@@ -173,7 +173,7 @@ func TestPlan(t *testing.T) {
 			if plan.rows == nil {
 				rows = none
 			}
-			if rows != want.rows || plan.lookUp != nil || !slices.Equal(plan.scan, want.scan) || plan.common > 0 != want.walks {
+			if rows != want.rows || plan.lookUp != nil || !slices.Equal(plan.scan, want.scan) || plan.threshold > 0 != want.scans {
 				t.Errorf("%s: %+v, want %+v", text, plan, want)
 			}
 			return nil
@@ -205,8 +205,8 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// TestWalkGivesUp searches for two common words that never occur together. The walk must end.
-func TestWalkGivesUp(t *testing.T) {
+// TestScanGivesUp searches for two common words that never occur together. The scan must end.
+func TestScanGivesUp(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
 	q := store.Query{Filter: store.Search("odd even"), Limit: 10}
@@ -215,8 +215,8 @@ func TestWalkGivesUp(t *testing.T) {
 		must(t, err)
 		parts, err := parts(q)
 		must(t, err)
-		if docs, err := c.walk(t.Context(), conn, q, parts, plan); !errors.Is(err, errTooManyScans) || docs != nil {
-			t.Errorf("the walk found %d documents (%v)", len(docs), err)
+		if docs, err := c.scanList(t.Context(), conn, q, parts, plan); !errors.Is(err, errTooManyScans) || docs != nil {
+			t.Errorf("the scan found %d documents (%v)", len(docs), err)
 		}
 		return nil
 	}))
@@ -278,22 +278,22 @@ func TestCommonWords(t *testing.T) {
 	if list("even") != 10 || list("rare") != 10 {
 		t.Fatal("a list is too short")
 	}
-	if c.common.number("even", 77, searchDocuments) != 77 || c.common.number("even", 1000, searchDocuments) != 0 || c.common.number("rare", 77, searchDocuments) != 0 {
-		t.Errorf("these are common: %v", c.common.known)
+	if c.wordCounts.estimate("even", 77, searchDocuments) != 77 || c.wordCounts.estimate("even", 1000, searchDocuments) != 0 || c.wordCounts.estimate("rare", 77, searchDocuments) != 0 {
+		t.Errorf("these are common: %v", c.wordCounts.known)
 	}
 	_, err := c.Delete(t.Context(), store.Search("even"))
 	must(t, err)
-	if n := list("even"); n != 0 || c.common.number("even", 77, searchDocuments) != 0 {
-		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.common.known)
+	if n := list("even"); n != 0 || c.wordCounts.estimate("even", 77, searchDocuments) != 0 {
+		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.wordCounts.known)
 	}
-	c.common.add("counted", wordCount{number: 10, most: 1000, documents: 100})
-	if c.common.number("counted", 1000, 199) != 10 || c.common.number("counted", 1000, 200) != 0 {
+	c.wordCounts.add("counted", wordCount{count: 10, limit: 1000, documents: 100})
+	if c.wordCounts.estimate("counted", 1000, 199) != 10 || c.wordCounts.estimate("counted", 1000, 200) != 0 {
 		t.Error("the number of a word must be counted again when there are twice as many documents")
 	}
-	for i := range 2 * maxCommonWords {
-		c.common.add(fmt.Sprint(i), wordCount{1, 1, 1})
+	for i := range 2 * maxWordCounts {
+		c.wordCounts.add(fmt.Sprint(i), wordCount{1, 1, 1})
 	}
-	if n := len(c.common.known); n == 0 || n > maxCommonWords {
+	if n := len(c.wordCounts.known); n == 0 || n > maxWordCounts {
 		t.Errorf("%d words are remembered", n)
 	}
 }

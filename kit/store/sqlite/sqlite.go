@@ -136,7 +136,7 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}
 	processors := runtime.GOMAXPROCS(0)
 	searches := newReaders(max(1, processors-1), dsn)
-	searches.costly, searches.maxScans, searches.wait = true, costlyScans, searchWait
+	searches.costly, searches.maxScans, searches.wait = true, maxSearchScans, searchWait
 	cache, readers := newCache(), newReaders(min(max(4, processors), 16), dsn)
 	return &DB{
 		lock: lock, writer: newWriter(c, readers, cache), cache: cache,
