@@ -202,8 +202,8 @@ func (db *DB) System() string { return "sqlite" }
 
 // ObserveCommits sets a function that is called after each commit with its number of writes and its duration.
 func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
-	db.writer.using.Lock()
-	defer db.writer.using.Unlock()
+	db.writer.connMu.Lock()
+	defer db.writer.connMu.Unlock()
 	db.writer.committed = committed
 }
 

@@ -19,37 +19,37 @@ import (
 // that the first does not wait long.
 const maxBatch = 256
 
-// maxBatchText is the size in bytes of the searched texts of a transaction after which it takes no more writes: to store
-// the words of a text takes long.
+// maxBatchText limits the searched texts of a transaction, in bytes: it takes no more writes after that, because to index a
+// text is slow.
 const maxBatchText = 256 << 10
 
-// writesPerCheckpoint is the number of writes after which the log is moved into the database: about 2000 pages, fewer than
-// those after which SQLite does it in a commit.
+// writesPerCheckpoint is the number of writes between checkpoints: about 2000 pages of the log, fewer than those after which
+// SQLite makes a checkpoint in a commit.
 const writesPerCheckpoint = 300
 
 // writer makes all changes, in one goroutine. It runs the queued writes in one transaction, commits, and then returns
-// their results. So one fsync makes all writes durable that came during the previous one.
+// their results. So the writes that arrive during one fsync share the next one.
 type writer struct {
 	conn    *conn
 	cache   *cache
-	using   sync.Mutex // locks conn, for a batch or Prepare
+	connMu  sync.Mutex // locks conn, for a batch or Prepare
 	queue   chan *write
-	sending sync.RWMutex // read-locked to send a write, locked to close the queue
+	queueMu sync.RWMutex // read-locked to send a write, locked to close the queue
 	closed  bool
 	done    chan struct{} // closed after the last write
 
-	committed func(writes int, took time.Duration) // guarded by using; may be nil
+	committed func(writes int, took time.Duration) // guarded by connMu; may be nil
 
-	readers *readers
-	logged  int         // writes since the last checkpoint
-	moving  atomic.Bool // a checkpoint is running
+	readers         *readers
+	sinceCheckpoint int         // writes since the last checkpoint
+	checkpointing   atomic.Bool // a checkpoint is running
 }
 
 // write is a queued change.
 type write struct {
-	do     func(*transaction) error
-	taken  atomic.Bool // set by the writer when it begins, or by a caller that gives up
-	result chan error
+	do      func(*transaction) error
+	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when it gives up
+	result  chan error
 }
 
 // transaction is the state that the writes of a batch share.
@@ -57,8 +57,8 @@ type transaction struct {
 	ctx        context.Context
 	conn       *conn
 	cache      *cache
-	changed    []cacheKey            // changed and deleted documents
-	changesAny bool                  // and any others
+	changed    []cacheKey            // documents to remove from the cache
+	clearCache bool                  // remove all: the changed documents are not known
 	documents  map[*collection]int64 // change of the number of documents
 	texts      map[row]string        // searched texts of written rows
 	size       int                   // of all texts
@@ -92,7 +92,7 @@ func (w *writer) do(ctx context.Context, change func(*transaction) error) error 
 	case err := <-job.result:
 		return translate(err)
 	case <-ctx.Done():
-		if job.taken.CompareAndSwap(false, true) {
+		if job.claimed.CompareAndSwap(false, true) {
 			return store.Unavailable(ctx.Err())
 		}
 		return translate(<-job.result)
@@ -100,8 +100,8 @@ func (w *writer) do(ctx context.Context, change func(*transaction) error) error 
 }
 
 func (w *writer) send(ctx context.Context, job *write) error {
-	w.sending.RLock()
-	defer w.sending.RUnlock()
+	w.queueMu.RLock()
+	defer w.queueMu.RUnlock()
 	if w.closed {
 		return errClosed
 	}
@@ -116,10 +116,10 @@ func (w *writer) send(ctx context.Context, job *write) error {
 	}
 }
 
-// batch makes the changes of job and of the writes that are queued meanwhile, and sends their results.
-func (w *writer) batch(job *write) {
-	w.using.Lock()
-	defer w.using.Unlock()
+// batch makes the first write and those that are queued meanwhile, and sends their results.
+func (w *writer) batch(first *write) {
+	w.connMu.Lock()
+	defer w.connMu.Unlock()
 	type outcome struct {
 		job *write
 		err error
@@ -129,39 +129,42 @@ func (w *writer) batch(job *write) {
 		ctx: context.Background(), conn: w.conn, cache: w.cache,
 		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
-	err := tx.begin()
-	for ; job != nil; job = w.next(tx, len(outcomes)) {
-		if !job.taken.CompareAndSwap(false, true) {
-			continue
+	batchErr := tx.begin()
+	for job := first; job != nil; job = w.next(tx, len(outcomes)) {
+		if !job.claimed.CompareAndSwap(false, true) {
+			continue // its caller has given up
 		}
-		own := err
+		err := batchErr
 		if err == nil {
-			if own = job.do(tx); tx.broken || isUnavailable(own) {
-				err = own
+			err = job.do(tx)
+			if tx.broken || isUnavailable(err) {
+				batchErr = err
 			}
 		}
-		outcomes = append(outcomes, outcome{job, own})
+		outcomes = append(outcomes, outcome{job, err})
 	}
 	begun := time.Now()
-	if err = tx.end(err); err == nil && w.committed != nil {
+	batchErr = tx.end(batchErr)
+	if batchErr == nil && w.committed != nil {
 		w.committed(len(outcomes), time.Since(begun))
 	}
 	for _, o := range outcomes {
-		if err != nil {
-			o.err = store.Unavailable(err)
+		if batchErr != nil {
+			o.err = store.Unavailable(batchErr)
 		}
 		o.job.result <- o.err
 	}
-	if w.logged += len(outcomes); w.logged >= writesPerCheckpoint && w.moving.CompareAndSwap(false, true) {
-		w.logged = 0
-		go w.moveLog()
+	w.sinceCheckpoint += len(outcomes)
+	if w.sinceCheckpoint >= writesPerCheckpoint && w.checkpointing.CompareAndSwap(false, true) {
+		w.sinceCheckpoint = 0
+		go w.checkpoint()
 	}
 }
 
-// moveLog moves the log into the database beside the next writes, which would wait for it in a commit. If it fails, SQLite
-// tries again in a later commit.
-func (w *writer) moveLog() {
-	defer w.moving.Store(false)
+// checkpoint copies the log into the database while writes continue. Without it, a commit would do this, and delay its batch.
+// If it fails, SQLite tries again in a later commit.
+func (w *writer) checkpoint() {
+	defer w.checkpointing.Store(false)
 	_ = w.readers.use(context.Background(), func(c *conn) error {
 		return c.run(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 	})
@@ -189,8 +192,8 @@ func (w *writer) alone(ctx context.Context, change func(*transaction) error) err
 	return w.exclusively(func() error { return w.transact(ctx, change) })
 }
 
-// lazily is alone, but does not wait until the change is on disk; the next other write does. A crash of the process
-// loses nothing, a loss of power may lose the last changes.
+// lazily is alone without the fsync; that of the next other write includes the change. A crash of the process loses nothing, a
+// loss of power may lose the last changes.
 func (w *writer) lazily(ctx context.Context, change func(*transaction) error) error {
 	return w.exclusively(func() error {
 		err := w.conn.run(ctx, "PRAGMA synchronous=NORMAL")
@@ -202,7 +205,7 @@ func (w *writer) lazily(ctx context.Context, change func(*transaction) error) er
 }
 
 func (w *writer) transact(ctx context.Context, change func(*transaction) error) error {
-	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, changesAny: true}
+	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, clearCache: true}
 	err := tx.begin()
 	if err == nil {
 		err = change(tx)
@@ -210,24 +213,24 @@ func (w *writer) transact(ctx context.Context, change func(*transaction) error) 
 	return tx.end(err)
 }
 
-// exclusively calls use between two batches.
+// exclusively calls use while no batch runs.
 func (w *writer) exclusively(use func() error) error {
-	w.sending.RLock()
-	defer w.sending.RUnlock()
+	w.queueMu.RLock()
+	defer w.queueMu.RUnlock()
 	if w.closed {
 		return store.Unavailable(errClosed)
 	}
-	w.using.Lock()
-	defer w.using.Unlock()
+	w.connMu.Lock()
+	defer w.connMu.Unlock()
 	return use()
 }
 
 // close makes the queued changes and closes the connection.
 func (w *writer) close() error {
-	w.sending.Lock()
+	w.queueMu.Lock()
 	w.closed = true
 	close(w.queue)
-	w.sending.Unlock()
+	w.queueMu.Unlock()
 	<-w.done
 	return w.conn.close()
 }
@@ -237,7 +240,7 @@ func (tx *transaction) begin() error {
 	return err
 }
 
-// keep stores the searched text of a written row for index.
+// keep records the searched text of a written row for index.
 func (tx *transaction) keep(c *collection, n, text driver.Value) {
 	if len(c.spec.Search) > 0 {
 		tx.texts[row{c, n.(int64)}] = text.(string)
@@ -245,8 +248,9 @@ func (tx *transaction) keep(c *collection, n, text driver.Value) {
 	}
 }
 
-// index stores the words of all texts kept so far. A search or a delete calls it, or the end of the transaction: FTS5
-// makes one segment of consecutive rows in ascending order, but one for each row if other statements come between.
+// index stores the words of all kept texts. It is called before a search or a delete and at the end of the transaction, not
+// after each write: FTS5 makes one segment of consecutive rows in ascending order, but one for each row if other statements
+// come between.
 func (tx *transaction) index() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
@@ -268,29 +272,36 @@ func (tx *transaction) index() error {
 	return nil
 }
 
-// end commits the transaction, or rolls it back after an error.
+// end commits the transaction. It rolls it back if err is not nil or the commit fails.
 func (tx *transaction) end(err error) error {
 	if err == nil {
-		err = tx.index()
-	}
-	for c, n := range tx.documents {
-		if err == nil && n != 0 {
-			_, err = tx.exec("UPDATE _collections SET documents=documents+? WHERE name=?", n, c.spec.Name)
-		}
-	}
-	if err == nil {
-		err = tx.cache.commit(tx.changed, func() error {
-			if tx.changesAny {
-				tx.cache.clear()
-			}
-			_, err := tx.exec("COMMIT")
-			return err
-		})
+		err = tx.commit()
 	}
 	if err != nil {
 		tx.conn.run(context.Background(), "ROLLBACK") // fails if SQLite has rolled back already
 	}
 	return err
+}
+
+func (tx *transaction) commit() error {
+	if err := tx.index(); err != nil {
+		return err
+	}
+	for c, n := range tx.documents {
+		if n == 0 {
+			continue
+		}
+		if _, err := tx.exec("UPDATE _collections SET documents=documents+? WHERE name=?", n, c.spec.Name); err != nil {
+			return err
+		}
+	}
+	return tx.cache.commit(tx.changed, func() error {
+		if tx.clearCache {
+			tx.cache.clear()
+		}
+		_, err := tx.exec("COMMIT")
+		return err
+	})
 }
 
 // exec executes a statement and returns the number of changed rows.

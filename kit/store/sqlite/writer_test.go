@@ -77,8 +77,8 @@ func hold(t *testing.T, db *DB) (release func()) {
 // run has the writer's connection do something between two batches.
 func run(t *testing.T, db *DB, text string) {
 	t.Helper()
-	db.writer.using.Lock()
-	defer db.writer.using.Unlock()
+	db.writer.connMu.Lock()
+	defer db.writer.connMu.Unlock()
 	must(t, db.writer.conn.run(context.Background(), text))
 }
 
