@@ -14,18 +14,13 @@ import (
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers/legacy/pathpattern"
 )
 
 // document is an OpenAPI document that responses are checked against.
 type document struct {
-	operations []operation
-}
-
-// operation is a documented route.
-type operation struct {
-	method, path string
-	segments     []string
-	all, chosen  *openapi3.Responses // chosen: for a request with the parameter fields
+	all, chosen *openapi3.T      // chosen: for requests with the parameter fields
+	paths       pathpattern.Node // documented paths
 }
 
 var documents sync.Map // of func() (*document, error), by the first byte of the document
@@ -54,13 +49,10 @@ func newDocument(raw []byte) (*document, error) {
 			schema.Value.Properties["rows"].Value.Items.Value.Required = []string{"id"}
 		}
 	}
-	d := &document{}
-	for path, item := range all.Paths.Map() {
-		for method, op := range item.Operations() {
-			d.operations = append(d.operations, operation{
-				method: method, path: path, segments: strings.Split(path, "/"),
-				all: op.Responses, chosen: chosen.Paths.Value(path).GetOperation(method).Responses,
-			})
+	d := &document{all: all, chosen: chosen}
+	for _, path := range all.Paths.InMatchingOrder() {
+		if err := d.paths.Add(path, path, nil); err != nil {
+			return nil, err
 		}
 	}
 	return d, nil
@@ -97,39 +89,30 @@ func closeObjects(schema any) {
 	}
 }
 
-// find returns the operation of a request below the API root, or nil.
-func (d *document) find(root string, r *http.Request) *operation {
+// find returns the path and the responses of the operation of a request below the API root; "" if there is none.
+func (d *document) find(root string, r *http.Request) (path string, responses *openapi3.Responses) {
+	requested, below := strings.CutPrefix(r.URL.Path, root)
+	if !below || strings.HasSuffix(requested, "/") {
+		return "", nil
+	}
+	node, _ := d.paths.Match(requested)
+	if node == nil {
+		return "", nil
+	}
+	doc := d.all
+	if r.URL.Query().Has("fields") {
+		doc = d.chosen
+	}
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	path, below := strings.CutPrefix(r.URL.Path, root)
-	if !below {
-		return nil
+	path = node.Value.(string)
+	op := doc.Paths.Value(path).Operations()[method]
+	if op == nil {
+		return "", nil
 	}
-	segments := strings.Split(path, "/")
-	var found *operation
-	fewest := len(segments) + 1 // parameters: a literal segment takes precedence, also if that path lacks the method
-	for i := range d.operations {
-		op := &d.operations[i]
-		parameters := strings.Count(op.path, "{")
-		if parameters > fewest || !matches(op.segments, segments) {
-			continue
-		}
-		if parameters < fewest {
-			found, fewest = nil, parameters
-		}
-		if op.method == method {
-			found = op
-		}
-	}
-	return found
-}
-
-func matches(pattern, segments []string) bool {
-	return slices.EqualFunc(pattern, segments, func(p, s string) bool {
-		return p == s || strings.HasPrefix(p, "{") && s != ""
-	})
+	return path, op.Responses
 }
 
 // validation is how bodies are validated: with short errors and the formats that openapi3 does not know.
@@ -157,16 +140,12 @@ var validation = []openapi3.SchemaValidationOption{
 
 // faults returns the differences between a response and its documentation.
 func (d *document) faults(root string, r *http.Request, a Response) (faults []string) {
-	op := d.find(root, r)
-	if op == nil {
+	path, responses := d.find(root, r)
+	if responses == nil {
 		return nil
 	}
 	add := func(format string, args ...any) {
-		faults = append(faults, fmt.Sprintf("%s %s, status %d: ", r.Method, op.path, a.Status)+fmt.Sprintf(format, args...))
-	}
-	responses := op.all
-	if r.URL.Query().Has("fields") {
-		responses = op.chosen
+		faults = append(faults, fmt.Sprintf("%s %s, status %d: ", r.Method, path, a.Status)+fmt.Sprintf(format, args...))
 	}
 	want := responses.Status(a.Status)
 	if want == nil { // the codes of the default response imply their statuses
