@@ -18,7 +18,8 @@ const GitHubAPI = "/api/v3"
 //   - apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps: the authorization, the exchange, PKCE
 //   - apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps: what user:email allows
 //   - apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors: the errors, which have
-//     status 200. A user whose primary email address is not verified gets no token for a code; Token creates one nevertheless
+//     status 200. A user whose primary email address is not verified gets no token for a code; Token creates one
+//     nevertheless
 //   - rest/apps/oauth-applications (check a token), rest/users/users (the authenticated user), rest/users/emails
 //   - rest/using-the-rest-api/troubleshooting-the-rest-api: 404 where a scope is missing
 //
