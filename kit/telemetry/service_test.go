@@ -156,7 +156,7 @@ func attributes(t *testing.T, s tracetest.SpanStub, want ...string) {
 	t.Helper()
 	have := map[string]string{}
 	for _, a := range s.Attributes {
-		have[string(a.Key)] = a.Value.Emit()
+		have[string(a.Key)] = a.Value.String()
 	}
 	for i := 0; i+1 < len(want); i += 2 {
 		if have[want[i]] != want[i+1] {
