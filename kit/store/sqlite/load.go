@@ -26,7 +26,7 @@ func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error
 		for range statements { // after an error: docs must not be in use when Load returns
 		}
 	}()
-	return translate(c.db.writer.lazily(ctx, func(tx *transaction) error {
+	return c.db.writer.alone(ctx, false, func(tx *transaction) error {
 		if err := c.create(tx); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error
 		// An empty searched field makes Prepare rebuild the words of all documents.
 		_, err := tx.exec("UPDATE _collections SET documents=documents+?,searched='' WHERE name=?", int64(len(docs)), c.spec.Name)
 		return err
-	}))
+	})
 }
 
 // Names implements store.DB. The engine's internal tables begin with _ or have a colon in their names.
@@ -68,15 +68,8 @@ func (db *DB) Drop(ctx context.Context, name string) error {
 	if err != nil || !slices.Contains(names, name) {
 		return err
 	}
-	return translate(db.writer.alone(ctx, func(tx *transaction) error {
-		for _, text := range []string{
-			"DROP TABLE IF EXISTS " + c.postings(), "DROP TABLE IF EXISTS " + c.words, "DROP TABLE " + c.table,
-			"DELETE FROM _collections WHERE name='" + name + "'",
-		} {
-			if err := tx.conn.run(tx.ctx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	return db.writer.alone(ctx, true, func(tx *transaction) error {
+		return tx.run("DROP TABLE IF EXISTS "+c.postings(), "DROP TABLE IF EXISTS "+c.words, "DROP TABLE "+c.table,
+			"DELETE FROM _collections WHERE name='"+name+"'")
+	})
 }

@@ -80,15 +80,8 @@ func (c *collection) indexes() map[string]string {
 
 // create creates the table.
 func (c *collection) create(tx *transaction) error {
-	for _, text := range []string{
-		"CREATE TABLE IF NOT EXISTS " + c.table + " (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc TEXT NOT NULL)",
-		"INSERT INTO _collections VALUES('" + c.spec.Name + "',0,'') ON CONFLICT DO NOTHING",
-	} {
-		if err := tx.conn.run(tx.ctx, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.run("CREATE TABLE IF NOT EXISTS "+c.table+" (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc TEXT NOT NULL)",
+		"INSERT INTO _collections VALUES('"+c.spec.Name+"',0,'') ON CONFLICT DO NOTHING")
 }
 
 // prepareIndexes creates the table and its missing indexes.
@@ -106,25 +99,20 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 		case wanted[name] == text:
 			delete(wanted, name)
 		case strings.HasPrefix(name, c.spec.Name+":"): // an index created by hand stays
-			stale = append(stale, name)
+			stale = append(stale, "DROP INDEX "+quote(name))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, name := range stale {
-		if err := tx.conn.run(tx.ctx, "DROP INDEX "+quote(name)); err != nil {
-			return err
-		}
-	}
 	// SQLite sorts the entries of an index in a file. In memory they would take about 110 bytes for each document.
 	defer tx.conn.run(context.Background(), "PRAGMA temp_store=MEMORY")
-	if err := tx.conn.run(tx.ctx, "PRAGMA temp_store=FILE"); err != nil {
+	if err := tx.run(append(stale, "PRAGMA temp_store=FILE")...); err != nil {
 		return err
 	}
 	for name, text := range wanted {
-		if err := tx.conn.run(tx.ctx, text); codeOf(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+		if err := tx.run(text); codeOf(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
 			fields := fieldsOf(name)
 			return fmt.Errorf("store: several documents of the collection %q have the same %s, which is declared unique; "+
 				"change or remove all but one of them and start again. "+
@@ -139,80 +127,57 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 
 // prepareWords rebuilds the table of words if it was made for other fields.
 func (c *collection) prepareWords(tx *transaction) error {
-	wanted := fmt.Sprintf("%d:%s", wordsVersion, strings.Join(c.spec.Search, ","))
-	if len(c.spec.Search) == 0 {
-		wanted = ""
-	}
-	if wanted != "" { // this table stores nothing
-		create := "CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"
-		if err := tx.conn.run(tx.ctx, create); err != nil {
+	wanted := ""
+	if len(c.spec.Search) > 0 {
+		wanted = fmt.Sprintf("%d:%s", wordsVersion, strings.Join(c.spec.Search, ","))
+		// This table stores nothing.
+		if err := tx.run("CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"); err != nil {
 			return err
 		}
 	}
-	var present string
-	b := c.build("SELECT searched FROM _collections WHERE name=").bind(c.spec.Name)
-	err := tx.query(b, func(row []driver.Value) error {
-		present = row[0].(string)
-		return nil
-	})
-	if err != nil {
+	b := c.build("SELECT count(*) FROM _collections WHERE name=").bind(c.spec.Name).write(" AND searched=").bind(wanted)
+	same, err := tx.conn.integer(tx.ctx, b)
+	switch {
+	case err != nil:
 		return err
-	}
-	if present == wanted {
+	case same > 0 && wanted == "":
+		return nil
+	case same > 0:
 		return c.mergeInSteps(tx)
 	}
-	statements := []string{"DROP TABLE IF EXISTS " + c.words, "DROP TRIGGER IF EXISTS " + quote(c.spec.Name+":delete")}
-	if wanted != "" {
-		statements = append(statements,
-			// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
-			"CREATE VIRTUAL TABLE "+c.words+
-				" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
-			"CREATE TRIGGER "+quote(c.spec.Name+":delete")+" AFTER DELETE ON "+c.table+
-				" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
-	} else {
-		statements = append(statements, "DROP TABLE IF EXISTS "+c.postings())
-	}
-	for _, text := range statements {
-		if err := tx.conn.run(tx.ctx, text); err != nil {
-			return err
+	trigger := quote(c.spec.Name + ":delete")
+	err = tx.run("DROP TABLE IF EXISTS "+c.words, "DROP TRIGGER IF EXISTS "+trigger)
+	if err == nil && wanted == "" {
+		err = tx.run("DROP TABLE IF EXISTS " + c.postings())
+	} else if err == nil {
+		// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
+		err = tx.run("CREATE VIRTUAL TABLE "+c.words+" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
+			"CREATE TRIGGER "+trigger+" AFTER DELETE ON "+c.table+" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
+		if err == nil {
+			err = c.mergeInSteps(tx)
+		}
+		if err == nil {
+			err = c.fillWords(tx)
 		}
 	}
-	if wanted != "" {
-		if err := c.mergeInSteps(tx); err != nil {
-			return err
-		}
-		if err := c.fillWords(tx); err != nil {
-			return err
-		}
+	if err == nil {
+		_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
 	}
-	_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
 	return err
 }
 
 // mergeInSteps sets FTS5's options so that only transaction.index merges segments. By itself, FTS5 merges so much in some
 // commits that all writes wait for 100 ms.
 func (c *collection) mergeInSteps(tx *transaction) error {
-	if c.spec.Search == nil {
-		return nil
-	}
-	var set int64
 	b := c.build("SELECT count(*) FROM ", quote(c.spec.Name+":words_config"), " WHERE k='automerge' AND v=0")
-	err := tx.query(b, func(row []driver.Value) error {
-		set = row[0].(int64)
-		return nil
-	})
-	if err != nil || set > 0 {
+	if set, err := tx.conn.integer(tx.ctx, b); err != nil || set > 0 {
 		return err
 	}
 	// With the defaults, 4 segments and a tenth of deleted entries, words are merged twice as often, and searches are not
 	// faster. The hash size is the memory in bytes for the words of a transaction; with the default of 1 MiB, fillWords makes
 	// 16 times as many segments, and merges most words twice.
-	for _, option := range []string{"'automerge',0", "'usermerge',8", "'deletemerge',50", "'hashsize',16777216"} {
-		if err := tx.conn.run(tx.ctx, "INSERT INTO "+c.words+"("+c.words+",rank) VALUES("+option+")"); err != nil {
-			return err
-		}
-	}
-	return nil
+	option := "INSERT INTO " + c.words + "(" + c.words + ",rank) VALUES"
+	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }
 
 // rowText is the searched text of row n, and then its words.
@@ -244,7 +209,7 @@ func (c *collection) fillWords(tx *transaction) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return tx.conn.run(tx.ctx, "INSERT INTO "+c.words+"("+c.words+") VALUES('optimize')") // one segment: faster searches
+	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // one segment: faster searches
 }
 
 // readTexts sends the words of all committed documents in batches, in the order of the rows.

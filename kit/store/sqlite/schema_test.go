@@ -132,7 +132,7 @@ func TestMergeInSteps(t *testing.T) {
 		}))
 		return n
 	}
-	must(t, db.writer.alone(t.Context(), func(tx *transaction) error {
+	must(t, db.writer.alone(t.Context(), true, func(tx *transaction) error {
 		return tx.conn.run(tx.ctx, `INSERT INTO "items:words"("items:words",rank) VALUES('automerge',4)`)
 	}))
 	must(t, db.Prepare(t.Context()))

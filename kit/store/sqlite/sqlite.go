@@ -189,8 +189,8 @@ func (db *DB) Prepare(ctx context.Context) error {
 			return c.err
 		}
 		for _, step := range []func(*transaction) error{c.prepareIndexes, c.prepareWords} {
-			if err := db.writer.alone(ctx, step); err != nil {
-				return translate(err)
+			if err := db.writer.alone(ctx, true, step); err != nil {
+				return err
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -187,34 +188,10 @@ func (w *writer) next(tx *transaction, taken int) *write {
 	}
 }
 
-// alone makes a change in a separate transaction, which an error rolls back.
-func (w *writer) alone(ctx context.Context, change func(*transaction) error) error {
-	return w.exclusively(func() error { return w.transact(ctx, change) })
-}
-
-// lazily is alone without the fsync; that of the next other write includes the change. A crash of the process loses nothing, a
-// loss of power may lose the last changes.
-func (w *writer) lazily(ctx context.Context, change func(*transaction) error) error {
-	return w.exclusively(func() error {
-		err := w.conn.run(ctx, "PRAGMA synchronous=NORMAL")
-		if err == nil {
-			err = w.transact(ctx, change)
-		}
-		return errors.Join(err, w.conn.run(context.Background(), "PRAGMA synchronous=FULL"))
-	})
-}
-
-func (w *writer) transact(ctx context.Context, change func(*transaction) error) error {
-	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, clearCache: true}
-	err := tx.begin()
-	if err == nil {
-		err = change(tx)
-	}
-	return tx.end(err)
-}
-
-// exclusively calls use while no batch runs.
-func (w *writer) exclusively(use func() error) error {
+// alone makes a change in a separate transaction, which an error rolls back. If durable is false, it makes no fsync;
+// that of the next other write includes the change. A crash of the process then loses nothing, a loss of power may lose the
+// last changes.
+func (w *writer) alone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
 	if w.closed {
@@ -222,7 +199,17 @@ func (w *writer) exclusively(use func() error) error {
 	}
 	w.connMu.Lock()
 	defer w.connMu.Unlock()
-	return use()
+	if !durable {
+		defer func() { err = errors.Join(err, w.conn.run(context.Background(), "PRAGMA synchronous=FULL")) }()
+		if err := w.conn.run(ctx, "PRAGMA synchronous=NORMAL"); err != nil {
+			return translate(err)
+		}
+	}
+	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, clearCache: true}
+	if err = tx.begin(); err == nil {
+		err = change(tx)
+	}
+	return translate(tx.end(err))
 }
 
 // close makes the queued changes and closes the connection.
@@ -302,6 +289,11 @@ func (tx *transaction) commit() error {
 		_, err := tx.exec("COMMIT")
 		return err
 	})
+}
+
+// run executes statements without keeping them prepared.
+func (tx *transaction) run(statements ...string) error {
+	return tx.conn.run(tx.ctx, strings.Join(statements, ";"))
 }
 
 // exec executes a statement and returns the number of changed rows.
