@@ -17,9 +17,6 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// credential is the parameter with the master key or a user token, in a body or a query string.
-const credential = rest.Credential
-
 // Authenticator authenticates requests. A credential is the master key or a user token, as access_token in the body or
 // the query string, or as Authorization: Bearer; or an email address and a password as Authorization: Basic.
 type Authenticator struct {
@@ -69,7 +66,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if end != nil {
 			defer end()
 		}
-		if err == nil && !a.QueryTokens && rest.Query(c).Has(credential) {
+		if err == nil && !a.QueryTokens && rest.Query(c).Has(rest.Credential) {
 			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
 		}
 		if err != nil {
@@ -80,9 +77,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if caller.Master || caller.IsUser() {
 			c.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
-		if end != nil {
-			c.Next()
-		}
+		c.Next() // before end
 	}
 }
 
@@ -91,13 +86,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 // anonymous callers, unless the Authorization header has a valid credential.
 func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := c.Request.Context()
-	if body, ok := c.Request.Body.(*limitedBody); ok && body.isLarge() {
-		for _, token := range bearer(c) {
-			if sender, err := a.verify(c, token); err == nil {
-				body.shares, caller = body.users, sender
-			}
-		}
-	}
+	caller = a.largeBodySender(c)
 	if caller.IsUser() {
 		if end, err = a.Writes.begin(ctx, caller.UserID); err != nil {
 			return caller, nil, err
@@ -113,6 +102,22 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 		end, err = a.Writes.begin(ctx, caller.UserID)
 	}
 	return caller, end, err
+}
+
+// largeBodySender returns the caller of the Authorization header if the body is large, and counts the body toward the memory
+// for users. Without a valid credential, the caller is anonymous.
+func (a Authenticator) largeBodySender(c *gin.Context) access.Principal {
+	body, ok := c.Request.Body.(*limitedBody)
+	if !ok || !body.isLarge() {
+		return access.Principal{}
+	}
+	for _, token := range bearer(c) {
+		if sender, err := a.verify(c, token); err == nil {
+			body.shares = body.users
+			return sender
+		}
+	}
+	return access.Principal{}
 }
 
 func (a Authenticator) public(c *gin.Context) (access.Principal, error) {
@@ -137,7 +142,7 @@ func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, 
 // provider accepts the same callers as public. The access_token in the body is for an identity provider.
 func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
 	params, _ := rest.Body(c) // admit has returned this error already
-	for _, token := range params.Strings(credential) {
+	for _, token := range params.Strings(rest.Credential) {
 		if _, err := a.verify(c, strings.TrimSpace(token)); err == nil { // a token of this service must not be sent to the provider
 			return access.Principal{}, apperr.New(apperr.Unauthorized, "access_token must be the provider's token here. Send your own token in the Authorization header.")
 		}
@@ -185,8 +190,9 @@ func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {
 	if a.Passwords == nil {
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "Email or password is wrong.")
 	}
-	server, keyed, err := a.caller(c, true) // the master key, of a server that calls for many clients
-	if err == nil && keyed && !server.Master {
+	// A server that signs in users also sends the master key.
+	server, given, err := a.caller(c, true)
+	if err == nil && given && !server.Master {
 		err = apperr.New(apperr.Unauthorized, "With email and password, access_token must be the master key.")
 	}
 	if err != nil {
@@ -222,31 +228,35 @@ func (a Authenticator) verify(c *gin.Context, token string) (access.Principal, e
 // credential returns the credential in the body, the query string or the header. It is an error if there are several with
 // different values (RFC 6750 section 2).
 func (a Authenticator) credential(c *gin.Context, inBody bool) (token string, given bool, err error) {
-	add := func(in string, values []string) {
-		for _, value := range values {
-			value = strings.TrimSpace(value)
-			if given && value != token && err == nil {
-				err = invalidCredential(in, apperr.FieldConflict, "Is given twice with different values. Send it once.")
-			}
-			token, given = value, true
-		}
-	}
-	if params, _ := rest.Body(c); inBody && params.Has(credential) {
-		values := params.Strings(credential)
+	type sent struct{ in, token string }
+	var all []sent
+	if params, _ := rest.Body(c); inBody && params.Has(rest.Credential) { // admit has returned the error already
+		values := params.Strings(rest.Credential)
 		if len(values) != 1 {
 			return "", false, invalidCredential("body", apperr.Type, "Must be a string, given once.")
 		}
-		add("body", values)
+		all = append(all, sent{"body", values[0]})
 	}
 	if a.QueryTokens {
-		add("query", rest.Query(c)[credential])
+		for _, value := range rest.Query(c)[rest.Credential] {
+			all = append(all, sent{"query", value})
+		}
 	}
-	add("header", bearer(c))
-	return token, given, err
+	for _, value := range bearer(c) {
+		all = append(all, sent{"header", value})
+	}
+	for i, s := range all {
+		value := strings.TrimSpace(s.token)
+		if i > 0 && value != token {
+			return "", false, invalidCredential(s.in, apperr.FieldConflict, "Is given twice with different values. Send it once.")
+		}
+		token = value
+	}
+	return token, len(all) > 0, nil
 }
 
 func invalidCredential(in string, code apperr.FieldCode, message string) error {
-	return apperr.Invalid(apperr.Field{In: in, Param: credential, Code: code, Message: message})
+	return apperr.Invalid(apperr.Field{In: in, Param: rest.Credential, Code: code, Message: message})
 }
 
 // bearer returns the tokens of the Authorization headers.

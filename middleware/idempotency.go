@@ -149,7 +149,7 @@ func callerName(c *gin.Context) string {
 // fingerprints returns a digest of the parameters per secret. The parameters can contain a password, which a digest
 // without a secret would expose to guessing.
 func (i *Idempotency) fingerprints(params rest.Params) []string {
-	canonical := string(params.Canonical(credential))
+	canonical := string(params.Canonical(rest.Credential))
 	out := make([]string, len(i.secrets))
 	for n, secret := range i.secrets {
 		out[n] = digest("idempotency "+secret, canonical)
