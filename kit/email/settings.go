@@ -1,6 +1,7 @@
 package email
 
 import (
+	"cmp"
 	"net/mail"
 	"net/url"
 	"strconv"
@@ -24,18 +25,16 @@ const (
 	schemeLog      = "log"
 )
 
-// The default ports: RFC 6409 (submission) and RFC 8314 section 3.3 (submission over TLS).
-const (
-	submissionPort    = "587"
-	submissionTLSPort = "465"
-)
+// defaultPorts: RFC 6409 (submission) and RFC 8314 section 3.3 (submission over TLS).
+var defaultPorts = map[string]string{schemeSMTP: "587", schemeSMTPS: "465"}
 
 const urlExample = ", for example MAIL_URL=smtp://USER:PASSWORD@smtp.example.com:587"
 
 // route is a parsed MAIL_URL.
 type route struct {
 	scheme         string
-	host, port     string
+	host           string
+	port           int
 	user, password string // or the key of SendGrid
 }
 
@@ -89,19 +88,12 @@ func smtpRoute(address string) (r route, reason string) {
 	if err != nil || u.Opaque != "" {
 		return r, "is not a URL; percent-encode special characters in user and password (/ is %2F, @ is %40, # is %23)" + urlExample
 	}
-	r = route{scheme: u.Scheme, host: u.Hostname(), port: u.Port()}
-	switch {
-	case r.port != "":
-	case r.scheme == schemeSMTPS:
-		r.port = submissionTLSPort
-	default:
-		r.port = submissionPort
-	}
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), defaultPorts[u.Scheme]), 10, 16)
+	r = route{scheme: u.Scheme, host: u.Hostname(), port: int(port)}
 	if u.User != nil {
 		r.user = u.User.Username()
 		r.password, _ = u.User.Password()
 	}
-	port, err := strconv.ParseUint(r.port, 10, 16)
 	switch {
 	case r.host == "" || err != nil || port == 0:
 		return r, "must have a host, and a port from 1 to 65535" + urlExample

@@ -83,17 +83,13 @@ const (
 // client returns a client for one email. Its connection is closed when ctx ends, because the library neither observes the
 // context during the session nor closes the connection after a failure.
 func (s *smtpSender) client(ctx context.Context) (*gomail.Client, error) {
-	port, err := strconv.Atoi(s.port)
-	if err != nil {
-		return nil, err
-	}
 	options := []gomail.Option{
-		gomail.WithPort(port),
+		gomail.WithPort(s.port),
 		gomail.WithTimeout(smtpTimeout),
 		gomail.WithTLSConfig(s.tls),
 		gomail.WithTLSPolicy(s.policy()),
 		gomail.WithDialContextFunc(func(dialing context.Context, network, _ string) (net.Conn, error) {
-			conn, err := s.dial(dialing, network, net.JoinHostPort(s.host, s.port))
+			conn, err := s.dial(dialing, network, net.JoinHostPort(s.host, strconv.Itoa(s.port)))
 			if err != nil {
 				return nil, err
 			}

@@ -205,11 +205,7 @@ func (v Versions) of(id ID) Filter {
 	if v == nil {
 		return Eq("id", id)
 	}
-	wanted := make([]any, len(v))
-	for i, version := range v {
-		wanted[i] = version
-	}
-	return And(Eq("id", id), In("version", wanted...))
+	return And(Eq("id", id), In("version", Values(v)...))
 }
 
 // missed returns the error of a change that selected no document.

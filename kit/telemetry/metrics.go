@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -35,41 +36,38 @@ var (
 )
 
 func newMetrics(version string) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	create := promauto.With(registry)
+	create.NewGauge(prometheus.GaugeOpts{
+		Name: "service_build_info", Help: "Always 1; the labels have the versions.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}).Set(1)
+	return &metrics{
+		registry: registry,
+		requests: create.NewCounterVec(prometheus.CounterOpts{
 			Name: "http_requests_total", Help: "Completed requests.",
 		}, []string{"method", "route", "status"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		durations: create.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.", Buckets: requestBuckets,
 		}, []string{"method", "route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+		inFlight: create.NewGauge(prometheus.GaugeOpts{
 			Name: "http_requests_in_flight", Help: "Requests in progress.",
 		}),
-		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		operations: create.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "db_operation_duration_seconds", Help: "Duration of database operations, including failed ones.", Buckets: operationBuckets,
 		}, []string{"collection", "operation"}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+		failures: create.NewCounterVec(prometheus.CounterOpts{
 			Name: "db_operation_errors_total",
 			Help: "Failed database operations; not_found and conflict are expected results, unavailable and internal are faults.",
 		}, []string{"collection", "operation", "code"}),
-		batchWrites: prometheus.NewHistogram(prometheus.HistogramOpts{
+		batchWrites: create.NewHistogram(prometheus.HistogramOpts{
 			Name: "sqlite_batch_writes", Help: "Writes per transaction of the embedded engine.", Buckets: writeBuckets,
 		}),
-		commitLength: prometheus.NewHistogram(prometheus.HistogramOpts{
+		commitLength: create.NewHistogram(prometheus.HistogramOpts{
 			Name: "sqlite_commit_duration_seconds", Help: "Duration of a commit of the embedded engine.", Buckets: commitBuckets,
 		}),
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "service_build_info", Help: "Always 1; the labels have the versions.",
-		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
-	})
-	build.Set(1)
-	m.registry.MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		build, m.requests, m.durations, m.inFlight, m.operations, m.failures, m.batchWrites, m.commitLength,
-	)
-	return m
 }
 
 // committed records a transaction of the embedded engine.

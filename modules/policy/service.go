@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -60,31 +61,16 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 			Message: "The namespace of a policy cannot change. Delete the policy and create one in the other namespace.",
 		})
 	}
-	changes := changesOf(in)
+	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
+	changes := in.Changes(s.now())
 	if changes == nil {
 		return p, nil
 	}
-	changes = append(changes, store.Set("updatedAt", store.At(s.now())))
 	err = s.cache.write(ctx, p.Namespace, func() (err error) {
 		p, err = s.policies.UpdateByID(ctx, id, expected, changes...)
 		return err
 	})
 	return p, err
-}
-
-// changesOf returns the changes of the given fields, nil if there are none. A selector without labels is removed.
-func changesOf(in store.Patch[Input]) (changes []store.Change) {
-	if in.Has("name") {
-		changes = append(changes, store.Set("name", in.Fields.Name))
-	}
-	switch selector := in.Fields.Selector; {
-	case !in.Has("selector"):
-	case selector == nil || selector.MatchLabels == nil:
-		changes = append(changes, store.Unset("selector"))
-	default:
-		changes = append(changes, store.Set("selector", *selector))
-	}
-	return changes
 }
 
 // Delete removes a policy. NotFound and PreconditionFailed: as Update.

@@ -189,10 +189,6 @@ func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, 
 // ByEmail returns the user with the email address, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 	forms := emailForms(email)
-	if len(forms) == 1 {
-		u, err := s.users.First(ctx, store.Eq("email", forms[0]))
-		return s.current(u), err
-	}
 	found, err := s.users.List(ctx, store.Query{Filter: store.In("email", store.Values(forms)...)})
 	if err != nil {
 		return User{}, err
