@@ -217,39 +217,30 @@ func SetDefaults(dst any) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	for _, d := range defaultsOf(v.Type()) {
-		v.FieldByIndex(d.index).Set(d.value)
+	cached, ok := defaultCache.Load(v.Type())
+	if !ok {
+		cached, _ = defaultCache.LoadOrStore(v.Type(), withDefaults(v.Type()))
 	}
+	v.Set(cached.(reflect.Value))
 }
 
-type fieldDefault struct {
-	index []int
-	value reflect.Value
-}
+var defaultCache sync.Map // reflect.Type → reflect.Value, a struct with its defaults
 
-var defaultCache sync.Map // reflect.Type → []fieldDefault
-
-func defaultsOf(t reflect.Type) (out []fieldDefault) {
-	if cached, ok := defaultCache.Load(t); ok {
-		return cached.([]fieldDefault)
-	}
+func withDefaults(t reflect.Type) reflect.Value {
+	v := reflect.New(t).Elem()
 	for _, f := range reflect.VisibleFields(t) {
-		value := reflect.New(f.Type)
 		if text, ok := f.Tag.Lookup("default"); ok {
-			if json.Unmarshal([]byte(text), value.Interface()) != nil {
-				if err := json.Unmarshal([]byte(strconv.Quote(text)), value.Interface()); err != nil {
+			into := v.FieldByIndex(f.Index).Addr().Interface()
+			if json.Unmarshal([]byte(text), into) != nil {
+				if err := json.Unmarshal([]byte(strconv.Quote(text)), into); err != nil {
 					panic(fmt.Sprintf("store: the field %s of %s cannot have the default %s: %v", f.Name, t, text, err))
 				}
 			}
 		} else if f.Type.Kind() == reflect.Slice {
-			value.Elem().Set(reflect.MakeSlice(f.Type, 0, 0))
-		} else {
-			continue
+			v.FieldByIndex(f.Index).Set(reflect.MakeSlice(f.Type, 0, 0))
 		}
-		out = append(out, fieldDefault{f.Index, value.Elem()})
 	}
-	defaultCache.Store(t, out)
-	return out
+	return v
 }
 
 // FieldName returns the JSON name of a struct field, which is its name in requests, responses and stored documents; "" if

@@ -31,7 +31,7 @@ func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error
 	scheme, _, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "mongodb", "mongodb+srv":
-		db, err := mongo.Open(ctx, url, mongo.Options{})
+		db, err := mongo.Open(url, nil)
 		if err != nil { // it has not connected yet
 			return nil, fmt.Errorf("%w: %w", ErrAddress, err)
 		}

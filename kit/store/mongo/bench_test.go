@@ -105,7 +105,7 @@ func newArticle(at store.Time) article {
 func benchmarked(b *testing.B) (*store.Collection[article], *driver.Collection) {
 	b.Helper()
 	uri := serverURI(b)
-	db := openFresh(b, uri, Options{})
+	db := openFresh(b, uri, nil)
 	engine := store.Open[article](db, store.Spec{Name: "articles", Indexes: []store.Index{{Fields: []string{"createdAt"}}}})
 	must(b, db.Prepare(b.Context()))
 	for i := range stock {

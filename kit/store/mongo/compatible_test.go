@@ -34,7 +34,7 @@ func TestUnnamedDuplicate(t *testing.T) {
 		}
 		return failure(1, `conflicting key value violates exclusion constraint "documents_rum_constraint_12_4"`)
 	})
-	db := openFresh(t, uri, Options{})
+	db := openFresh(t, uri, nil)
 	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{
 		{Fields: []string{"short"}, Unique: true}, {Fields: []string{"title", "size"}, Unique: true},
 	}})
@@ -81,7 +81,7 @@ func TestDeadlock(t *testing.T) {
 		}
 		return failure(1, "deadlock detected")
 	})
-	db := openFresh(t, uri, Options{})
+	db := openFresh(t, uri, nil)
 	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}}})
 	n := note{Meta: store.NewMeta(store.NewID(), noon)}
 	for _, test := range []func() error{
@@ -128,9 +128,9 @@ func TestCountOfAll(t *testing.T) {
 			}
 			return nil
 		})
-		db := openFresh(t, uri, Options{Monitor: &event.CommandMonitor{
+		db := openFresh(t, uri, &event.CommandMonitor{
 			Started: func(context.Context, *event.CommandStartedEvent) { commands.Add(1) },
-		}})
+		})
 		c := store.Open[note](db, store.Spec{Name: "notes"})
 		if err := db.Prepare(t.Context()); err != nil {
 			t.Fatal(err)

@@ -166,28 +166,20 @@ func (c *collection) fillWords(ctx context.Context, field string) error {
 	}
 	defer cursor.Close(context.WithoutCancel(ctx))
 	var writes []driver.WriteModel
-	flush := func() error {
-		if len(writes) == 0 {
-			return nil
+	for more := true; more; {
+		if more = cursor.Next(ctx); more {
+			doc := slices.Clone(cursor.Current) // the cursor reuses it
+			text := doc.Lookup(strings.Split(path(field), ".")...)
+			writes = append(writes, driver.NewUpdateOneModel().
+				SetFilter(all(where(idKey, "$eq", doc.Lookup(idKey)), where(path(field), "$eq", text))).
+				SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: wordsPath(field), Value: words(text)}}}}))
 		}
-		_, err := c.c.BulkWrite(ctx, writes)
-		writes = writes[:0]
-		return err
-	}
-	for cursor.Next(ctx) {
-		doc := slices.Clone(cursor.Current) // the cursor reuses it
-		text := doc.Lookup(strings.Split(path(field), ".")...)
-		writes = append(writes, driver.NewUpdateOneModel().
-			SetFilter(all(where(idKey, "$eq", doc.Lookup(idKey)), where(path(field), "$eq", text))).
-			SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: wordsPath(field), Value: words(text)}}}}))
-		if len(writes) == batch {
-			if err := flush(); err != nil {
+		if len(writes) == batch || !more && len(writes) > 0 {
+			if _, err := c.c.BulkWrite(ctx, writes); err != nil {
 				return translate(err, nil)
 			}
+			writes = writes[:0]
 		}
 	}
-	if err := cursor.Err(); err != nil {
-		return translate(err, nil)
-	}
-	return translate(flush(), nil)
+	return translate(cursor.Err(), nil)
 }

@@ -12,7 +12,7 @@ import (
 // TestLossless reads documents of another program, which the Go type cannot keep.
 func TestLossless(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), Options{})
+	db := openFresh(t, serverURI(t), nil)
 	for _, test := range []struct {
 		name string
 		doc  bson.D

@@ -42,11 +42,6 @@ const (
 	closeTimeout     = 10 * time.Second
 )
 
-// Options are options that the URI cannot express.
-type Options struct {
-	Monitor *event.CommandMonitor // observes the commands; may be nil
-}
-
 // DB is a MongoDB database. It implements store.DB.
 type DB struct {
 	client *driver.Client
@@ -63,7 +58,8 @@ type DB struct {
 func (db *DB) System() string { return "mongodb" }
 
 // Open returns a handle on the database of the URI ("mongodb://host/name", "mongodb+srv://host/name"; without a name,
-// DefaultName). It connects in the background; use Ping to wait for the server. Unless the URI says otherwise:
+// DefaultName). It connects in the background; use Ping to wait for the server. monitor observes the commands; it may be nil.
+// Unless the URI says otherwise:
 //
 //   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
 //     loses a confirmed write.
@@ -76,19 +72,18 @@ func (db *DB) System() string { return "mongodb" }
 //   - The driver checks a server every second (heartbeatFrequencyMS). If it does not respond for 3 s
 //     (connectTimeoutMS), the connections without a response in that time are closed.
 //   - At most 100 connections to each server are kept (maxPoolSize), idle ones for 5 minutes (maxIdleTimeMS).
-func Open(_ context.Context, uri string, opts Options) (*DB, error) {
-	client, err := driver.Connect(clientOptions(uri, opts))
+func Open(uri string, monitor *event.CommandMonitor) (*DB, error) {
+	client, err := driver.Connect(clientOptions(uri).SetMonitor(monitor))
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
 	return &DB{client: client, db: client.Database(databaseName(uri)), searches: semaphore.NewWeighted(maxSearches)}, nil
 }
 
-func clientOptions(uri string, opts Options) *options.ClientOptions {
+func clientOptions(uri string) *options.ClientOptions {
 	journal, dialer := true, newDialer()
 	return options.Client().
 		SetAppName(DefaultName).
-		SetMonitor(opts.Monitor).
 		SetDialer(dialer).
 		SetServerMonitor(&event.ServerMonitor{ServerHeartbeatFailed: dialer.heartbeatFailed}).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).

@@ -34,9 +34,9 @@ func serverURI(t testing.TB) string {
 }
 
 // openFresh opens a database of a random name, and drops it in the end.
-func openFresh(t testing.TB, uri string, opts Options) *DB {
+func openFresh(t testing.TB, uri string, monitor *event.CommandMonitor) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), withDatabase(uri, "test_"+store.NewID().Hex()), opts)
+	db, err := Open(withDatabase(uri, "test_"+store.NewID().Hex()), monitor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func openFresh(t testing.TB, uri string, opts Options) *DB {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
-		again, err := Open(context.Background(), withDatabase(uri, db.db.Name()), Options{})
+		again, err := Open(withDatabase(uri, db.db.Name()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,11 +66,9 @@ func withDatabase(uri, name string) string {
 	return u.String()
 }
 
-// monitored are the Options of a handle that tells started of each command.
-func monitored(started func(*event.CommandStartedEvent)) Options {
-	return Options{Monitor: &event.CommandMonitor{
-		Started: func(_ context.Context, e *event.CommandStartedEvent) { started(e) },
-	}}
+// monitored reports each command to started.
+func monitored(started func(*event.CommandStartedEvent)) *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) { started(e) }}
 }
 
 // TestOneCommandEach counts what goes over the wire.
@@ -204,7 +202,7 @@ func TestFind(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	p, uri := newProxy(t, nil)
-	db := openFresh(t, uri+"&heartbeatFrequencyMS=500&connectTimeoutMS=1000", Options{})
+	db := openFresh(t, uri+"&heartbeatFrequencyMS=500&connectTimeoutMS=1000", nil)
 	notes := db.Open(store.Spec{Name: "notes"})
 	const callers = 20 // as many connections
 	count := func() (failed int) {
@@ -251,7 +249,7 @@ func TestSilence(t *testing.T) {
 		}
 		return nil
 	})
-	db := openFresh(t, uri, Options{})
+	db := openFresh(t, uri, nil)
 	if err := db.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +274,7 @@ func TestSilence(t *testing.T) {
 // TestPrepareKeepsOthersIndexes follows a collection through changes of its declaration.
 func TestPrepareKeepsOthersIndexes(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), Options{})
+	db := openFresh(t, serverURI(t), nil)
 	c := db.db.Collection("notes")
 	if _, err := c.Indexes().CreateOne(t.Context(), driver.IndexModel{
 		Keys: bson.D{{Key: "mine", Value: 1}}, Options: options.Index().SetName("mine"),
@@ -318,7 +316,7 @@ func TestPrepareKeepsOthersIndexes(t *testing.T) {
 // TestWordsFollowTheDeclaration searches what was written while the field was not searched, or by another way.
 func TestWordsFollowTheDeclaration(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), Options{})
+	db := openFresh(t, serverURI(t), nil)
 	declare := func(search ...string) *store.Collection[note] {
 		c := store.Open[note](db, store.Spec{Name: "notes", Search: search})
 		if err := db.Prepare(t.Context()); err != nil {
@@ -357,7 +355,7 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 // TestMapKeys stores keys that MongoDB has a use for, and finds them unharmed after an update beside them.
 func TestMapKeys(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), Options{})
+	db := openFresh(t, serverURI(t), nil)
 	c := store.Open[note](db, store.Spec{Name: "notes"})
 	labels := map[string]string{"app.kubernetes.io/name": "$a.b", "$set": "1", "$": "2", ".": "3", "%2E": "4", "a b": "5"}
 	n := note{Meta: store.NewMeta(store.NewID(), noon), Labels: labels}
@@ -378,16 +376,16 @@ func TestMapKeys(t *testing.T) {
 
 func TestClientOptions(t *testing.T) {
 	t.Parallel()
-	ours := clientOptions("mongodb://h", Options{})
+	ours := clientOptions("mongodb://h")
 	if *ours.AppName != DefaultName || ours.WriteConcern.W != "majority" || !*ours.WriteConcern.Journal ||
 		ours.ReadConcern.Level != "local" || ours.ReadPreference.Mode() != readpref.PrimaryMode ||
 		!*ours.RetryReads || !*ours.RetryWrites || *ours.Timeout != operationTimeout || *ours.MaxPoolSize != 100 ||
 		*ours.HeartbeatInterval != time.Second || *ours.ConnectTimeout != 3*time.Second || ours.ServerMonitor == nil {
 		t.Errorf("the defaults are %+v", ours)
 	}
-	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&"+
-		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&"+
-		"maxIdleTimeMS=5&heartbeatFrequencyMS=600", Options{})
+	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&" +
+		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&" +
+		"maxIdleTimeMS=5&heartbeatFrequencyMS=600")
 	if err := theirs.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +417,7 @@ func TestDatabaseName(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{"", "http://h/", "mongodb://", "mongodb://h/?w=x&journal=1"} {
-		if db, err := Open(t.Context(), uri, Options{}); err == nil {
+		if db, err := Open(uri, nil); err == nil {
 			t.Errorf("Open(%q) = %v", uri, db.db.Name())
 		}
 	}

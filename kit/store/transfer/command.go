@@ -78,8 +78,8 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	flags := pflag.NewFlagSet("copy", pflag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
 	to := flags.String("to", "", "`address` of the target")
-	replace := flags.Bool("replace", false, "delete the documents of the target; without it they are an error")
 	o := Options{Progress: h.Stderr, Report: h.Stdout}
+	flags.BoolVar(&o.Replace, "replace", false, "delete the documents of the target; without it they are an error")
 	flags.StringArrayVar(&o.Skip, "skip", nil, "skip a `collection` of the source; may be repeated")
 	err := Parse(flags, fmt.Sprintf(copyUsage, h.Program), args, h.Stdout)
 	switch {
@@ -104,7 +104,6 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	if o.Specs, err = h.Collections(); err != nil {
 		return err
 	}
-	o.Replace = *replace
 	err = Copy(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -142,9 +141,6 @@ func BackupCommand(ctx context.Context, args []string, h Host) error {
 	path, file := engines.Path(address), flags.Arg(0)
 	if path == "" {
 		return fmt.Errorf("the database is %s: use mongodump, or `%s copy --to sqlite:%s`", engines.Redact(address), h.Program, file)
-	}
-	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("the database does not exist: %w", err)
 	}
 	if file == "-" {
 		return backupToStdout(ctx, path, h)
@@ -186,7 +182,7 @@ func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 func backup(ctx context.Context, path, file string, h Host) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("the database does not exist: %w", err)
 	}
 	const mb = 1_000_000
 	bar := progress.Start(h.Stderr, "backup", "MB", info.Size()/mb)
