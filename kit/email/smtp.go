@@ -37,7 +37,6 @@ func newSMTP(r route, from *mail.Address, o Options) *smtpSender {
 	return s
 }
 
-// Send implements Sender.
 func (s *smtpSender) Send(ctx context.Context, m Message) error {
 	msg, err := s.compose(m)
 	if err != nil {

@@ -41,7 +41,7 @@ func Record(c *gin.Context, record store.Meta, view any) error {
 // instead of Record if the record has data that the view does not show.
 func View(c *gin.Context, view any) error {
 	return encode(view, func(body []byte) error {
-		if NotModified(c, contentTag(body)) {
+		if NotModified(c, ContentTag(body)) {
 			return nil
 		}
 		return writeView(c, http.StatusOK, body)
@@ -62,7 +62,7 @@ func Created(c *gin.Context, record store.Meta, view any) error {
 func CreatedView(c *gin.Context, id store.ID, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+id.Hex())
 	return encode(view, func(body []byte) error {
-		c.Header("ETag", contentTag(body))
+		c.Header("ETag", ContentTag(body))
 		write(c, http.StatusCreated, ContentType, body)
 		return nil
 	})
@@ -170,8 +170,8 @@ func etag(record store.Meta, view any) string {
 	return tag + `"`
 }
 
-// contentTag identifies a representation by its bytes.
-func contentTag(body []byte) string {
+// ContentTag identifies a representation by its bytes.
+func ContentTag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
@@ -230,7 +230,7 @@ func IfMatchView(c *gin.Context) func(view any) bool {
 	}
 	return func(view any) (matches bool) {
 		_ = encode(view, func(body []byte) error { // View reports the error
-			tag := contentTag(body)
+			tag := ContentTag(body)
 			for item := range strings.SplitSeq(header, ",") {
 				matches = matches || strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag
 			}

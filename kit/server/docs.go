@@ -5,9 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -130,8 +128,7 @@ type file struct {
 }
 
 func newFile(contentType string, content []byte) file {
-	sum := sha256.Sum256(content)
-	return file{contentType: contentType, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, content: content}
+	return file{contentType: contentType, tag: rest.ContentTag(content), content: content}
 }
 
 // notModified lets clients cache the file but revalidate it. It responds 304 and returns true if they have it.

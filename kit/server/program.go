@@ -123,7 +123,6 @@ type logBuffer struct {
 	lines []byte
 }
 
-// Write implements io.Writer.
 func (b *logBuffer) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

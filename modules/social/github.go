@@ -42,7 +42,6 @@ func newGitHub(c GitHubSettings, calls *client) github {
 	return github{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token"}, api: c.APIURL}
 }
 
-// profile implements provider.profile.
 func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	token, err := g.calls.accessToken(ctx, g.app, proof, githubBlamesCode)
 	if err != nil {

@@ -59,7 +59,6 @@ func newGoogle(c GoogleSettings, calls *client, log *slog.Logger, now func() tim
 	return &google{calls: calls, log: log, ids: c.IDs, secret: c.Secret, issuer: c.Issuer, tokenInfo: base + "/tokeninfo", now: now}
 }
 
-// profile implements provider.profile.
 func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 	issuer, err := g.discover(ctx)
 	if err != nil {
@@ -154,7 +153,6 @@ type watched struct {
 	fetchErr error
 }
 
-// VerifySignature implements oidc.KeySet.
 func (w *watched) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	payload, err := w.KeySet.VerifySignature(ctx, token)
 	w.fetchErr = errors.Unwrap(err)
