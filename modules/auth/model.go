@@ -9,7 +9,7 @@ import (
 type Session struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`      // of the user at sign-in; see user.User
+	Epoch      int64      `json:"epoch"`      // the user's at sign-in; see user.User
 	ExpiresAt  store.Time `json:"expiresAt"`  // unless it is refreshed
 	LastUsedAt store.Time `json:"lastUsedAt"` // sign-in or the last refresh
 	UserAgent  string     `json:"userAgent"`
@@ -26,7 +26,7 @@ type rotation struct {
 	At     store.Time `json:"at"`
 }
 
-// maxUserAgent is the stored length of a User-Agent header, in bytes.
+// maxUserAgent is the number of bytes of a User-Agent header that are stored.
 const maxUserAgent = 256
 
 // RefreshInput has the parameters of a refresh.

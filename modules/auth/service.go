@@ -28,16 +28,16 @@ type Service struct {
 }
 
 const (
-	grace        = 30 * time.Second // in which a replaced refresh token returns the same next one
-	maxRotations = 20               // stored per session: more within the grace period indicate theft
-	maxSessions  = 50               // of a user
+	grace        = 30 * time.Second // in this time, a replaced refresh token returns the same next one again
+	maxRotations = 20               // replaced refresh tokens that a session stores; more within grace indicate theft
+	maxSessions  = 50               // per user
 )
 
 // invalidRefreshes limits invalid refresh tokens per network.
 var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
 // SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong. Suspended:
-// they are right. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the
+// they are right, but the user is suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the
 // rate limits are also returned with an error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
@@ -49,17 +49,18 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 }
 
 // Open opens a session for an authenticated user. If the user has too many, it ends the one whose last sign-in or refresh is
-// the oldest. Suspended: the user is. Unauthorized: the user has been deleted, or all sessions have ended, since the
-// authentication. If the user has a second factor, Open fails with its challenge.
+// the oldest. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been deleted or all
+// sessions have ended. If the user has a second factor, Open fails with the error of SecondFactor.Challenge.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
 	return s.insert(ctx, u, client, s.secondFactor)
 }
 
-// OpenVerified is Open after the user has proved to have the second factor.
+// OpenVerified is Open for a user who has proved to have the second factor.
 func (s *Service) OpenVerified(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
 	return s.insert(ctx, u, client, nil)
 }
 
+// insert stores a new session. If factor is nil, no second factor is required.
 func (s *Service) insert(ctx context.Context, u user.User, client access.Client, factor SecondFactor) (user.SignedIn, error) {
 	if err := u.MaySignIn(); err != nil {
 		return user.SignedIn{}, err
@@ -79,9 +80,10 @@ func (s *Service) insert(ctx context.Context, u user.User, client access.Client,
 	return s.signedIn(u, session.ID, token)
 }
 
-// settle ends a new session if its user was deleted before the session was stored, or has a second factor. Otherwise it
-// ends the user's sessions beyond maxSessions. It does so after the insertion: whichever of several concurrent sign-ins
-// comes last sees all of them, and a second factor that it does not see yet ends the session when it is confirmed.
+// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the user
+// has a second factor, it deletes the session and returns the error. Otherwise it ends the user's sessions beyond maxSessions.
+// All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all, and a second
+// factor that is confirmed later ends the session.
 func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
 	err = apperr.Replace(err, apperr.NotFound,
@@ -99,6 +101,7 @@ func (s *Service) settle(ctx context.Context, session Session, factor SecondFact
 	return s.sessions.DeleteList(ctx, store.Query{Filter: others, Sort: []store.Order{{Field: "lastUsedAt", Desc: true}}, Skip: maxSessions - 1})
 }
 
+// signedIn returns the response to a sign-in or refresh.
 func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) (user.SignedIn, error) {
 	token, expires, err := s.tokens.Sign(u.ID, session)
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
@@ -106,11 +109,11 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 
 // Refresh replaces a refresh token by the next one and a new user token. For a grace period of 30 s a replaced token
 // returns the same next token: two tabs may have used it, or the response was lost. After that its use indicates theft, and
-// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is. TooManyRequests:
-// the token is invalid, as were too many from the client's network. The states of the rate limits are also returned with an
-// error.
-func (s *Service) Refresh(ctx context.Context, client access.Client, text string) (user.SignedIn, ratelimit.States, error) {
-	result, err := s.refresh(ctx, text)
+// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is suspended.
+// TooManyRequests: the token is invalid, as were too many from the client's network. The states of the rate limits are also
+// returned with an error.
+func (s *Service) Refresh(ctx context.Context, client access.Client, encoded string) (user.SignedIn, ratelimit.States, error) {
+	result, err := s.refresh(ctx, encoded)
 	if !apperr.Is(err, apperr.Unauthorized) || client.Trusted {
 		return result, nil, err
 	}
@@ -121,20 +124,20 @@ func (s *Service) Refresh(ctx context.Context, client access.Client, text string
 	return result, limits, err
 }
 
-func (s *Service) refresh(ctx context.Context, text string) (user.SignedIn, error) {
-	token, ok := parseRefreshToken(text)
+func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, error) {
+	token, ok := parseRefreshToken(encoded)
 	if !ok {
 		return user.SignedIn{}, invalidRefreshToken()
 	}
-	for { // again if a concurrent request has just replaced the token
+	for { // again if a concurrent request has just replaced the token or ended the session
 		session, u, err := s.find(ctx, store.Eq("family", digest(token.family[:])))
 		if err != nil {
 			return user.SignedIn{}, apperr.Replace(err, apperr.NotFound, invalidRefreshToken())
 		}
-		if err := u.MaySignIn(); err != nil { // the sessions have ended: say why
+		if err := u.MaySignIn(); err != nil { // a suspension has ended the sessions: return this reason
 			return user.SignedIn{}, err
 		}
-		if !s.open(session, u) {
+		if !s.isOpen(session, u) {
 			return user.SignedIn{}, invalidRefreshToken()
 		}
 		next, err := s.rotate(ctx, session, token)
@@ -148,10 +151,11 @@ func (s *Service) refresh(ctx context.Context, text string) (user.SignedIn, erro
 	}
 }
 
-// rotate replaces the session's refresh token by the next one. NotFound: a concurrent request has just done so.
+// rotate replaces the session's refresh token by the next one, which it returns. If token has been replaced within the grace
+// period, it returns the current one. Unauthorized: token was replaced before that, so rotate has ended the session.
+// NotFound: a concurrent request has just replaced the token or ended the session.
 func (s *Service) rotate(ctx context.Context, session Session, token refreshToken) (refreshToken, error) {
 	now, old := store.At(s.now()), digest(token.secret[:])
-	graceBegan := store.At(now.Add(-grace))
 	if old != session.Current {
 		if current, ok := session.follow(token, now); ok {
 			return current, nil
@@ -159,14 +163,15 @@ func (s *Service) rotate(ctx context.Context, session Session, token refreshToke
 		ended, err := s.sessions.Delete(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", session.Current)))
 		switch {
 		case err != nil:
-			return token, err
+			return refreshToken{}, err
 		case ended == 0:
-			return token, store.ErrNotFound
+			return refreshToken{}, store.ErrNotFound
 		}
-		return token, invalidRefreshToken()
+		return refreshToken{}, invalidRefreshToken()
 	}
 	salt := rand.Text()
 	next := token.next(salt)
+	graceBegan := store.At(now.Add(-grace))
 	rotated := slices.DeleteFunc(session.Rotated, func(r rotation) bool { return r.At.Before(graceBegan.Time) })
 	rotated = append(rotated, rotation{Digest: old, Salt: salt, At: now})
 	_, err := s.sessions.Update(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", old)),
@@ -190,13 +195,13 @@ func (s *Service) VerifyToken(ctx context.Context, token string) (access.Princip
 	if err != nil {
 		return access.Principal{}, apperr.Replace(err, apperr.NotFound, access.InvalidToken())
 	}
-	if u.ID != userID || !s.open(session, u) {
+	if u.ID != userID || !s.isOpen(session, u) {
 		return access.Principal{}, access.InvalidToken()
 	}
 	return s.users.Principal(ctx, u, session.ID)
 }
 
-// find returns the session that f selects, and its user. NotFound: there is none.
+// find returns the session that f selects, and its user. NotFound: the session or its user does not exist.
 func (s *Service) find(ctx context.Context, f store.Filter) (Session, user.User, error) {
 	session, err := s.sessions.First(ctx, f)
 	if err != nil {
@@ -206,8 +211,8 @@ func (s *Service) find(ctx context.Context, f store.Filter) (Session, user.User,
 	return session, u, err
 }
 
-// open reports whether a session of a user has not ended.
-func (s *Service) open(session Session, u user.User) bool {
+// isOpen reports whether the session of u has not ended.
+func (s *Service) isOpen(session Session, u user.User) bool {
 	return session.Epoch == u.Epoch && s.now().Before(session.ExpiresAt.Time)
 }
 
@@ -217,7 +222,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Q
 	return listing.Run(ctx, s.sessions, q.Only(open), func(session Session) SessionView { return session.View(caller.SessionID) })
 }
 
-// ofCaller selects the caller's sessions of the current epoch.
+// ofCaller selects the caller's sessions of the current epoch that match more.
 func (s *Service) ofCaller(caller access.Principal, more ...store.Filter) store.Filter {
 	return store.And(append(more, store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch))...)
 }
@@ -237,7 +242,7 @@ func (s *Service) End(ctx context.Context, caller access.Principal, id store.ID)
 	return err
 }
 
-// EndOthers ends all of the caller's sessions except the current one.
+// EndOthers ends all of the caller's sessions except the current one, and notifies the user if there were others.
 func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error {
 	ended, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
 	if err != nil || ended == 0 {
@@ -249,13 +254,15 @@ func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error 
 	return nil
 }
 
-// EndAll ends all sessions of a user. NotFound; Forbidden: the caller is neither the user nor an admin.
+// EndAll ends all sessions of a user, and notifies the user. NotFound: the user does not exist. Forbidden: the caller is
+// neither the user nor an admin.
 func (s *Service) EndAll(ctx context.Context, caller access.Principal, userID store.ID) error {
 	u, err := s.users.EndSessions(ctx, caller, userID)
-	if err == nil {
-		s.users.Notify(ctx, u, "All sessions of your account were ended.")
-		_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
+	if err != nil {
+		return err
 	}
+	s.users.Notify(ctx, u, "All sessions of your account were ended.")
+	_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
 	return err
 }
 

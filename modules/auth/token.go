@@ -27,8 +27,8 @@ func newRefreshToken() (t refreshToken) {
 	return t
 }
 
-func parseRefreshToken(text string) (t refreshToken, ok bool) {
-	raw, err := encoding.Strict().DecodeString(text)
+func parseRefreshToken(encoded string) (t refreshToken, ok bool) {
+	raw, err := encoding.Strict().DecodeString(encoded)
 	if err != nil || len(raw) != len(t.family)+len(t.secret) {
 		return t, false
 	}
@@ -41,7 +41,7 @@ func (t refreshToken) String() string {
 	return encoding.EncodeToString(append(t.family[:], t.secret[:]...))
 }
 
-// next returns the token that follows t.
+// next returns the token that replaces t.
 func (t refreshToken) next(salt string) refreshToken {
 	mac := hmac.New(sha256.New, t.secret[:])
 	mac.Write([]byte(salt))
@@ -49,7 +49,7 @@ func (t refreshToken) next(salt string) refreshToken {
 	return t
 }
 
-// DeriveKey is access.DeriveKey with JWT_SECRET.
+// DeriveKey returns a key for the purpose: access.DeriveKey with JWT_SECRET.
 func (s *Service) DeriveKey(purpose string) []byte { return access.DeriveKey(s.secret, purpose) }
 
 // digest returns the stored form of a family or a secret. They are random, so a fast hash is sufficient.
@@ -58,9 +58,9 @@ func digest(b []byte) string {
 	return encoding.EncodeToString(sum[:])
 }
 
-// follow returns the session's current token, if t was replaced within the grace period. A rotation in the future was made
-// by a clock that has been set back since, so its age is unknown.
-func (s Session) follow(t refreshToken, now store.Time) (refreshToken, bool) {
+// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. A rotation that
+// is more than that in the future, because a clock has been set back since, has an unknown age and does not count.
+func (s Session) follow(t refreshToken, now store.Time) (current refreshToken, ok bool) {
 	first := slices.IndexFunc(s.Rotated, func(r rotation) bool { return r.Digest == digest(t.secret[:]) })
 	if first < 0 || now.Sub(s.Rotated[first].At.Time).Abs() > grace {
 		return t, false

@@ -20,26 +20,26 @@ import (
 type Addresses interface {
 	// SignedUp is called after a sign-up with an address that is not verified.
 	SignedUp(ctx context.Context, u User)
-	// Reserved reports whether an address, in one of its forms, is reserved for another user than the one with the id.
+	// Reserved reports whether one of the forms of an address is reserved for a user other than the one with the id.
 	Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error)
 }
 
-// VerifyWith registers the Addresses. It must be called before the server starts.
+// VerifyWith registers the module that verifies email addresses. It must be called before the server starts.
 func (m *Module) VerifyWith(a Addresses) { m.addresses = a }
 
 // CheckAddress fails with Conflict if a user other than the one with the id has the address, or has it reserved.
 func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) error {
 	u, err := s.ByEmail(ctx, email)
 	switch {
-	case apperr.Is(err, apperr.NotFound) || err == nil && u.ID == id:
-		return s.checkReserved(ctx, id, email)
-	case err == nil:
+	case err == nil && u.ID != id:
 		return s.taken()
+	case err != nil && !apperr.Is(err, apperr.NotFound):
+		return err
 	}
-	return err
+	return s.checkReserved(ctx, id, email)
 }
 
-// taken returns the Conflict of an address. It is the same for one in use and a reserved one: the caller may be anyone.
+// taken returns the Conflict of an address that is in use or reserved. It does not reveal which: the caller may be anyone.
 func (s *Service) taken() error {
 	if s.addresses == nil {
 		return store.Duplicate("email")
@@ -49,7 +49,7 @@ func (s *Service) taken() error {
 	})
 }
 
-// checkReserved fails with Conflict if the address is reserved for another user than the one with the id.
+// checkReserved fails with Conflict if the address is reserved for a user other than the one with the id.
 func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) error {
 	if s.addresses == nil {
 		return nil
@@ -61,7 +61,8 @@ func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) 
 	return err
 }
 
-// checkEmail fails unless the caller may give the user another email address, and it is valid and free.
+// checkEmail checks that the caller may give u another email address. ValidationFailed: the caller is not an admin, or the
+// address is invalid. Conflict: it is in use or reserved.
 func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u User, email string) error {
 	switch {
 	case !caller.IsAdmin():
@@ -76,9 +77,9 @@ func (s *Service) checkEmail(ctx context.Context, caller access.Principal, u Use
 	return s.CheckAddress(ctx, u.ID, email)
 }
 
-// keepReserved undoes a change of the address if it is reserved. A check before the change is not sufficient: a concurrent
-// request can reserve the address, and then free it, between the check and the change.
-func (s *Service) keepReserved(ctx context.Context, before, after User) error {
+// undoIfReserved fails with Conflict if the new address of a user is reserved for another user, and then changes it back. A
+// check before the change is not sufficient: between the two, the user who has the address can reserve it and give it up.
+func (s *Service) undoIfReserved(ctx context.Context, before, after User) error {
 	err := s.checkReserved(ctx, after.ID, after.Email)
 	if err != nil {
 		_, _ = s.users.Update(context.WithoutCancel(ctx), store.And(store.Eq("id", after.ID), store.Eq("email", after.Email)),
@@ -87,34 +88,34 @@ func (s *Service) keepReserved(ctx context.Context, before, after User) error {
 	return err
 }
 
-// addressChanges returns the changes to another address, which end all sessions.
+// addressChanges returns the changes that give a user another address and end all sessions of the user.
 func addressChanges(email string, verified bool) []store.Change {
 	return []store.Change{
 		store.Set("email", email), store.Set("emailWords", emailWords(email)), store.Set("emailVerified", verified), store.Inc("epoch", 1),
 	}
 }
 
-// VerifyEmail marks the address of a user as verified. NotFound: the user does not exist, is in another epoch, or has a
-// verified address.
+// VerifyEmail marks the address of a user as verified. NotFound: the user does not exist, is in another epoch, or has
+// verified the address already.
 func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	unverified := store.And(store.Eq("id", id), store.Eq("epoch", epoch), store.Ne("emailVerified", true))
 	u, err := s.users.Update(ctx, unverified, store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now())))
 	return s.current(u), err
 }
 
-// ChangeEmail gives a user another address, which is verified, and ends all sessions of the user. NotFound: the user is in
-// another epoch than before. Conflict: the address is in use or reserved. Call CheckAddress first: the unique index compares only
-// the normal form of an address.
+// ChangeEmail gives a user another address, marks it as verified, and ends all sessions of the user. NotFound: the user has
+// been deleted, or is no longer in the epoch of before. Conflict: the address is in use or reserved. Call CheckAddress first:
+// the unique index compares only the normal form of an address.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
 	current := store.And(store.Eq("id", before.ID), store.Eq("epoch", before.Epoch))
 	u, err := s.users.Update(ctx, current, append(addressChanges(NormalEmail(email), true), store.Set("updatedAt", store.At(s.now())))...)
 	if err == nil {
-		err = s.keepReserved(ctx, before, u)
+		err = s.undoIfReserved(ctx, before, u)
 	}
 	return s.current(u), err
 }
 
-// RestoreOf removes what was added to an account since then, if its Dependent is a Restorer.
+// RestoreOf calls RestoreOf of every Dependent that is a Restorer.
 func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) error {
 	for _, d := range s.dependents {
 		if r, ok := d.(Restorer); ok {
@@ -126,9 +127,9 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 	return nil
 }
 
-// RestoreEmail gives a user a former address again, which is verified. The same write ends all sessions, invalidates the
-// linked identities and removes the password, all of which an attacker may have: the user sets a new password with a reset.
-// An account that has the address already may still have an attacker's password: only a repetition changes nothing.
+// RestoreEmail gives a user a former address again, and marks it as verified. The same write ends all sessions, invalidates
+// the linked identities and removes the password, which may be an attacker's: the user sets a new password with a reset. It
+// does so too if the user already has the address; only a second call changes nothing.
 // NotFound: the user does not exist. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
@@ -143,8 +144,8 @@ func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string) (
 // NormalEmail returns the form in which an email address is stored and compared: trimmed, ASCII letters in lower case, in
 // Unicode normalization form C, and with the domain in lower case and in its ASCII form (IDNA, RFC 5891). Other letters
 // before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4). An address with a
-// character that would become ASCII, such as the Kelvin sign, and a domain that IDNA does not allow, do not change: they
-// must not become somebody else's address.
+// character that would become ASCII, such as the Kelvin sign, could become somebody else's address: only its ASCII letters
+// change. A domain that IDNA does not allow is only converted to normalization form C.
 func NormalEmail(email string) string {
 	email = lowerASCII(strings.TrimSpace(email))
 	if strings.ContainsFunc(email, becomesASCII) {
@@ -162,10 +163,10 @@ func becomesASCII(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.ToLower(r) < utf8.RuneSelf || norm.NFC.String(string(r))[0] < utf8.RuneSelf)
 }
 
-// emailForms returns the forms in which the account of an address can be stored: the normal form, and those that earlier
-// versions stored: the address as typed, with a domain in Unicode, also with its letters other than ASCII in upper
-// case, and each of them decomposed. An account with another mixture of cases is found only by the address as typed.
-// The first form is the closest to email.
+// emailForms returns the forms in which an address can be stored. The first is the address as typed, trimmed and with ASCII
+// letters in lower case. The others are the normal form and those that earlier versions stored: with the domain in Unicode,
+// also with its other letters in upper case, and each of these in normalization form D. An account with another mixture of
+// cases is found only by the address as typed.
 func emailForms(email string) []string {
 	normal := NormalEmail(email)
 	forms := []string{lowerASCII(strings.TrimSpace(email))}
@@ -174,9 +175,9 @@ func emailForms(email string) []string {
 		domain = readable
 	}
 	for _, form := range []string{normal, local + domain, local + lowerASCII(strings.ToUpper(domain))} {
-		for _, form := range []string{form, norm.NFD.String(form)} {
-			if !slices.Contains(forms, form) {
-				forms = append(forms, form)
+		for _, variant := range []string{form, norm.NFD.String(form)} {
+			if !slices.Contains(forms, variant) {
+				forms = append(forms, variant)
 			}
 		}
 	}
@@ -192,7 +193,7 @@ func emailWords(normal string) string {
 	return ""
 }
 
-// splitEmail splits an address after the last @.
+// splitEmail splits an address after the last @, which is part of local.
 func splitEmail(email string) (local, domain string) {
 	at := strings.LastIndexByte(email, '@')
 	return email[:at+1], email[at+1:]

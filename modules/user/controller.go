@@ -196,7 +196,7 @@ func (c *controller) delete(g *gin.Context) error {
 	return rest.NoContent(g)
 }
 
-// IDOrMe returns the path parameter "id"; "me" is the caller.
+// IDOrMe returns the path parameter "id", or the ID of the caller if it is "me". A malformed ID is NotFound.
 func IDOrMe(g *gin.Context) (store.ID, error) {
 	if g.Param("id") == "me" {
 		return rest.Caller(g).UserID, nil

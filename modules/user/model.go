@@ -15,20 +15,20 @@ type User struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
 	Email      string      `json:"email"`      // unique; see NormalEmail
-	EmailWords string      `json:"emailWords"` // the address with a readable domain, if that differs, for search
+	EmailWords string      `json:"emailWords"` // for search: the address with its domain in Unicode; "" if that is the same
 	Name       string      `json:"name"`
 	Picture    string      `json:"picture"` // URL of an image
 	Role       access.Role `json:"role"`
 	Password   string      `json:"password"` // hash; see package password
-	// Epoch increases when all sessions end: a session is valid only in the epoch it began in. So a password change ends
-	// them in the same atomic write, including a concurrent sign-in with the old password.
+	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change
+	// thus ends all sessions in the same write, also that of a concurrent sign-in with the old password.
 	Epoch int64 `json:"epoch"`
-	// EmailVerified reports that the account belongs to the owner of the address: it was created with an address that a
-	// provider had verified, or a password reset was completed.
+	// EmailVerified reports whether the account belongs to the owner of the address: an identity provider had verified it
+	// at sign-up, or the user opened a link that was sent to it.
 	EmailVerified bool `json:"emailVerified"`
 	// Suspended users cannot sign in. Earlier versions stored no such field.
 	Suspended bool `json:"suspended"`
-	// LinksFrom is the first epoch whose linked identities are valid.
+	// LinksFrom is an epoch: identities that were linked in an earlier one are invalid.
 	LinksFrom int64 `json:"linksFrom"`
 }
 
@@ -158,13 +158,13 @@ func storeSpec() store.Spec {
 	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
-// defaultName returns the part of the address before @, as CleanName.
+// defaultName returns the name of a user who gave none: the part of the address before the @, as CleanName returns it.
 func defaultName(email string) string {
 	name, _, _ := strings.Cut(email, "@")
 	return CleanName(name)
 }
 
-// CleanName returns a name without the characters that a name may not have, shortened to the maximum length.
+// CleanName returns a name without control characters, trimmed and shortened to maxName characters.
 func CleanName(name string) string {
 	printable := strings.Map(func(r rune) rune {
 		if rest.IsControl(r) {

@@ -17,9 +17,9 @@ type Dependent interface {
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
-// Restorer is implemented by Dependents whose data an attacker can add to an account to keep its owner out.
+// Restorer is implemented by Dependents with data that an attacker can add to an account to lock out its owner.
 type Restorer interface {
-	// RestoreOf removes what was added to the account since then.
+	// RestoreOf removes the data that was added to the account after the time since.
 	RestoreOf(ctx context.Context, userID store.ID, since store.Time) error
 }
 
@@ -35,8 +35,8 @@ type Settings struct {
 	// PublicSignup allows sign-up, sign-in and password resets without the master key, for frontends without a server
 	// that could keep it.
 	PublicSignup bool `mapstructure:"PUBLIC_SIGNUP" default:"false"`
-	// SignupEmail is optional, or required: an account whose email address is not verified cannot change anything, except
-	// its address and its password, end its sessions, and delete itself.
+	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, change
+	// the address and the password, end sessions, and delete the account.
 	SignupEmail string `mapstructure:"SIGNUP_EMAIL" default:"optional" validate:"oneof=optional required"`
 	// SecurityNotices sends users an email about changes of their account that somebody else may have made.
 	SecurityNotices bool `mapstructure:"SECURITY_NOTICES" default:"true"`

@@ -18,7 +18,8 @@ var emails embed.FS
 
 var noticeEmail = email.NewTemplate(emails, "notice", EmailLayout)
 
-// notices limits the emails to an address. Further ones are not sent. It is not per account: those can be created and deleted.
+// notices limits the security notices to an address; further ones are not sent. It is not per account, because an account
+// can be deleted and created again.
 var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 
 // The events of this module, for Notify.
@@ -28,8 +29,8 @@ const (
 )
 
 // Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. The email is sent
-// after the request, at most 10 an hour to an address, and none with SECURITY_NOTICES=false. An email that cannot be
-// queued is logged: the change has been made.
+// after the request, at most 10 an hour to an address, and none with SECURITY_NOTICES=false. If the email cannot be queued,
+// Notify only logs that: the event has happened.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return
@@ -37,7 +38,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 	at := s.now()
 	err := s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
 		if _, err := s.limits.Take(ctx, notices.Of(NormalEmail(u.Email))); err != nil {
-			return nil, apperr.Replace(err, apperr.TooManyRequests, nil)
+			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
 		return newNotice(u, event, at), nil
 	})
@@ -79,5 +80,5 @@ func (u User) Greeting() string {
 	return " " + u.Name
 }
 
-// greetable matches names in which a point only abbreviates.
+// greetable matches the characters that Greeting allows. A point must end a word: within one, it can be part of a URL.
 var greetable = regexp.MustCompile(`^([\pL\pM '’-]|\.( |$))+$`)

@@ -31,7 +31,7 @@ type Service struct {
 	addresses  Addresses                                                // can be nil
 	limits     *ratelimit.Limiter
 	guesses    *ratelimit.Guesses
-	digest     func(parts ...string) []byte
+	digest     func(parts ...string) []byte // keyed; see kit.Deps
 	emails     *email.Queue
 	log        *slog.Logger
 	now        func() time.Time
@@ -94,7 +94,8 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.insert(ctx, u, in.Email)
 }
 
-// insert stores a new user. Conflict: the email address is in use, also in a form that an earlier version stored, or reserved.
+// insert stores a new user with the address as the client sent it. Conflict: the address is in use, also in a form that an
+// earlier version stored, or reserved.
 func (s *Service) insert(ctx context.Context, u User, email string) error {
 	if err := s.CheckAddress(ctx, u.ID, email); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (s *Service) insert(ctx context.Context, u User, email string) error {
 	if err := s.users.Insert(ctx, u); err != nil {
 		return err
 	}
-	err := s.checkReserved(ctx, u.ID, email) // again: see keepReserved
+	err := s.checkReserved(ctx, u.ID, email) // again: see undoIfReserved
 	if err != nil {
 		_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
 	}
@@ -137,7 +138,7 @@ func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
 
 const (
 	gravatar    = "https://www.gravatar.com/avatar/"
-	oldFallback = "?d=identicon"
+	oldFallback = "?d=identicon" // the end of the default pictures of earlier versions
 )
 
 // defaultPicture returns the URL of a generated pattern. It depends on the id only: a hash of the email address could be
@@ -155,21 +156,26 @@ func (s *Service) current(u User) User {
 	return u
 }
 
-// Principal returns the user as the caller of a request, with a session or, if that is zero, with the password.
-func (s *Service) Principal(ctx context.Context, u User, session store.ID) (p access.Principal, err error) {
-	p = access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
+// Principal returns u as the caller of a request. A zero session means that the request was authenticated with the password.
+func (s *Service) Principal(ctx context.Context, u User, session store.ID) (access.Principal, error) {
+	p := access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
 	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
 		p.Restriction = &unverified
 	}
-	if s.restrict != nil {
-		if r, restrictErr := s.restrict(ctx, u); r != nil || restrictErr != nil {
-			p.Restriction, err = r, restrictErr
-		}
+	if s.restrict == nil {
+		return p, nil
 	}
-	return p, err
+	restriction, err := s.restrict(ctx, u)
+	if err != nil {
+		return access.Principal{}, err
+	}
+	if restriction != nil {
+		p.Restriction = restriction
+	}
+	return p, nil
 }
 
-// emailRequired is the value of SIGNUP_EMAIL with which unverified accounts cannot change anything.
+// emailRequired is the value of SIGNUP_EMAIL that restricts accounts whose address is not verified.
 const emailRequired = "required"
 
 var unverified = access.Restriction{
@@ -186,14 +192,14 @@ func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, 
 	return u, err
 }
 
-// ByEmail returns the user with the email address, or NotFound.
+// ByEmail returns the user with the email address in one of its forms, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 	forms := emailForms(email)
 	found, err := s.users.List(ctx, store.Query{Filter: store.In("email", store.Values(forms)...)})
 	if err != nil {
 		return User{}, err
 	}
-	for _, form := range forms {
+	for _, form := range forms { // an earlier form takes precedence
 		for _, u := range found {
 			if u.Email == form {
 				return s.current(u), nil
@@ -205,7 +211,7 @@ func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 
 // List returns a page of users.
 func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
-	if slices.Contains(q.Fields, "hasPassword") { // of the view; computed from the stored hash
+	if slices.Contains(q.Fields, "hasPassword") { // the view computes it from the stored hash
 		q.Fields = append(slices.Clone(q.Fields), "password")
 	}
 	return listing.Run(ctx, s.users, q, func(u User) View { return s.current(u).View() })
@@ -217,52 +223,60 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before User
 	changed, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
+		before = u
 		if err := mayChange(u, caller, expected); err != nil {
 			return nil, err
 		}
-		suspends := in.Has("suspended") && in.Fields.Suspended != u.Suspended
-		switch {
-		case in.Has("role") && in.Fields.Role != string(u.Role) && !caller.IsAdmin():
-			return nil, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
-		case suspends && (!caller.IsAdmin() || caller.Is(id)):
-			return nil, apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
-		}
-		changed := profile{Name: in.Fields.Name, Picture: in.Fields.Picture}
-		if changed.Name == u.Name {
-			changed.Name = ""
-		}
-		if changed.Picture == u.Picture {
-			changed.Picture = ""
-		}
-		if err := rest.Validate(changed); err != nil {
-			return nil, err
-		}
-		patch := in
-		patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
-		patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
-		var more []store.Change
-		if in.Has("email") && NormalEmail(in.Fields.Email) != NormalEmail(u.Email) {
-			if err := s.checkEmail(ctx, caller, u, in.Fields.Email); err != nil {
-				return nil, err
-			}
-			patch.Fields.Email = NormalEmail(in.Fields.Email)
-			more = []store.Change{store.Set("emailWords", emailWords(patch.Fields.Email)), store.Set("emailVerified", false)}
-		} else {
-			patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
-		}
-		if more != nil || suspends { // ends sessions, and resets that were sent to the old address
-			more = append(more, store.Inc("epoch", 1))
-		}
-		before = u
-		return append(patch.Changes(s.now()), more...), nil
+		return s.updateChanges(ctx, caller, u, in)
 	})
 	if err != nil || changed.Email == before.Email {
 		return changed, err
 	}
-	if err = s.keepReserved(ctx, before, changed); err == nil {
+	err = s.undoIfReserved(ctx, before, changed)
+	if err == nil {
 		s.Notify(ctx, before, addressChanged)
 	}
 	return changed, err
+}
+
+// updateChanges returns the changes to u that an update makes. Its errors are those of Update.
+func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u User, in store.Patch[UpdateInput]) ([]store.Change, error) {
+	changesRole := in.Has("role") && in.Fields.Role != string(u.Role)
+	changesSuspended := in.Has("suspended") && in.Fields.Suspended != u.Suspended
+	changesEmail := in.Has("email") && NormalEmail(in.Fields.Email) != NormalEmail(u.Email)
+	switch {
+	case changesRole && !caller.IsAdmin():
+		return nil, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
+	case changesSuspended && (!caller.IsAdmin() || caller.Is(u.ID)):
+		return nil, apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
+	}
+	changed := profile{Name: in.Fields.Name, Picture: in.Fields.Picture}
+	if changed.Name == u.Name {
+		changed.Name = ""
+	}
+	if changed.Picture == u.Picture {
+		changed.Picture = ""
+	}
+	if err := rest.Validate(changed); err != nil {
+		return nil, err
+	}
+	patch := in
+	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
+	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
+	var more []store.Change
+	if changesEmail {
+		if err := s.checkEmail(ctx, caller, u, in.Fields.Email); err != nil {
+			return nil, err
+		}
+		patch.Fields.Email = NormalEmail(in.Fields.Email)
+		more = []store.Change{store.Set("emailWords", emailWords(patch.Fields.Email)), store.Set("emailVerified", false)}
+	} else { // keep the stored form of the address
+		patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
+	}
+	if changesEmail || changesSuspended { // end the sessions, and the resets that were sent to the old address
+		more = append(more, store.Inc("epoch", 1))
+	}
+	return append(patch.Changes(s.now()), more...), nil
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
@@ -270,7 +284,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 // PreconditionFailed: the user is not as expected.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
 	var hash string
-	u, err := s.change(ctx, id, func(u User) (changes []store.Change, err error) {
+	u, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
 		switch {
 		case !caller.Is(id):
 			return nil, apperr.New(apperr.Forbidden, "Email and password belong to another user.")
@@ -280,10 +294,14 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 		if err := expected.check(u); err != nil {
 			return nil, err
 		}
-		if hash == "" {
+		if hash == "" { // expensive: not again for another version of the user
+			var err error
 			hash, err = s.hasher.Hash(ctx, in.Password)
+			if err != nil {
+				return nil, err
+			}
 		}
-		return []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, err
+		return []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, nil
 	})
 	if err == nil {
 		s.Notify(ctx, u, passwordChanged)
@@ -313,7 +331,10 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 // change of the address. NotFound; Forbidden: the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
-		return []store.Change{store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, caller.MayChange(u.ID)
+		if err := caller.MayChange(u.ID); err != nil {
+			return nil, err
+		}
+		return []store.Change{store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, nil
 	})
 }
 
@@ -324,8 +345,10 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 		if err := mayChange(u, caller, expected); err != nil {
 			return nil, err
 		}
-		_, err := s.users.PlanDeletion(ctx, id)           // before anything changes
-		return []store.Change{store.Inc("epoch", 1)}, err // ends all sessions
+		if _, err := s.users.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
+			return nil, err
+		}
+		return []store.Change{store.Inc("epoch", 1)}, nil // ends all sessions
 	})
 	if err != nil {
 		return err
@@ -336,7 +359,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if err := s.users.DeleteByID(ctx, id, nil); err != nil {
 		return err
 	}
-	return s.deleteDependents(ctx, id) // created in the meantime
+	return s.deleteDependents(ctx, id) // what was created in the meantime
 }
 
 func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
@@ -348,8 +371,8 @@ func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
 	return nil
 }
 
-// change applies the changes that decide returns for the user, if any, to the version that decide saw: if the user is
-// changed in the meantime, decide is called again.
+// change applies the changes that decide returns to the user with the id, and returns the changed user. If another request
+// changes the user between the call of decide and the write, decide is called again.
 func (s *Service) change(ctx context.Context, id store.ID, decide func(User) ([]store.Change, error)) (User, error) {
 	for {
 		u, err := s.Get(ctx, id)
@@ -380,7 +403,7 @@ func mayChange(u User, caller access.Principal, expected Expected) error {
 	return expected.check(u)
 }
 
-// Expected reports whether a user may be changed that has the view; nil accepts any. See rest.IfMatchView.
+// Expected reports whether a user with the view may be changed. nil accepts every user. See rest.IfMatchView.
 type Expected func(view any) bool
 
 func (e Expected) check(u User) error {

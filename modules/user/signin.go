@@ -10,17 +10,17 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Rate limits of wrong passwords. Those of an account and of a site do not apply to the networks from which its user signed
-// in: an attacker cannot lock the user out.
+// Rate limits of wrong passwords. guessesOfSite and guessesAtAccount do not apply to the networks from which the user has
+// signed in, so that an attacker cannot lock the user out.
 var (
-	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute} // per account and network
-	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 100, Window: 15 * time.Minute}
-	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute}
+	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute}          // per account and network
+	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 100, Window: 15 * time.Minute}    // per account and site
+	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute} // per account
 	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
 )
 
-// attempts returns the counters of a client's wrong passwords at the account of an address in normal form: the client's, of
-// which the first is for this account only, and those that others use up too.
+// attempts returns the keys that count a client's wrong passwords for the account with the address, which is in normal form.
+// own are those of the client's network; the first is for this account only. shared also count those of other networks.
 func attempts(client access.Client, email string) (own, shared []ratelimit.Key) {
 	own = []ratelimit.Key{guessesOfClient.Of(email, ratelimit.Network(client.Address))}
 	if !client.Trusted {
@@ -34,20 +34,20 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 }
 
 // Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
-// unknown addresses. Suspended: the password is right. TooManyRequests: too many wrong passwords for the account or from the
-// client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of the rate limits are also
-// returned with an error; those that others use up too, only for a trusted client.
+// unknown addresses. Suspended: the password is right, but the user is suspended. TooManyRequests: too many wrong passwords
+// for the account or from the client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of
+// the rate limits are also returned with an error; those that other clients use up too, only for a trusted client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
 	own, shared := attempts(client, NormalEmail(email))
 	var u User
 	right, limits, others, err := s.guesses.Try(ctx, ratelimit.Guess{
 		Own: own, Shared: shared,
 		Exempt: func(ctx context.Context) (bool, error) {
-			u, err := s.ByEmail(ctx, email)
+			owner, err := s.ByEmail(ctx, email)
 			if err != nil && !apperr.Is(err, apperr.NotFound) {
 				return false, err
 			}
-			return s.networks.has(ctx, u.ID, client.Address) // also without a user, so that it takes the same time
+			return s.networks.has(ctx, owner.ID, client.Address) // also without a user, so that it takes the same time
 		},
 		Check: func() (right bool, err error) {
 			u, right, err = s.verify(ctx, email, pass)
@@ -57,16 +57,16 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 	if client.Trusted {
 		limits = limits.With(others)
 	}
-	if err == nil && !right {
-		err = wrongPassword()
+	switch {
+	case err != nil:
+		return User{}, limits, err
+	case !right:
+		return User{}, limits, wrongPassword()
 	}
-	if err == nil {
-		err = u.MaySignIn()
+	if err := u.MaySignIn(); err != nil {
+		return User{}, limits, err
 	}
-	if err == nil {
-		err = s.recordNetwork(ctx, u, client)
-	}
-	if err != nil {
+	if err := s.recordNetwork(ctx, u, client); err != nil {
 		return User{}, limits, err
 	}
 	return u, limits, nil
@@ -79,20 +79,22 @@ func (s *Service) recordNetwork(ctx context.Context, u User, client access.Clien
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // also if the client disconnects
-	if _, err = s.users.Get(ctx, u.ID); apperr.Is(err, apperr.NotFound) {
-		err = s.networks.DeleteOf(ctx, u.ID)
+	_, err = s.users.Get(ctx, u.ID)
+	if apperr.Is(err, apperr.NotFound) {
+		return s.networks.DeleteOf(ctx, u.ID)
 	}
 	return err
 }
 
-// ClearAttempts forgets the wrong passwords at an account: all of the account, and those of the client's network. Call it
-// when the user has proved the ownership of the email address.
+// ClearAttempts resets the counts of wrong passwords for an account: those of all clients together, and that of the client's
+// network. Call it when the user has proved the ownership of the email address.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
 	own, shared := attempts(client, NormalEmail(u.Email))
 	_, err := s.limits.Clear(ctx, append(shared, own[0])...)
 	return err
 }
 
+// verify returns the user with the address, and whether the password is right. For an unknown address, u is the zero User.
 func (s *Service) verify(ctx context.Context, email, pass string) (u User, right bool, err error) {
 	u, err = s.ByEmail(ctx, email)
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
@@ -133,7 +135,7 @@ type network struct {
 }
 
 const (
-	maxNetworks    = 20                  // of a user; a sign-in from another replaces the one not used for longest
+	maxNetworks    = 20                  // per user; a sign-in from another one deletes the one that was not used for longest
 	networkTTL     = 30 * 24 * time.Hour // since the last sign-in
 	networkRefresh = 24 * time.Hour      // at most one write per network in this time
 )
@@ -158,7 +160,7 @@ func (n *networks) has(ctx context.Context, user store.ID, address string) (bool
 	return n.known.Exists(ctx, store.And(store.Eq("id", n.id(user, address)), store.Gt("expiresAt", store.At(n.now()))))
 }
 
-// add records a sign-in of the user from the network of the address. It reports whether the network is new.
+// add records a sign-in of the user from the network of the address. added reports whether the network is new.
 func (n *networks) add(ctx context.Context, user store.ID, address string) (added bool, err error) {
 	now, id := n.now(), n.id(user, address)
 	expires := store.At(now.Add(networkTTL))
@@ -174,7 +176,7 @@ func (n *networks) add(ctx context.Context, user store.ID, address string) (adde
 	}
 	err = n.known.Insert(ctx, network{Meta: store.NewMeta(id, store.At(now)), UserID: user, ExpiresAt: expires})
 	if err != nil {
-		return false, apperr.Replace(err, apperr.Conflict, nil) // by a concurrent sign-in
+		return false, apperr.Replace(err, apperr.Conflict, nil) // a concurrent sign-in has added it
 	}
 	others := store.And(store.Eq("userId", user), store.Ne("id", id))
 	return true, n.known.DeleteList(ctx, store.Query{Filter: others, Sort: []store.Order{{Field: "expiresAt", Desc: true}}, Skip: maxNetworks - 1})
@@ -186,7 +188,7 @@ func (n *networks) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-// Sweep implements kit.Sweeper. It deletes the networks from which no user signed in for long.
+// Sweep implements kit.Sweeper. It deletes the networks from which a user did not sign in for networkTTL.
 func (s *Service) Sweep(ctx context.Context) error {
 	_, err := s.networks.known.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err
