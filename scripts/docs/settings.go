@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -59,34 +61,25 @@ type fragment struct {
 }
 
 // readFragments returns the fragments in order: the server's, then by name.
-func readFragments(runtime, project fs.FS) ([]fragment, error) {
-	var out []fragment
-	read := map[string]bool{}
-	for _, source := range []struct {
-		root    fs.FS
-		pattern string
-	}{
-		{runtime, "kit/server/.env.example"}, {runtime, "kit/*/.env.example"}, {project, "modules/*/.env.example*"},
-	} {
-		names, err := fs.Glob(source.root, source.pattern) // sorted
+func readFragments(runtime, project fs.FS) (out []fragment, err error) {
+	const first = "kit/server/.env.example"
+	kit, _ := fs.Glob(runtime, "kit/*/.env.example") // sorted; the patterns are valid
+	own, _ := fs.Glob(project, "modules/*/.env.example*")
+	kit = append([]string{first}, slices.DeleteFunc(kit, func(name string) bool { return name == first })...)
+	for i, name := range append(kit, own...) {
+		root := project
+		if i < len(kit) {
+			root = runtime
+		}
+		text, err := fs.ReadFile(root, name)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range names {
-			if read[name] {
-				continue
-			}
-			read[name] = true
-			text, err := fs.ReadFile(source.root, name)
-			if err != nil {
-				return nil, err
-			}
-			declared, err := fields(source.root, path.Dir(name))
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, fragment{name, string(text), declared})
+		declared, err := fields(root, path.Dir(name))
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, fragment{name, string(text), declared})
 	}
 	return out, nil
 }
@@ -99,10 +92,7 @@ type field struct {
 
 // fields returns the settings that the Go files in dir declare.
 func fields(root fs.FS, dir string) (map[string]field, error) {
-	names, err := fs.Glob(root, dir+"/*.go")
-	if err != nil {
-		return nil, err
-	}
+	names, _ := fs.Glob(root, dir+"/*.go") // the pattern is valid
 	found := map[string]field{}
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
@@ -192,12 +182,9 @@ func (f field) allowed() string {
 	if words := strings.Fields(f.rule("oneof")); len(words) > 0 {
 		return "`" + strings.Join(words, "`, `") + "`"
 	}
-	kind, ok := map[string]string{
+	kind := cmp.Or(map[string]string{
 		"bool": "`true` or `false`", "int": "integer", "int64": "integer", "time.Duration": "duration", "[]string": "list",
-	}[f.kind]
-	if !ok {
-		kind = "string"
-	}
+	}[f.kind], "string")
 	if low, high := f.rule("min"), f.rule("max"); low != "" && high != "" {
 		kind += ", " + low + " to " + high
 	} else if low != "" {
@@ -208,15 +195,9 @@ func (f field) allowed() string {
 
 // required returns when the setting is required.
 func (f field) required() string {
-	switch {
-	case f.tag.Get("validate") == "secret":
-		return "yes; at least 32 characters in production"
-	case f.tag.Get("validate") == "production":
-		return "in production"
-	case f.tag.Get("validate") == "required":
-		return "yes"
-	}
-	return ""
+	return map[string]string{
+		"secret": "yes; at least 32 characters in production", "production": "in production", "required": "yes",
+	}[f.tag.Get("validate")]
 }
 
 func code(text string) string {

@@ -90,7 +90,7 @@ func (p *project) merged(old, next Resource, steps []string, names ...string) (*
 		if conflict != "" {
 			conflicts = append(conflicts, file+":\n"+conflict)
 		}
-		out.add(verbChange, file, current, merged)
+		out.add("changed", file, current, merged)
 	}
 	if conflicts != nil {
 		return nil, fmt.Errorf("nothing was changed: you and the change edit the same lines. Undo your edits there and make them again afterwards, "+
@@ -106,7 +106,7 @@ func (p *project) merged(old, next Resource, steps []string, names ...string) (*
 		if err != nil {
 			return nil, fmt.Errorf("nothing was changed: %s: %w", file, err)
 		}
-		out.add(verbChange, file, current, changed)
+		out.add("changed", file, current, changed)
 		out.done += "The next start changes the stored records; after a rename or a change of type, stop old instances first.\n"
 	}
 	return out, nil

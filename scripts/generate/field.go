@@ -102,19 +102,16 @@ func parseFields(declarations []string, wrong *mistakes) (out fieldList) {
 		wrong.Add("fields: %d are given, at most %d are possible", n, maxFields)
 		return nil
 	}
-	seen := map[string]string{}
 	for _, declaration := range declarations {
 		f := parseField(declaration, wrong)
-		key := strings.ToLower(f.Name)
-		switch first := seen[key]; first {
-		case "":
-			seen[key] = f.Name
+		switch i := slices.IndexFunc(out, func(other Field) bool { return strings.EqualFold(other.Name, f.Name) }); {
+		case i < 0:
 			f.index = len(out)
 			out = append(out, f)
-		case f.Name:
+		case out[i].Name == f.Name:
 			wrong.Add("field %s: is given twice", quote(f.Name))
 		default:
-			wrong.Add("field %s: differs from %s only in upper and lower case", quote(f.Name), quote(first))
+			wrong.Add("field %s: differs from %s only in upper and lower case", quote(f.Name), quote(out[i].Name))
 		}
 	}
 	return out

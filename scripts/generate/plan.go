@@ -19,12 +19,10 @@ import (
 
 // change is a file before and after a change; nil if it does not exist.
 type change struct {
-	verb          string // for the summary
+	verb          string // for the summary: written, removed or changed
 	path          string // from the project's root, with slashes
 	before, after []byte
 }
-
-const verbAdd, verbRemove, verbChange = "written", "removed", "changed"
 
 // plan adds, removes or changes a module.
 type plan struct {
@@ -61,7 +59,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	}
 	out := &plan{root: p.root}
 	for _, name := range fileNames {
-		out.add(verbAdd, path.Join("modules", r.Name, name), nil, files[name])
+		out.add("written", path.Join("modules", r.Name, name), nil, files[name])
 	}
 	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  restart the service: go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
 	return out, p.editRegistry(out, "add", r, func(m *registry.Registry) error {
@@ -94,7 +92,7 @@ func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*re
 		return fmt.Errorf("nothing was changed: %w. Undo your changes to its structure, or %s these lines by hand:\n\timport:       %s\n\tin New:       %s\n\tin the list:  %s,",
 			err, verb, entry.ImportSpec(), entry.Constructor(), entry.Variable)
 	}
-	out.add(verbAdd, registry.Path, before, after)
+	out.add("written", registry.Path, before, after)
 	return nil
 }
 
@@ -132,7 +130,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 			return err
 		}
 		content, err := os.ReadFile(p.path(name))
-		out.changes = append(out.changes, change{verbRemove, name, content, nil})
+		out.changes = append(out.changes, change{"removed", name, content, nil})
 		own := strings.TrimPrefix(name, module+"/")
 		if want, exists := generated[own]; !c.force && own != migrationsFile && (!exists || !bytes.Equal(want, content)) {
 			wrong.Add("file %s: was edited or added after it was generated; --force removes it", name)
@@ -177,21 +175,19 @@ func (p *project) declared(name string) (r Resource, err error) {
 	if args == nil || args[0] != name {
 		return r, mistakes{fmt.Sprintf("name %s: %s has no go:generate line of this command; delete the module by hand", name, file)}
 	}
+	var wrong mistakes
 	c, err := parseArguments(args)
 	if err == nil {
-		var wrong mistakes
 		r = declare(c, p.module, p.hasUser(), &wrong)
 		err = wrong.Err()
 	}
-	if err == nil && r.Under != "" {
-		parent, err := p.declared(r.Under)
-		if err != nil {
-			return r, err
-		}
-		r.nest(parent)
-	}
 	if err != nil {
 		return r, fmt.Errorf("%s: invalid go:generate line: %w", file, err)
+	}
+	if r.Under != "" {
+		parent, err := p.declared(r.Under)
+		r.nest(parent)
+		return r, err
 	}
 	return r, nil
 }
