@@ -115,9 +115,9 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 			names = append(names, "RateLimit", "RateLimit-Policy")
 		}
 		headers := openapi3.Headers{}
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		for _, name := range names {
 			headers[name] = r.Headers[name]
-			if _, shared := e.doc.Components.Headers[name]; shared {
+			if components.Headers[name] != nil {
 				headers[name] = &openapi3.HeaderRef{Ref: "#/components/headers/" + name}
 			}
 		}

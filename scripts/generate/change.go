@@ -36,9 +36,9 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	edit := editOf(old.Fields, c, &wrong)
 	next := old
-	next.Fields = edit.fields
+	var steps []string
+	next.Fields, steps = editFields(old.Fields, c, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	out, err := p.merged(old, next, edit.steps(), fileNames...)
+	out, err := p.merged(old, next, steps, fileNames...)
 	if err != nil || old.entry() == next.entry() {
 		return out, err
 	}
@@ -112,28 +112,22 @@ func (p *project) merged(old, next Resource, steps []string, names ...string) (*
 	return out, nil
 }
 
-// edit is a change of a resource's fields.
-type edit struct {
-	fields  fieldList
-	renamed [][2]string // old and new name
-	dropped []string
-	pairs   [][2]Field // fields before and after; a new field has none before
-}
-
-// editOf applies --drop, --rename, --change and --add to fields.
-func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
-	e.fields = slices.Clone(fields)
+// editFields applies --drop, --rename, --change and --add to fields. It returns the new fields, and the steps of the migration
+// in Go, nil if stored records need none.
+func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps []string) {
+	fields = slices.Clone(old)
 	at := func(flag, name string) int {
-		i := slices.IndexFunc(e.fields, func(f Field) bool { return f.Name == name })
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 		if i < 0 {
-			wrong.Add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, e.fields.Names()))
+			wrong.Add("flag --%s: there is no field %s; %s", flag, quote(name), naming.Suggest(name, fields.Names()))
 		}
 		return i
 	}
+	var drops []string
 	for _, name := range c.drops {
 		if i := at("drop", name); i >= 0 {
-			e.fields = slices.Delete(e.fields, i, i+1)
-			e.dropped = append(e.dropped, name)
+			fields = slices.Delete(fields, i, i+1)
+			drops = append(drops, fmt.Sprintf("migrate.Drop(%q)", name))
 		}
 	}
 	for _, names := range c.renames {
@@ -141,11 +135,11 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 		checkFieldName(to, func(format string, args ...any) {
 			wrong.Add("flag --rename %s: %s", quote(names), fmt.Sprintf(format, args...))
 		})
-		if slices.Contains(e.fields.Names(), to) {
+		if slices.Contains(fields.Names(), to) {
 			wrong.Add("flag --rename: the field %s exists", quote(to))
 		} else if i := at("rename", from); i >= 0 {
-			e.fields[i].Name = to
-			e.renamed = append(e.renamed, [2]string{from, to})
+			fields[i].Name = to
+			steps = append(steps, fmt.Sprintf("migrate.Rename(%q, %q)", from, to))
 		}
 	}
 	for _, declaration := range c.changes {
@@ -154,26 +148,26 @@ func editOf(fields fieldList, c call, wrong *mistakes) (e edit) {
 		if i < 0 {
 			continue
 		}
-		old := e.fields[i]
-		if f.index = old.index; f.String() == old.String() {
-			wrong.Add("flag --change: %s is declared so already", old)
+		before := fields[i]
+		if f.index = before.index; f.String() == before.String() {
+			wrong.Add("flag --change: %s is declared so already", before)
 		}
-		checkConversion(old, f, wrong)
-		e.fields[i] = f
-		e.pairs = append(e.pairs, [2]Field{old, f})
+		checkConversion(before, f, wrong)
+		fields[i] = f
+		steps = append(steps, migrateField(before, f)...)
 	}
 	for _, declaration := range c.adds {
 		f := parseField(declaration, wrong)
-		if slices.ContainsFunc(e.fields, func(other Field) bool { return strings.EqualFold(other.Name, f.Name) }) {
+		if slices.ContainsFunc(fields, func(other Field) bool { return strings.EqualFold(other.Name, f.Name) }) {
 			wrong.Add("flag --add: the field %s exists; change it with --change", quote(f.Name))
 		}
-		e.fields = append(e.fields, f)
-		e.pairs = append(e.pairs, [2]Field{{}, f})
+		fields = append(fields, f)
+		steps = append(steps, migrateField(Field{}, f)...)
 	}
-	if len(e.fields) == 0 {
+	if len(fields) == 0 {
 		wrong.Add("flag --drop: a resource needs a field; remove the resource with --undo")
 	}
-	return e
+	return fields, append(steps, drops...)
 }
 
 // checkConversion reports changes that a migration cannot make.
@@ -191,37 +185,28 @@ func checkConversion(old, next Field, wrong *mistakes) {
 
 func (f Field) isScalar() bool { return !f.IsList() && f.Type != "json" }
 
-// steps returns the steps of the migration in Go, nil if stored records need none.
-func (e edit) steps() (out []string) {
-	step := func(format string, args ...any) { out = append(out, "migrate."+fmt.Sprintf(format, args...)) }
-	for _, names := range e.renamed {
-		step("Rename(%q, %q)", names[0], names[1])
+// migrateField returns the steps of the migration from a field to another, or to a new field if the old one has no name.
+func migrateField(old, next Field) (steps []string) {
+	step := func(format string, args ...any) { steps = append(steps, "migrate."+fmt.Sprintf(format, args...)) }
+	goType, added := next.kind().goType, old.Name == ""
+	retyped := !added && old.Type != next.Type && (old.kind().goType != goType || next.Type == typeEnum)
+	narrowed := old.Type == typeEnum && slices.ContainsFunc(old.Values, func(v string) bool { return !slices.Contains(next.Values, v) })
+	switch {
+	case next.Type == typeEnum && (retyped || narrowed):
+		step(`OneOf(%q, "%s")`, next.Name, strings.Join(next.Values, `", "`))
+	case retyped:
+		step("Convert[%s](%q)", goType, next.Name)
 	}
-	for _, pair := range e.pairs {
-		old, next := pair[0], pair[1]
-		goType, added := next.kind().goType, old.Name == ""
-		retyped := !added && old.Type != next.Type && (old.kind().goType != goType || next.Type == typeEnum)
-		narrowed := old.Type == typeEnum && slices.ContainsFunc(old.Values, func(v string) bool { return !slices.Contains(next.Values, v) })
-		switch {
-		case next.Type == typeEnum && (retyped || narrowed):
-			step(`OneOf(%q, "%s")`, next.Name, strings.Join(next.Values, `", "`))
-		case retyped:
-			step("Convert[%s](%q)", goType, next.Name)
-		}
-		sorted := next.IsText() && !next.Required && (next.Sort || next.Filter)
-		switch {
-		case next.HasDefault() && (added || !old.HasDefault() || retyped):
-			step("Default[%s](%q, %q)", goType, next.Name, next.Default)
-		case next.Required && (added || !old.Required):
-			step("Require(%q)", next.Name)
-		case sorted && (added || !old.IsText() || !old.Sort && !old.Filter):
-			step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, in which a missing one is not ""
-		}
+	sorted := next.IsText() && !next.Required && (next.Sort || next.Filter)
+	switch {
+	case next.HasDefault() && (added || !old.HasDefault() || retyped):
+		step("Default[%s](%q, %q)", goType, next.Name, next.Default)
+	case next.Required && (added || !old.Required):
+		step("Require(%q)", next.Name)
+	case sorted && (added || !old.IsText() || !old.Sort && !old.Filter):
+		step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, in which a missing one is not ""
 	}
-	for _, name := range e.dropped {
-		step("Drop(%q)", name)
-	}
-	return out
+	return steps
 }
 
 const profileFile = "modules/user/profile.go"
@@ -244,8 +229,9 @@ func (p *project) planProfile(c call) (*plan, error) {
 	if args := readDirective(string(current)); len(args) > 1 {
 		before.Fields = parseFields(args[1:], &wrong)
 	}
-	edit := editOf(before.Fields, c, &wrong)
-	for _, f := range edit.fields {
+	after := before
+	after.Fields, _ = editFields(before.Fields, c, &wrong)
+	for _, f := range after.Fields {
 		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.Type == typeRef {
 			wrong.Add("field %s: a field of users is optional, and has neither unique, search, sort and filter nor ref; edit modules/user for these", f.Name)
 		}
@@ -256,8 +242,6 @@ func (p *project) planProfile(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	after := before
-	after.Fields = edit.fields
 	out, err := p.merged(before, after, nil, path.Base(profileFile))
 	if err == nil {
 		out.done = "Users have new fields. Next:\n  git diff\n  go test ./modules/user/\n"

@@ -238,7 +238,8 @@ func TestSteps(t *testing.T) {
 		if test.old != "" {
 			fields, c = fieldList{parseField(test.old, &wrong)}, call{changes: []string{test.next}}
 		}
-		got := strings.Join(editOf(fields, c, &wrong).steps(), "; ")
+		_, steps := editFields(fields, c, &wrong)
+		got := strings.Join(steps, "; ")
 		if got != test.want || wrong != nil {
 			t.Errorf("%s becomes %s: %s, %v, want %s", test.old, test.next, got, wrong, test.want)
 		}
