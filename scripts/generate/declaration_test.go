@@ -224,3 +224,32 @@ func TestWithoutUsers(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// TestStored checks that tests can store a record with a required unique field of each type.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	for name, k := range kinds {
+		typed := k.goType == "string" || k.goType == "int64" || name == typeRef || strings.HasPrefix(k.stored, k.goType+"(") || strings.HasPrefix(k.stored, "store.At(")
+		if (k.unique == "") != (k.stored == "") || k.stored != "" && !typed {
+			t.Errorf("%s: unique %s, stored %s", name, k.unique, k.stored)
+		}
+	}
+}
+
+// TestValid checks that the helper valid of the tests returns none of the samples of a unique number.
+func TestValid(t *testing.T) {
+	t.Parallel()
+	for _, declaration := range []string{"a:int:unique", "a:int:unique:min=1", "a:int:unique:max=5", "a:decimal:unique:min=1:max=1000", "a:int:unique:max=5000"} {
+		var wrong mistakes
+		f := parseField(declaration, &wrong)
+		var least float64
+		if _, err := fmt.Sscanf(f.Valid()[strings.IndexByte(f.Valid(), '(')+1:], "%g + s.calls)", &least); err != nil || wrong != nil {
+			t.Fatal(f.Valid(), err, wrong)
+		}
+		for n := range 3 {
+			if x := f.number(n); x > least && x < least+200 {
+				t.Errorf("%s: %s returns the sample %v", declaration, f.Valid(), x)
+			}
+		}
+	}
+}

@@ -45,19 +45,9 @@ func (r Resource) Imported() (out []Target) {
 func (t Target) Unique() string {
 	var fields []string
 	for _, f := range t.Fields {
-		if !f.Unique || !f.Required {
-			continue
+		if f.Unique && f.Required {
+			fields = append(fields, f.Go()+": "+f.kind().stored)
 		}
-		value := "id.Hex()"
-		switch number := "int64(id[10])<<8 + int64(id[11])"; {
-		case f.IsRef():
-			value = "id"
-		case f.Type == typeInt:
-			value = number
-		case f.Type == typeTime:
-			value = "store.At(time.Unix(" + number + ", 0))"
-		}
-		fields = append(fields, f.Go()+": "+value)
 	}
 	if fields == nil {
 		return ""

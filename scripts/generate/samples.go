@@ -109,7 +109,7 @@ func (f Field) Valid() string {
 		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+s.calls), 36)", math.Pow(36, float64(width-1)))
 	}
 	low, high := f.bounds()
-	least := math.Ceil(min(max(low, 0), high-minUnique))
+	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // no call returns a sample
 	return strings.NewReplacer("LOW", number(least), "WIDTH", strconv.Itoa(width), "TARGET", goName(f.Target)).Replace(f.kind().unique)
 }
 
