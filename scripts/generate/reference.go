@@ -57,21 +57,16 @@ type Target struct {
 	Parent     bool
 }
 
-// accounts are the users as a target.
-func (p *project) accounts() Resource {
+// target returns the resource that a reference or --under names.
+func (p *project) target(name string) (Resource, error) {
+	if name != "user" {
+		return p.declared(name)
+	}
 	return Resource{
 		Module: p.module, Name: "user", Plural: "users", HasUser: true,
 		Fields: fieldList{{Name: "email", Type: typeEmail, Unique: true, Required: true}},
 		Rules:  map[string]string{methodShow: rulePublic, methodDelete: ruleAdmin},
-	}
-}
-
-// target returns the resource that a reference or --under names.
-func (p *project) target(name string) (Resource, error) {
-	if name == "user" {
-		return p.accounts(), nil
-	}
-	return p.declared(name)
+	}, nil
 }
 
 // isTarget reports whether a module can be referred to.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,9 +67,7 @@ func (c cli) change(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	for name, data := range own { // removed with the component, edited or not
-		before[name] = data
-	}
+	maps.Copy(before, own) // removed with the component, edited or not
 	if after[registry.Path], err = mergeModules(own[registry.Path], after[registry.Path], chosen); err != nil {
 		return fmt.Errorf("%w; change that code first", err)
 	}
