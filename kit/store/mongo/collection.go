@@ -17,33 +17,32 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// collection implements store.Engine. Each verb is one command, except a List that also counts, which takes two; a List without
-// a limit is read in batches.
+// collection implements store.Engine.
 type collection struct {
 	schema
-	c *driver.Collection
-	// keepsWords is set if the server cannot leave the words out of the response to an Update.
-	keepsWords atomic.Bool
-	keepsCount *atomic.Bool        // of DB
-	searches   *semaphore.Weighted // of DB
+	coll *driver.Collection
+	// noUpdateProjection is set after the first Update if the server cannot leave the words out of its response.
+	noUpdateProjection atomic.Bool
+	hasExactCount      *atomic.Bool        // of DB
+	searches           *semaphore.Weighted // of DB
 }
 
-// The searches that run at the same time, and how long others wait. Searches of common words take long, and must not use
-// all connections.
+// Searches of common words take long, and must not use all connections.
 const (
-	maxSearches = 16
-	searchWait  = 5 * time.Second
+	maxSearches = 16              // that run at the same time
+	searchWait  = 5 * time.Second // how long another search waits before it fails with store.ErrSearches
 )
 
-// begin translates the filter of a query. If it has a search, begin waits until one more may run. Call end after the query.
+// begin translates the filter of a query. If the filter has a search, begin waits until fewer than maxSearches are running.
+// If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
 	filter, err = c.filter(f)
-	if err != nil || !searches(f) {
+	if err != nil || !hasSearch(f) {
 		return filter, func() {}, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, searchWait)
+	waitCtx, cancel := context.WithTimeout(ctx, searchWait)
 	defer cancel()
-	if c.searches.Acquire(waiting, 1) == nil {
+	if c.searches.Acquire(waitCtx, 1) == nil {
 		return filter, func() { c.searches.Release(1) }, nil
 	}
 	if ctx.Err() != nil {
@@ -52,13 +51,13 @@ func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, 
 	return nil, nil, store.ErrSearches
 }
 
-// searches reports whether a filter has a search.
-func searches(f store.Filter) bool {
+// hasSearch reports whether f is or contains a TextSearch.
+func hasSearch(f store.Filter) bool {
 	switch f := f.(type) {
 	case store.TextSearch:
 		return true
 	case store.Connective:
-		return slices.ContainsFunc(f.Filters, searches)
+		return slices.ContainsFunc(f.Filters, hasSearch)
 	}
 	return false
 }
@@ -74,29 +73,30 @@ func selectsID(f store.Filter) bool {
 	return false
 }
 
-// maxCounted is the number of documents that are counted exactly on servers that do not keep the count.
+// maxCounted is the number of documents up to which a collection is counted exactly if the server keeps no exact count.
 const maxCounted = 10_000
 
-// Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find it.
+// Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find the
+// index.
 func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	stored, err := c.document(doc)
 	if err != nil {
 		return err
 	}
 	err = retryDeadlock(ctx, func() error {
-		_, err := c.c.InsertOne(ctx, stored)
+		_, err := c.coll.InsertOne(ctx, stored)
 		return err
 	})
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
 		value := func(path string) any { return lookup(stored, strings.Split(path, ".")...) }
-		return store.Duplicate(c.taken(ctx, value, nil)...).WithCause(err)
+		return store.Duplicate(c.conflictingFields(ctx, value, nil)...).WithCause(err)
 	}
 	return translate(err, c.indexes)
 }
 
-// taken returns the fields of the unique index that has the values for one of the other documents; none if it no longer
-// does. The function returns the value of a path, or nil.
-func (c *collection) taken(ctx context.Context, value func(path string) any, others bson.D) []string {
+// conflictingFields returns the fields of the first unique index in which a document that others selects has the same values
+// as the rejected one; nil if there is none any more. value returns the rejected document's value at a path, or nil.
+func (c *collection) conflictingFields(ctx context.Context, value func(path string) any, others bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {
 		if !idx.unique {
@@ -108,30 +108,30 @@ func (c *collection) taken(ctx context.Context, value func(path string) any, oth
 				same = append(same, where(k.Key, "$eq", v))
 			}
 		}
-		if len(same) <= len(idx.keys) { // the document is not in the index
+		if len(same) <= len(idx.keys) { // the document lacks a field, so it is not in the index
 			continue
 		}
-		if n, err := c.c.CountDocuments(ctx, all(same...), options.Count().SetLimit(1)); err == nil && n > 0 {
+		if n, err := c.coll.CountDocuments(ctx, all(same...), options.Count().SetLimit(1)); err == nil && n > 0 {
 			return idx.fields
 		}
 	}
 	return nil
 }
 
-// document returns doc in its stored form, with the words of its searched fields.
+// document returns the stored form of doc, with the words of its searched fields.
 func (c *collection) document(doc any) (bson.D, error) {
 	stored, err := encode(doc)
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
-	var found bson.D
+	var byField bson.D
 	for _, field := range c.search {
 		if w := words(lookup(stored, strings.Split(path(field), ".")...)); w != nil {
-			found = append(found, bson.E{Key: escape(field), Value: w})
+			byField = append(byField, bson.E{Key: escape(field), Value: w})
 		}
 	}
-	if found != nil {
-		stored = append(stored, bson.E{Key: wordsKey, Value: found})
+	if byField != nil {
+		stored = append(stored, bson.E{Key: wordsKey, Value: byField})
 	}
 	return stored, nil
 }
@@ -149,10 +149,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return err
 }
 
-// List implements store.Engine. The documents and their number take a command each. MongoDB keeps the count of all documents
-// as the collection's metadata. It may be wrong after a crash of the server until MongoDB validates the collection, and on a
-// sharded cluster while chunks move. Other servers estimate it from statistics that lag behind, so that only a count above
-// maxCounted may be an estimate there.
+// List implements store.Engine. It reads and counts the documents by separate commands.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
 	filter, end, err := c.begin(ctx, q.Filter)
 	if err != nil {
@@ -168,7 +165,7 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 	return n, err
 }
 
-// list reads the documents of q, whose translated filter is given.
+// list reads the documents of q. filter is q.Filter, translated.
 func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, next func() any) error {
 	opts := options.Find()
 	keys := sortKeys(q.Sort)
@@ -186,13 +183,13 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 		filter = all(filter, rest)
 	}
 	if q.Limit > 0 {
-		// The server closes the cursor with a batch that is larger than the limit.
+		// With a batch larger than the limit, the server closes the cursor in its first response.
 		opts.SetLimit(int64(q.Limit)).SetBatchSize(int32(min(q.Limit, math.MaxInt32-1)) + 1)
 	}
 	if projection := c.projection(q.Fields); projection != nil {
 		opts.SetProjection(projection)
 	}
-	cursor, err := c.c.Find(ctx, filter, opts)
+	cursor, err := c.coll.Find(ctx, filter, opts)
 	if err != nil {
 		return translate(err, nil)
 	}
@@ -201,7 +198,7 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	for cursor.Next(ctx) && q.Bytes.Add(len(cursor.Current)) {
 		into := next()
 		if err := decoder.decode(cursor.Current, into); err != nil {
-			return fmt.Errorf("mongo: the document %v of %s does not fit its type: %w", cursor.Current.Lookup(idKey), c.c.Name(), err)
+			return fmt.Errorf("mongo: the document %v of %s does not fit its type: %w", cursor.Current.Lookup(idKey), c.coll.Name(), err)
 		}
 		if q.Lossless && len(q.Fields) == 0 {
 			if err := c.checkLossless(cursor.Current, into); err != nil {
@@ -212,21 +209,25 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 	return translate(cursor.Err(), nil)
 }
 
-// count counts up to most.
-func (c *collection) count(ctx context.Context, filter bson.D, most int64) (n int64, err error) {
+// count returns the number of documents that a filter selects, up to limit.
+//
+// An empty filter ignores the limit. MongoDB keeps the number of all documents as the collection's metadata. It may be wrong
+// after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
+// servers estimate it from statistics that lag behind, so count uses an estimate there only above maxCounted.
+func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n int64, err error) {
 	opts := options.Count()
-	if most < store.CountAll {
-		opts.SetLimit(most)
+	if limit < store.CountAll {
+		opts.SetLimit(limit)
 	}
 	switch {
 	case len(filter) > 0:
-		n, err = c.c.CountDocuments(ctx, filter, opts)
-	case c.keepsCount.Load():
-		n, err = c.c.EstimatedDocumentCount(ctx)
+		n, err = c.coll.CountDocuments(ctx, filter, opts)
+	case c.hasExactCount.Load():
+		n, err = c.coll.EstimatedDocumentCount(ctx)
 	default:
-		n, err = c.c.CountDocuments(ctx, filter, options.Count().SetLimit(maxCounted+1))
+		n, err = c.coll.CountDocuments(ctx, filter, options.Count().SetLimit(maxCounted+1))
 		if err == nil && n > maxCounted {
-			n, err = c.c.EstimatedDocumentCount(ctx)
+			n, err = c.coll.EstimatedDocumentCount(ctx)
 			n = max(n, maxCounted+1)
 		}
 	}
@@ -249,7 +250,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		return err
 	})
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
-		return store.Duplicate(c.takenByUpdate(ctx, filter, update)...).WithCause(err)
+		return store.Duplicate(c.conflictingUpdateFields(ctx, filter, update)...).WithCause(err)
 	}
 	if err != nil {
 		return translate(err, c.indexes)
@@ -260,40 +261,43 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	return nil
 }
 
+// findAndModify updates one document and returns its new version, without the words if the server can leave them out.
 func (c *collection) findAndModify(ctx context.Context, filter, update bson.D) (bson.Raw, error) {
 	opts := options.FindOneAndUpdate().SetReturnDocument(options.After)
-	if projection := c.projection(nil); projection != nil && !c.keepsWords.Load() {
+	if projection := c.projection(nil); projection != nil && !c.noUpdateProjection.Load() {
 		opts.SetProjection(projection)
 	}
-	raw, err := c.c.FindOneAndUpdate(ctx, filter, update, opts).Raw()
-	if hasCode(err, codeNotImplemented) { // FerretDB 1
-		c.keepsWords.Store(true)
-		raw, err = c.c.FindOneAndUpdate(ctx, filter, update, opts.SetProjection(nil)).Raw()
+	raw, err := c.coll.FindOneAndUpdate(ctx, filter, update, opts).Raw()
+	if hasCode(err, codeNotImplemented) { // FerretDB 1 has no projection here
+		c.noUpdateProjection.Store(true)
+		raw, err = c.coll.FindOneAndUpdate(ctx, filter, update, opts.SetProjection(nil)).Raw()
 	}
 	return raw, err
 }
 
-// takenByUpdate is taken for the values that an update would have given to the document of the filter.
-func (c *collection) takenByUpdate(ctx context.Context, filter, update bson.D) []string {
-	current, err := c.c.FindOne(ctx, filter).Raw()
+// conflictingUpdateFields is conflictingFields for the document that a rejected update would have stored.
+func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update bson.D) []string {
+	current, err := c.coll.FindOne(ctx, filter).Raw()
 	if err != nil {
 		return nil
 	}
 	set, _ := lookup(update, "$set").(bson.D)
 	value := func(path string) any {
-		if i := slices.IndexFunc(set, func(e bson.E) bool { return e.Key == path }); i >= 0 {
-			return set[i].Value
+		for _, e := range set {
+			if e.Key == path {
+				return e.Value
+			}
 		}
 		if v, err := current.LookupErr(strings.Split(path, ".")...); err == nil {
 			return v
 		}
 		return nil
 	}
-	return c.taken(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
+	return c.conflictingFields(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
 }
 
-// Delete implements store.Engine. The driver retries the deletion of one document by its id after a lost connection;
-// MongoDB cannot retry the deletion of many.
+// Delete implements store.Engine. It deletes a document by its id with DeleteOne, which the driver retries after a lost
+// connection. MongoDB cannot retry a DeleteMany.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
 	filter, err := c.filter(f)
 	if err != nil {
@@ -301,9 +305,9 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) 
 	}
 	var result *driver.DeleteResult
 	if selectsID(f) {
-		result, err = c.c.DeleteOne(ctx, filter)
+		result, err = c.coll.DeleteOne(ctx, filter)
 	} else {
-		result, err = c.c.DeleteMany(ctx, filter)
+		result, err = c.coll.DeleteMany(ctx, filter)
 	}
 	if err != nil {
 		return 0, translate(err, nil)

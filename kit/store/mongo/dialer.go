@@ -15,8 +15,8 @@ import (
 )
 
 // dialer opens the driver's connections and closes dead ones. If a router or firewall fails, connections stay open
-// without a response. The driver would use one after the other, and each caller would wait for its deadline: a failed
-// heartbeat alone does not make the driver close other connections.
+// but get no response. A failed heartbeat does not make the driver close them: it would use one after the other, and each
+// caller would wait until its deadline.
 type dialer struct {
 	net.Dialer
 
@@ -28,7 +28,8 @@ type connection struct {
 	net.Conn
 	dialer  *dialer
 	address string
-	last    atomic.Int64 // Unix time in nanoseconds when it was opened or last received data
+	// lastReceived is the Unix time in nanoseconds when the connection last received data, or was opened.
+	lastReceived atomic.Int64
 }
 
 func newDialer() *dialer { return &dialer{open: make(map[*connection]struct{})} }
@@ -40,7 +41,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 		return nil, err
 	}
 	c := &connection{Conn: opened, dialer: d, address: address}
-	c.last.Store(time.Now().UnixNano())
+	c.lastReceived.Store(time.Now().UnixNano())
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open[c] = struct{}{}
@@ -61,7 +62,7 @@ func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	open := slices.Collect(maps.Keys(d.open))
 	d.mu.Unlock()
 	for _, c := range open {
-		if c.address == address && c.last.Load() < sent {
+		if c.address == address && c.lastReceived.Load() < sent {
 			_ = c.Close() // the connection is dead
 		}
 	}
@@ -71,7 +72,7 @@ func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.last.Store(time.Now().UnixNano())
+		c.lastReceived.Store(time.Now().UnixNano())
 	}
 	return n, err
 }

@@ -33,7 +33,7 @@ func TestHeartbeatFailed(t *testing.T) {
 			end, _ := net.Pipe()
 			t.Cleanup(func() { _ = end.Close() })
 			c := &connection{Conn: end, dialer: d, address: test.address}
-			c.last.Store(test.last.UnixNano())
+			c.lastReceived.Store(test.last.UnixNano())
 			d.open[c] = struct{}{}
 			d.heartbeatFailed(&event.ServerHeartbeatFailedEvent{Duration: 4 * time.Second, Failure: test.failure, ConnectionID: test.asked + "[-7]"})
 			if closed := len(d.open) == 0; closed != test.closed {

@@ -8,7 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// encode returns the document in its stored form: named by its json tags, without nulls, with escaped keys.
+// encode returns the stored form of a document: fields have the names of their json tags, nulls are left out, and the keys
+// of maps are escaped. The values are those of rewrite.
 func encode(doc any) (bson.D, error) {
 	var buf bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buf))
@@ -19,7 +20,7 @@ func encode(doc any) (bson.D, error) {
 	return rewrite(buf.Bytes(), escape)
 }
 
-// encodeValue returns a field's value in its stored form; nil for null.
+// encodeValue returns the stored form of a field's value; nil for null.
 func encodeValue(v any) (any, error) {
 	doc, err := encode(bson.D{{Key: "value", Value: v}})
 	if err != nil || len(doc) == 0 {
@@ -28,13 +29,13 @@ func encodeValue(v any) (any, error) {
 	return doc[0].Value, nil
 }
 
-// decoder decodes stored documents, reusing one buffer.
+// decoder decodes stored documents. It reuses one buffer, so only one goroutine may use it at a time.
 type decoder struct{ buf *bufio.Reader }
 
 func newDecoder() decoder { return decoder{bufio.NewReader(nil)} }
 
 func (d decoder) decode(raw bson.Raw, into any) error {
-	if bytes.IndexByte(raw, '%') >= 0 { // possibly in a key
+	if bytes.IndexByte(raw, '%') >= 0 { // perhaps in an escaped key
 		doc, err := rewrite(raw, unescape)
 		if err != nil {
 			return err
@@ -50,9 +51,9 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 	return decoder.Decode(into)
 }
 
-// rewrite returns the document with its keys converted by key and without nulls, except in arrays. Its values are
-// bson.D, bson.A and bson.RawValue.
-func rewrite(raw bson.Raw, key func(string) string) (bson.D, error) {
+// rewrite returns the document with its keys converted by convertKey. It leaves out nulls, except in arrays. Values have the
+// types bson.D, bson.A and bson.RawValue.
+func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {
 		return nil, err
@@ -62,19 +63,19 @@ func rewrite(raw bson.Raw, key func(string) string) (bson.D, error) {
 		if e.Value().Type == bson.TypeNull {
 			continue
 		}
-		v, err := rewriteValue(e.Value(), key)
+		v, err := rewriteValue(e.Value(), convertKey)
 		if err != nil {
 			return nil, err
 		}
-		doc = append(doc, bson.E{Key: key(e.Key()), Value: v})
+		doc = append(doc, bson.E{Key: convertKey(e.Key()), Value: v})
 	}
 	return doc, nil
 }
 
-func rewriteValue(v bson.RawValue, key func(string) string) (any, error) {
+func rewriteValue(v bson.RawValue, convertKey func(string) string) (any, error) {
 	switch v.Type {
 	case bson.TypeEmbeddedDocument:
-		return rewrite(v.Value, key)
+		return rewrite(v.Value, convertKey)
 	case bson.TypeArray:
 		values, err := bson.RawArray(v.Value).Values()
 		if err != nil {
@@ -82,7 +83,7 @@ func rewriteValue(v bson.RawValue, key func(string) string) (any, error) {
 		}
 		array := make(bson.A, len(values))
 		for i := range values {
-			if array[i], err = rewriteValue(values[i], key); err != nil {
+			if array[i], err = rewriteValue(values[i], convertKey); err != nil {
 				return nil, err
 			}
 		}
@@ -91,8 +92,8 @@ func rewriteValue(v bson.RawValue, key func(string) string) (any, error) {
 	return v, nil
 }
 
-// escape encodes a key of a map so that no server interprets it as a path or an operator. It does not change names of
-// struct fields.
+// escape encodes a key of a map so that no server interprets it as a path or an operator. It returns the name of a struct
+// field unchanged.
 func escape(key string) string {
 	if strings.ContainsAny(key, "%.") {
 		key = strings.NewReplacer("%", "%25", ".", "%2E").Replace(key)
@@ -111,7 +112,8 @@ func unescape(key string) string {
 	return strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$").Replace(key)
 }
 
-// lookup returns the value at the path in a result of encode; nil if there is none.
+// lookup returns the value at the path of v, a document or value that encode or encodeValue returned; nil if there is none.
+// An empty path is v itself.
 func lookup(v any, path ...string) any {
 	for _, key := range path {
 		doc, _ := v.(bson.D)

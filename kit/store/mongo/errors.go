@@ -51,8 +51,8 @@ var unavailableCodes = []int{
 	14031, // OutOfDiskSpace
 }
 
-// translate converts the driver's error to one that package store documents; the indexes are those of the collection.
-// Other errors have no code.
+// translate converts an error of the driver to one that package store documents. The indexes are those of the collection;
+// nil if the command cannot cause a duplicate. An error that package store does not document only gets a prefix.
 func translate(err error, indexes []index) error {
 	switch {
 	case err == nil:
@@ -67,7 +67,7 @@ func translate(err error, indexes []index) error {
 	return fmt.Errorf("mongo: %w", err)
 }
 
-// isUnavailable reports whether the database did not respond, or the context ended.
+// isUnavailable reports whether the database could not serve the request, or the context ended.
 func isUnavailable(err error) bool {
 	for _, cause := range []error{
 		context.Canceled, context.DeadlineExceeded, driver.ErrClientDisconnected, io.EOF, io.ErrUnexpectedEOF,
@@ -96,7 +96,8 @@ func isDuplicate(err error) bool {
 // or no name, DocumentDB "Index 'NAME'" or no name.
 var duplicateIndex = regexp.MustCompile(`index: (\S+) dup key|[iI]ndex '[^']*?(` + idIndex + `|` + uniquePrefix + `[^']+)'`)
 
-// duplicateFields returns the fields of the index that rejected a write; none if the server does not name it.
+// duplicateFields returns the fields of the index that rejected a write; nil if the message does not name one of the
+// indexes.
 func duplicateFields(err error, indexes []index) []string {
 	found := duplicateIndex.FindStringSubmatch(err.Error())
 	if found == nil {
@@ -118,10 +119,12 @@ func duplicateFields(err error, indexes []index) []string {
 // Servers on PostgreSQL do so for concurrent inserts and index builds.
 func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
 
-// The pauses of retryDeadlock, which double. Together they are shorter than 3 s.
+// The first and the longest pause of retryDeadlock; each is twice the previous one. With the random part, all pauses
+// together are shorter than 3 s.
 const deadlockPause, maxDeadlockPause = 10 * time.Millisecond, 640 * time.Millisecond
 
-// retryDeadlock calls f again, after a pause, while it returns a deadlock.
+// retryDeadlock calls f, and again after a pause while f returns a deadlock. After the longest pause, or if ctx ends, it
+// returns the deadlock.
 func retryDeadlock(ctx context.Context, f func() error) error {
 	for pause := deadlockPause; ; pause *= 2 {
 		err := f()

@@ -44,8 +44,8 @@ func newSchema(spec store.Spec) schema {
 	return s
 }
 
-// newIndex appends the id to the declared fields, so that the index sorts by it as well. A unique index must not have
-// it: with the id, all keys are distinct.
+// newIndex appends the id to the keys of an index, so that a list sorted by its fields reads it in order. A unique index
+// must not have the id: with it, all keys would be distinct.
 func newIndex(declared store.Index) index {
 	idx := index{name: namePrefix + strings.Join(declared.Fields, ","), fields: declared.Fields, unique: declared.Unique}
 	for _, field := range declared.Fields {
@@ -59,9 +59,9 @@ func newIndex(declared store.Index) index {
 	return idx
 }
 
-// model returns the index for createIndexes. A unique index leaves out documents that lack one of its fields: with one
-// field by `sparse`, which every server supports; with several, where `sparse` only leaves out documents that lack all,
-// by a partial index.
+// model returns the index in the driver's form. A unique index must ignore documents that lack one of its fields. With one
+// field, `sparse` does this on every server. With several, `sparse` only ignores documents that lack all of them, so the
+// index is partial.
 func (idx index) model() driver.IndexModel {
 	opts := options.Index().SetName(idx.name)
 	switch {
@@ -77,10 +77,10 @@ func (idx index) model() driver.IndexModel {
 	return driver.IndexModel{Keys: idx.keys, Options: opts}
 }
 
-// prepare creates and drops the collection's indexes as declared. Several instances may do so concurrently: creating an
-// existing index and dropping a missing one have no effect.
+// prepare creates the collection's missing indexes and words, and drops indexes that are no longer declared. Several
+// instances may do so concurrently: creating an existing index and dropping a missing one have no effect.
 func (c *collection) prepare(ctx context.Context) error {
-	present, err := c.c.Indexes().ListSpecifications(ctx)
+	present, err := c.coll.Indexes().ListSpecifications(ctx)
 	if err != nil {
 		return translate(err, nil)
 	}
@@ -111,14 +111,15 @@ func (c *collection) prepare(ctx context.Context) error {
 	return nil
 }
 
+// create creates an index. Its errors tell the operator how to resolve duplicates and conflicts with other indexes.
 func (c *collection) create(ctx context.Context, idx index) error {
 	err := retryDeadlock(ctx, func() error {
-		_, err := c.c.Indexes().CreateOne(ctx, idx.model())
+		_, err := c.coll.Indexes().CreateOne(ctx, idx.model())
 		return err
 	})
 	if hasCode(err, codeNotImplemented) {
 		// FerretDB 1 has no partial indexes, but its unique indexes ignore documents that lack a field.
-		_, err = c.c.Indexes().CreateOne(ctx, driver.IndexModel{
+		_, err = c.coll.Indexes().CreateOne(ctx, driver.IndexModel{
 			Keys: idx.keys, Options: options.Index().SetName(idx.name).SetUnique(true),
 		})
 	}
@@ -131,34 +132,34 @@ func (c *collection) create(ctx context.Context, idx index) error {
 		return fmt.Errorf("mongo: several documents of the collection %[2]s have the same %[1]s, which is declared unique; "+
 			"change or remove all but one of them and start again. To find them: db.%[2]s.aggregate([{$group: {_id: [%[3]s], ids: "+
 			"{$push: \"$_id\"}}}, {$match: {\"ids.1\": {$exists: true}}}]). %[4]w",
-			strings.Join(idx.fields, " and "), c.c.Name(), strings.Join(values, ", "), err)
+			strings.Join(idx.fields, " and "), c.coll.Name(), strings.Join(values, ", "), err)
 	case hasCode(err, codeIndexOptionsConflict, codeIndexKeySpecsConflict):
 		return fmt.Errorf("mongo: the collection %s has the index %s under another name, or another index under its name; "+
-			"drop it and start again: %w", c.c.Name(), idx.name, err)
+			"drop it and start again: %w", c.coll.Name(), idx.name, err)
 	}
 	return translate(err, nil)
 }
 
-// drop drops an index. With an index of words it removes the words, which would no longer be updated.
+// drop drops an index if it exists. Before it drops an index of words, it removes the words, which would become outdated.
 func (c *collection) drop(ctx context.Context, name string) error {
 	if field, ok := strings.CutPrefix(name, wordsPrefix); ok {
-		_, err := c.c.UpdateMany(ctx, where(wordsPath(field), "$exists", true),
+		_, err := c.coll.UpdateMany(ctx, where(wordsPath(field), "$exists", true),
 			bson.D{{Key: "$unset", Value: bson.D{{Key: wordsPath(field), Value: ""}}}})
 		if err != nil {
 			return translate(err, nil)
 		}
 	}
-	if err := c.c.Indexes().DropOne(ctx, name); !hasCode(err, codeIndexNotFound, codeNamespaceNotFound) {
+	if err := c.coll.Indexes().DropOne(ctx, name); !hasCode(err, codeIndexNotFound, codeNamespaceNotFound) {
 		return translate(err, nil)
 	}
 	return nil
 }
 
-// fillWords writes the words of documents that have the string but not its words: those stored before the field was
-// searched, or by another program. The index of words finds them.
+// fillWords writes the words of documents that have a string in the searched field but not its words: documents stored
+// before the field was searched, or by another program. The index of words finds them.
 func (c *collection) fillWords(ctx context.Context, field string) error {
-	const batch = 50 // FerretDB 1 uses one of its 100 connections for each write, and hangs on 100
-	cursor, err := c.c.Find(ctx,
+	const batch = 50 // writes per command; FerretDB 1 uses one of its 100 connections for each, and hangs if all are in use
+	cursor, err := c.coll.Find(ctx,
 		all(where(wordsPath(field), "$exists", false), where(path(field), "$type", "string")),
 		options.Find().SetProjection(bson.D{{Key: path(field), Value: 1}}))
 	if err != nil {
@@ -168,14 +169,14 @@ func (c *collection) fillWords(ctx context.Context, field string) error {
 	var writes []driver.WriteModel
 	for more := true; more; {
 		if more = cursor.Next(ctx); more {
-			doc := slices.Clone(cursor.Current) // the cursor reuses it
+			doc := slices.Clone(cursor.Current) // the cursor reuses its memory
 			text := doc.Lookup(strings.Split(path(field), ".")...)
 			writes = append(writes, driver.NewUpdateOneModel().
 				SetFilter(all(where(idKey, "$eq", doc.Lookup(idKey)), where(path(field), "$eq", text))).
 				SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: wordsPath(field), Value: words(text)}}}}))
 		}
 		if len(writes) == batch || !more && len(writes) > 0 {
-			if _, err := c.c.BulkWrite(ctx, writes); err != nil {
+			if _, err := c.coll.BulkWrite(ctx, writes); err != nil {
 				return translate(err, nil)
 			}
 			writes = writes[:0]

@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Load stores the documents, with their words, by one command.
+// Load implements store.Engine by one InsertMany. It writes the words too.
 func (c *collection) Load(ctx context.Context, _ []store.ID, docs []any) error {
 	if len(docs) == 0 {
 		return nil
@@ -27,11 +27,11 @@ func (c *collection) Load(ctx context.Context, _ []store.ID, docs []any) error {
 			return err
 		}
 	}
-	_, err := c.c.InsertMany(ctx, stored, options.InsertMany().SetOrdered(true))
+	_, err := c.coll.InsertMany(ctx, stored, options.InsertMany().SetOrdered(true))
 	return translate(err, c.indexes)
 }
 
-// Names leaves out MongoDB's own.
+// Names implements store.DB. It leaves out MongoDB's system collections.
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
@@ -42,16 +42,17 @@ func (db *DB) Names(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Drop takes the indexes along.
+// Drop implements store.DB. MongoDB drops the indexes with the collection.
 func (db *DB) Drop(ctx context.Context, name string) error {
 	return translate(db.db.Collection(name).Drop(ctx), nil)
 }
 
-// checkLossless fails if into, which was decoded from raw, lacks something of it.
+// checkLossless fails if into, which was decoded from raw, does not represent all of raw, or if raw has an id of another
+// type than ObjectID.
 func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	id := raw.Lookup(idKey)
 	if id.Type != bson.TypeObjectID {
-		return fmt.Errorf("%s: the _id of the document %v is no ObjectID; give it one", c.c.Name(), id)
+		return fmt.Errorf("%s: the _id of the document %v is no ObjectID; give it one", c.coll.Name(), id)
 	}
 	doc, err := rewrite(raw, unescape)
 	if err != nil {
@@ -59,10 +60,10 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	}
 	object, err := jsonObject(doc)
 	if err != nil {
-		return fmt.Errorf("%s: the document %v: %w", c.c.Name(), id, err)
+		return fmt.Errorf("%s: the document %v: %w", c.coll.Name(), id, err)
 	}
 	if _, ok := object["id"]; ok {
-		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it", c.c.Name(), id)
+		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it", c.coll.Name(), id)
 	}
 	object["id"] = object[idKey]
 	delete(object, idKey)
@@ -72,12 +73,12 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 		err = store.CheckLossless(stored, into)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.c.Name(), err)
+		return fmt.Errorf("%s: %w", c.coll.Name(), err)
 	}
 	return nil
 }
 
-// jsonObject decodes a document into values that encoding/json writes as the service does.
+// jsonObject decodes a document into values that encoding/json writes in the form of store.EncodeStored.
 func jsonObject(doc bson.D) (object map[string]any, err error) {
 	raw, err := bson.Marshal(doc)
 	if err != nil {
@@ -99,7 +100,8 @@ func jsonObject(doc bson.D) (object map[string]any, err error) {
 	return object, err
 }
 
-// notJSON stands for a value of a BSON type that the service does not store. It differs from every decoded value.
+// notJSON replaces a value of a BSON type that the service does not store. Its JSON differs from that of every value that
+// the service decodes, so that CheckLossless reports it.
 type notJSON struct{}
 
 // UnmarshalBSONValue accepts any value.

@@ -33,12 +33,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DefaultName is the default of the database's name and of the client's name in the server's log.
+// DefaultName is the name of the database if the URI has none, and the name of the client in the server's log.
 const DefaultName = "ginseng"
 
 const (
-	operationTimeout = 10 * time.Second // shorter than the 30 s of a request, which leaves time for a response
-	prepareTimeout   = time.Hour        // for indexes of many documents
+	operationTimeout = 10 * time.Second // shorter than the 30 s of a request, so that there is time for a response
+	prepareTimeout   = time.Hour        // building indexes of many documents takes long
 	closeTimeout     = 10 * time.Second
 )
 
@@ -46,9 +46,10 @@ const (
 type DB struct {
 	client *driver.Client
 	db     *driver.Database
-	// keepsCount is set if the server keeps the number of documents of a collection, as MongoDB's storage engine does.
-	keepsCount atomic.Bool
-	searches   *semaphore.Weighted
+	// hasExactCount is set by Prepare if the server keeps the number of documents of each collection, as MongoDB's storage
+	// engine does.
+	hasExactCount atomic.Bool
+	searches      *semaphore.Weighted
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open, without duplicate names
@@ -58,19 +59,19 @@ type DB struct {
 func (db *DB) System() string { return "mongodb" }
 
 // Open returns a handle on the database of the URI ("mongodb://host/name", "mongodb+srv://host/name"; without a name,
-// DefaultName). It connects in the background; use Ping to wait for the server. monitor observes the commands; it may be nil.
-// Unless the URI says otherwise:
+// DefaultName). It connects in the background; use Ping to wait for the server. monitor observes the commands; it may be
+// nil. Unless the URI says otherwise:
 //
 //   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
 //     loses a confirmed write.
 //   - Reads go to the primary and return the latest data (readPreference=primary, readConcernLevel=local). All
-//     instances see a confirmed write immediately; a deleted session works nowhere. "majority" would only show a
-//     concurrent deletion later.
+//     instances see a confirmed write immediately, for example that a session was deleted. readConcernLevel=majority
+//     would show it later.
 //   - Reads, and writes of one document, are retried after a lost connection or an election (retryReads, retryWrites).
 //   - An operation whose context has no deadline ends after 10 s, of which it waits at most 5 s for a server
 //     (serverSelectionTimeoutMS).
-//   - The driver checks a server every second (heartbeatFrequencyMS). If it does not respond for 3 s
-//     (connectTimeoutMS), the connections without a response in that time are closed.
+//   - The driver checks each server every second (heartbeatFrequencyMS). If a server does not respond within 3 s
+//     (connectTimeoutMS), its connections that received nothing in that time are closed.
 //   - At most 100 connections to each server are kept (maxPoolSize), idle ones for 5 minutes (maxIdleTimeMS).
 func Open(uri string, monitor *event.CommandMonitor) (*DB, error) {
 	client, err := driver.Connect(clientOptions(uri).SetMonitor(monitor))
@@ -100,8 +101,8 @@ func clientOptions(uri string) *options.ClientOptions {
 		ApplyURI(uri)
 }
 
-// databaseName returns the path of a URI that the driver has accepted, or DefaultName. Package url cannot parse a list
-// of hosts.
+// databaseName returns the database name of a URI that the driver has accepted; DefaultName if it has none. net/url cannot
+// parse such a URI, because it may list several hosts.
 func databaseName(uri string) string {
 	_, rest, _ := strings.Cut(uri, "://")
 	rest, _, _ = strings.Cut(rest, "?")
@@ -114,16 +115,16 @@ func databaseName(uri string) string {
 
 // Open implements store.DB.
 func (db *DB) Open(spec store.Spec) store.Engine {
-	c := &collection{schema: newSchema(spec), c: db.db.Collection(spec.Name), keepsCount: &db.keepsCount, searches: db.searches}
+	c := &collection{schema: newSchema(spec), coll: db.db.Collection(spec.Name), hasExactCount: &db.hasExactCount, searches: db.searches}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.collections = slices.DeleteFunc(db.collections, func(old *collection) bool { return old.c.Name() == spec.Name })
+	db.collections = slices.DeleteFunc(db.collections, func(old *collection) bool { return old.coll.Name() == spec.Name })
 	db.collections = append(db.collections, c)
 	return c
 }
 
-// Prepare implements store.DB. It also drops its indexes that are no longer declared. It ends after an hour at the
-// latest.
+// Prepare implements store.DB. It also drops indexes that it created and that are no longer declared. It ends after an hour
+// at the latest.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -141,17 +142,18 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// identify sets keepsCount. Only a MongoDB server, and not the router of a cluster, lists its storage engines in buildInfo.
+// identify sets hasExactCount. In buildInfo, only MongoDB's server lists its storage engines: neither the router of a
+// sharded cluster nor another product does.
 func (db *DB) identify(ctx context.Context) error {
 	var build struct {
 		StorageEngines []string `bson:"storageEngines"`
 	}
 	err := db.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&build)
-	db.keepsCount.Store(slices.Contains(build.StorageEngines, "wiredTiger"))
+	db.hasExactCount.Store(slices.Contains(build.StorageEngines, "wiredTiger"))
 	return translate(err, nil)
 }
 
-// Ping implements store.DB. It waits for a response of the primary.
+// Ping implements store.DB. The primary must respond.
 func (db *DB) Ping(ctx context.Context) error {
 	return translate(db.client.Ping(ctx, nil), nil)
 }

@@ -102,7 +102,7 @@ func TestOneCommandEach(t *testing.T) {
 	}
 	byTitle := []store.Order{{Field: "title"}}
 	counting := "aggregate"
-	if db.keepsCount.Load() {
+	if db.hasExactCount.Load() {
 		counting = "count"
 	}
 	for _, test := range []struct {

@@ -15,13 +15,13 @@ const (
 	wordsKey = "_words"
 )
 
-// schema is what the translation of a query or a change needs of its collection.
+// schema is what the translation of filters and changes needs to know of a collection.
 type schema struct {
 	search  []string // as in Spec.Search
 	indexes []index
 }
 
-// path returns MongoDB's name of a field. Neither it nor a segment of it begins with a "$".
+// path returns MongoDB's path of a field. No segment of it begins with "$", so no server interprets it as an operator.
 func path(field string) string {
 	if field == "id" {
 		return idKey
@@ -33,17 +33,18 @@ func path(field string) string {
 	return strings.Join(segments, ".")
 }
 
-// wordsPath returns the path of the words of a searched field, in which a dotted field is one key.
+// wordsPath returns the path of the words of a searched field. A field with dots is one escaped key in it.
 func wordsPath(field string) string { return wordsKey + "." + escape(field) }
 
-// nothing returns a filter that selects no document, in a form for which no server reads one.
+// nothing returns a filter that selects no document. Servers evaluate this form without reading documents.
 func nothing() bson.D { return where(idKey, "$in", bson.A{}) }
 
+// where returns the condition that the operator compares the value at the path with v.
 func where(path, operator string, v any) bson.D {
 	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: v}}}}
 }
 
-// all joins filters with And.
+// all joins filters with $and. Empty ones are left out; without others the result is empty and selects all documents.
 func all(filters ...bson.D) bson.D {
 	parts := make([]bson.D, 0, len(filters))
 	for _, f := range filters {
@@ -60,7 +61,7 @@ func all(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$and", Value: parts}}
 }
 
-// anyOf joins filters with Or.
+// anyOf joins filters with $or. Without filters the result selects no document.
 func anyOf(filters ...bson.D) bson.D {
 	switch len(filters) {
 	case 0:
@@ -119,7 +120,7 @@ func comparison(c store.Comparison) (bson.D, error) {
 	case store.OpNe:
 		return where(path(c.Field), "$ne", v), nil
 	case store.OpGt, store.OpGte, store.OpLt, store.OpLte:
-		if v == nil { // for MongoDB, absent equals absent here
+		if v == nil { // MongoDB's $gte and $lte would select documents without the field
 			return nothing(), nil
 		}
 		return where(path(c.Field), "$"+string(c.Op), v), nil
@@ -127,7 +128,8 @@ func comparison(c store.Comparison) (bson.D, error) {
 	return nil, fmt.Errorf("mongo: unknown comparison %q", c.Op)
 }
 
-// textSearch selects each word by an anchored regular expression, which an index finds as a range.
+// textSearch selects documents that have each word of the query in at least one searched field. An anchored regular
+// expression selects a prefix by a range of the index.
 func (s *schema) textSearch(query string) bson.D {
 	words := store.QueryWords(query)
 	if len(words) == 0 {
@@ -144,13 +146,13 @@ func (s *schema) textSearch(query string) bson.D {
 	return all(perWord...)
 }
 
-// key is one key of a sort.
+// key is one field of a sort.
 type key struct {
 	path string
 	desc bool
 }
 
-// sortKeys returns the keys of a sort, completed by the id.
+// sortKeys returns the keys of store.TotalOrder.
 func sortKeys(order []store.Order) (keys []key) {
 	for _, o := range store.TotalOrder(order) {
 		keys = append(keys, key{path(o.Field), o.Desc})
@@ -158,6 +160,7 @@ func sortKeys(order []store.Order) (keys []key) {
 	return keys
 }
 
+// sortDocument returns the keys in the form of the driver's sort option.
 func sortDocument(keys []key) bson.D {
 	doc := make(bson.D, len(keys))
 	for i, k := range keys {
@@ -169,8 +172,8 @@ func sortDocument(keys []key) bson.D {
 	return doc
 }
 
-// after selects the documents behind a row in the order of the keys: those that are beyond it in one key and equal in
-// the previous ones. The bound on the first key follows from that, but lets an index start there.
+// after selects the documents that follow a row, the value of Query.After, in the order of the keys: those that follow it in
+// one key and equal it in the previous keys. The bound on the first key is implied by this, but lets an index start there.
 func after(keys []key, row []any) (bson.D, error) {
 	if len(row) < len(keys) {
 		return nil, fmt.Errorf("mongo: After has %d values for a sort of %d keys", len(row), len(keys))
@@ -193,8 +196,8 @@ func after(keys []key, row []any) (bson.D, error) {
 	return all(bound, anyOf(steps...)), nil
 }
 
-// beyond selects the documents behind v; nil is none. Absent values sort before all others, and of the comparisons only
-// $not selects them.
+// beyond selects the documents that follow v in the order of k; nil means that none can. Absent values sort before all
+// others. A descending order selects them too by $not: no other comparison does.
 func (k key) beyond(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -209,7 +212,7 @@ func (k key) beyond(v any) bson.D {
 	return where(k.path, "$gt", v)
 }
 
-// from selects v and the documents behind it; nil is all.
+// from selects the documents that equal v or follow it in the order of k; nil means all.
 func (k key) from(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -222,7 +225,8 @@ func (k key) from(v any) bson.D {
 	return where(k.path, "$gte", v)
 }
 
-// projection returns the fields to read, without the words; nil is all.
+// projection returns the driver's projection of Query.Fields; with nil fields, it leaves out the words. A nil result reads
+// the whole document.
 func (s *schema) projection(fields []string) bson.D {
 	if fields == nil {
 		if len(s.search) == 0 {
@@ -284,7 +288,7 @@ func (s *schema) update(changes []store.Change) (bson.D, error) {
 	return doc, nil
 }
 
-// cutPath returns the segments of field below parent, and whether field is parent or lies below it.
+// cutPath reports whether field is parent or lies below it, and returns the segments of its path below parent.
 func cutPath(field, parent string) (below []string, ok bool) {
 	if field == parent {
 		return nil, true
@@ -293,7 +297,7 @@ func cutPath(field, parent string) (below []string, ok bool) {
 	return strings.Split(rest, "."), ok
 }
 
-// words returns the words of a stored value, nil if it is no string.
+// words returns the []string of words of a stored value, nil if the value is not a string.
 func words(v any) any {
 	raw, _ := v.(bson.RawValue)
 	text, ok := raw.StringValueOK()
