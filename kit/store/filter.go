@@ -31,31 +31,32 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison compares a field with a value: a string, bool, int, int64, float64, Time or ID, a type based on one of
-// them, a pointer to one of them, or nil for absent. Gt, Gte, Lt and Lte do not select documents without the field, and
-// select nothing if the value is nil. Ne selects documents without the field.
+// Comparison selects documents by comparing a field with a scalar: a string, bool, int, int64, float64, Time, Decimal or ID,
+// a type based on one of them, a pointer to one of them, or nil for absent. Gt, Gte, Lt and Lte do not select documents
+// without the field, and select nothing if the value is nil. Ne selects documents without the field, unless the value is
+// nil.
 type Comparison struct {
 	Op    Op
 	Field string
 	Value any
 }
 
-// Membership selects documents whose field equals one of the values; nil is absent. If the field is a list, an item of it
-// must equal one of the values. Without values it selects nothing.
+// Membership selects documents whose field equals one of the values, or whose field is a list with an item that does. If
+// List is not set, the value nil selects documents without the field. Without values it selects nothing.
 type Membership struct {
 	Field  string
 	Values []any
 	List   bool // the field is a list
 }
 
-// Connective joins filters by And or Or. An empty And selects all documents, an empty Or none.
+// Connective joins filters by OpAnd or OpOr. An empty And selects all documents, an empty Or none.
 type Connective struct {
 	Op      Op
 	Filters []Filter
 }
 
-// TextSearch selects documents whose Spec.Search fields, taken together, have a word that begins with each word of
-// Text. Words and QueryWords define the words. A string without words selects nothing.
+// TextSearch selects documents in which each word of Text is the prefix of a word in one of the Spec.Search fields. Words
+// and QueryWords define the words. A Text without words selects nothing.
 type TextSearch struct{ Text string }
 
 func (Comparison) filter() {}
@@ -63,8 +64,8 @@ func (Membership) filter() {}
 func (Connective) filter() {}
 func (TextSearch) filter() {}
 
-// Scalar converts the value of a Comparison to its basic type: nil, string, bool, int64, float64, ID or Time. Any other
-// type is an error, because a document or an array could contain MongoDB operators.
+// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. A value of any other type,
+// such as a map or a slice, is an error, because it could contain MongoDB operators.
 func Scalar(v any) (any, error) {
 	if IsNil(v) {
 		return nil, nil
@@ -107,7 +108,7 @@ func Lt(field string, v any) Filter { return Comparison{OpLt, field, v} }
 // Lte selects documents whose field is v or less.
 func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 
-// In selects documents whose field equals one of the values.
+// In selects documents whose field equals one of the values; nil is absent.
 func In(field string, values ...any) Filter { return Membership{Field: field, Values: values} }
 
 // Values returns the items of a list as arguments of In and Contains.
@@ -119,7 +120,7 @@ func Values[T any](list []T) []any {
 	return values
 }
 
-// Contains selects documents whose list in the field has one of the values.
+// Contains selects documents whose field is a list that has one of the values.
 func Contains(field string, values ...any) Filter {
 	return Membership{Field: field, Values: values, List: true}
 }
@@ -130,7 +131,7 @@ func And(filters ...Filter) Filter { return Connective{OpAnd, present(filters)} 
 // Or selects the documents that at least one filter selects. nil filters are ignored.
 func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }
 
-// Search selects documents that have every word of the string. See TextSearch.
+// Search selects documents that have every word of text. See TextSearch.
 func Search(text string) Filter { return TextSearch{text} }
 
 func present(filters []Filter) []Filter {
@@ -150,7 +151,7 @@ type Change struct {
 	Value any
 }
 
-// Set sets the field to a scalar, as in Comparison, or to a slice, map or struct. nil is Unset.
+// Set sets the field to a scalar (see Comparison), slice, map or struct. nil removes the field.
 func Set(field string, v any) Change {
 	if IsNil(v) {
 		return Unset(field)
@@ -164,16 +165,17 @@ func Unset(field string) Change { return Change{OpUnset, field, nil} }
 // Inc adds n to the number in the field. An absent field counts as 0.
 func Inc(field string, n int64) Change { return Change{OpInc, field, n} }
 
-// Patch is the input of an update: the values of some fields of T, a struct with JSON names.
+// Patch is the input of an update: new values for some fields of T, a struct with json tags.
 type Patch[T any] struct {
 	Fields T
-	Given  []string // names of the fields to change
+	Given  []string // JSON names of the fields to change; the values of the others are ignored
 }
 
-// Has reports whether the field is to change.
+// Has reports whether the patch changes the field with the JSON name.
 func (p Patch[T]) Has(name string) bool { return slices.Contains(p.Given, name) }
 
-// Changes returns the changes of the given fields and of updatedAt; nil if no field is given. A nil pointer is Unset.
+// Changes returns the changes of the given fields, and of updatedAt to now. It returns nil if no field is given. A nil
+// pointer removes its field.
 func (p Patch[T]) Changes(now time.Time) (changes []Change) {
 	v := reflect.ValueOf(p.Fields)
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -187,10 +189,11 @@ func (p Patch[T]) Changes(now time.Time) (changes []Change) {
 	return append(changes, Set("updatedAt", At(now)))
 }
 
-// Versions are the accepted versions of a document to change (RFC 9110 If-Match); nil accepts any.
+// Versions are the versions in which a document may be changed (If-Match of RFC 9110); nil accepts any version, an empty
+// list none.
 type Versions []int64
 
-// ErrStale is the error of a change if the document does not have one of the Versions.
+// ErrStale is returned if the document does not have one of the accepted Versions.
 var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again, and repeat the change on what it is now.")
 
 // Check returns ErrStale unless v accepts the version.
@@ -201,6 +204,7 @@ func (v Versions) Check(version int64) error {
 	return ErrStale
 }
 
+// of returns the filter that selects the document with the id if it has one of the versions.
 func (v Versions) of(id ID) Filter {
 	if v == nil {
 		return Eq("id", id)
@@ -208,16 +212,18 @@ func (v Versions) of(id ID) Filter {
 	return And(Eq("id", id), In("version", Values(v)...))
 }
 
-// missed returns the error of a change that selected no document.
-func (v Versions) missed() error {
+// notFound returns the error for a filter by v.of that selected no document. With versions this is ErrStale: a document that
+// does not exist has none of them (RFC 9110, 13.1.1).
+func (v Versions) notFound() error {
 	if v == nil {
 		return ErrNotFound
 	}
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id; without changes it only returns it. Errors: NotFound; PreconditionFailed
-// if the document does not have one of the versions.
+// UpdateByID updates the document with the id and returns the new version; without changes it only reads the document.
+// Errors: NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and the document
+// does not exist or has none of them.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	var doc T
 	var err error
@@ -227,7 +233,7 @@ func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions
 		doc, err = c.Update(ctx, versions.of(id), changes...)
 	}
 	if apperr.Is(err, apperr.NotFound) {
-		err = versions.missed()
+		err = versions.notFound()
 	}
 	return doc, err
 }
@@ -236,7 +242,7 @@ func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions
 func (c *Collection[T]) DeleteByID(ctx context.Context, id ID, versions Versions) error {
 	n, err := c.Delete(ctx, versions.of(id))
 	if err == nil && n == 0 {
-		err = versions.missed()
+		err = versions.notFound()
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// CheckLossless compares doc, a pointer to a decoded document, with the stored JSON. It fails if doc cannot represent the
-// JSON: the type has no such field, or changes the value. Null and absent are equal, and doc may omit empty values.
+// CheckLossless compares doc, a pointer to a decoded document, with the JSON that it was decoded from. It fails if the type
+// of doc lacks a field of the JSON or changes a value. Null and absent are equal, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
 	var encoded bytes.Buffer
 	if err := EncodeStored(&encoded, doc); err != nil {
@@ -32,11 +32,11 @@ func CheckLossless(stored []byte, doc any) error {
 	if err != nil {
 		return err
 	}
-	field := lost(before, after)
+	field, differs := difference(before, after)
 	err = json.Unmarshal(stored, reflect.New(reflect.TypeOf(doc).Elem()).Interface(), json.RejectUnknownMembers(true))
 	if unknown := new(json.SemanticError); errors.As(err, &unknown) {
 		field = slices.Collect(unknown.JSONPointer.Tokens())
-	} else if field == nil {
+	} else if !differs {
 		return err
 	}
 	return fmt.Errorf("the document %v has the field %q, which the service does not know or cannot keep unchanged; "+
@@ -50,46 +50,51 @@ func parse(object []byte) (tree map[string]any, err error) {
 	return tree, err
 }
 
-// lost returns the path of the first value of before that is missing or different in after, or nil. A missing empty
-// value is not a difference.
-func lost(before, after any) []string {
-	var same bool
+// difference returns the path of a value of before that is missing in after or has another value there; the path of before
+// itself is empty. A missing empty value is not a difference. differs is false if there is no difference.
+func difference(before, after any) (path []string, differs bool) {
 	switch before := before.(type) {
-	case nil:
-		return nil
 	case map[string]any:
 		after, _ := after.(map[string]any)
 		for name, value := range before {
-			if path := lost(value, after[name]); path != nil {
-				return append([]string{name}, path...)
+			if path, differs := difference(value, after[name]); differs {
+				return append([]string{name}, path...), true
 			}
 		}
-		return nil
+		return nil, false
 	case []any:
 		after, _ := after.([]any)
-		same = len(before) == len(after)
-		for i := 0; same && i < len(before); i++ {
-			if path := lost(before[i], after[i]); path != nil {
-				return append([]string{strconv.Itoa(i)}, path...)
+		if len(before) != len(after) {
+			return nil, true
+		}
+		for i := range before {
+			if path, differs := difference(before[i], after[i]); differs {
+				return append([]string{strconv.Itoa(i)}, path...), true
 			}
 		}
+		return nil, false
 	case stdjson.Number:
+		number, ok := after.(stdjson.Number)
 		if after == nil {
-			after = stdjson.Number("0")
+			number = "0"
+		} else if !ok {
+			return nil, true
 		}
-		if same = before == after; !same {
-			number, _ := after.(stdjson.Number)
-			x, xOK := new(big.Rat).SetString(string(before))
-			y, yOK := new(big.Rat).SetString(string(number))
-			same = xOK && yOK && x.Cmp(y) == 0
-		}
+		return nil, !equalNumbers(before, number)
 	case string:
-		same = before == after || before == "" && after == nil
+		return nil, before != after && (before != "" || after != nil)
 	case bool:
-		same = before == after || !before && after == nil
+		return nil, before != after && (before || after != nil)
 	}
-	if same {
-		return nil
+	return nil, false // null equals absent
+}
+
+// equalNumbers reports whether a and b, which may be written differently, are the same number.
+func equalNumbers(a, b stdjson.Number) bool {
+	if a == b {
+		return true
 	}
-	return []string{}
+	x, xOK := new(big.Rat).SetString(string(a))
+	y, yOK := new(big.Rat).SetString(string(b))
+	return xOK && yOK && x.Cmp(y) == 0
 }

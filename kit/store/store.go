@@ -1,20 +1,20 @@
-// Package store is the database interface of the modules: a Collection of documents with a few verbs, typed filters and
+// Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and
 // typed changes. The engines mongo and sqlite implement it; the tests of package storetest check that both behave the
-// same. What these verbs cannot express, a module writes against the driver.
+// same. For operations that these methods cannot express, a module uses the driver.
 //
 // # Rules of both engines
 //
 //   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted
 //     path ("profile.city") names a nested field. "id" names the key.
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil)
-//     finds documents without the field.
+//     selects documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments
 //     Meta.Version.
-//   - Strings compare by code point. Absent values sort before all others. Equal values are sorted by id, in the
-//     direction of the last Order.
+//   - Strings compare by code point. Absent values sort before all others. Documents with equal values are sorted by id, in
+//     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
-//   - Errors are *apperr.Error: NotFound, Conflict (Fields names the duplicate field), Unavailable (the database is
-//     unreachable, full or read-only, or the context ended; errors.Is finds context.Canceled).
+//   - The errors that a caller can handle are *apperr.Error: NotFound, Conflict (Fields has the duplicate fields),
+//     Unavailable (the database is unreachable, full or read-only, or the context ended; errors.Is finds its error).
 package store
 
 import (
@@ -33,36 +33,37 @@ import (
 
 // DB is a database. An engine implements it.
 type DB interface {
-	// Open declares a collection, without accessing the database. If a name is opened again, the later Spec applies.
+	// Open declares a collection without accessing the database. If a name is opened again, Prepare uses the later Spec.
 	Open(Spec) Engine
-	// Prepare creates the missing collections, indexes and search words, also of existing documents. It may be called
-	// repeatedly, and by several instances concurrently.
+	// Prepare creates what is missing of the declared collections: tables, indexes, and the words that Search looks up, also
+	// for existing documents. It may be called repeatedly, and by several instances concurrently.
 	Prepare(context.Context) error
 	// Names returns the names of all collections, sorted.
 	Names(context.Context) ([]string, error)
-	// Drop deletes a collection if it exists. Only Prepare and Load create it again.
+	// Drop deletes a collection if it exists. Prepare and Load create it again.
 	Drop(ctx context.Context, name string) error
-	// Ping returns Unavailable if the database does not respond.
+	// Ping returns nil if the database responds, otherwise Unavailable.
 	Ping(context.Context) error
-	// Close waits for pending writes and closes the database.
+	// Close waits for running operations and closes the database.
 	Close() error
 }
 
 // Spec declares a collection.
 type Spec struct {
 	Name    string   // plural: "articles"
-	Search  []string // string fields that Search reads
+	Search  []string // string fields that the filter Search searches
 	Indexes []Index
 
-	document reflect.Type // type of the documents
+	document reflect.Type // set by Open
 }
 
-// NewDocument returns a pointer to a zero document of the collection's type.
+// NewDocument returns a pointer to a zero document of the collection's type. The Spec must come from an opened Collection:
+// DB.Open receives it.
 func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
-// Index declares an index. The id is the last key of each index that is not unique, so that a list sorted by the fields
-// reads the index in order, in both directions. If a list is sorted by the fields of a unique index, declare a plain
-// index on them as well.
+// Index declares an index. Engines append the id to the fields of an index that is not unique, so that a list sorted by the
+// fields reads the index in order, in both directions. For a list sorted by the fields of a unique index, declare an index
+// on them that is not unique as well.
 type Index struct {
 	Fields []string
 	Unique bool
@@ -71,47 +72,52 @@ type Index struct {
 // Engine is a collection as an engine implements it. Modules use Collection, which adds types.
 type Engine interface {
 	Insert(ctx context.Context, id ID, doc any) error
-	// First decodes the oldest document (by id) that the filter selects.
+	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound.
 	First(ctx context.Context, f Filter, into any) error
-	// List decodes each document, in order, into the value that next returns, and ends before one that Query.Bytes rejects. If
-	// next is nil, it reads no documents. It returns the number of documents that the filter selects, up to MaxCount.
+	// List reads the documents that q selects, in order. It calls next before each one and decodes the document into the
+	// value that the result points to. It ends before a document that exceeds Query.Bytes. If next is nil, it only counts.
+	//
+	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
 	List(ctx context.Context, q Query, next func() any) (count int64, err error)
-	// Update changes one document that f selects and decodes the new version.
+	// Update changes one document that f selects and decodes the new version into the value that into points to. Errors:
+	// NotFound.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
-	// Load stores new documents in order, much faster than Insert; ids has the key of each. After an error or a loss of
-	// power, a prefix of the documents may be stored. It creates the collection, but no indexes and no search words:
-	// call Prepare after the last Load, before any other use of the collection.
+	// Load stores new documents in order, much faster than Insert; ids[i] is the id of docs[i]. After an error or a loss of
+	// power, only the first documents may be stored. It creates the collection without indexes and without the words that
+	// Search looks up: call Prepare after the last Load, before any other use of the collection.
 	Load(ctx context.Context, ids []ID, docs []any) error
 }
 
 // Query selects the documents of a List, their order and their fields.
 type Query struct {
-	Filter Filter  // nil selects all
-	Sort   []Order // nil sorts by id
-	After  []any   // position of the previous row: its values of the Sort fields (nil if absent) and its id
-	Skip   int
+	Filter Filter   // nil selects all
+	Sort   []Order  // nil sorts by id
+	After  []any    // start after this row: its values of the Sort fields (nil if absent) and its id; nil starts at the first
+	Skip   int      // number of documents to leave out first; not together with After
 	Limit  int      // 0 is no limit
-	Fields []string // top-level fields that the caller needs; nil is all. The others may be missing, except id
-	// Lossless makes it an error if the Go type cannot keep all of a document, as CheckLossless says. It is ignored if
-	// Fields is set.
+	Fields []string // top-level fields to read; nil reads all. The id is always read, other fields may be too
+	// Lossless makes List fail if the Go type cannot represent all of a document; see CheckLossless. It is ignored if Fields
+	// is set.
 	Lossless bool
-	MaxCount int64 // count up to this number; 0 does not count, CountAll counts all
-	Bytes    *Size // bounds the size of the documents; nil is no bound
+	// MaxCount is the number up to which the documents that Filter selects are counted; 0 does not count, CountAll counts
+	// all. Engines may ignore the limit if Filter is nil.
+	MaxCount int64
+	Bytes    *Size // limits the size of the documents; nil is no limit. Use a new Size for each Query
 }
 
-// CountAll is a Query.MaxCount without bound.
+// CountAll is a Query.MaxCount without limit.
 const CountAll = math.MaxInt64
 
-// Size bounds the size of the documents that one List or Page reads, in bytes as the database stores them.
+// Size limits the size of the documents that one List or Page reads, in bytes as the database stores them.
 type Size struct {
 	Max      int
 	used     int
 	exceeded bool
 }
 
-// Add adds a document. It reports whether it fits; the first one always does. A nil Size has no bound.
+// Add adds the size of a document and reports whether the document fits; the first one always does. A nil Size has no limit.
 func (s *Size) Add(size int) bool {
 	if s == nil {
 		return true
@@ -130,7 +136,8 @@ type Order struct {
 	Desc  bool
 }
 
-// TotalOrder completes a sort by the id, in the direction of the last field, so that there are no ties.
+// TotalOrder returns the sort with the id as its last field, in the direction of the field before it, so that no two
+// documents are equal in it. Fields after an id in sort are removed.
 func TotalOrder(sort []Order) []Order {
 	if i := slices.IndexFunc(sort, func(o Order) bool { return o.Field == "id" }); i >= 0 {
 		return sort[:i+1]
@@ -170,10 +177,10 @@ func NewMeta(id ID, now Time) Meta {
 	return Meta{ID: id, Version: 1, CreatedAt: now, UpdatedAt: now}
 }
 
-// Collection holds documents of one type.
+// Collection is a collection of documents of type T.
 type Collection[T Document] struct {
 	engine   Engine
-	defaults T // a document with the defaults of its fields
+	defaults T // each document is decoded into a copy of it
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults.
@@ -184,7 +191,7 @@ func Open[T Document](db DB, spec Spec) *Collection[T] {
 	return c
 }
 
-// Engine returns the collection without its type, for code that reads documents of another form.
+// Engine returns the untyped collection, for code that decodes documents into other types than T.
 func (c *Collection[T]) Engine() Engine { return c.engine }
 
 // Insert stores a new document. Errors: Conflict if its id or a unique field exists.
@@ -192,12 +199,12 @@ func (c *Collection[T]) Insert(ctx context.Context, doc T) error {
 	return c.engine.Insert(ctx, doc.documentID(), doc)
 }
 
-// Get returns the document with the id. Errors: NotFound.
+// Get returns the document with the given id. Errors: NotFound.
 func (c *Collection[T]) Get(ctx context.Context, id ID) (T, error) {
 	return c.First(ctx, Eq("id", id))
 }
 
-// First returns the oldest document (by id) that f selects. Errors: NotFound.
+// First returns the document with the lowest id that f selects. Errors: NotFound.
 func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
 	doc := c.defaults
 	err := c.engine.First(ctx, f, &doc)
@@ -210,7 +217,7 @@ func (c *Collection[T]) Exists(ctx context.Context, f Filter) (bool, error) {
 	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// List returns the documents that q selects, never nil.
+// List returns the documents that q selects; the slice is not nil. It ignores q.MaxCount.
 func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
 	q.MaxCount = 0
@@ -219,7 +226,8 @@ func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 }
 
 // Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to
-// q.MaxCount unless that is 0. On SQLite both come from one snapshot; on MongoDB, concurrent writes may come between them.
+// q.MaxCount; 0 counts all. On SQLite both come from one snapshot. On MongoDB they are two commands, between which other
+// callers may write.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
 	q.MaxCount = cmp.Or(q.MaxCount, CountAll)
@@ -227,7 +235,7 @@ func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	return docs, n, err
 }
 
-// appendTo returns a function that appends a document with the defaults to docs and returns a pointer to it.
+// appendTo returns a next function for Engine.List that appends each document to docs.
 func (c *Collection[T]) appendTo(docs *[]T) func() any {
 	return func() any {
 		*docs = append(*docs, c.defaults)
@@ -235,7 +243,7 @@ func (c *Collection[T]) appendTo(docs *[]T) func() any {
 	}
 }
 
-// Count returns the number of documents that f selects. nil counts all, in constant time.
+// Count returns the number of documents that f selects. nil counts all documents, in constant time.
 func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.List(ctx, Query{Filter: f, MaxCount: CountAll}, nil)
 }
@@ -249,13 +257,14 @@ func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change)
 	return doc, err
 }
 
-// Delete deletes all documents that f selects and returns their number. If several callers delete one document, one of
-// them gets 1.
+// Delete deletes all documents that f selects and returns their number. If several callers delete the same document, only
+// one of them counts it.
 func (c *Collection[T]) Delete(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.Delete(ctx, f)
 }
 
-// DeleteList deletes the documents that List returns for q. With Skip, it keeps the first ones.
+// DeleteList deletes the documents that List returns for q; q.Skip is the number of first ones to keep. The two steps are
+// not atomic.
 func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 	q.Fields = []string{"id"}
 	docs, err := c.List(ctx, q)
@@ -270,10 +279,11 @@ func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 	return err
 }
 
-// ErrNotFound is the error of the engines if no document is selected.
+// ErrNotFound is returned if a filter selects no document.
 var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 
-// Duplicate returns the Conflict of a unique index with the given fields. userId, the owner, is not a parameter.
+// Duplicate returns the Conflict for a duplicate in a unique index with the given fields. It does not report userId, the
+// owner of a record, which no request has as a parameter.
 func Duplicate(fields ...string) *apperr.Error {
 	err := apperr.New(apperr.Conflict, "A record with the same value exists already.")
 	for _, f := range fields {
@@ -285,15 +295,15 @@ func Duplicate(fields ...string) *apperr.Error {
 	return err
 }
 
-// Unavailable returns the error of a database that cannot be used. cause is for the log.
+// Unavailable returns the error for a database that cannot be used. The cause is logged, but not sent to clients.
 func Unavailable(cause error) *apperr.Error {
 	return apperr.New(apperr.Unavailable, "The database is unavailable. Try again in a few seconds.").WithCause(cause)
 }
 
-// ErrSearches is the error of a search that waits too long for others.
+// ErrSearches is returned by a search that has waited too long for other searches to end.
 var ErrSearches = apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
 
-// IsNil reports whether the value of a filter or change is null: nil or a nil pointer.
+// IsNil reports whether v, the value of a filter or change, is nil or a nil pointer, both of which mean null.
 func IsNil(v any) bool {
 	if v == nil {
 		return true
@@ -308,14 +318,14 @@ type ID = bson.ObjectID
 // NewID returns a unique ID. The IDs of one process are ascending.
 func NewID() ID { return bson.NewObjectID() }
 
-// ParseID parses 24 hexadecimal characters.
-func ParseID(s string) (ID, bool) {
+// ParseID parses 24 hexadecimal characters. ok is false if s has another form.
+func ParseID(s string) (id ID, ok bool) {
 	id, err := bson.ObjectIDFromHex(s)
 	return id, err == nil
 }
 
-// Time is an instant in UTC with millisecond precision. It is written as ISO 8601 with three decimals and Z, which
-// sorts by time, and as a BSON date.
+// Time is an instant in UTC with millisecond precision. In JSON it has the form 2006-01-02T15:04:05.000Z, which sorts by
+// time; in BSON it is a date.
 type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
@@ -332,6 +342,7 @@ func ParseTime(s string) (Time, error) {
 	return At(t), checkYear(t)
 }
 
+// checkYear fails if the year of t in UTC does not have four digits.
 func checkYear(t time.Time) error {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
 		return fmt.Errorf("store: year %d is out of 0..9999", y)
@@ -342,12 +353,12 @@ func checkYear(t time.Time) error {
 // String returns t in the form of MarshalText.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
-// AppendText appends t in the form of MarshalText. The year must have four digits (RFC 3339).
+// AppendText appends t in the form of MarshalText. It fails if the year in UTC does not have four digits.
 func (t Time) AppendText(b []byte) ([]byte, error) {
 	if err := checkYear(t.Time); err != nil {
 		return b, err
 	}
-	b = t.UTC().AppendFormat(b, time.RFC3339) // package time formats it three times as fast as other layouts
+	b = t.UTC().AppendFormat(b, time.RFC3339) // three times as fast as timeLayout
 	ms := t.Nanosecond() / int(time.Millisecond)
 	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'), nil
 }
@@ -394,13 +405,12 @@ func (t *Time) UnmarshalBSONValue(typ byte, data []byte) error {
 	return nil
 }
 
-// MarshalValues encodes scalars, as in Comparison. UnmarshalValues decodes them with their types: numbers as int32,
-// int64 or float64, times as Time.
+// MarshalValues encodes scalars (see Comparison) in a form that keeps their types.
 func MarshalValues(values []any) ([]byte, error) {
 	return bson.Marshal(bson.D{{Key: "v", Value: values}})
 }
 
-// UnmarshalValues decodes the result of MarshalValues.
+// UnmarshalValues decodes the result of MarshalValues. Numbers are int32, int64 or float64; times are Time.
 func UnmarshalValues(data []byte) ([]any, error) {
 	var doc struct {
 		Values bson.A `bson:"v"`
