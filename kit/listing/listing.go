@@ -26,7 +26,7 @@ const (
 	MaxQuery     = 200     // characters of q
 	MaxWords     = 10      // words of q
 	MaxCount     = 10_000  // largest count with q or a filter
-	MaxPageBytes = 1 << 20 // of the records of a page; the first one may have more
+	MaxPageBytes = 1 << 20 // bytes of the records of a page; the first record alone may have more
 )
 
 // Type is the type of the values of a filter.
@@ -55,8 +55,7 @@ type Filter struct {
 	Absent bool     // of a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. Names of fields are the JSON names of the view. The document must have the same
-// fields.
+// Spec declares the list of a resource. Fields are named as in the JSON of the view; the document must have them too.
 type Spec struct {
 	Name   string   // of the collection, in the plural
 	Search []string // fields that q searches
@@ -105,9 +104,10 @@ type Collection[D store.Document] interface {
 	Page(context.Context, store.Query) ([]D, int64, error)
 }
 
-// Run returns the page of a collection that a query asks for. A page ends early, with a cursor, before the record with
-// which it would have more than MaxPageBytes. ValidationFailed: a page by number would end early, or page 2 follows a first
-// page that does. Unavailable: the response is large, and other large ones use the budget of ctx (rest.Budget).
+// Run returns the page of a collection that a query selects. A page that would have more than MaxPageBytes ends early:
+// before the record with which it would, with a cursor of the rest. ValidationFailed: the query has the parameter page, and
+// this page ends early; or it is page 2, and page 1 ends early. Unavailable: the response is large, and other large ones use
+// the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	sq := q.Query
@@ -118,24 +118,27 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		if q.Filter != nil {
 			sq.MaxCount = MaxCount + 1
 		}
-		read = func(ctx context.Context, sq store.Query) (docs []D, err error) {
-			docs, *page.Count, err = c.Page(ctx, sq)
+		read = func(ctx context.Context, sq store.Query) ([]D, error) {
+			docs, count, err := c.Page(ctx, sq)
+			*page.Count = count
 			return docs, err
 		}
 	}
 	docs, early, err := readPage(ctx, c, sq, read)
+	if err != nil {
+		return page, err
+	}
 	if q.Filter != nil && q.count && *page.Count > MaxCount {
 		*page.Count, page.CountCapped = MaxCount, true
 	}
-	// The next number would skip rows. The first page can be read without a number, and then ends early without an error.
-	skips := q.paged && early && len(docs) < q.Limit
-	if err == nil && q.paged && q.Skip == q.Limit && !skips {
+	skips := q.paged && early && len(docs) < q.Limit // the next page number would skip rows
+	if q.paged && q.Skip == q.Limit && !skips {      // page 2: page 1 may have been read without page, and ended early without an error
 		first := q.Query
 		first.Skip = 0
 		_, skips, err = readPage(ctx, c, first, c.List)
-	}
-	if err != nil {
-		return page, err
+		if err != nil {
+			return page, err
+		}
 	}
 	if skips {
 		return page, apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf("With page, a page must have "+
@@ -152,19 +155,21 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 	return page, nil
 }
 
-// readPage reads documents of at most MaxPageBytes; early is true if there are more. If they are large, it reads them again
-// after it has got a share of the budget.
+// readPage reads documents with read. early reports whether they end before the limit of sq because they would have more
+// than MaxPageBytes. If they have more than rest.LargeResponse, readPage reserves memory and reads them again with c.List.
 func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Query, read func(context.Context, store.Query) ([]D, error)) (
 	docs []D, early bool, err error) {
 	sq.Bytes = &store.Size{Max: rest.LargeResponse}
 	docs, err = read(ctx, sq)
-	if err == nil && sq.Bytes.Exceeded() {
-		docs = nil // not in memory while the request waits
-		if err = rest.ReservePage(ctx, MaxPageBytes); err == nil {
-			sq.Bytes = &store.Size{Max: MaxPageBytes}
-			docs, err = c.List(ctx, sq)
-		}
+	if err != nil || !sq.Bytes.Exceeded() {
+		return docs, false, err
 	}
+	docs = nil // not in memory while the request waits
+	if err := rest.ReservePage(ctx, MaxPageBytes); err != nil {
+		return docs, false, err
+	}
+	sq.Bytes = &store.Size{Max: MaxPageBytes}
+	docs, err = c.List(ctx, sq)
 	return docs, sq.Bytes.Exceeded(), err
 }
 
@@ -229,6 +234,7 @@ func NewCursors(secrets ...string) Cursors {
 
 const tagBytes = 16
 
+// tag returns the tag that authenticates a position in a list. scope is that of parser.scope.
 func tag(key []byte, scope string, position []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	var length [8]byte
@@ -248,16 +254,17 @@ func (c Cursors) seal(scope string, values []any) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
-// open returns the position of a cursor.
-func (c Cursors) open(scope, cursor string, sorts int) ([]any, bool) {
+// open returns the position of a cursor: the values of so many sort fields, and the ID. ok is false if the cursor was not
+// returned with the scope.
+func (c Cursors) open(scope, cursor string, sorts int) (position []any, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < tagBytes {
 		return nil, false
 	}
-	ours := slices.ContainsFunc(c.keys, func(key []byte) bool {
+	authentic := slices.ContainsFunc(c.keys, func(key []byte) bool {
 		return hmac.Equal(raw[:tagBytes], tag(key, scope, raw[tagBytes:]))
 	})
-	if !ours {
+	if !authentic {
 		return nil, false
 	}
 	values, err := store.UnmarshalValues(raw[tagBytes:])

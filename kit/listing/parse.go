@@ -18,11 +18,11 @@ import (
 // Query is a parsed query string.
 type Query struct {
 	store.Query
-	Expand []string // references to expand
-	count  bool
-	paged  bool     // the parameter page was given
-	fields []string // selected; nil is all
-	seal   func(values []any) string
+	Expand []string                  // references to expand
+	count  bool                      // the page has a count
+	paged  bool                      // the parameter page was given
+	fields []string                  // those of the view that the client selected; nil: all
+	seal   func(values []any) string // returns the cursor of a position
 }
 
 // Only adds a filter to the query, such as the records that the caller may see; nil selects all.
@@ -43,7 +43,7 @@ type Lister struct {
 	conditions []condition
 }
 
-// condition is a parameter that compares a field.
+// condition is a parameter that compares a field, such as createdAt[gt].
 type condition struct {
 	Filter
 	op   store.Op
@@ -78,20 +78,20 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 func (l *Lister) Parse(values url.Values) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true, paged: p.given("page")}
-	p.unknown()
+	p.checkNames()
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
-	page := p.number("page", 1, 1, 1<<31)
+	page := p.number("page", 1, 1, 1<<31) // the product below does not overflow
 	if (page-1)*limit > MaxSkip {
 		p.bad("page", apperr.Max, fmt.Sprintf("Skips more than %d rows. Use after=… with the next of the previous page instead.", MaxSkip), MaxSkip/limit+1)
 	}
 	q.Limit, q.Skip = limit, (page-1)*limit
-	if text := p.text("count"); text != "" {
-		var fault *apperr.Field
-		q.count, fault = rest.Parse[bool](text)
-		p.add("count", fault)
+	if text := p.get("count"); text != "" {
+		var fieldErr *apperr.Field
+		q.count, fieldErr = rest.Parse[bool](text)
+		p.add("count", fieldErr)
 	}
 	q.Sort = p.sort()
-	q.fields = p.selected()
+	q.fields = p.selection()
 	q.Filter = p.filter()
 	if len(p.spec.Expand) > 0 {
 		q.Expand = p.expand(p.spec.Expand)
@@ -109,7 +109,7 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 	}
 	scope := p.scope()
 	q.seal = func(values []any) string { return l.cursors.seal(scope, values) }
-	if after := p.text("after"); after != "" {
+	if after := p.get("after"); after != "" {
 		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
 		case q.paged:
 			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
@@ -119,32 +119,33 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 			q.After = position
 		}
 	}
-	if len(p.faults) > 0 {
-		return Query{}, apperr.Invalid(p.faults...)
+	if len(p.fieldErrs) > 0 {
+		return Query{}, apperr.Invalid(p.fieldErrs...)
 	}
 	return q, nil
 }
 
+// parser collects the errors of a query string.
 type parser struct {
 	*Lister
-	values url.Values
-	faults []apperr.Field
+	values    url.Values
+	fieldErrs []apperr.Field
 }
 
 func (p *parser) bad(param string, code apperr.FieldCode, message string, expected any) {
-	p.faults = append(p.faults, apperr.Field{In: "query", Param: param, Code: code, Message: message, Expected: expected})
+	p.fieldErrs = append(p.fieldErrs, apperr.Field{In: "query", Param: param, Code: code, Message: message, Expected: expected})
 }
 
-// add adds a fault; nil is none.
-func (p *parser) add(param string, fault *apperr.Field) {
-	if fault != nil {
-		p.bad(param, fault.Code, fault.Message, fault.Expected)
+// add adds an error of the parameter, unless it is nil.
+func (p *parser) add(param string, fieldErr *apperr.Field) {
+	if fieldErr != nil {
+		p.bad(param, fieldErr.Code, fieldErr.Message, fieldErr.Expected)
 	}
 }
 
-// unknown checks the names, and that values are given once and are valid strings.
-func (p *parser) unknown() {
-	p.faults = rest.UnknownQuery(p.values, p.params)
+// checkNames checks that all names are known, and that each has one value, which is a valid string.
+func (p *parser) checkNames() {
+	p.fieldErrs = rest.UnknownQuery(p.values, p.params)
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		switch {
 		case !slices.Contains(p.params, name):
@@ -156,20 +157,22 @@ func (p *parser) unknown() {
 	}
 }
 
-func (p *parser) text(name string) string { return strings.TrimSpace(p.values.Get(name)) }
+// get returns the value of a parameter without surrounding spaces.
+func (p *parser) get(name string) string { return strings.TrimSpace(p.values.Get(name)) }
 
 // given reports whether the parameter has a value. An empty one means the same as none.
-func (p *parser) given(name string) bool { return p.text(name) != "" }
+func (p *parser) given(name string) bool { return p.get(name) != "" }
 
+// number returns the value of a parameter, or fallback if it is absent or invalid.
 func (p *parser) number(name string, fallback, low, high int) int {
-	text := p.text(name)
+	text := p.get(name)
 	if text == "" {
 		return fallback
 	}
-	n, fault := rest.Parse[int64](text)
+	n, fieldErr := rest.Parse[int64](text)
 	switch {
-	case fault != nil:
-		p.add(name, fault)
+	case fieldErr != nil:
+		p.add(name, fieldErr)
 	case n < int64(low):
 		p.bad(name, apperr.Min, fmt.Sprintf("Must be at least %d.", low), low)
 	case n > int64(high):
@@ -180,6 +183,7 @@ func (p *parser) number(name string, fallback, low, high int) int {
 	return fallback
 }
 
+// list returns the items of a comma-separated value that are not empty.
 func (p *parser) list(name string) []string {
 	var items []string
 	for item := range strings.SplitSeq(p.values.Get(name), ",") {
@@ -210,8 +214,9 @@ func (p *parser) sort() []store.Order {
 	return orders
 }
 
-// selected parses fields: all included, or all excluded; nil if absent. The id is always included.
-func (p *parser) selected() []string {
+// selection returns the fields of the view that the parameter fields selects: those that it lists, or all except those that
+// it lists with -. The id is always included. It returns nil if the parameter is absent or invalid.
+func (p *parser) selection() []string {
 	items := p.list("fields")
 	if len(items) == 0 {
 		return nil
@@ -252,8 +257,8 @@ func ParseExpand(values url.Values, allowed []string) ([]string, error) {
 		p.bad(paramExpand, apperr.Type, "Must be given once.", nil)
 	}
 	names := p.expand(allowed)
-	if p.faults != nil {
-		return nil, apperr.Invalid(p.faults...)
+	if p.fieldErrs != nil {
+		return nil, apperr.Invalid(p.fieldErrs...)
 	}
 	return names, nil
 }
@@ -273,7 +278,7 @@ func (p *parser) expand(allowed []string) (names []string) {
 
 func (p *parser) filter() store.Filter {
 	var filters []store.Filter
-	if q := p.text("q"); q != "" {
+	if q := p.get("q"); q != "" {
 		if utf8.RuneCountInString(q) > MaxQuery {
 			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
 		} else if len(store.QueryWords(q)) > MaxWords {
@@ -292,7 +297,7 @@ func (p *parser) filter() store.Filter {
 	return store.And(filters...)
 }
 
-// condition returns the filter of a parameter, nil if its value is invalid.
+// condition returns the filter of a parameter, or nil if its value is invalid.
 func (p *parser) condition(c condition) store.Filter {
 	if c.op == opIn {
 		var values []any
@@ -316,9 +321,11 @@ func (p *parser) condition(c condition) store.Filter {
 	if c.List {
 		return store.Contains(c.Field, v)
 	}
-	if c.Absent && v == (c.op == store.OpEq) {
-		return store.Eq(c.Field, true)
-	} else if c.Absent {
+	if c.Absent { // a missing field is false, so only a comparison with true selects it correctly
+		selectsTrue := (v == true) == (c.op == store.OpEq)
+		if selectsTrue {
+			return store.Eq(c.Field, true)
+		}
 		return store.Ne(c.Field, true)
 	}
 	return store.Comparison{Op: c.op, Field: c.Field, Value: v}
@@ -327,7 +334,7 @@ func (p *parser) condition(c condition) store.Filter {
 // opIn is the operator of store.Membership.
 const opIn store.Op = "in"
 
-// operators returns the names in brackets.
+// operators returns the operators that a parameter can have in brackets.
 func (f Filter) operators() []store.Op {
 	switch {
 	case f.List:
@@ -340,6 +347,7 @@ func (f Filter) operators() []store.Op {
 	return []store.Op{store.OpGt, store.OpGte, store.OpLt, store.OpLte, store.OpNe, opIn}
 }
 
+// value parses the value of a filter. ok is false if it is invalid.
 func (p *parser) value(c condition, text string) (value any, ok bool) {
 	if c.Type == Text {
 		return text, true
@@ -351,9 +359,9 @@ func (p *parser) value(c condition, text string) (value any, ok bool) {
 		}
 		return text, ok
 	}
-	value, fault := parsers[c.Type](text)
-	p.add(c.name, fault)
-	return value, fault == nil
+	value, fieldErr := parsers[c.Type](text)
+	p.add(c.name, fieldErr)
+	return value, fieldErr == nil
 }
 
 // parsers parse the values of filters. Text and Enum need none.

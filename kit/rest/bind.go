@@ -26,9 +26,8 @@ import (
 //
 // Fields are string, bool, int64, float64, store.Time, Date, ID, UUID and Decimal (a JSON string or number), lists of
 // these (a JSON array, a repeated form parameter, or one comma-separated string), a type that implements Parser, or a
-// pointer to one of these. The fields of embedded structs
-// are parameters too. A parameter that is absent, null, or empty (an empty form value, string or list) has the default of
-// its field, or else its zero value, in which lists are empty and pointers nil. Tags:
+// pointer to one of these. The fields of embedded structs are parameters too. If a parameter is absent, null, or empty (an
+// empty form value, string or list), its field has the default or else the zero value. Tags:
 //
 //   - json: the name.
 //   - default: the default; see store.SetDefaults.
@@ -46,7 +45,7 @@ func Bind[T any](c *gin.Context, views ...any) (T, error) {
 	return in, err
 }
 
-// BindPatch is Bind for an update: an absent parameter is not an error, and its field does not change.
+// BindPatch is Bind for an update: a required parameter may be absent. Given has the names of those in the request.
 func BindPatch[T any](c *gin.Context, views ...any) (store.Patch[T], error) {
 	in, given, err := bind[T](c, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
@@ -73,7 +72,7 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
 	fields := fieldsOf(value.Type())
-	var faults []apperr.Field
+	var fieldErrs []apperr.Field
 	for _, f := range fields {
 		target := value.FieldByIndex(f.index)
 		isGiven, empty, invalid := p.decodeField(f, target)
@@ -82,15 +81,16 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 		case !empty:
 			invalid = f.check(target)
 		case f.required && (isGiven || !partial):
-			invalid = f.bodyFault(&apperr.Field{Code: apperr.Required, Message: "Must be given."})
+			invalid = f.bodyErrors(&apperr.Field{Code: apperr.Required, Message: "Must be given."})
 		}
-		faults = append(faults, invalid...)
+		fieldErrs = append(fieldErrs, invalid...)
 		if isGiven {
 			given = append(given, f.name)
 		}
 	}
-	if faults = append(faults, p.unknown(fields, views)...); len(faults) > 0 {
-		return nil, apperr.Invalid(faults...)
+	fieldErrs = append(fieldErrs, p.unknown(fields, views)...)
+	if len(fieldErrs) > 0 {
+		return nil, apperr.Invalid(fieldErrs...)
 	}
 	return given, nil
 }
@@ -106,7 +106,7 @@ func parseForm(body []byte) (url.Values, error) {
 	return form, nil
 }
 
-// parseMultipart parses a form. Files are rejected.
+// parseMultipart parses a form. A file in it is an error.
 func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	if boundary == "" {
 		return nil, malformed("The multipart body has no boundary.")
@@ -125,8 +125,8 @@ func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	return url.Values(form.Value), nil
 }
 
-// unknown returns an error for each parameter that is neither a field nor, with a name of a view, part of a record that
-// the client sends back.
+// unknown returns an error for each parameter that is neither a field nor, as a field of a view, part of a record that the
+// client sends back.
 func (p Params) unknown(fields []field, views []any) []apperr.Field {
 	var names []string
 	add := func(name string) {
@@ -190,8 +190,9 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// decodeField sets dst to a parameter that is not empty.
-func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, faults []apperr.Field) {
+// decodeField decodes a parameter into dst. given reports whether the request has the parameter, and empty whether it is
+// absent, null or empty; dst then keeps the default.
+func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
 	raw, inJSON := p.json[f.name]
 	texts, inForm := p.form[f.name]
 	if !inJSON && !inForm {
@@ -205,28 +206,28 @@ func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, faul
 		return true, true, nil
 	}
 	if f.parser && raw != nil {
-		faults = allocate(dst).Addr().Interface().(Parser).ParseInput(f.name, raw)
-		for i := range faults {
-			faults[i].In = "body"
+		fieldErrs = allocate(dst).Addr().Interface().(Parser).ParseInput(f.name, raw)
+		for i := range fieldErrs {
+			fieldErrs[i].In = "body"
 		}
-		return true, false, faults
+		return true, false, fieldErrs
 	}
 	value := reflect.New(dst.Type()).Elem()
 	target := allocate(value)
 	if inForm {
-		faults = f.bodyFault(f.fromForm(texts, target))
+		fieldErrs = f.bodyErrors(f.fromForm(texts, target))
 	} else {
-		faults = f.bodyFault(f.fromJSON(string(raw), target))
+		fieldErrs = f.bodyErrors(f.fromJSON(string(raw), target))
 	}
 	if kind := target.Kind(); (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
-		return true, true, faults
+		return true, true, fieldErrs
 	}
 	dst.Set(value)
-	return true, false, faults
+	return true, false, fieldErrs
 }
 
-// check returns the violations of the rules.
-func (f field) check(value reflect.Value) (faults []apperr.Field) {
+// check returns the errors of a value that violates the rules of the field.
+func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	if f.rules == "" {
 		return nil
 	}
@@ -236,23 +237,23 @@ func (f field) check(value reflect.Value) (faults []apperr.Field) {
 		panic(err) // unreachable: Var returns other errors only for invalid arguments
 	}
 	for _, v := range violations {
-		fault := violation(v)
-		fault.In, fault.Param = "body", f.name+v.Field() // [0] is the first item of a list
-		faults = append(faults, fault)
+		fieldErr := violation(v)
+		fieldErr.In, fieldErr.Param = "body", f.name+v.Field() // [0] is the first item of a list
+		fieldErrs = append(fieldErrs, fieldErr)
 	}
-	return faults
+	return fieldErrs
 }
 
-// bodyFault sets In and Param of an error of the field and returns it as a list, which is empty if the error is nil.
-func (f field) bodyFault(fault *apperr.Field) []apperr.Field {
-	if fault == nil {
+// bodyErrors sets In and Param of an error of the field, and returns it as a list. It returns nil for nil.
+func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
+	if fieldErr == nil {
 		return nil
 	}
-	fault.In, fault.Param = "body", f.name
-	return []apperr.Field{*fault}
+	fieldErr.In, fieldErr.Param = "body", f.name
+	return []apperr.Field{*fieldErr}
 }
 
-// allocate sets dst, if it is a pointer, to a new value, also for a pointer to a pointer, and returns the value that is
+// allocate sets dst, if it is a pointer, to a new value, and so on for pointers to pointers. It returns the value that is
 // not a pointer.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
@@ -276,27 +277,28 @@ func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 }
 
 func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
-	text := raw
 	switch into := dst.Addr().Interface().(type) {
 	case *string, *store.ID, *store.Time, *store.Date, *store.UUID:
+		var text string
 		if json.Unmarshal([]byte(raw), &text) != nil || raw == "null" {
 			return wrongType("a string")
 		}
+		return f.setScalar(text, dst)
 	case *store.Decimal:
 		return parse(strings.Trim(raw, `"`), into)
 	}
 	if dst.Kind() != reflect.Slice {
-		return f.setScalar(text, dst)
+		return f.setScalar(raw, dst)
 	}
 	var items []json.RawMessage
 	if json.Unmarshal([]byte(raw), &items) != nil {
 		return wrongType("a list")
 	}
-	texts := make([]string, len(items))
+	values := make([]string, len(items))
 	for i, item := range items {
-		texts[i] = string(item)
+		values[i] = string(item)
 	}
-	return f.setList(texts, dst, f.fromJSON)
+	return f.setList(values, dst, f.fromJSON)
 }
 
 func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
@@ -308,12 +310,12 @@ func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
 }
 
 // setList decodes each value with set and stores the list in dst, without empty strings.
-func (f field) setList(texts []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
-	list := reflect.MakeSlice(dst.Type(), 0, len(texts))
-	for _, text := range texts {
+func (f field) setList(values []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
+	list := reflect.MakeSlice(dst.Type(), 0, len(values))
+	for _, value := range values {
 		item := reflect.New(dst.Type().Elem()).Elem()
-		if fault := set(text, item); fault != nil {
-			return fault
+		if fieldErr := set(value, item); fieldErr != nil {
+			return fieldErr
 		}
 		if item.Kind() != reflect.String || item.Len() > 0 {
 			list = reflect.Append(list, item)
@@ -324,11 +326,11 @@ func (f field) setList(texts []string, dst reflect.Value, set func(string, refle
 }
 
 // Parse parses a parameter of a body or of a query string. T is string, bool, int64, float64, store.Time, store.Date,
-// store.ID, store.UUID or store.Decimal. The fault is nil for a valid value; else it has Code and Message, and the caller sets
-// In and Param. An ID that cannot be parsed has the code format, any other scalar type.
-func Parse[T any](text string) (value T, fault *apperr.Field) {
-	fault = parse(text, &value)
-	return value, fault
+// store.ID, store.UUID or store.Decimal. fieldErr is nil if the value is valid. Otherwise it has Code and Message, and the
+// caller sets In and Param. The Code is Format for a string, an ID and a UUID, and Type for the others.
+func Parse[T any](text string) (value T, fieldErr *apperr.Field) {
+	fieldErr = parse(text, &value)
+	return value, fieldErr
 }
 
 // maxInt is the largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
@@ -337,7 +339,7 @@ const maxInt = 1<<53 - 1
 // parse is Parse with a pointer to the value.
 func parse(text string, into any) *apperr.Field {
 	var err error
-	var form string
+	var expected string
 	switch p := into.(type) {
 	case *string:
 		*p = text
@@ -352,33 +354,36 @@ func parse(text string, into any) *apperr.Field {
 			return &apperr.Field{Code: apperr.Format, Message: "Must be a UUID such as 123e4567-e89b-42d3-a456-426614174000."}
 		}
 	case *bool:
-		if *p = text == "true"; !*p && text != "false" {
+		*p = text == "true"
+		if !*p && text != "false" {
 			return wrongType("true or false")
 		}
 	case *int64:
-		if *p, err = strconv.ParseInt(text, 10, 64); *p > maxInt || *p < -maxInt {
+		*p, err = strconv.ParseInt(text, 10, 64)
+		if *p > maxInt || *p < -maxInt {
 			err = strconv.ErrRange
 		}
-		form = "an integer between -9007199254740991 and 9007199254740991"
+		expected = "an integer between -9007199254740991 and 9007199254740991"
 	case *float64:
-		if *p, err = strconv.ParseFloat(text, 64); math.IsInf(*p, 0) || math.IsNaN(*p) {
+		*p, err = strconv.ParseFloat(text, 64)
+		if math.IsInf(*p, 0) || math.IsNaN(*p) {
 			err = strconv.ErrRange
 		}
-		form = "a number"
+		expected = "a number"
 	case *store.Time:
 		*p, err = store.ParseTime(text)
-		form = "a time such as 2006-01-02T15:04:05.000Z"
+		expected = "a time such as 2006-01-02T15:04:05.000Z"
 	case *store.Date:
 		*p, err = store.ParseDate(text)
-		form = "a date such as 2006-01-02"
+		expected = "a date such as 2006-01-02"
 	case *store.Decimal:
 		*p, err = store.ParseDecimal(text)
-		form = "a number such as 12.5, with at most 12 digits before the point and 6 after it"
+		expected = "a number such as 12.5, with at most 12 digits before the point and 6 after it"
 	default:
 		panic(fmt.Sprintf("rest: a parameter cannot have the type %T", into))
 	}
 	if err != nil {
-		return wrongType(form)
+		return wrongType(expected)
 	}
 	return nil
 }

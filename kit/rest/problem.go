@@ -95,22 +95,23 @@ func Fail(c *gin.Context, err error) {
 	write(c, status, problemType, body)
 }
 
-// The limits of a problem: the body of a request can be the cause of very many errors, with names of any length.
+// Limits of a Problem: the body of a request can cause very many errors, with names of any length.
 const (
 	maxErrors    = 100
 	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["…"] with 317
 )
 
-// limit cuts the list of errors, and long names in it, and adds the number of the other errors to the detail.
+// limit shortens the list of errors to maxErrors, and the names in it to maxParamSize. It adds the number of errors that are
+// left out to the detail.
 func (p *Problem) limit() {
 	if more := len(p.Errors) - maxErrors; more > 0 {
 		p.Errors = p.Errors[:maxErrors]
 		p.Detail += fmt.Sprintf(" There are %d more.", more)
 	}
-	for i, fault := range p.Errors {
-		if len(fault.Param) > maxParamSize {
+	for i, fieldErr := range p.Errors {
+		if len(fieldErr.Param) > maxParamSize {
 			p.Errors = slices.Clone(p.Errors)
-			p.Errors[i].Param = strings.ToValidUTF8(fault.Param[:maxParamSize], "") + "…"
+			p.Errors[i].Param = strings.ToValidUTF8(fieldErr.Param[:maxParamSize], "") + "…"
 		}
 	}
 }

@@ -35,34 +35,41 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// AnyQuery as a parameter of Handle allows every name.
+// AnyQuery, passed to Handle, allows all parameters of a query string.
 const AnyQuery = "*"
 
-// Handle adapts a function that returns an error to Gin. It rejects a malformed query string, and one with a parameter
-// other than params and access_token. It writes the error with Fail. A function that rejects unknown parameters itself, as
-// a list does with listing.Lister, has AnyQuery.
+// Handle adapts a function that returns an error to Gin, and responds to the error with Fail. It rejects a malformed query
+// string, and one with a parameter other than params and access_token. Pass AnyQuery if the function rejects unknown
+// parameters itself, as listing.Lister.Parse does.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		query, err := ParseQuery(c)
-		if err == nil && len(query) > 0 && !slices.Contains(params, AnyQuery) {
-			if faults := UnknownQuery(query, params); faults != nil {
-				err = apperr.Invalid(faults...)
-			}
+		if err := checkQuery(c, params); err != nil {
+			Fail(c, err)
+			return
 		}
-		if err == nil {
-			err = h(c)
-		}
-		if err != nil {
+		if err := h(c); err != nil {
 			Fail(c, err)
 		}
 	}
 }
 
-// request is what this package keeps of a request in its gin.Context.
+// checkQuery fails with ValidationFailed if the query string is malformed or has a parameter that is not allowed.
+func checkQuery(c *gin.Context, allowed []string) error {
+	query, err := ParseQuery(c)
+	if err != nil || len(query) == 0 || slices.Contains(allowed, AnyQuery) {
+		return err
+	}
+	if fieldErrs := UnknownQuery(query, allowed); fieldErrs != nil {
+		return apperr.Invalid(fieldErrs...)
+	}
+	return nil
+}
+
+// request is the state of a request that this package stores in the gin.Context.
 type request struct {
 	id     string
 	caller access.Principal
-	basic  bool // a credential is expected as HTTP Basic
+	basic  bool // a 401 response asks for HTTP Basic
 
 	query     url.Values
 	queryErr  error
@@ -75,6 +82,7 @@ type request struct {
 
 const requestKey = "ginseng.request"
 
+// of returns the state of the request of c.
 func of(c *gin.Context) *request {
 	if v, ok := c.Get(requestKey); ok {
 		return v.(*request)
@@ -96,12 +104,12 @@ func Caller(c *gin.Context) access.Principal { return of(c).caller }
 // SetCaller sets the authenticated caller.
 func SetCaller(c *gin.Context, caller access.Principal) { of(c).caller = caller }
 
-// Client returns where the request comes from.
+// Client returns the client that sent the request. Trusted is set only after authentication.
 func Client(c *gin.Context) access.Client {
 	return access.Client{Address: c.ClientIP(), UserAgent: c.Request.UserAgent(), Trusted: Caller(c).Master}
 }
 
-// ID returns the path parameter "id". A malformed ID is NotFound, as an unknown one is.
+// ID returns the path parameter "id". NotFound: it is not an ID; the response is the same as for an unknown one.
 func ID(c *gin.Context) (store.ID, error) { return PathID(c, "id") }
 
 // PathID is ID for a path parameter with another name.
@@ -113,14 +121,15 @@ func PathID(c *gin.Context, name string) (store.ID, error) {
 	return id, nil
 }
 
-// Query returns the parameters of the query string, in a function that is called by Handle.
+// Query returns the parameters of the query string. Call it only in a function that Handle calls, or after ParseQuery: it
+// returns nil if the query string is malformed.
 func Query(c *gin.Context) url.Values {
 	query, _ := ParseQuery(c)
 	return query
 }
 
-// ParseQuery parses the query string, once per request. A malformed one is ValidationFailed: a parameter that is dropped
-// silently could be a filter.
+// ParseQuery returns the parameters of the query string, which it parses once per request. ValidationFailed: the query
+// string is malformed; without the error, a filter could be ignored.
 func ParseQuery(c *gin.Context) (url.Values, error) {
 	if c.Request.URL.RawQuery == "" {
 		return nil, nil
@@ -141,8 +150,9 @@ func ParseQuery(c *gin.Context) (url.Values, error) {
 	return query, nil
 }
 
-// BasicAuth returns the email address and the password of an Authorization header with HTTP Basic (RFC 7617). A malformed
-// one is given, with an empty address and password. A 401 response to this request asks for HTTP Basic.
+// BasicAuth returns the email address and the password of an Authorization header with HTTP Basic (RFC 7617). given reports
+// whether the request has such a header; if it is malformed, the address and the password are empty. After the call, a 401
+// response to this request asks for HTTP Basic.
 func BasicAuth(c *gin.Context) (email, password string, given bool) {
 	of(c).basic = true
 	scheme, encoded, _ := strings.Cut(c.GetHeader("Authorization"), " ")
@@ -170,14 +180,14 @@ func challenge(c *gin.Context) string {
 
 // Params are the parameters of a request body.
 type Params struct {
-	form url.Values                 // of a form
-	json map[string]json.RawMessage // of a JSON object
+	form url.Values                 // nil if the body is not a form
+	json map[string]json.RawMessage // nil if the body is not JSON
 }
 
 // Body returns the parameters of the request body, which it reads once per request. The parameters of a GET are empty.
-// MalformedBody: the body cannot be parsed, or is not an object. PayloadTooLarge: it is too large (see
-// middleware.BodyLimit). UnsupportedMediaType: it is neither a form nor JSON, or compressed. RequestTimeout: it arrived too
-// slowly.
+// MalformedBody: the body cannot be parsed, is not a JSON object, or has more than 1000 parameters. PayloadTooLarge: it is
+// too large (see middleware.BodyLimit). UnsupportedMediaType: it is neither a form nor JSON, or is compressed.
+// RequestTimeout: it arrived too slowly. ValidationFailed: a form has a file.
 func Body(c *gin.Context) (Params, error) {
 	if c.Request.Method == http.MethodGet || c.Request.ContentLength == 0 {
 		return Params{}, nil
@@ -190,7 +200,8 @@ func Body(c *gin.Context) (Params, error) {
 	return r.params, r.paramsErr
 }
 
-// Strings returns the values of a parameter: none if it is absent or not a string.
+// Strings returns the values of a parameter: one of a JSON string, or those of a form. It returns none if the parameter is
+// absent or another JSON value.
 func (p Params) Strings(name string) []string {
 	var text string
 	if raw, ok := p.json[name]; ok && json.Unmarshal(raw, &text) == nil {
@@ -199,14 +210,14 @@ func (p Params) Strings(name string) []string {
 	return p.form[name]
 }
 
-// Canonical returns the same bytes for two bodies if both are forms or both are JSON, and they have the same parameters,
-// without the omitted one.
+// Canonical encodes the parameters, except omit, in a canonical order, so that two bodies can be compared: the bytes are
+// equal if both are forms or both are JSON, and their parameters are equal.
 func (p Params) Canonical(omit string) []byte {
 	if p.json != nil {
 		object := maps.Clone(p.json)
 		delete(object, omit)
-		text, _ := json.Marshal(object) // raw values that were just parsed; keys are sorted and spaces removed
-		return text
+		data, _ := json.Marshal(object) // cannot fail: the values are valid JSON; it sorts names and removes spaces
+		return data
 	}
 	form := maps.Clone(p.form)
 	form.Del(omit)
@@ -222,18 +233,21 @@ func (p Params) Has(name string) bool {
 // Credential is the parameter with the master key or a user token, which every body and query string can have.
 const Credential = "access_token"
 
-// plainName matches the names that an error repeats. Others can be values, for example of JSON that was sent as a form.
+// plainName matches the parameter names that may be repeated in an error. Other names can contain values, for example if
+// JSON was sent as a form.
 var plainName = regexp.MustCompile(`^[\w$.\-\[\]]{1,64}$`)
 
-// UnknownQuery returns an error for each parameter of a query string that is not known, except access_token.
+// UnknownQuery returns an error for each parameter of a query string that is neither known nor access_token; nil if there is
+// none.
 func UnknownQuery(query url.Values, known []string) []apperr.Field {
 	names := slices.DeleteFunc(slices.Collect(maps.Keys(query)), func(name string) bool { return name == Credential })
 	return unknown("query", names, known, "")
 }
 
-// unknown returns an error for each name of a parameter that is not known, sorted; names that are not plain have one
-// together, without a name. The message has the known name that is the most similar, or all of them, and the note.
-func unknown(in string, names, known []string, note string) (faults []apperr.Field) {
+// unknown returns an error for each name of a parameter that is not known, sorted; all names that plainName does not match
+// have one error without a name. The message has the most similar known name; if there is none, the first error lists all
+// known names. note ends each message.
+func unknown(in string, names, known []string, note string) (fieldErrs []apperr.Field) {
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
 	for i, name := range names {
 		if !plainName.MatchString(name) {
@@ -242,25 +256,26 @@ func unknown(in string, names, known []string, note string) (faults []apperr.Fie
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		fault := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
+		fieldErr := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
 		near := ""
-		if len(faults) < maxErrors { // the others are not sent
+		if len(fieldErrs) < maxErrors { // the others are not sent
 			near = suggest.Nearest(name, known)
 		}
 		switch {
 		case near != "":
-			fault.Message += " Did you mean " + near + "?"
-		case len(faults) == 0 && len(known) > 0:
-			fault.Message += " Allowed: " + strings.Join(known, ", ") + "."
-			fault.Expected = known
+			fieldErr.Message += " Did you mean " + near + "?"
+		case len(fieldErrs) == 0 && len(known) > 0:
+			fieldErr.Message += " Allowed: " + strings.Join(known, ", ") + "."
+			fieldErr.Expected = known
 		}
-		fault.Message += note
-		faults = append(faults, fault)
+		fieldErr.Message += note
+		fieldErrs = append(fieldErrs, fieldErr)
 	}
-	return faults
+	return fieldErrs
 }
 
-// CheckString checks that a string can be stored.
+// CheckString returns nil if the string can be stored. Otherwise the error has Code and Message, and the caller sets In and
+// Param.
 func CheckString(s string) *apperr.Field {
 	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
 		return &apperr.Field{Code: apperr.Format, Message: "Must be valid UTF-8 without the character U+0000."}
@@ -307,7 +322,7 @@ const (
 	typeMergePatch = "application/merge-patch+json" // RFC 7396
 )
 
-// mediaTypes returns the media types of the bodies of a method.
+// mediaTypes returns the media types that requests with the method can have.
 func mediaTypes(method string) []string {
 	types := []string{typeJSON, typeForm, typeMultipart}
 	if method == http.MethodPatch {
@@ -316,16 +331,17 @@ func mediaTypes(method string) []string {
 	return types
 }
 
-// maxParams bounds the parameters of a body.
+// maxParams is the maximum number of parameters in a body.
 const maxParams = 1000
 
 func tooManyParams() *apperr.Error {
 	return apperr.New(apperr.MalformedBody, "The body has more than %d parameters.", maxParams)
 }
 
-// maxPreallocated bounds the memory that is allocated for Content-Length before the bytes arrive.
+// maxPreallocated limits the bytes that are allocated for a Content-Length before the body arrives.
 const maxPreallocated = 64 << 10
 
+// readAll reads a body of the given Content-Length, which is -1 if it is unknown. Its errors are those of Body.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)

@@ -48,10 +48,10 @@ func View(c *gin.Context, view any) error {
 	})
 }
 
-// Page responds 200 with a page of a list, as View does.
+// Page is View for a page of a list.
 func Page(c *gin.Context, page any) error { return View(c, page) }
 
-// Created responds 201 with the view of a new record. Its Location is the request's path and the ID.
+// Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID.
 func Created(c *gin.Context, record store.Meta, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+record.ID.Hex())
 	c.Header("ETag", etag(record, view))
@@ -77,14 +77,15 @@ func CreatedSecret(c *gin.Context, view any) error {
 // Accepted responds 202 with a view: the work continues after the response.
 func Accepted(c *gin.Context, view any) error { return respond(c, http.StatusAccepted, view) }
 
-// NoContent responds 204.
+// NoContent responds 204. It returns nil.
 func NoContent(c *gin.Context) error {
 	c.Status(http.StatusNoContent)
 	c.Writer.WriteHeaderNow()
 	return nil
 }
 
-// SetRateLimit sets the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
+// SetRateLimit sets the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), unless there are no
+// states.
 func SetRateLimit(c *gin.Context, states ratelimit.States) {
 	if len(states) == 0 {
 		return
@@ -102,8 +103,8 @@ func respond(c *gin.Context, status int, view any) error {
 	return encode(view, func(body []byte) error { return writeView(c, status, body) })
 }
 
-// writeView writes an encoded view. A large response to a GET needs a share of the Budget; one that reports a change does
-// not, because the change has been made.
+// writeView writes an encoded view. A large response to a GET needs a share of the Budget, and fails with Unavailable
+// without one. Responses to other methods do not: the change that they report has been made.
 func writeView(c *gin.Context, status int, body []byte) error {
 	if len(body) > LargeResponse && c.Request.Method == http.MethodGet {
 		if err := reserve(c.Request.Context(), int64(len(body))); err != nil {
@@ -117,7 +118,7 @@ func writeView(c *gin.Context, status int, body []byte) error {
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooledBuffer bounds the memory that the pool keeps per buffer.
+// maxPooledBuffer is the capacity in bytes above which a buffer is not pooled.
 const maxPooledBuffer = 64 << 10
 
 // encode calls use with the view as JSON. The bytes are valid until use returns.
@@ -140,8 +141,8 @@ func encode(view any, use func(body []byte) error) error {
 	return use(buf.Bytes())
 }
 
-// autoLength is the size up to which net/http sets Content-Length. Not setting it keeps the headers of most responses at
-// eight, beyond which a map takes twice the memory.
+// autoLength is the size in bytes up to which net/http sets Content-Length itself. The header map of most responses then has
+// at most eight entries; with more it takes twice the memory.
 const autoLength = 2 << 10
 
 func write(c *gin.Context, status int, contentType string, body []byte) {
@@ -154,7 +155,7 @@ func write(c *gin.Context, status int, contentType string, body []byte) {
 	_, _ = c.Writer.Write(body) // fails if the client has disconnected
 }
 
-// GzipSuffix ends the ETag of a compressed response, which is another representation (RFC 9110 section 8.8.3.3).
+// GzipSuffix is the end of the ETag of a compressed response, which is another representation (RFC 9110 section 8.8.3.3).
 const GzipSuffix = "-gzip"
 
 // recordTag matches what etag returns, with or without GzipSuffix.
@@ -176,11 +177,11 @@ func ContentTag(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// NotModified sets the ETag of the response. For a GET whose If-None-Match has it, NotModified responds 304 and returns
-// true.
+// NotModified sets the ETag of the response. If the request is a GET whose If-None-Match has the ETag, NotModified responds
+// 304 and returns true; otherwise the caller must respond.
 func NotModified(c *gin.Context, tag string) bool {
 	c.Header("ETag", tag)
-	if c.Request.Method != http.MethodGet || !lists(joined(c, "If-None-Match"), tag) {
+	if c.Request.Method != http.MethodGet || !hasTag(headerValue(c, "If-None-Match"), tag) {
 		return false
 	}
 	c.Status(http.StatusNotModified)
@@ -188,8 +189,8 @@ func NotModified(c *gin.Context, tag string) bool {
 	return true
 }
 
-// lists reports whether an If-None-Match header has the tag, by weak comparison.
-func lists(header, tag string) bool {
+// hasTag reports whether an If-None-Match header has the tag, by weak comparison and ignoring GzipSuffix.
+func hasTag(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")
 		if item == "*" || item == tag || strings.Replace(item, GzipSuffix+`"`, `"`, 1) == tag {
@@ -199,40 +200,43 @@ func lists(header, tag string) bool {
 	return false
 }
 
-// joined returns the value of a header that may have several lines (RFC 9110 section 5.3).
-func joined(c *gin.Context, name string) string {
+// headerValue returns the value of a header, which may be sent in several lines (RFC 9110 section 5.3).
+func headerValue(c *gin.Context, name string) string {
 	return strings.Join(c.Request.Header.Values(name), ",")
 }
 
-// IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1): nil for any, if the
-// header is absent or *. Tags that are weak, or not of this record, match no version.
+// IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1). nil means all: the header
+// is absent or *. An empty list means none: all tags are weak, or not of this record.
 func IfMatch(c *gin.Context, id store.ID) store.Versions {
-	header := strings.TrimSpace(joined(c, "If-Match"))
+	header := strings.TrimSpace(headerValue(c, "If-Match"))
 	if header == "" || header == "*" {
 		return nil
 	}
 	versions := store.Versions{}
 	for item := range strings.SplitSeq(header, ",") {
 		if m := recordTag.FindStringSubmatch(strings.TrimSpace(item)); m != nil && m[1] == id.Hex() {
-			version, _ := strconv.ParseInt(m[2], 10, 64) // up to 18 digits
+			version, _ := strconv.ParseInt(m[2], 10, 64) // cannot fail: at most 18 digits
 			versions = append(versions, version)
 		}
 	}
 	return versions
 }
 
-// IfMatchView is IfMatch for the ETag of View. It returns a function that reports whether the request may change a record
-// with the view: nil for any.
+// IfMatchView is IfMatch for the ETag of View. The returned function reports whether the request may change a record with
+// the view; it is nil if the request may change any.
 func IfMatchView(c *gin.Context) func(view any) bool {
-	header := strings.TrimSpace(joined(c, "If-Match"))
+	header := strings.TrimSpace(headerValue(c, "If-Match"))
 	if header == "" || header == "*" {
 		return nil
 	}
-	return func(view any) (matches bool) {
-		_ = encode(view, func(body []byte) error { // View reports the error
+	return func(view any) bool {
+		matches := false
+		_ = encode(view, func(body []byte) error { // an error matches nothing; View reports it
 			tag := ContentTag(body)
 			for item := range strings.SplitSeq(header, ",") {
-				matches = matches || strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag
+				if strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag {
+					matches = true
+				}
 			}
 			return nil
 		})
@@ -243,28 +247,26 @@ func IfMatchView(c *gin.Context) func(view any) bool {
 // seconds returns d in whole seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// LargeResponse is the size in bytes above which a response needs a share of the Budget. What is smaller fits into the
-// buffers of the system, so that a client that does not read keeps nothing in memory.
+// LargeResponse is the size in bytes above which a response needs a share of the Budget. A smaller response fits into the
+// send buffer of the system: even if the client does not read it, it does not stay in the memory of the process.
 const LargeResponse = 128 << 10
 
-// Budget bounds the bytes of large responses that are in memory at the same time, because their clients read slowly. Pages
-// of lists and single records have separate shares, so that clients that do not read pages cannot keep others from
-// reading records.
+// Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
+// single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
 type Budget struct {
 	pages, records *semaphore.Weighted
 	wait           time.Duration
 }
 
-// NewBudget returns a Budget with the given bytes for pages and for records. A page waits for its share for the given
-// time.
+// NewBudget returns a Budget with the given bytes for pages and for records. wait is how long ReservePage waits for a share.
 func NewBudget(pages, records int64, wait time.Duration) *Budget {
 	return &Budget{pages: semaphore.NewWeighted(pages), records: semaphore.NewWeighted(records), wait: wait}
 }
 
-// share is what the response to one request has of a Budget.
+// share is the part of a Budget that the response to one request has reserved.
 type share struct {
 	budget *Budget
-	of     *semaphore.Weighted // nil: nothing is reserved
+	from   *semaphore.Weighted // the limit that bytes were reserved from; nil: nothing is reserved
 	bytes  int64
 }
 
@@ -277,8 +279,8 @@ func (b *Budget) Context(ctx context.Context) (_ context.Context, release func()
 }
 
 func (s *share) release() {
-	if s.of != nil {
-		s.of.Release(s.bytes)
+	if s.from != nil {
+		s.from.Release(s.bytes)
 	}
 }
 
@@ -286,31 +288,33 @@ func tooManyResponses() error {
 	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less with limit or fields.").AsOverload()
 }
 
-// ReservePage waits for a share of the Budget of the context, for a page of the given bytes. Call it before the page is
-// read. Unavailable: other responses use the budget.
-func ReservePage(ctx context.Context, bytes int64) error {
+// ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call it before the page is
+// read. It does nothing without a Budget, or if the response has a share already. Unavailable: other responses use the
+// budget.
+func ReservePage(ctx context.Context, size int64) error {
 	s, ok := ctx.Value(shareKey{}).(*share)
-	if !ok || s.of != nil {
+	if !ok || s.from != nil {
 		return nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, s.budget.wait)
+	waitCtx, cancel := context.WithTimeout(ctx, s.budget.wait)
 	defer cancel()
-	if s.budget.pages.Acquire(waiting, bytes) != nil {
+	if s.budget.pages.Acquire(waitCtx, size) != nil {
 		return tooManyResponses()
 	}
-	s.of, s.bytes = s.budget.pages, bytes
+	s.from, s.bytes = s.budget.pages, size
 	return nil
 }
 
-// reserve takes a share for the response, if it is large. It does not wait, because the response is in memory already.
-func reserve(ctx context.Context, bytes int64) error {
+// reserve is ReservePage for a response of size bytes that is not a page. It does not wait: the response is in memory
+// already.
+func reserve(ctx context.Context, size int64) error {
 	s, ok := ctx.Value(shareKey{}).(*share)
-	if !ok || s.of != nil {
+	if !ok || s.from != nil {
 		return nil
 	}
-	if !s.budget.records.TryAcquire(bytes) {
+	if !s.budget.records.TryAcquire(size) {
 		return tooManyResponses()
 	}
-	s.of, s.bytes = s.budget.records, bytes
+	s.from, s.bytes = s.budget.records, size
 	return nil
 }

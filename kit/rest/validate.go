@@ -38,22 +38,23 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// Validate checks the fields of a struct that are not empty, as Bind does. The error is ValidationFailed.
+// Validate checks the fields of a struct that are not zero by their validate tags, as Bind does, except required. The error
+// is ValidationFailed with every invalid field.
 func Validate(in any) error {
 	value := reflect.ValueOf(in)
-	var faults []apperr.Field
+	var fieldErrs []apperr.Field
 	for _, f := range fieldsOf(value.Type()) {
 		if v := value.FieldByIndex(f.index); !v.IsZero() {
-			faults = append(faults, f.check(v)...)
+			fieldErrs = append(fieldErrs, f.check(v)...)
 		}
 	}
-	if faults == nil {
+	if fieldErrs == nil {
 		return nil
 	}
-	return apperr.Invalid(faults...)
+	return apperr.Invalid(fieldErrs...)
 }
 
-// Valid reports whether a value satisfies rules, which are written as in the tag validate.
+// Valid reports whether a value satisfies the rules, which have the syntax of the tag validate.
 func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
 
 // IsControl reports whether r is a control character, ends a line, or changes the direction of the text around it.
@@ -73,21 +74,21 @@ func isPlainURL(s string) bool {
 // Full-width letters are not allowed, nor are letters whose lower case is ASCII, such as the Kelvin sign.
 func isIDNA(email string) bool {
 	domain := email[strings.LastIndexByte(email, '@')+1:]
-	special := strings.Contains(strings.ToLower(domain), "xn--")
+	needsIDNA := strings.Contains(strings.ToLower(domain), "xn--")
 	for _, r := range domain {
 		if r >= utf8.RuneSelf && unicode.ToLower(r) < utf8.RuneSelf {
 			return false
 		}
-		special = special || r >= utf8.RuneSelf
+		needsIDNA = needsIDNA || r >= utf8.RuneSelf
 	}
-	if !special {
+	if !needsIDNA {
 		return true
 	}
 	_, err := idna.Registration.ToASCII(strings.ToLower(norm.NFC.String(domain)))
 	return err == nil
 }
 
-// decimal returns the bound of a rule decmin or decmax.
+// decimal parses the bound of a rule decmin or decmax.
 func decimal(bound string) store.Decimal {
 	d, err := store.ParseDecimal(bound)
 	if err != nil {
@@ -105,7 +106,8 @@ func register(v *validator.Validate, tag string, rule validator.Func) {
 	}
 }
 
-// bounds has the code and message of the rules with a bound, by tag and kind.
+// bounds has the code and the message for violations of a rule with a bound, by tag and kind of the value. reflect.Invalid
+// stands for the kinds that are not listed.
 var bounds = map[string]map[reflect.Kind]apperr.Field{
 	"max": {
 		reflect.Slice:   {Code: apperr.MaxLength, Message: "Must have at most %s items."},
@@ -124,18 +126,19 @@ var bounds = map[string]map[reflect.Kind]apperr.Field{
 	},
 }
 
+// violation returns the error for a violated rule. The caller sets In and Param.
 func violation(v validator.FieldError) apperr.Field {
 	tag, param, kind := v.Tag(), v.Param(), v.Kind()
 	if kinds := bounds[tag]; kinds != nil {
-		fault, ok := kinds[kind]
+		fieldErr, ok := kinds[kind]
 		if !ok {
-			fault = kinds[reflect.Invalid]
+			fieldErr = kinds[reflect.Invalid]
 		}
-		fault.Message = fmt.Sprintf(fault.Message, param)
+		fieldErr.Message = fmt.Sprintf(fieldErr.Message, param)
 		if n, err := strconv.ParseFloat(param, 64); err == nil {
-			fault.Expected = n
+			fieldErr.Expected = n
 		}
-		return fault
+		return fieldErr
 	}
 	switch tag {
 	case "oneof":
