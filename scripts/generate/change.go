@@ -112,8 +112,8 @@ func (p *project) merged(old, next Resource, steps []string, names ...string) (*
 	return out, nil
 }
 
-// editFields applies --drop, --rename, --change and --add to fields. It returns the new fields, and the steps of the migration
-// in Go, nil if stored records need none.
+// editFields applies --drop, --rename, --change and --add to fields. It returns the new fields, and the steps of the
+// migration in Go, nil if stored records need none.
 func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps []string) {
 	fields = slices.Clone(old)
 	at := func(flag, name string) int {

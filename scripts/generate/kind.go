@@ -45,9 +45,9 @@ type kind struct {
 	maxLength   int                    // of strings and lists, unless max= is given; then min= and max= are lengths
 	limit       int                    // of max=, if it is more than maxLength
 	isNumber    bool                   // min= and max= are values
-	unique      string                 // an expression in Go with another value in each call of the tests; "": cannot be unique
-	stored      string                 // if it can be unique: an expression in Go with a value of the record with the ID id
-	sample      string                 // a value in the tests, for all types whose values depend only on the number N and a WORD
+	unique      string                 // Go with another value for each s.calls: at least LOW, of WIDTH digits, or of TARGET; "": cannot be unique
+	stored      string                 // Go with a value for each record's id, if it can be unique
+	sample      string                 // a value in the tests, from a WORD or from N = 1, 2, 3
 	filter      string                 // type of the filter in package listing; "": cannot be filtered
 	operators   []string               // of the filter, besides equality
 	swagger     string                 // type of the filter in the API document
@@ -67,10 +67,14 @@ var (
 )
 
 var kinds = map[string]kind{
-	typeString: {goType: "string", isString: true, maxLength: maxString, limit: maxLong, stored: "id.Hex()", unique: `fmt.Sprintf("%0WIDTHd", s.calls)`, filter: "Text", operators: ordering, swagger: "string"},
-	typeText:   {goType: "string", isString: true, maxLength: maxText},
+	typeString: {
+		goType: "string", isString: true, maxLength: maxString, limit: maxLong, filter: "Text", operators: ordering, swagger: "string",
+		stored: "id.Hex()", unique: `fmt.Sprintf("%0WIDTHd", s.calls)`,
+	},
+	typeText: {goType: "string", isString: true, maxLength: maxText},
 	typeInt: {
-		goType: "int64", isNumber: true, stored: "int64(id[10])<<8 + int64(id[11])", unique: "float64(LOW + s.calls)", filter: "Int", operators: ordering, swagger: "integer",
+		goType: "int64", isNumber: true, filter: "Int", operators: ordering, swagger: "integer",
+		stored: "int64(id[10])<<8 + int64(id[11])", unique: "float64(LOW + s.calls)",
 		trials: []trial{{`"ten"`, "type"}, {"1.5", "type"}, {"9007199254740992.0", "type"}},
 	},
 	typeFloat: {
@@ -83,18 +87,21 @@ var kinds = map[string]kind{
 		trials: []trial{{`"true"`, "type"}, {"false", ""}, {"true", ""}},
 	},
 	typeTime: {
-		goType: "store.Time", sample: "2026-01-0NT00:00:00.000Z", stored: "store.At(time.Unix(int64(id[10])<<8 + int64(id[11]), 0))", unique: "store.At(time.Unix(int64(s.calls), 0)).String()", filter: "Time", operators: ordering, swagger: "string",
+		goType: "store.Time", filter: "Time", operators: ordering, swagger: "string",
+		sample: "2026-01-0NT00:00:00.000Z", stored: "store.At(time.Unix(int64(id[10])<<8 + int64(id[11]), 0))", unique: "store.At(time.Unix(int64(s.calls), 0)).String()",
 		format: "date-time", swaggerType: "string", example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
 	},
 	typeEmail: {
-		goType: "string", sample: "WORD@example.com", values: "an email address", isValue: isEmail,
-		isString: true, stored: "id.Hex()", unique: `fmt.Sprintf("a%d@example.com", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
+		goType: "string", values: "an email address", isValue: isEmail,
+		isString: true, filter: "Text", operators: ordering, swagger: "string",
+		sample: "WORD@example.com", stored: "id.Hex()", unique: `fmt.Sprintf("a%d@example.com", s.calls)`,
 		rules: []string{"maxbytes=254", "email"}, format: "email", longest: "254", example: "alice@example.com",
 		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
 	},
 	typeURL: {
-		goType: "string", sample: "https://example.com/WORD", values: "an http:// or https:// URL", isValue: isURL,
-		isString: true, stored: "id.Hex()", unique: `fmt.Sprintf("https://example.com/%d", s.calls)`, filter: "Text", operators: ordering, swagger: "string",
+		goType: "string", values: "an http:// or https:// URL", isValue: isURL,
+		isString: true, filter: "Text", operators: ordering, swagger: "string",
+		sample: "https://example.com/WORD", stored: "id.Hex()", unique: `fmt.Sprintf("https://example.com/%d", s.calls)`,
 		rules: []string{"max=2048", "http_url"}, format: "uri", example: "https://example.com/",
 		trials: []trial{
 			{`"javascript:alert(1)"`, "format"}, {`"https://example.com/" + strings.Repeat("x", 2028)`, ""},
@@ -103,21 +110,25 @@ var kinds = map[string]kind{
 	},
 	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: equality, swagger: "string", trials: []trial{{`"none of these"`, "one_of"}}},
 	typeRef: {
-		goType: "store.ID", sample: "00000000000000000000000N", stored: "id", unique: "s.newTARGET(store.NewID())", filter: "ID", operators: equality, swagger: "string",
+		goType: "store.ID", filter: "ID", operators: equality, swagger: "string",
+		sample: "00000000000000000000000N", stored: "id", unique: "s.newTARGET(store.NewID())",
 		swaggerType: "string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeDecimal: {
-		goType: "store.Decimal", isNumber: true, stored: "store.Decimal(int64(id[10])<<8 + int64(id[11]))", unique: "strconv.Itoa(LOW + s.calls)", filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
+		goType: "store.Decimal", isNumber: true, filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
+		stored: "store.Decimal(int64(id[10])<<8 + int64(id[11]))", unique: "strconv.Itoa(LOW + s.calls)",
 		swaggerType: "string", trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
 	},
 	typeDate: {
-		goType: "store.Date", sample: "2026-01-0N", values: "a date such as 2026-01-02", isValue: func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
-		stored: "store.Date(time.Unix((int64(id[10])<<8 + int64(id[11]))*86400, 0).UTC().Format(time.DateOnly))", unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)", filter: "Date", operators: ordering, swagger: "string", format: "date",
+		goType: "store.Date", values: "a date such as 2026-01-02", isValue: func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
+		filter: "Date", operators: ordering, swagger: "string", format: "date",
+		sample: "2026-01-0N", stored: "store.Date(time.Unix((int64(id[10])<<8 + int64(id[11]))*86400, 0).UTC().Format(time.DateOnly))", unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)",
 		swaggerType: "string", example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
 	},
 	typeUUID: {
-		goType: "store.UUID", sample: "11111111-0000-4000-8000-00000000000N", values: "a UUID in lower case", isValue: regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
-		stored: `store.UUID("00000000-0000-4000-8000-" + id.Hex()[12:])`, unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`, filter: "UUID", operators: equality, swagger: "string", format: "uuid",
+		goType: "store.UUID", values: "a UUID in lower case", isValue: regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
+		filter: "UUID", operators: equality, swagger: "string", format: "uuid",
+		sample: "11111111-0000-4000-8000-00000000000N", stored: `store.UUID("00000000-0000-4000-8000-" + id.Hex()[12:])`, unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`,
 		swaggerType: "string", example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeJSON: {
