@@ -102,9 +102,10 @@ func (c *collection) index(tx *transaction, n int64, text string) error {
 	return err
 }
 
-// merge merges some pages of words, enough for words of the given size in bytes: a word is merged about four times.
+// merge merges some pages of words, as many as texts of the given size in bytes need on average. More would make writes
+// slower that come while a large segment is merged, which takes thousands of them: a page takes about 150 µs.
 func (c *collection) merge(tx *transaction, size int64) error {
-	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 8+size/1024)
+	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
 }
 
