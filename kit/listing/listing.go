@@ -237,9 +237,7 @@ const tagBytes = 16
 // tag returns the tag that authenticates a position in a list. scope is that of parser.scope.
 func tag(key []byte, scope string, position []byte) []byte {
 	mac := hmac.New(sha256.New, key)
-	var length [8]byte
-	binary.BigEndian.PutUint64(length[:], uint64(len(scope)))
-	mac.Write(length[:])
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
 	mac.Write([]byte(scope))
 	mac.Write(position)
 	return mac.Sum(nil)[:tagBytes]

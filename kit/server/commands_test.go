@@ -168,16 +168,15 @@ func seed(t *testing.T, address string, n int) {
 	}
 	engine := db.Open(limits)
 	for range n / 1000 {
-		var ids []store.ID
-		var docs []any
+		var docs []store.Document
 		for i := range 1000 {
-			id, doc := store.NewID(), limits.NewDocument()
-			if err := json.Unmarshal(fmt.Appendf(nil, `{"id":%q,"count":%d,"expiresAt":"2099-01-01T00:00:00.000Z"}`, id.Hex(), i), doc); err != nil {
+			doc := limits.NewDocument()
+			if err := json.Unmarshal(fmt.Appendf(nil, `{"id":%q,"count":%d,"expiresAt":"2099-01-01T00:00:00.000Z"}`, store.NewID().Hex(), i), doc); err != nil {
 				t.Fatal(err)
 			}
-			ids, docs = append(ids, id), append(docs, doc)
+			docs = append(docs, doc)
 		}
-		if err := engine.Load(t.Context(), ids, docs); err != nil {
+		if err := engine.Load(t.Context(), docs); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -81,12 +81,11 @@ func useNotes(t *testing.T, dir string, use func(*store.Collection[note]) error)
 func addNotes(t *testing.T, dir, text string, n int) {
 	t.Helper()
 	useNotes(t, dir, func(notes *store.Collection[note]) error {
-		ids, docs := make([]store.ID, n), make([]any, n)
-		for i := range ids {
-			ids[i] = store.NewID()
-			docs[i] = note{Meta: store.NewMeta(ids[i], store.At(time.Now())), Text: text}
+		docs := make([]store.Document, n)
+		for i := range docs {
+			docs[i] = note{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Text: text}
 		}
-		return notes.Engine().Load(t.Context(), ids, docs)
+		return notes.Engine().Load(t.Context(), docs)
 	})
 }
 

@@ -84,10 +84,10 @@ type Engine interface {
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
-	// Load stores new documents in order, much faster than Insert; ids[i] is the id of docs[i]. After an error or a loss of
+	// Load stores new documents in order, much faster than Insert. After an error or a loss of
 	// power, only the first documents may be stored. It creates the collection without indexes and without the words that
 	// Search looks up: call Prepare after the last Load, before any other use of the collection.
-	Load(ctx context.Context, ids []ID, docs []any) error
+	Load(ctx context.Context, docs []Document) error
 }
 
 // Query selects the documents of a List, their order and their fields.

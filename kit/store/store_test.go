@@ -32,7 +32,7 @@ func (r *recorder) Close() error                  { return nil }
 
 func (r *recorder) Names(context.Context) ([]string, error)       { return nil, nil }
 func (r *recorder) Drop(context.Context, string) error            { return nil }
-func (r *recorder) Load(_ context.Context, _ []ID, _ []any) error { return nil }
+func (r *recorder) Load(context.Context, []Document) error { return nil }
 
 func (r *recorder) Insert(_ context.Context, id ID, doc any) error {
 	r.id, r.doc = id, doc

@@ -2,9 +2,7 @@ package mongo
 
 import (
 	"context"
-	"maps"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,9 +17,7 @@ import (
 // caller would wait until its deadline.
 type dialer struct {
 	net.Dialer
-
-	mu   sync.Mutex
-	open map[*connection]struct{}
+	open sync.Map // of *connection
 }
 
 type connection struct {
@@ -32,8 +28,6 @@ type connection struct {
 	lastReceived atomic.Int64
 }
 
-func newDialer() *dialer { return &dialer{open: make(map[*connection]struct{})} }
-
 // DialContext opens a connection.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	opened, err := d.Dialer.DialContext(ctx, network, address)
@@ -42,9 +36,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	}
 	c := &connection{Conn: opened, dialer: d, address: address}
 	c.lastReceived.Store(time.Now().UnixNano())
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.open[c] = struct{}{}
+	d.open.Store(c, nil)
 	return c, nil
 }
 
@@ -58,11 +50,8 @@ func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	}
 	address := e.ConnectionID[:number]
 	sent := time.Now().Add(-e.Duration).UnixNano()
-	d.mu.Lock()
-	open := slices.Collect(maps.Keys(d.open))
-	d.mu.Unlock()
-	for _, c := range open {
-		if c.address == address && c.lastReceived.Load() < sent {
+	for open := range d.open.Range {
+		if c := open.(*connection); c.address == address && c.lastReceived.Load() < sent {
 			_ = c.Close() // the connection is dead
 		}
 	}
@@ -79,8 +68,6 @@ func (c *connection) Read(p []byte) (int, error) {
 
 // Close closes the connection.
 func (c *connection) Close() error {
-	c.dialer.mu.Lock()
-	delete(c.dialer.open, c)
-	c.dialer.mu.Unlock()
+	c.dialer.open.Delete(c)
 	return c.Conn.Close()
 }

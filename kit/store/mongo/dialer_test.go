@@ -29,15 +29,15 @@ func TestHeartbeatFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDialer()
+			d := new(dialer)
 			end, _ := net.Pipe()
 			t.Cleanup(func() { _ = end.Close() })
 			c := &connection{Conn: end, dialer: d, address: test.address}
 			c.lastReceived.Store(test.last.UnixNano())
-			d.open[c] = struct{}{}
+			d.open.Store(c, nil)
 			d.heartbeatFailed(&event.ServerHeartbeatFailedEvent{Duration: 4 * time.Second, Failure: test.failure, ConnectionID: test.asked + "[-7]"})
-			if closed := len(d.open) == 0; closed != test.closed {
-				t.Errorf("closed: %v", closed)
+			if _, open := d.open.Load(c); open == test.closed {
+				t.Errorf("open: %v", open)
 			}
 		})
 	}

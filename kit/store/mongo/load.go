@@ -16,7 +16,7 @@ import (
 )
 
 // Load implements store.Engine by one InsertMany. It writes the words too.
-func (c *collection) Load(ctx context.Context, _ []store.ID, docs []any) error {
+func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if len(docs) == 0 {
 		return nil
 	}

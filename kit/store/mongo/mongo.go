@@ -82,7 +82,7 @@ func Open(uri string, monitor *event.CommandMonitor) (*DB, error) {
 }
 
 func clientOptions(uri string) *options.ClientOptions {
-	journal, dialer := true, newDialer()
+	journal, dialer := true, new(dialer)
 	return options.Client().
 		SetAppName(DefaultName).
 		SetDialer(dialer).

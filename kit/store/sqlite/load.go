@@ -11,15 +11,15 @@ import (
 
 // Load implements store.Engine: it stores all documents or none, in one transaction. The transaction is durable after
 // the next Prepare or other change.
-func (c *collection) Load(ctx context.Context, ids []store.ID, docs []any) error {
+func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if c.err != nil {
 		return c.err
 	}
 	statements := make(chan *builder, len(docs))
 	go func() { // encodes beside the writes
 		defer close(statements)
-		for i, doc := range docs {
-			statements <- c.insert(ids[i], doc)
+		for _, doc := range docs {
+			statements <- c.insert(store.IDOf(doc), doc)
 		}
 	}()
 	defer func() {

@@ -154,18 +154,20 @@ func TestMergeInSteps(t *testing.T) {
 func TestFillWords(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
-	var ids []store.ID
-	var docs []any
+	var docs []store.Document
 	for n := range 1000 {
-		d := newItem(fmt.Sprint("item ", n))
-		ids, docs = append(ids, d.ID), append(docs, d)
+		docs = append(docs, newItem(fmt.Sprint("item ", n)))
 	}
 	engine := db.Open(itemSpec)
-	must(t, engine.Load(t.Context(), ids[:999], docs[:999]))
-	if err := engine.Load(t.Context(), []store.ID{store.NewID(), store.NewID()}, []any{newItem("item"), make(chan int)}); err == nil {
-		t.Error("Load takes a value that is no document")
+	must(t, engine.Load(t.Context(), docs[:999]))
+	invalid := struct {
+		store.Meta
+		C chan int
+	}{Meta: store.NewMeta(store.NewID(), store.Time{})}
+	if err := engine.Load(t.Context(), []store.Document{newItem("item"), invalid}); err == nil {
+		t.Error("Load takes a value that cannot be encoded")
 	}
-	if err := engine.Load(t.Context(), ids[998:], docs[998:]); !apperr.Is(err, apperr.Conflict) {
+	if err := engine.Load(t.Context(), docs[998:]); !apperr.Is(err, apperr.Conflict) {
 		t.Errorf("Load of an ID that exists returns %v", err)
 	}
 	must(t, db.Prepare(t.Context()))

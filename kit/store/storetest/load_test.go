@@ -15,12 +15,11 @@ import (
 // load stores documents by Load, in their order.
 func load(t *testing.T, db store.DB, spec store.Spec, docs ...doc) error {
 	t.Helper()
-	var ids []store.ID
-	var pointers []any
+	var pointers []store.Document
 	for i := range docs {
-		ids, pointers = append(ids, docs[i].ID), append(pointers, &docs[i])
+		pointers = append(pointers, &docs[i])
 	}
-	return db.Open(spec).Load(t.Context(), ids, pointers)
+	return db.Open(spec).Load(t.Context(), pointers)
 }
 
 // variety returns documents with values that are hard to keep.
@@ -130,7 +129,7 @@ func testLossless(t *testing.T, open Opener) {
 		t.Run(test.name, func(t *testing.T) {
 			spec := store.Spec{Name: "test_" + store.NewID().Hex()}
 			test.stored.Meta = store.NewMeta(store.NewID(), noon)
-			must(t, db.Open(spec).Load(t.Context(), []store.ID{test.stored.ID}, []any{test.stored}))
+			must(t, db.Open(spec).Load(t.Context(), []store.Document{test.stored}))
 			_, err := db.Open(spec).List(t.Context(), store.Query{Lossless: true}, func() any { return new(doc) })
 			switch {
 			case test.lost == "":

@@ -276,7 +276,7 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 // mark creates the marker.
 func mark(ctx context.Context, db store.DB, source string) (*marker, error) {
 	m := &marker{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Source: source}
-	return m, db.Open(markerSpec).Load(ctx, []store.ID{m.ID}, []any{m})
+	return m, db.Open(markerSpec).Load(ctx, []store.Document{m})
 }
 
 func updateMarker(ctx context.Context, db store.DB, changes ...store.Change) error {

@@ -159,13 +159,12 @@ func fill(t *testing.T, address string, many int) {
 		must(t, all.Insert(t.Context(), changed))
 		_, err := all.UpdateByID(t.Context(), changed.ID, nil, store.Set("title", "changed"), store.Set("ratio", 1), store.Unset("labels"), store.Set("due", noon))
 		must(t, err)
-		var ids []store.ID
-		var docs []any
+		var docs []store.Document
 		for i := range many {
 			d := plain{store.NewMeta(store.NewID(), noon), fmt.Sprint("name ", i)}
-			ids, docs = append(ids, d.ID), append(docs, &d)
+			docs = append(docs, &d)
 		}
-		must(t, db.Open(specs()[1]).Load(t.Context(), ids, docs))
+		must(t, db.Open(specs()[1]).Load(t.Context(), docs))
 		must(t, db.Prepare(t.Context()))
 		n, err := some.Count(t.Context(), nil)
 		must(t, err)
@@ -330,7 +329,7 @@ func TestStale(t *testing.T) {
 			must(t, err)
 			must(t, updateMarker(t.Context(), db, store.Set("emptied", true)))
 			d := plain{store.NewMeta(m.ID, noon), "not in the source"}
-			must(t, db.Open(specs()[1]).Load(t.Context(), []store.ID{d.ID}, []any{&d}))
+			must(t, db.Open(specs()[1]).Load(t.Context(), []store.Document{&d}))
 			wantError(t, CheckFinished(t.Context(), db), "unfinished")
 		})
 		_, err := run(t, Options{From: from, To: to})

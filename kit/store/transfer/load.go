@@ -44,12 +44,8 @@ func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progr
 		return fmt.Errorf("the target: %w", err)
 	}
 	engine := c.target.Open(spec)
-	return eachPage(ctx, c.source, spec, q, func(docs []any) error {
-		ids := make([]store.ID, len(docs))
-		for i, doc := range docs {
-			ids[i] = store.IDOf(doc.(store.Document))
-		}
-		if err := engine.Load(ctx, ids, docs); err != nil {
+	return eachPage(ctx, c.source, spec, q, func(docs []store.Document) error {
+		if err := engine.Load(ctx, docs); err != nil {
 			return fmt.Errorf("the target: %s: %w", spec.Name, err)
 		}
 		bar.Add(int64(len(docs)))
@@ -69,7 +65,7 @@ func checksums(ctx context.Context, db store.DB, specs []store.Spec, bar *progre
 	err := eachCollection(ctx, db, specs, func(spec store.Spec) error {
 		hash, n := sha256.New(), int64(0)
 		encoder := json.NewEncoder(hash)
-		err := eachPage(ctx, db, spec, store.Query{}, func(docs []any) error {
+		err := eachPage(ctx, db, spec, store.Query{}, func(docs []store.Document) error {
 			for _, doc := range docs {
 				if err := encoder.Encode(doc); err != nil {
 					return err
@@ -104,11 +100,11 @@ func eachCollection(ctx context.Context, db store.DB, specs []store.Spec, do fun
 }
 
 // eachPage calls do with each page of the documents that q selects, in the order of the ids.
-func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, do func([]any) error) error {
+func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, do func([]store.Document) error) error {
 	engine := db.Open(spec)
 	q.Limit = pageSize
 	for {
-		docs := make([]any, 0, pageSize)
+		docs := make([]store.Document, 0, pageSize)
 		_, err := engine.List(ctx, q, func() any {
 			docs = append(docs, spec.NewDocument())
 			return docs[len(docs)-1]
@@ -122,7 +118,7 @@ func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, 
 		if err := do(docs); err != nil || len(docs) < pageSize {
 			return err
 		}
-		q.After = []any{store.IDOf(docs[pageSize-1].(store.Document))}
+		q.After = []any{store.IDOf(docs[pageSize-1])}
 	}
 }
 

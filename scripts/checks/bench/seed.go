@@ -200,13 +200,13 @@ func (set *dataset) load(ctx context.Context, n int, stderr io.Writer) (err erro
 	loaded <- nil
 	first := time.Now().Add(-time.Duration(n) * time.Millisecond)
 	for from := 0; from < n; from += loadSize {
-		ids, docs := set.newArticles(first, from, min(from+loadSize, n), n)
+		docs := set.newArticles(first, from, min(from+loadSize, n), n)
 		if err := <-loaded; err != nil {
 			return err
 		}
 		go func() { // beside the creation of the next articles
-			err := engine.Load(ctx, ids, docs)
-			bar.Add(int64(len(ids)))
+			err := engine.Load(ctx, docs)
+			bar.Add(int64(len(docs)))
 			loaded <- err
 		}()
 	}
@@ -214,7 +214,7 @@ func (set *dataset) load(ctx context.Context, n int, stderr io.Writer) (err erro
 }
 
 // newArticles returns the articles from one to another of n, and adds some of them to the dataset.
-func (set *dataset) newArticles(first time.Time, from, to, n int) (ids []store.ID, docs []any) {
+func (set *dataset) newArticles(first time.Time, from, to, n int) (docs []store.Document) {
 	for i := from; i < to; i++ {
 		writer := rand.IntN(authors)
 		a := article{Meta: store.NewMeta(store.NewID(), store.At(first.Add(time.Duration(i)*time.Millisecond))), fields: newFields(i, n)}
@@ -222,9 +222,9 @@ func (set *dataset) newArticles(first time.Time, from, to, n int) (ids []store.I
 		if i%(n/manyIDs) == 0 {
 			set.IDs, set.Writers = append(set.IDs, a.ID.Hex()), append(set.Writers, writer)
 		}
-		ids, docs = append(ids, a.ID), append(docs, a)
+		docs = append(docs, a)
 	}
-	return ids, docs
+	return docs
 }
 
 // prepare signs the authors in and finds the cursor of the page at depth.
