@@ -30,9 +30,9 @@ func (r *recorder) Prepare(context.Context) error { return nil }
 func (r *recorder) Ping(context.Context) error    { return nil }
 func (r *recorder) Close() error                  { return nil }
 
-func (r *recorder) Names(context.Context) ([]string, error)       { return nil, nil }
-func (r *recorder) Drop(context.Context, string) error            { return nil }
-func (r *recorder) Load(context.Context, []Document) error { return nil }
+func (r *recorder) Names(context.Context) ([]string, error) { return nil, nil }
+func (r *recorder) Drop(context.Context, string) error      { return nil }
+func (r *recorder) Load(context.Context, []Document) error  { return nil }
 
 func (r *recorder) Insert(_ context.Context, id ID, doc any) error {
 	r.id, r.doc = id, doc
