@@ -105,7 +105,7 @@ func (r Resource) Forbidden(method string) string {
 	return ""
 }
 
-// Uniques, Filtered, Searched, Required, Optional and References return the fields that are so.
+// Uniques returns the fields with unique; the others are named likewise.
 func (r Resource) Uniques() fieldList  { return r.Fields.only(func(f Field) bool { return f.Unique }) }
 func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
 func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool { return f.Search }) }
@@ -249,8 +249,8 @@ func (r Resource) ID() string {
 	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
 }
 
-// Route and RouteOne are the paths of the list and of a record for Gin, DocPath and DocOne those for the document. Path is
-// that of the list under the first parent of the tests.
+// RouteOne is the path of a record for Gin, and Route that of the list. DocPath and DocOne are those for the document, and
+// Path that of the list under the first parent of the tests.
 func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
 func (r Resource) DocPath() string  { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
 func (r Resource) DocOne() string   { return r.DocPath() + "/{" + r.parameter() + "}" }
