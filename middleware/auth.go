@@ -17,13 +17,13 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Authenticator authenticates requests. A credential is the master key or a user token, as access_token in the body or
-// the query string, or as Authorization: Bearer; or an email address and a password as Authorization: Basic.
+// Authenticator authenticates requests. A credential is the master key or a user token, sent as access_token in the body or
+// the query string, or as Authorization: Bearer; or an email address and a password, sent as Authorization: Basic.
 type Authenticator struct {
 	Keys        access.Keys
 	Tokens      access.TokenVerifier    // nil: user tokens are invalid
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
-	QueryTokens bool                    // accepts access_token in the query string
+	QueryTokens bool                    // access_token is accepted in the query string; otherwise it is an error
 	Writes      *UserWrites             // nil: a user can have any number of changes in progress
 }
 
@@ -46,7 +46,7 @@ func (a Authenticator) Middleware() kit.Auth {
 // restrictedKey marks, in a gin.Context, a route that accepts users with an access.Restriction.
 const restrictedKey = "ginseng.restricted"
 
-// checkRestriction returns the error of the caller's restriction, unless it allows the request.
+// checkRestriction returns the error of the caller's restriction; nil if there is none, or if it allows the request.
 func checkRestriction(c *gin.Context, caller access.Principal) error {
 	r := caller.Restriction
 	if r == nil || c.GetBool(restrictedKey) || r.Reads && c.Request.Method == http.MethodGet {
@@ -55,6 +55,7 @@ func checkRestriction(c *gin.Context, caller access.Principal) error {
 	return r.Err
 }
 
+// handler returns the middleware for the callers that authenticate accepts.
 func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Writer.Header().Add("Vary", "Authorization")
@@ -77,7 +78,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if caller.Master || caller.IsUser() {
 			c.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
-		c.Next() // before end
+		c.Next() // returns after the handlers, so that end is called after them
 	}
 }
 
@@ -86,26 +87,30 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 // anonymous callers, unless the Authorization header has a valid credential.
 func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := c.Request.Context()
-	caller = a.largeBodySender(c)
-	if caller.IsUser() {
-		if end, err = a.Writes.begin(ctx, caller.UserID); err != nil {
+	if sender := a.largeBodySender(c); sender.IsUser() {
+		end, err = a.Writes.begin(ctx, sender.UserID)
+		if err != nil {
 			return caller, nil, err
 		}
 	}
-	if _, err = rest.Body(c); err == nil {
-		caller, err = authenticate(c)
+	if _, err := rest.Body(c); err != nil {
+		return caller, end, err
 	}
-	if err == nil {
-		err = checkRestriction(c, caller)
+	caller, err = authenticate(c)
+	if err != nil {
+		return caller, end, err
 	}
-	if err == nil && caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
+	if err := checkRestriction(c, caller); err != nil {
+		return caller, end, err
+	}
+	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
 		end, err = a.Writes.begin(ctx, caller.UserID)
 	}
 	return caller, end, err
 }
 
-// largeBodySender returns the caller of the Authorization header if the body is large, and counts the body toward the memory
-// for users. Without a valid credential, the caller is anonymous.
+// largeBodySender returns the caller that the Authorization header authenticates, if the body is large, and counts the body
+// toward the memory for users. Otherwise, and without a valid credential, it returns the zero Principal.
 func (a Authenticator) largeBodySender(c *gin.Context) access.Principal {
 	body, ok := c.Request.Body.(*limitedBody)
 	if !ok || !body.isLarge() {
@@ -130,7 +135,8 @@ func (a Authenticator) signIn(c *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// optional verifies the credential, if the request has one. It rejects an Authorization header without a bearer token.
+// optional verifies the credential, if the request has one. inBody reports whether access_token in the body is one.
+// Unauthorized: it is invalid, or the header Authorization has no bearer token.
 func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(c, inBody)
 	if err == nil && !given && c.GetHeader("Authorization") != "" {
@@ -139,7 +145,8 @@ func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, 
 	return p, err
 }
 
-// provider accepts the same callers as public. The access_token in the body is for an identity provider.
+// provider accepts the same callers as public, but access_token in the body is not their credential: it is a token of an
+// identity provider.
 func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
 	params, _ := rest.Body(c) // admit has returned this error already
 	for _, token := range params.Strings(rest.Credential) {
@@ -205,7 +212,7 @@ func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// caller verifies the credential of the request, if it has one.
+// caller verifies the credential of the request. given reports whether it has one. inBody is as in optional.
 func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
 	token, given, err := a.credential(c, inBody)
 	if err != nil || !given {
@@ -215,6 +222,7 @@ func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
+// verify returns the caller with the master key or the user token. Unauthorized: it is neither.
 func (a Authenticator) verify(c *gin.Context, token string) (access.Principal, error) {
 	if a.Keys.Match(token) {
 		return access.Principal{Master: true}, nil
@@ -225,8 +233,8 @@ func (a Authenticator) verify(c *gin.Context, token string) (access.Principal, e
 	return a.Tokens.VerifyToken(c.Request.Context(), token)
 }
 
-// credential returns the credential in the body, the query string or the header. It is an error if there are several with
-// different values (RFC 6750 section 2).
+// credential returns the credential in the body, the query string or the header. given reports whether there is one.
+// ValidationFailed: there are several with different values (RFC 6750 section 2).
 func (a Authenticator) credential(c *gin.Context, inBody bool) (token string, given bool, err error) {
 	type sent struct{ in, token string }
 	var all []sent
@@ -272,8 +280,8 @@ func bearer(c *gin.Context) (tokens []string) {
 // UserWrites limits the requests other than GET that a user has in progress on an instance, so that one user cannot delay
 // the writes of others. Further requests wait.
 type UserWrites struct {
-	most int64
-	wait time.Duration
+	limit int64
+	wait  time.Duration
 
 	mu    sync.Mutex
 	users map[store.ID]*userWrites
@@ -281,17 +289,17 @@ type UserWrites struct {
 
 type userWrites struct {
 	running  *semaphore.Weighted
-	requests int // running and waiting
+	requests int // those that are running or waiting
 }
 
-// NewUserWrites returns UserWrites that allow so many requests in progress per user. A further request fails with
-// TooManyRequests after the given wait.
-func NewUserWrites(most int64, wait time.Duration) *UserWrites {
-	return &UserWrites{most: most, wait: wait, users: make(map[store.ID]*userWrites)}
+// NewUserWrites returns UserWrites that allow limit requests in progress per user. A further request fails with
+// TooManyRequests if it cannot start within the given wait.
+func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
+	return &UserWrites{limit: limit, wait: wait, users: make(map[store.ID]*userWrites)}
 }
 
-// begin waits until the user may have one more request in progress. Call end after the request; nil means that there is no
-// limit.
+// begin waits until the user may have one more request in progress. Call end after the request; it is nil if w is nil, which
+// means that there is no limit. TooManyRequests: the wait is over.
 func (w *UserWrites) begin(ctx context.Context, id store.ID) (end func(), err error) {
 	if w == nil {
 		return nil, nil
@@ -299,7 +307,7 @@ func (w *UserWrites) begin(ctx context.Context, id store.ID) (end func(), err er
 	w.mu.Lock()
 	user := w.users[id]
 	if user == nil {
-		user = &userWrites{running: semaphore.NewWeighted(w.most)}
+		user = &userWrites{running: semaphore.NewWeighted(w.limit)}
 		w.users[id] = user
 	}
 	user.requests++
@@ -312,11 +320,11 @@ func (w *UserWrites) begin(ctx context.Context, id store.ID) (end func(), err er
 		}
 	}
 	if !user.running.TryAcquire(1) {
-		ctx, cancel := context.WithTimeout(ctx, w.wait)
+		waitCtx, cancel := context.WithTimeout(ctx, w.wait)
 		defer cancel()
-		if user.running.Acquire(ctx, 1) != nil {
+		if user.running.Acquire(waitCtx, 1) != nil {
 			leave()
-			return nil, apperr.New(apperr.TooManyRequests, "You have %d other changes in progress. Wait for their responses.", w.most)
+			return nil, apperr.New(apperr.TooManyRequests, "You have %d other changes in progress. Wait for their responses.", w.limit)
 		}
 	}
 	return func() { user.running.Release(1); leave() }, nil

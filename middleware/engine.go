@@ -27,7 +27,7 @@ import (
 
 // RequestLog gives every request an ID, which is the client's X-Request-Id if it is valid, and logs one line per request.
 // The line has neither the query string nor headers, which can contain credentials. Requests to the quiet routes are
-// logged at level debug. The observer can be nil.
+// logged at level debug, unless they fail with a status of 500 or more. The observer can be nil.
 func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start, method := time.Now(), originalMethod(c.Request)
@@ -43,7 +43,7 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 			c.Request = c.Request.WithContext(ctx)
 		}
 
-		status := http.StatusInternalServerError // of a panic that Recovery has not handled
+		status := http.StatusInternalServerError // remains after a panic that Recovery passes on
 		defer func() {
 			attrs := []slog.Attr{
 				slog.String("requestId", id), slog.String("method", method), slog.String("route", c.FullPath()),
@@ -75,7 +75,8 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 	}
 }
 
-// severity returns Info if the client has disconnected, Warn for overload, and Error otherwise.
+// severity returns the level at which a failed request is logged: Info if the client has disconnected, Warn for overload,
+// and Error otherwise.
 func severity(err error) slog.Level {
 	var e *apperr.Error
 	switch {
@@ -88,11 +89,11 @@ func severity(err error) slog.Level {
 }
 
 const (
-	maxIDLength  = 64 // of the request ID of a client
+	maxIDLength  = 64 // bytes of a client's request ID
 	idCharacters = "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// validID returns a client's request ID, or "" if it contains characters that could be misread in a log.
+// validID returns a client's request ID, or "" if it is too long or has characters that could be misread in a log.
 func validID(id string) string {
 	if len(id) > maxIDLength || strings.Trim(id, idCharacters) != "" {
 		return ""
@@ -100,8 +101,8 @@ func validID(id string) string {
 	return id
 }
 
-// Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that
-// the client does not take it for the whole.
+// Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that the
+// client does not take that part for the whole response.
 func Recovery() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {
@@ -120,7 +121,7 @@ func Recovery() gin.HandlerFunc {
 	}
 }
 
-// Timeout ends the context of the request after d. Large responses use the budget.
+// Timeout cancels the context of a request after d. Large responses reserve memory from the budget.
 func Timeout(d time.Duration, budget *rest.Budget) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
@@ -186,17 +187,18 @@ func SecurityHeaders() gin.HandlerFunc {
 // SmallBody is the size in bytes of the bodies that every route accepts.
 const SmallBody = 16 << 10
 
-// The bytes of large bodies that are in memory at the same time, or a multiple of the largest body if that is more. What
-// anonymous callers send has a separate share, so that they cannot prevent users from sending.
+// Limits of the memory for large bodies that are being received, in bytes. Bodies of anonymous callers have a separate
+// limit, so that they cannot prevent users from sending. BodyLimit raises a limit that is less than two or four of the
+// largest bodies.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits the size of request bodies to SmallBody, the memory that large ones use together, and the time from the
-// header to the end of the body, of which a third is for waiting for memory. LargeBody raises the size for a route. A read
-// beyond the size fails with *http.MaxBytesError, a read after the time with os.ErrDeadlineExceeded, and one without a
-// share of the memory with Unavailable.
+// BodyLimit limits request bodies to SmallBody bytes, or on routes with LargeBody to largest; the memory that bodies larger
+// than SmallBody use together; and the time from the header to the end of the body. A body waits for memory for at most a
+// third of the timeout. A read beyond the size fails with *http.MaxBytesError, a read after the timeout with
+// os.ErrDeadlineExceeded, and a read for which there is no memory with Unavailable.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
 	users := semaphore.NewWeighted(max(userBodies, 4*largest))
@@ -206,7 +208,7 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 			return
 		}
 		connection := http.NewResponseController(c.Writer)
-		if err := connection.SetReadDeadline(time.Now().Add(timeout)); err != nil { // httptest.ResponseRecorder has none
+		if err := connection.SetReadDeadline(time.Now().Add(timeout)); err != nil { // an httptest.ResponseRecorder has no connection
 			connection = nil
 		}
 		body := &limitedBody{
@@ -228,18 +230,20 @@ func LargeBody() gin.HandlerFunc {
 	}
 }
 
-// limitedBody removes the read deadline at the end of the body. If a handler does not read that far, the deadline stays:
-// net/http reads the rest, and must not wait forever.
+// limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. It removes the read deadline at the end of
+// the body. If a handler does not read that far, the deadline stays: net/http reads the rest, and must not wait forever.
 type limitedBody struct {
 	io.ReadCloser
-	announced     int64 // -1 if it is unknown
-	size, largest int64
-	read, share   int64
-	shares, users *semaphore.Weighted
+	announced     int64               // Content-Length; -1 if it is unknown
+	size          int64               // limit of the body
+	largest       int64               // limit of the body after LargeBody
+	read          int64               // read so far
+	share         int64               // memory that the body has acquired from shares
+	shares, users *semaphore.Weighted // memory for the sender; memory for users
 	ctx           context.Context
-	wait          time.Duration // for a share
-	header        http.Header
-	connection    *http.ResponseController
+	wait          time.Duration            // for a share
+	header        http.Header              // of the response
+	connection    *http.ResponseController // nil: without deadlines
 }
 
 // isLarge reports whether the body needs a share of the memory.
@@ -261,7 +265,8 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.size+1-b.read)]) // one more byte shows that the body is too large
-	if b.read += int64(n); b.read > b.size {
+	b.read += int64(n)
+	if b.read > b.size {
 		return 0, &http.MaxBytesError{Limit: b.size}
 	}
 	if errors.Is(err, io.EOF) && b.connection != nil {
@@ -270,15 +275,15 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// acquire waits for a share.
+// acquire waits for memory for the whole body. Unavailable: other bodies use it.
 func (b *limitedBody) acquire() error {
 	share := b.announced
 	if share < 0 {
 		share = b.size
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, b.wait)
+	waitCtx, cancel := context.WithTimeout(b.ctx, b.wait)
 	defer cancel()
-	if b.shares.Acquire(ctx, share) != nil {
+	if b.shares.Acquire(waitCtx, share) != nil {
 		b.header.Set("Connection", "close") // the rest of the body is not read
 		return apperr.New(apperr.Unavailable, "Too many large bodies are being received. Try again in a few seconds.").AsOverload()
 	}

@@ -20,9 +20,9 @@ import (
 )
 
 // Idempotency stores the responses to requests with an Idempotency-Key. A client that does not know whether its request
-// arrived can send it again: it gets the first response, and nothing is created twice.
+// succeeded can send it again: it receives the first response, and nothing is created twice.
 type Idempotency struct {
-	Wait time.Duration // for the first request to finish; 10 s by default
+	Wait time.Duration // how long a repeated request waits for the first one to finish; 10 s by default
 
 	responses *store.Collection[storedResponse]
 	secrets   []string
@@ -33,7 +33,7 @@ type Idempotency struct {
 type storedResponse struct {
 	store.Meta  `bson:",inline"`
 	Key         string     `json:"key"`         // digest of caller, route and key
-	Fingerprint string     `json:"fingerprint"` // digests of the parameters
+	Fingerprint string     `json:"fingerprint"` // digests of the parameters, one per secret, separated by spaces
 	ExpiresAt   store.Time `json:"expiresAt"`
 	Status      int        `json:"status"`
 	Location    string     `json:"location"`
@@ -43,16 +43,16 @@ type storedResponse struct {
 
 const (
 	responseTTL     = 24 * time.Hour
-	responseWait    = 10 * time.Second       // Idempotency.Wait
-	responsePoll    = 10 * time.Millisecond  // first interval; doubles
-	maxResponsePoll = 250 * time.Millisecond // last interval
-	createTimeout   = 30 * time.Second       // of a request whose client may have disconnected
-	releaseTimeout  = 5 * time.Second
-	maxKeyLength    = 255
+	responseWait    = 10 * time.Second       // default of Idempotency.Wait
+	responsePoll    = 10 * time.Millisecond  // first interval at which a repeated request polls; each next one is twice as long
+	maxResponsePoll = 250 * time.Millisecond // longest interval
+	createTimeout   = 30 * time.Second       // of a first request, also if its client disconnects
+	releaseTimeout  = 5 * time.Second        // to delete the key of a request that failed
+	maxKeyLength    = 255                    // bytes
 )
 
-// NewIdempotency returns an Idempotency with its collection in db. Fingerprints of requests are stored for
-// every secret, and one match is enough, so that secrets can be replaced. There must be at least one secret.
+// NewIdempotency returns an Idempotency with its collection in db. It stores a fingerprint of each request for every secret,
+// of which there must be at least one. A match for one secret is sufficient, so that secrets can be replaced.
 func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempotency {
 	return &Idempotency{
 		Wait: responseWait,
@@ -105,11 +105,12 @@ func (i *Idempotency) handle(c *gin.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	i.first(c, claim.ID)
+	i.runAndStore(c, claim.ID)
 	return nil
 }
 
-// claim reserves the key for this request. Conflict: another request has it.
+// claim reserves the key for this request: it stores a response without a status, which it returns also with an error.
+// Conflict: another request has the key.
 func (i *Idempotency) claim(c *gin.Context, key string, fingerprints []string) (storedResponse, error) {
 	now := store.At(i.now())
 	r := storedResponse{
@@ -163,9 +164,10 @@ func digest(key, text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// first runs the handlers that follow, stores their response, and then sends it. It continues if the client disconnects,
-// which can request the response again.
-func (i *Idempotency) first(c *gin.Context, claim store.ID) {
+// runAndStore runs the handlers that follow, stores their response as that of the claim, and then sends it. After an error
+// that shows that nothing was created, it deletes the claim instead. It continues if the client disconnects, which can then
+// request the response again.
+func (i *Idempotency) runAndStore(c *gin.Context, claim store.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), createTimeout)
 	defer cancel()
 	c.Request = c.Request.WithContext(ctx)
@@ -183,22 +185,23 @@ func (i *Idempotency) first(c *gin.Context, claim store.ID) {
 			_ = c.Error(err) // only for the log: the record has been created
 		}
 	case recorder.status < http.StatusInternalServerError || overloaded(c):
-		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+		releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		_, _ = i.responses.Delete(release, store.Eq("id", claim)) // after an error the key stays reserved until it expires
+		_, _ = i.responses.Delete(releaseCtx, store.Eq("id", claim)) // after an error the key stays reserved until it expires
 	}
 	c.Writer.WriteHeader(recorder.status)
 	_, _ = c.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
 }
 
-// overloaded reports whether the request failed before anything was written.
+// overloaded reports whether the request failed because of overload, which means that nothing was stored.
 func overloaded(c *gin.Context) bool {
 	var e *apperr.Error
 	last := c.Errors.Last()
 	return last != nil && errors.As(last.Err, &e) && e.Overload
 }
 
-// replay sends the response to the first request with the key. It waits for that request if necessary.
+// replay sends the stored response to the first request with the key, for whose end it waits. Conflict: that request failed,
+// or did not end within Wait. IdempotencyMismatch: that request had other parameters.
 func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
 	defer cancel()
@@ -227,7 +230,8 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 	}
 }
 
-// responseRecorder keeps the status and the body of a response. Headers are set on the wrapped writer.
+// responseRecorder records the status and the body of a response instead of sending them. Headers are set on the wrapped
+// writer.
 type responseRecorder struct {
 	gin.ResponseWriter
 	status  int

@@ -35,7 +35,7 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// AnyQuery, passed to Handle, allows all parameters of a query string.
+// AnyQuery allows all parameters of a query string, when it is passed to Handle.
 const AnyQuery = "*"
 
 // Handle adapts a function that returns an error to Gin, and responds to the error with Fail. It rejects a malformed query

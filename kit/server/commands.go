@@ -18,7 +18,7 @@ import (
 // command is a command of the program.
 type command struct {
 	name, summary string
-	usage         string // shown by help; "" if run does that for the argument -h
+	usage         string // printed by help; "" if run prints it for the argument -h
 	run           func(ctx context.Context, args []string) error
 }
 
@@ -57,7 +57,7 @@ func noArgs(run func(context.Context) error) func(context.Context, []string) err
 	}
 }
 
-// dispatch runs the command that args name.
+// dispatch runs the command that args[0] names, or serve if there are no arguments.
 func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	name := "serve"
 	if len(args) > 0 {
@@ -114,7 +114,7 @@ func healthcheck(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, headerTimeout)
 	defer cancel()
-	url := "http://" + net.JoinHostPort(reachable(address.Host), strconv.Itoa(address.Port)) + readyz
+	url := "http://" + net.JoinHostPort(dialHost(address.Host), strconv.Itoa(address.Port)) + readyz
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

@@ -28,17 +28,19 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Documents has the description of the API in two formats: OpenAPI 3 and Swagger 2.
+// Documents has the description of the API as JSON, in two formats: OpenAPI 3 and Swagger 2.
 type Documents struct{ OpenAPI, Swagger []byte }
 
-// docsPolicy lets Swagger UI load its own files and call this service, and nothing else.
+// docsPolicy is the Content-Security-Policy of Swagger UI. It lets Swagger UI load its own files and call this service, and
+// nothing else.
 const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// mountDocs adds /openapi.json and Swagger UI. gin-swagger serves the files of Swagger UI and the Swagger 2 document; the
-// page and its initializer are our own, because the page of gin-swagger cannot sort operations or hide the server list.
+// mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path below which the API is. gin-swagger serves the
+// files of Swagger UI and the Swagger 2 document; the page and its initializer are our own, because the page of gin-swagger
+// cannot sort operations or hide the server list.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
@@ -83,7 +85,7 @@ type document string
 
 func (d document) ReadDoc() string { return string(d) }
 
-// serve responds with a file, or with 304 if the client has it.
+// serve responds with the file of the name, which is index.html if it is empty, or with 304 if the client has the file.
 func (p page) serve(c *gin.Context, name string) {
 	if name == "" {
 		name = indexFile
@@ -170,7 +172,7 @@ func unzip(content []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// acceptsGzip parses Accept-Encoding (RFC 9110 section 12.5.3).
+// acceptsGzip reports whether a header Accept-Encoding accepts gzip (RFC 9110 section 12.5.3).
 func acceptsGzip(header string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(item, " ", "")), ";")
@@ -181,14 +183,14 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// redirect uses a relative URL, which is valid behind a proxy that adds a prefix.
+// redirect redirects to a relative URL, which is also valid behind a proxy that adds a prefix to the path.
 func redirect(c *gin.Context, location string) {
 	c.Header("Location", location)
 	c.Status(http.StatusFound)
 	c.Writer.WriteHeaderNow()
 }
 
-// withRoot sets the property of a document that has the path of the API.
+// withRoot returns a JSON document with another value of a property, which has the path of the API.
 func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {
@@ -214,7 +216,7 @@ func (a assets) OpenFile(_ context.Context, name string, _ int, _ os.FileMode) (
 	return asset{Reader: bytes.NewReader(f.content), file: f}, nil
 }
 
-// asset is a file, and its information.
+// asset is an open file, which is also its fs.FileInfo.
 type asset struct {
 	*bytes.Reader
 	fs.FileInfo // nil
@@ -244,7 +246,7 @@ func (a asset) ETag(context.Context) (string, error) {
 	return a.tag, nil
 }
 
-// emailsPolicy allows inline styles and nothing else.
+// emailsPolicy is the Content-Security-Policy of emails. It allows inline styles and nothing else.
 const emailsPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 // mountEmails adds GET /dev/emails, a list of the modules' previews of emails, and /dev/emails/NAME.html and NAME.txt, the

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,7 +29,7 @@ import (
 	"example.com/ginseng/middleware"
 )
 
-// DepsOptions are the parts of kit.Deps.
+// DepsOptions are the arguments of NewDeps.
 type DepsOptions struct {
 	Name        string // of the service
 	DB          store.DB
@@ -49,7 +48,8 @@ const (
 	maxResponseHeader = 64 << 10 // bytes
 )
 
-// NewDeps returns the dependencies of modules, observed by the Observer. Close Deps.Email.
+// NewDeps returns the dependencies of modules. The Observer measures them. Close Deps.Email when the service
+// stops; NewHandler adds it to Handler.Closers.
 func NewDeps(o DepsOptions) kit.Deps {
 	db := o.Observer.Database(o.DB)
 	limits := ratelimit.New(db, o.Now)
@@ -73,31 +73,31 @@ func keyedDigest(key string) func(parts ...string) []byte {
 	}
 }
 
-// HandlerOptions are the parts of the HTTP handler of a service.
+// HandlerOptions are the arguments of NewHandler.
 type HandlerOptions struct {
 	Settings  Settings
 	Deps      kit.Deps
 	Modules   []kit.Module
-	Ready     func(context.Context) error // of /readyz
+	Ready     func(context.Context) error // the error of /readyz; nil if the service can serve requests
 	Documents Documents                   // served if Settings.Docs
 	Observer  *telemetry.Observer         // can be nil
 
-	BodyTimeout     time.Duration // for a body to arrive after its header; 15 s by default
+	BodyTimeout     time.Duration // for the body to arrive after the header of a request; 15 s by default
 	IdempotencyWait time.Duration // for the first request with the same Idempotency-Key to end; 10 s by default
 }
 
 const (
-	bodyTimeout    = 15 * time.Second // HandlerOptions.BodyTimeout
-	requestTimeout = 30 * time.Second // of a request and its database operations
+	bodyTimeout    = 15 * time.Second // default of HandlerOptions.BodyTimeout
+	requestTimeout = 30 * time.Second // of the context of a request, with which it uses the database
 )
 
 // Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
 const (
-	pageBytes     = 32 << 20 // memory for large pages that are being sent
-	recordBytes   = 16 << 20 // of large records that are being sent
-	pageWait      = 5 * time.Second
-	writesPerUser = 2
-	writeWait     = 5 * time.Second
+	pageBytes     = 32 << 20        // memory for large pages that are being sent
+	recordBytes   = 16 << 20        // memory for large records that are being sent
+	pageWait      = 5 * time.Second // of a request for its part of pageBytes
+	writesPerUser = 2               // requests other than GET that a user can have in progress
+	writeWait     = 5 * time.Second // of a further one
 )
 
 // The routes of health checks.
@@ -152,11 +152,11 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
 	h.Sweepers = []kit.Sweeper{idempotency, o.Deps.Limits}
-	for _, m := range slices.Backward(o.Modules) { // the first one wins
-		if v, ok := m.(access.TokenVerifier); ok {
+	for _, m := range o.Modules {
+		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {
 			authenticator.Tokens = v
 		}
-		if v, ok := m.(access.PasswordVerifier); ok {
+		if v, ok := m.(access.PasswordVerifier); ok && authenticator.Passwords == nil {
 			authenticator.Passwords = v
 		}
 	}
@@ -207,7 +207,7 @@ func noRoute(c *gin.Context) {
 	rest.Fail(c, apperr.New(apperr.NotFound, "%s", detail))
 }
 
-// noMethod responds 405, or 204 to OPTIONS. Gin has set Allow to the methods of the routes.
+// noMethod responds 405, or 204 to OPTIONS. Gin has set Allow to the methods of the path.
 func noMethod(c *gin.Context) {
 	header := c.Writer.Header()
 	allow := header.Get("Allow") + ", OPTIONS"

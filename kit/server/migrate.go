@@ -34,7 +34,7 @@ func (h *Handler) rejectWhileMigrating(c *gin.Context) {
 	}
 }
 
-// migrations returns the migrations of the modules that have some.
+// migrations returns the migrations of all modules, in their order.
 func migrations(modules []kit.Module) (out []migrate.Migration) {
 	for _, m := range modules {
 		if m, ok := m.(migrate.Module); ok {
@@ -44,20 +44,20 @@ func migrations(modules []kit.Module) (out []migrate.Migration) {
 	return out
 }
 
-// progressWriter returns the writer for the progress of a long task: the terminal, or the log.
+// progressWriter returns the writer for the progress of a long task: stderr if it is a terminal, and otherwise the log.
 func progressWriter(logger *slog.Logger, stderr io.Writer) io.Writer {
 	if progress.IsTerminal(stderr) {
 		return stderr
 	}
-	return lines(func(text string) { logger.Info(text) })
+	return lineWriter(func(line string) { logger.Info(line) })
 }
 
-// lines is an io.Writer that calls the function for each line.
-type lines func(text string)
+// lineWriter is an io.Writer that calls the function with the data of each Write, which is one line.
+type lineWriter func(line string)
 
-func (f lines) Write(line []byte) (int, error) {
-	f(strings.TrimSpace(string(line)))
-	return len(line), nil
+func (f lineWriter) Write(data []byte) (int, error) {
+	f(strings.TrimSpace(string(data)))
+	return len(data), nil
 }
 
 const migrateUsage = `Usage: %[1]s migrate [--dry-run] [--again NAME]
@@ -112,24 +112,28 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	}
 	runner := handler.Migrations
 	runner.Log, runner.Progress = logger, progressWriter(logger, stderr)
-	pending, err := runner.Pending(ctx)
-	if err == nil && *again != "" {
-		pending = make([]migrate.Migration, 1)
-		pending[0], err = runner.Find(*again)
+	selected, err := runner.Pending(ctx)
+	if err != nil {
+		return err
 	}
-	if err == nil && *dryRun {
-		return list(ctx, pending, stdout)
+	if *again != "" {
+		m, err := runner.Find(*again)
+		if err != nil {
+			return err
+		}
+		selected = []migrate.Migration{m}
 	}
-	if err == nil {
-		err = runner.Run(ctx, pending)
+	if *dryRun {
+		return list(ctx, selected, stdout)
 	}
-	if err == nil {
-		_, err = fmt.Fprintf(stdout, "%d migrations completed\n", len(pending))
+	if err := runner.Run(ctx, selected); err != nil {
+		return err
 	}
+	_, err = fmt.Fprintf(stdout, "%d migrations completed\n", len(selected))
 	return err
 }
 
-// list prints migrations.
+// list prints the migrations, with the number of documents in their collections.
 func list(ctx context.Context, pending []migrate.Migration, w io.Writer) error {
 	for _, m := range pending {
 		n, _ := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil) // 0 if the collection does not exist yet

@@ -22,7 +22,7 @@ import (
 	"example.com/ginseng/kit/store/transfer"
 )
 
-// Config is a struct that embeds Settings.
+// Config is implemented by every struct that embeds Settings.
 type Config interface{ base() Settings }
 
 func (s Settings) base() Settings { return s }
@@ -51,24 +51,26 @@ type program struct {
 	name, version string
 	documents     Documents
 
-	// load reads the settings and returns those of the server and the constructor of the modules.
+	// load reads the settings from the environment and the .env of a directory. It returns those of the server, and a
+	// constructor that creates the modules with theirs.
 	load func(dir string) (Settings, constructor, settings.Source, error)
-	// unconfigured creates the modules without settings.
+	// unconfigured creates the modules with zero settings, to list their collections.
 	unconfigured constructor
 }
 
+// constructor creates the modules.
 type constructor func(kit.Deps) []kit.Module
 
 func newProgram[C Config](s Service[C]) program {
-	with := func(c *C) constructor { return func(d kit.Deps) []kit.Module { return s.Modules(d, *c) } }
+	constructorWith := func(c *C) constructor { return func(d kit.Deps) []kit.Module { return s.Modules(d, *c) } }
 	return program{
 		name: s.Name, version: s.Version, documents: Documents{OpenAPI: s.OpenAPI, Swagger: s.Swagger},
 		load: func(dir string) (Settings, constructor, settings.Source, error) {
 			c := new(C)
 			source, err := settings.Load(dir, c)
-			return (*c).base(), with(c), source, err
+			return (*c).base(), constructorWith(c), source, err
 		},
-		unconfigured: with(new(C)),
+		unconfigured: constructorWith(new(C)),
 	}
 }
 
@@ -113,7 +115,7 @@ func newLogger(s Settings, w io.Writer) (logger *slog.Logger, flush func()) {
 // Limits of a logBuffer.
 const (
 	logDelay    = 100 * time.Millisecond
-	logBuffered = 64 << 10 // bytes; that many are written immediately
+	logBuffered = 64 << 10 // bytes; when there are so many, they are written immediately
 )
 
 // logBuffer writes many lines in one system call. A crash loses the lines of the last logDelay.
@@ -129,7 +131,8 @@ func (b *logBuffer) Write(line []byte) (int, error) {
 	if len(b.lines) == 0 {
 		time.AfterFunc(logDelay, b.Flush)
 	}
-	if b.lines = append(b.lines, line...); len(b.lines) >= logBuffered {
+	b.lines = append(b.lines, line...)
+	if len(b.lines) >= logBuffered {
 		b.flush()
 	}
 	return len(line), nil
@@ -147,7 +150,7 @@ func (b *logBuffer) flush() {
 	b.lines = b.lines[:0]
 }
 
-// databaseURL returns DATABASE_URL.
+// databaseURL returns the setting DATABASE_URL, or its default.
 func databaseURL() (string, error) {
 	var database Database
 	err := settings.LoadPart(".", &database)

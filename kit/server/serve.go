@@ -33,15 +33,15 @@ import (
 // Server timeouts. A shutdown takes less than a minute after DRAIN_DELAY.
 const (
 	databaseTimeout   = 30 * time.Second // for the database to become available at start
-	databaseRetry     = 2 * time.Second
+	databaseRetry     = 2 * time.Second  // interval of the attempts
 	headerTimeout     = 5 * time.Second
 	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter one for the body
 	writeTimeout      = 60 * time.Second // for a response of the metrics server; the API limits each write (slowClientTimeout)
-	idleTimeout       = 60 * time.Second
-	drainTimeout      = 48 * time.Second // more than bodyTimeout and requestTimeout together
+	idleTimeout       = 60 * time.Second // for the next request on a connection
+	drainTimeout      = 48 * time.Second // for the requests in progress at a shutdown; more than bodyTimeout plus requestTimeout
 	slowClientTimeout = 5 * time.Second  // for one write of at most writeChunk bytes to a client
 	closeTimeout      = 8 * time.Second  // for the Closers
-	flushTimeout      = 2 * time.Second  // for the last traces
+	flushTimeout      = 2 * time.Second  // to export the last traces
 	maxHeaderBytes    = 64 << 10
 	sweepInterval     = 10 * time.Minute
 )
@@ -99,8 +99,8 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 		return err
 	}
 	handler.migrating.Store(len(pending) > 0)
-	background, stop := context.WithCancel(ctx)
-	group, background := errgroup.WithContext(background)
+	cancelCtx, stop := context.WithCancel(ctx)
+	group, background := errgroup.WithContext(cancelCtx) // ends with ctx, and if a migration fails
 	defer func() {
 		stop()
 		err = errors.Join(err, group.Wait())
@@ -144,7 +144,7 @@ func openDatabase(ctx context.Context, url string) (store.DB, error) {
 	return db, err
 }
 
-// newSender returns the email sender. In development, emails that are not sent are printed.
+// newSender returns the email sender. If it does not send emails, it prints them in development.
 func newSender(s Settings, logger *slog.Logger, observer *telemetry.Observer, stderr io.Writer) (email.Sender, error) {
 	options := email.Options{Log: logger, Transport: observer.Transport}
 	if s.Env == settings.Development {
@@ -176,18 +176,19 @@ func (p program) observe(ctx context.Context, s Settings, logger *slog.Logger) (
 		go func() { _ = metrics.Serve(listener) }()
 	}
 	return observer, func() {
-		flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+		flushCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
-		if metrics != nil && metrics.Shutdown(flush) != nil {
+		if metrics != nil && metrics.Shutdown(flushCtx) != nil {
 			_ = metrics.Close()
 		}
-		if err := observer.Shutdown(flush); err != nil {
+		if err := observer.Shutdown(flushCtx); err != nil {
 			logger.Warn("traces are lost: there was no time to export them", "error", err)
 		}
 	}, nil
 }
 
-// listenAndServe serves until ctx ends, then drains and closes the handler.
+// listenAndServe serves until ctx ends. Then it sets draining, accepts requests for another DRAIN_DELAY, completes those in
+// progress, and closes the handler.
 func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *slog.Logger, stdout io.Writer, draining *atomic.Bool) error {
 	opened, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
 	if err != nil {
@@ -206,28 +207,28 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	}
 	draining.Store(true)
 	logger.Info("shutting down: completing the requests in progress")
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTimeout)
+	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTimeout)
 	defer cancel()
 	time.Sleep(s.DrainDelay)
-	if err := server.Shutdown(drain); err != nil {
+	if err := server.Shutdown(drainCtx); err != nil {
 		logger.Warn("requests were aborted after the drain timeout", "error", err)
 		_ = server.Close()
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	handler.close(closing)
+	handler.close(closeCtx)
 	return nil
 }
 
 func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(lines(func(text string) { logger.Warn("http", "error", text) }), "", 0),
+		MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(lineWriter(func(line string) { logger.Warn("http", "error", line) }), "", 0),
 	}
 }
 
 // prepare checks that the database is not an unfinished copy, and creates missing collections and indexes. While the
-// database is unavailable, it retries until timeout.
+// database is unavailable, it tries again at the interval retry until the timeout.
 func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -253,7 +254,7 @@ func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, ret
 func sweep(ctx context.Context, interval time.Duration, sweepers []kit.Sweeper, logger *slog.Logger) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	for ctx.Err() == nil { // select is random if both are ready
+	for ctx.Err() == nil { // if the ticker is ready too, select may choose it
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -267,7 +268,7 @@ func sweep(ctx context.Context, interval time.Duration, sweepers []kit.Sweeper, 
 	}
 }
 
-// clientListener is a listener that cuts off clients that do not read their responses, which would otherwise stay in
+// clientListener is a listener whose connections fail if the client does not read its response: the response would stay in
 // memory and delay a shutdown.
 type clientListener struct {
 	net.Listener
@@ -275,7 +276,7 @@ type clientListener struct {
 }
 
 const (
-	writeChunk = 64 << 10
+	writeChunk = 64 << 10 // bytes
 	// writeBuffer is the size in bytes of a connection's send buffer. Linux doubles it to 256 KiB, and reports the socket
 	// as writable only when a third of the buffer is free, so a client must read about 85 KiB within the timeout. The
 	// default buffer grows to several MiB, and slow clients would time out.
@@ -300,13 +301,15 @@ type clientConn struct {
 
 // Write writes in chunks, each with the whole timeout.
 func (c clientConn) Write(p []byte) (written int, err error) {
-	for err == nil && written < len(p) {
-		_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // the write reports the error
-		var n int
-		n, err = c.Conn.Write(p[written:min(len(p), written+writeChunk)])
+	for written < len(p) {
+		_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // if it fails, Write does too
+		n, err := c.Conn.Write(p[written:min(len(p), written+writeChunk)])
 		written += n
+		if err != nil {
+			return written, err
+		}
 	}
-	return written, err
+	return written, nil
 }
 
 // CloseWrite closes the sending half. net/http uses it after a response to a request whose body it did not read.
@@ -317,8 +320,8 @@ func (c clientConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// greeting returns the address of the service and, in development, where its documentation, settings and data are, and how
-// to create an admin.
+// greeting returns what the service prints at start: its address and, in development, where its documentation, settings and
+// data are, and how to create an admin.
 func greeting(s Settings, addr net.Addr, routes []string) string {
 	var b strings.Builder
 	_, port, err := net.SplitHostPort(addr.String())
@@ -329,7 +332,7 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 	if s.Env != settings.Development {
 		return b.String()
 	}
-	base := "http://" + net.JoinHostPort(reachable(s.Host), port)
+	base := "http://" + net.JoinHostPort(dialHost(s.Host), port)
 	if s.Docs {
 		fmt.Fprintf(&b, "  Swagger UI   %s/docs/\n", base)
 	}
@@ -342,8 +345,9 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 	}
 	data := engines.Redact(s.DatabaseURL)
 	if path := engines.Path(s.DatabaseURL); path != "" {
-		if data, err = filepath.Abs(path); err != nil {
-			data = path
+		data = path
+		if absolute, err := filepath.Abs(path); err == nil {
+			data = absolute
 		}
 	}
 	fmt.Fprintf(&b, "  data         %s\n", data)
@@ -354,8 +358,8 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 	return b.String()
 }
 
-// reachable returns a host with which this machine can connect to a listener on host.
-func reachable(host string) string {
+// dialHost returns the host to connect to on this machine if a server listens on host.
+func dialHost(host string) string {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		return "localhost"
 	}

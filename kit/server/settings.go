@@ -16,7 +16,7 @@ type Address struct {
 	Port int    `mapstructure:"PORT" default:"9000" validate:"min=0,max=65535"` // 0 selects a free port
 }
 
-// Database is the database of the service.
+// Database is the address of the database.
 type Database struct {
 	DatabaseURL string `mapstructure:"DATABASE_URL" validate:"production" example:"mongodb://localhost:27017/ginseng"`
 }
@@ -43,7 +43,7 @@ type Settings struct {
 	Email       email.Settings
 }
 
-// EmbeddedURL is the database in development if DATABASE_URL is not set.
+// EmbeddedURL is the default of DATABASE_URL, which production requires.
 const EmbeddedURL = "sqlite:data/ginseng.db"
 
 // Check implements settings.Checker.
