@@ -29,6 +29,7 @@ type Decimal int64
 
 const (
 	decimalPlaces = 6
+	decimalUnits  = 1_000_000
 	decimalOffset = 2_000_000_000_000_000_000
 )
 
@@ -69,15 +70,13 @@ func ParseDecimal(s string) (Decimal, error) {
 	if !decimalPattern.MatchString(s) {
 		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimals", s)
 	}
-	whole, fraction, _ := strings.Cut(s, ".")
-	fraction = fraction[:min(len(fraction), decimalPlaces)]
-	n, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", decimalPlaces-len(fraction)), 10, 64)
-	return Decimal(n), err
+	n, _ := new(big.Rat).SetString(s)
+	return Decimal(n.Mul(n, big.NewRat(decimalUnits, 1)).Num().Int64()), nil
 }
 
 // String returns d without trailing zeros.
 func (d Decimal) String() string {
-	text := big.NewRat(int64(d), 1_000_000).FloatString(decimalPlaces)
+	text := big.NewRat(int64(d), decimalUnits).FloatString(decimalPlaces)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 

@@ -84,21 +84,17 @@ func (c *collection) prepare(ctx context.Context) error {
 	if err != nil {
 		return translate(err, nil)
 	}
-	var names []string
-	for _, spec := range present {
-		names = append(names, spec.Name)
-	}
 	for _, idx := range c.indexes {
-		if !slices.Contains(names, idx.name) {
+		if !slices.ContainsFunc(present, func(spec driver.IndexSpecification) bool { return spec.Name == idx.name }) {
 			if err := c.create(ctx, idx); err != nil {
 				return err
 			}
 		}
 	}
-	for _, name := range names {
-		declared := slices.ContainsFunc(c.indexes, func(idx index) bool { return idx.name == name })
-		if strings.HasPrefix(name, namePrefix) && !declared {
-			if err := c.drop(ctx, name); err != nil {
+	for _, spec := range present {
+		declared := slices.ContainsFunc(c.indexes, func(idx index) bool { return idx.name == spec.Name })
+		if strings.HasPrefix(spec.Name, namePrefix) && !declared {
+			if err := c.drop(ctx, spec.Name); err != nil {
 				return err
 			}
 		}

@@ -83,12 +83,10 @@ func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.query(ctx, "SELECT application_id FROM pragma_application_id", nil, func(row []driver.Value) error {
-		if row[0] != int64(applicationID) {
-			return errors.New("this file is not a database of the service")
-		}
-		return nil
-	})
+	id, err := c.integer(ctx, new(builder).write("SELECT application_id FROM pragma_application_id"))
+	if err == nil && id != applicationID {
+		err = errors.New("this file is not a database of the service")
+	}
 	if err != nil {
 		c.close()
 		return nil, err
@@ -105,8 +103,8 @@ func dataSource(path string) (string, error) {
 // backup copies all pages to an empty file. The caller has begun a transaction: otherwise the copy would start again
 // after each write of another process.
 func (c *conn) backup(ctx context.Context, file string, progress func(done, total int64)) error {
-	read := func([]driver.Value) error { return nil }
-	if err := c.query(ctx, "SELECT count(*) FROM sqlite_schema", nil, read); err != nil { // BEGIN alone takes no snapshot
+	_, err := c.integer(ctx, new(builder).write("SELECT count(*) FROM sqlite_schema")) // BEGIN alone takes no snapshot
+	if err != nil {
 		return err
 	}
 	target, err := dataSource(file)

@@ -96,12 +96,6 @@ func (c *collection) searches(changes []store.Change) bool {
 	})
 }
 
-// index stores the words of row n.
-func (c *collection) index(tx *transaction, n int64, text string) error {
-	_, err := tx.exec("REPLACE INTO "+c.words+"(rowid,words) VALUES(?,?)", n, strings.Join(store.Words(text), " "))
-	return err
-}
-
 // merge merges some pages of words, as many as texts of the given size in bytes need on average. More would make writes
 // slower that come while a large segment is merged, which takes thousands of them: a page takes about 150 µs.
 func (c *collection) merge(tx *transaction, size int64) error {

@@ -244,8 +244,9 @@ func (tx *transaction) index() error {
 	})
 	size := int64(0)
 	for i, row := range rows {
-		err := row.c.index(tx, row.n, tx.texts[row])
-		size += int64(len(tx.texts[row]))
+		text := tx.texts[row]
+		_, err := tx.exec("REPLACE INTO "+row.c.words+"(rowid,words) VALUES(?,?)", row.n, strings.Join(store.Words(text), " "))
+		size += int64(len(text))
 		if err == nil && (i == len(rows)-1 || rows[i+1].c != row.c) {
 			err = row.c.merge(tx, size)
 			size = 0

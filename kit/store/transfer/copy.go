@@ -54,7 +54,7 @@ func Copy(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("the source: %w", err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	c := copier{Options: o, source: source}
+	c := copier{Options: o, source: source, last: make(map[string][]any)}
 	if err := c.checkSource(ctx); err != nil {
 		return fmt.Errorf("the source, %s, %w", engines.Redact(o.From), err)
 	}
@@ -88,6 +88,7 @@ func open(ctx context.Context, open func(context.Context, string) (store.DB, err
 type copier struct {
 	Options
 	source, target     store.DB
+	last               map[string][]any    // by collection of the target: its last document, as in Query.After
 	inSource, inTarget map[string]checksum // by collection; without empty collections
 }
 
@@ -159,6 +160,7 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 		if err := c.target.Drop(ctx, name); err != nil {
 			return err
 		}
+		delete(c.last, name)
 	}
 	return updateMarker(ctx, c.target, store.Set("emptied", true))
 }
@@ -168,7 +170,7 @@ func (c *copier) filled(ctx context.Context) (filled []string, err error) {
 	err = eachCollection(ctx, c.target, c.Specs, func(spec store.Spec) error {
 		last, err := lastID(ctx, c.target, spec, false)
 		if last != nil {
-			filled = append(filled, spec.Name)
+			filled, c.last[spec.Name] = append(filled, spec.Name), last
 		}
 		return err
 	})

@@ -35,15 +35,7 @@ func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progr
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}
-	q := store.Query{Lossless: true}
-	err := eachCollection(ctx, c.target, []store.Spec{spec}, func(store.Spec) (err error) {
-		q.After, err = lastID(ctx, c.target, spec, false)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("the target: %w", err)
-	}
-	engine := c.target.Open(spec)
+	engine, q := c.target.Open(spec), store.Query{Lossless: true, After: c.last[spec.Name]}
 	return eachPage(ctx, c.source, spec, q, func(docs []store.Document) error {
 		if err := engine.Load(ctx, docs); err != nil {
 			return fmt.Errorf("the target: %s: %w", spec.Name, err)
