@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -14,9 +15,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Backup writes a snapshot of the database at path to a new file and checks it. It takes no lock: another process may
-// read and write the database meanwhile; its changes are not in the backup, and stay in the write-ahead log until the
-// backup ends. After an error, there is no file.
+// Backup writes a snapshot of the database at path to a new file and checks it. It fails if the file exists. It calls
+// progress after every few MiB with the bytes that are copied and the total. Another process may read and write the database
+// meanwhile; its changes are not in the backup, and stay in the write-ahead log until the backup ends. After an error, there
+// is no file.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s exists already; name a new file", file)
@@ -55,7 +57,7 @@ func Backup(ctx context.Context, path, file string, progress func(done, total in
 	return syncDir(filepath.Dir(file))
 }
 
-// openReadOnly opens a database of this package that another process may have open.
+// openReadOnly opens a database of this package for reading. Another process may have it open.
 func openReadOnly(ctx context.Context, path string) (*conn, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,7 +68,7 @@ func openReadOnly(ctx context.Context, path string) (*conn, error) {
 	}
 	c, err := connectReadOnly(ctx, path, "")
 	if codeOf(err)&0xff == sqlite3.SQLITE_CANTOPEN {
-		// In a read-only directory without a log, no process has it open for writing.
+		// In a read-only directory, SQLite cannot create the files that share the log. Without a log, no process is writing.
 		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 			return connectReadOnly(ctx, path, "&immutable=1")
 		}
@@ -74,6 +76,8 @@ func openReadOnly(ctx context.Context, path string) (*conn, error) {
 	return c, err
 }
 
+// connectReadOnly opens a database for reading and checks that it is one of this package. options are more parameters of the
+// driver's data source name.
 func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	dsn, err := dataSource(path)
 	if err != nil {
@@ -94,14 +98,14 @@ func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	return c, nil
 }
 
-// dataSource returns the driver's name of a file.
+// dataSource returns the driver's data source name of a file.
 func dataSource(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), err
 }
 
-// backup copies all pages to an empty file. The caller has begun a transaction: otherwise the copy would start again
-// after each write of another process.
+// backup copies all pages to an empty file. The caller must have begun a transaction, or the copy would start again after
+// each write of another process.
 func (c *conn) backup(ctx context.Context, file string, progress func(done, total int64)) error {
 	_, err := c.integer(ctx, new(builder).write("SELECT count(*) FROM sqlite_schema")) // BEGIN alone takes no snapshot
 	if err != nil {
@@ -111,29 +115,34 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	if err != nil {
 		return err
 	}
-	// The file is only used after the final sync, so it needs no journal and no other sync.
+	// The file is not used before Backup syncs it, so the copy needs neither a journal nor other syncs.
 	b, err := c.driver.(interface {
 		NewBackup(target string) (*sqlite.Backup, error)
 	}).NewBackup(target + "?_pragma=journal_mode(off)&_pragma=synchronous(off)")
 	if err != nil {
 		return err
 	}
-	const pageSize, step = 4096, 1024 // SQLite's default in bytes; pages between checks of the context
-	more := true
-	for more && err == nil {
-		if more, err = b.Step(step); err == nil {
-			total := int64(b.PageCount())
-			progress((total-int64(b.Remaining()))*pageSize, total*pageSize)
-			err = ctx.Err()
-		}
-	}
-	if finished := b.Finish(); err == nil { // after an error, Finish returns the same
-		err = finished
-	}
-	return err
+	return cmp.Or(copyPages(ctx, b, progress), b.Finish()) // after an error of a step, Finish returns the same
 }
 
-// checkFile checks the pages of a database that no process has open.
+// copyPages copies all pages, and calls progress with the copied and the total bytes after each step.
+func copyPages(ctx context.Context, b *sqlite.Backup, progress func(done, total int64)) error {
+	const pageSize = 4096 // bytes; SQLite's default
+	const step = 1024     // pages between checks of ctx
+	for {
+		more, err := b.Step(step)
+		if err != nil {
+			return err
+		}
+		total := int64(b.PageCount())
+		progress((total-int64(b.Remaining()))*pageSize, total*pageSize)
+		if err := ctx.Err(); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// checkFile fails if the pages of a database, which no process has open, are damaged.
 func checkFile(ctx context.Context, path string) error {
 	c, err := connectReadOnly(ctx, path, "&immutable=1")
 	if err != nil {

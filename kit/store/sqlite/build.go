@@ -13,17 +13,18 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// builder builds a statement. Values are only added by bind, and names are checked, so that no input becomes SQL. err
-// is the first error.
+// builder builds a statement. Values are only added by bind, and names are checked, so that no input becomes SQL. The
+// statement must not be executed if err is not nil.
 type builder struct {
 	strings.Builder
-	c        *collection
-	args     []any
-	searches bool // reads the table of words
-	plan     *searchPlan
-	err      error
+	c         *collection
+	args      []any
+	usesWords bool // the statement reads the table of words
+	plan      *searchPlan
+	err       error // the first error
 }
 
+// build begins a statement with some SQL.
 func (c *collection) build(parts ...string) *builder {
 	b := &builder{c: c}
 	b.Grow(256) // most statements are shorter
@@ -37,7 +38,7 @@ func (b *builder) write(parts ...string) *builder {
 	return b
 }
 
-// bind writes a parameter with the value.
+// bind writes a parameter that has the value v.
 func (b *builder) bind(v any) *builder {
 	b.args = append(b.args, v)
 	return b.write("?")
@@ -48,7 +49,7 @@ func (b *builder) fail(err error) *builder {
 	return b
 }
 
-// field writes the expression of a field, which is the same as in an index.
+// field writes the value of a field. It must have the same form as in an index, or SQLite does not use the index.
 func (b *builder) field(path string) *builder {
 	if !isPath(path) {
 		return b.fail(fmt.Errorf("store: %q is not a valid field name", path))
@@ -56,7 +57,7 @@ func (b *builder) field(path string) *builder {
 	return b.write(expression(path))
 }
 
-// expression returns the value of a field as SQL, NULL if it is absent.
+// expression returns SQL for the value of a field; the value is NULL if the field is absent.
 func expression(path string) string {
 	if path == "id" {
 		return "id"
@@ -80,7 +81,7 @@ var isPath = regexp.MustCompile(`^[a-zA-Z_]\w*(\.[a-zA-Z_]\w*)*$`).MatchString
 // isName reports whether s consists of ASCII letters, digits and underscores, and does not begin with a digit.
 func isName(s string) bool { return isPath(s) && !strings.Contains(s, ".") }
 
-// where writes a filter as a condition.
+// where writes the condition for the documents that a filter selects.
 func (b *builder) where(f store.Filter) *builder {
 	switch f := f.(type) {
 	case nil:
@@ -145,14 +146,14 @@ func (b *builder) membership(f store.Membership) *builder {
 	return b.write(")")
 }
 
-// oneOf writes a condition on the expression before it. One parameter has all values of a list, so that their number neither
-// is limited nor changes the statement.
+// oneOf writes the condition that the expression before it equals an item of list. One parameter has all items, so that
+// their number is not limited and does not change the statement.
 func (b *builder) oneOf(list any) *builder {
-	text, err := encode(list)
+	data, err := encode(list)
 	if err != nil {
 		return b.fail(err)
 	}
-	return b.write(" IN (SELECT value FROM json_each(").bind(string(text)).write("))")
+	return b.write(" IN (SELECT value FROM json_each(").bind(string(data)).write("))")
 }
 
 func (b *builder) connective(f store.Connective) *builder {
@@ -185,7 +186,7 @@ func (b *builder) orderBy(order []store.Order) *builder {
 	return b
 }
 
-// part is a part of a list: the rows of a filter in an order.
+// part is a section of a list: the rows that a filter selects, in an order.
 type part struct {
 	filter store.Filter
 	order  []store.Order
@@ -193,10 +194,10 @@ type part struct {
 
 // parts returns the parts of a list, in order.
 //
-// Without After there is one. With After there are several, from the rows that differ from the given one only in the id
-// to those that differ in the first field. Each is one range of an index, which SQLite finds in constant time. A single
-// condition would be a comparison of row values, which excludes absent values and for which SQLite uses the index of
-// the first field only.
+// Without After, the list is one part. With After, the first part has the rows that differ from the given row only in the
+// last field, the id; the next ones have those that differ in the field before it, and so on up to the first field. Each
+// part is one range of an index, whose start SQLite finds directly. A single condition would be a comparison of row values,
+// which excludes absent values and for which SQLite uses the index of the first field only.
 func parts(q store.Query) ([]part, error) {
 	order := store.TotalOrder(q.Sort)
 	if q.After == nil {
@@ -223,7 +224,7 @@ func parts(q store.Query) ([]part, error) {
 			add(store.Gte(field, math.Inf(-1)), order[i:]) // all present values; SQLite uses no index for IS NOT NULL
 		case !order[i].Desc:
 			add(store.Gt(field, value), order[i:])
-		case !absent: // nothing comes after absent values
+		case !absent: // in descending order, nothing follows absent values
 			add(store.Lt(field, value), order[i:])
 			if field != "id" {
 				add(store.Eq(field, nil), order[i+1:])
@@ -233,21 +234,21 @@ func parts(q store.Query) ([]part, error) {
 	return out, nil
 }
 
-// changed writes the document after the changes, with the next version.
+// changed writes an expression for the document after the changes, with the next version.
 func (b *builder) changed(changes []store.Change) *builder {
 	b.write("json_set(")
 	b.removed(changes)
 	for _, change := range changes {
 		switch change.Op {
 		case store.OpSet:
-			text, err := encode(change.Value)
+			data, err := encode(change.Value)
 			if err != nil {
 				return b.fail(err)
 			}
-			b.write(",").path(change.Field).write(",json_patch('{}',").bind(string(text)).write(")")
+			b.write(",").path(change.Field).write(",json_patch('{}',").bind(string(data)).write(")")
 		case store.OpInc:
 			b.write(",").path(change.Field).write(",coalesce(").field(change.Field).write(",0)+").bind(change.Value)
-		case store.OpUnset:
+		case store.OpUnset: // see removed
 		default:
 			return b.fail(fmt.Errorf("store: %q is not a change", change.Op))
 		}
@@ -255,7 +256,7 @@ func (b *builder) changed(changes []store.Change) *builder {
 	return b.write(",'$.version',coalesce(", expression("version"), ",0)+1)")
 }
 
-// removed writes the document without the fields that the changes unset.
+// removed writes an expression for the document without the fields that the changes unset.
 func (b *builder) removed(changes []store.Change) {
 	unset := func(c store.Change) bool { return c.Op == store.OpUnset }
 	if !slices.ContainsFunc(changes, unset) {
@@ -271,7 +272,7 @@ func (b *builder) removed(changes []store.Change) {
 	b.write(")")
 }
 
-// chosen writes the column of the document, with all fields if there are none.
+// chosen writes a column with the document as a BLOB: only the id and the fields, or the whole document if fields is nil.
 func (b *builder) chosen(fields []string) *builder {
 	if fields == nil {
 		return b.write("CAST(doc AS BLOB)")
@@ -288,7 +289,7 @@ func (b *builder) chosen(fields []string) *builder {
 	return b.write(") AS BLOB)")
 }
 
-// searched writes one more column: the searched text, "" if there is none.
+// searched writes a comma and a column with the searched text: the searched fields, separated by spaces.
 func (b *builder) searched() *builder {
 	if len(b.c.spec.Search) == 0 {
 		return b.write(",''")
@@ -296,7 +297,7 @@ func (b *builder) searched() *builder {
 	return b.write(",concat_ws(' ',", expressions(b.c.spec.Search), ")")
 }
 
-// path writes the JSON path of a field.
+// path writes the JSON path of a field that changes may set; the id is none.
 func (b *builder) path(field string) *builder {
 	if !isPath(field) || field == "id" {
 		return b.fail(fmt.Errorf("store: the field %q cannot be changed", field))
@@ -304,7 +305,7 @@ func (b *builder) path(field string) *builder {
 	return b.write("'$.", field, "'")
 }
 
-// scalar returns a filter's value in SQLite's types: nil, string, bool, int64 or float64.
+// scalar converts the value of a filter to a type of SQLite: nil, string, bool, int64 or float64.
 func scalar(v any) (any, error) {
 	v, err := store.Scalar(v)
 	switch v := v.(type) {
@@ -317,11 +318,11 @@ func scalar(v any) (any, error) {
 	return v, err
 }
 
-// encode returns JSON without escaped HTML characters, so that < stays readable.
+// encode returns the JSON of a document or value as store.EncodeStored writes it.
 func encode(v any) ([]byte, error) {
-	var text bytes.Buffer
-	if err := store.EncodeStored(&text, v); err != nil {
+	var buf bytes.Buffer
+	if err := store.EncodeStored(&buf, v); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	return text.Bytes(), nil
+	return buf.Bytes(), nil
 }

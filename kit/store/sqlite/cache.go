@@ -8,20 +8,21 @@ import (
 
 // The limits of a cache, in bytes.
 const (
-	cacheSize   = 4 << 20  // of all documents, with their entries
-	entrySize   = 256      // about what the maps take for a document, beside its JSON
-	maxDocument = 64 << 10 // larger documents are not kept
+	cacheSize   = 4 << 20  // total size of the documents, each with entrySize
+	entrySize   = 256      // estimated memory of a map entry without the JSON
+	maxDocument = 64 << 10 // larger documents are not cached
 )
 
-// cache keeps documents that were read by ID, as JSON. It never returns one that the database does not have: the writer
-// removes what a transaction changes before the commit, and nothing is added until the commit has ended.
+// cache has documents that were read by ID, as JSON. It never returns an outdated one: before a commit, the writer removes
+// the documents that the transaction changes, and nothing is added until the commit has ended.
 //
-// It has two halves. When one is full, the other becomes empty; documents that are read again move to the newer one.
+// The cache has two generations, each of up to half of cacheSize. A document that is read moves to the recent one. When that
+// is full, it becomes the old one, and the previous old one is dropped.
 type cache struct {
 	mu          sync.Mutex
-	state       uint64 // increases when a commit begins and ends; odd in between
+	state       uint64 // incremented when a commit begins and when it ends; odd in between
 	recent, old map[cacheKey][]byte
-	size        int // of recent
+	size        int // of recent, in bytes
 }
 
 type cacheKey struct {
@@ -33,7 +34,7 @@ func newCache() *cache {
 	return &cache{recent: make(map[cacheKey][]byte), old: make(map[cacheKey][]byte)}
 }
 
-// get returns a document, nil if it is not there, and the state for put.
+// get returns a document, nil if it is not in the cache, and the state to pass to put. Callers must not modify the document.
 func (c *cache) get(key cacheKey) (doc []byte, state uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +47,8 @@ func (c *cache) get(key cacheKey) (doc []byte, state uint64) {
 	return doc, c.state
 }
 
-// put keeps a document that was read after get returned the state, unless a commit began or ended since.
+// put adds a document that was read from the database after get returned state. It does nothing if a commit was running then
+// or has begun since, because the document may be outdated.
 func (c *cache) put(key cacheKey, doc []byte, state uint64) {
 	if len(doc) > maxDocument || state%2 != 0 {
 		return
@@ -74,7 +76,7 @@ func (c *cache) remove(key cacheKey) {
 	delete(c.old, key)
 }
 
-// commit removes the changed documents and calls do, which commits the transaction that changed them.
+// commit removes the changed documents and calls do, which commits the transaction that changed them. It returns do's error.
 func (c *cache) commit(changed []cacheKey, do func() error) error {
 	c.mu.Lock()
 	c.state++
@@ -98,17 +100,17 @@ func (c *cache) clear() {
 	c.size = 0
 }
 
-// idOf returns the ID of a filter that selects one document by it.
-func idOf(f store.Filter) (store.ID, bool) {
+// idOf returns the ID if f selects a document by its id and by nothing else; otherwise ok is false.
+func idOf(f store.Filter) (id store.ID, ok bool) {
 	equal, ok := f.(store.Comparison)
 	if !ok || equal.Op != store.OpEq || equal.Field != "id" {
 		return store.ID{}, false
 	}
-	id, ok := equal.Value.(store.ID)
+	id, ok = equal.Value.(store.ID)
 	return id, ok
 }
 
 func (c *collection) cacheKey(id string) cacheKey {
-	parsed, _ := store.ParseID(id) // always valid: insert wrote it
+	parsed, _ := store.ParseID(id) // always valid: insert has written it
 	return cacheKey{c.spec.Name, parsed}
 }

@@ -16,14 +16,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// collection is a table of n, id and the document as JSON. The names of its indexes and of its table of words are its
-// name, a colon and a suffix; no collection name has a colon.
+// collection implements store.Engine. The names of its indexes and of its table of words are its name, a colon and a suffix;
+// no collection name has a colon.
 type collection struct {
 	db    *DB
 	spec  store.Spec
-	table string // quoted, like words
-	words string
-	err   error // error of spec
+	table string // quoted name of the table of documents
+	words string // quoted name of the table of words
+	err   error  // why spec is invalid; nil if it is valid
 
 	wordCounts wordCounts
 }
@@ -33,7 +33,7 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	b := c.insert(id, doc)
 	return c.write(ctx, b.write(" RETURNING n").searched(), func(tx *transaction) error {
 		err := tx.query(b, func(values []driver.Value) error {
-			tx.keep(c, values[0], values[1])
+			tx.addText(c, values[0], values[1])
 			return nil
 		})
 		if err == nil {
@@ -46,14 +46,15 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 // insert builds the statement that stores a document.
 func (c *collection) insert(id store.ID, doc any) *builder {
 	b := c.build("INSERT INTO ", c.table, "(id,doc) VALUES(").bind(id.Hex()).write(",")
-	text, err := encode(doc)
+	data, err := encode(doc)
 	if err != nil {
 		return b.fail(err)
 	}
-	if bytes.Contains(text, []byte("null")) { // json_set cannot set a field below a null
-		return b.write("json_patch('{}',").bind(string(text)).write("))")
+	if bytes.Contains(data, []byte("null")) {
+		// json_patch removes nulls: json_set, which updates use, cannot set a field below a null.
+		return b.write("json_patch('{}',").bind(string(data)).write("))")
 	}
-	return b.bind(string(text)).write(")")
+	return b.bind(string(data)).write(")")
 }
 
 // Update implements store.Engine.
@@ -63,16 +64,16 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB),id")
 	var doc []byte
 	err := c.write(ctx, b, func(tx *transaction) error {
-		if b.searches {
-			if err := tx.index(); err != nil {
+		if b.usesWords {
+			if err := tx.indexTexts(); err != nil {
 				return err
 			}
 		}
 		err := tx.query(b, func(values []driver.Value) error {
 			doc = values[2].([]byte)
 			tx.changed = append(tx.changed, c.cacheKey(values[3].(string)))
-			if c.searches(changes) {
-				tx.keep(c, values[0], values[1])
+			if c.changesSearched(changes) {
+				tx.addText(c, values[0], values[1])
 			}
 			return nil
 		})
@@ -87,8 +88,8 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	return c.decode(doc, into)
 }
 
-// searches reports whether one of the changes may affect a searched field.
-func (c *collection) searches(changes []store.Change) bool {
+// changesSearched reports whether one of the changes may affect a searched field.
+func (c *collection) changesSearched(changes []store.Change) bool {
 	return slices.ContainsFunc(changes, func(change store.Change) bool {
 		return slices.ContainsFunc(c.spec.Search, func(path string) bool {
 			return strings.HasPrefix(path+".", change.Field+".") || strings.HasPrefix(change.Field, path+".")
@@ -96,20 +97,32 @@ func (c *collection) searches(changes []store.Change) bool {
 	})
 }
 
-// merge merges some pages of words, as many as texts of the given size in bytes need on average. More would make writes
-// slower that come while a large segment is merged, which takes thousands of them: a page takes about 150 µs.
+// merge merges FTS5's segments, as many pages as texts of the given size in bytes need on average. More pages would make
+// writes slower while a large segment is merged, which takes thousands of writes: a page takes about 150 µs.
 func (c *collection) merge(tx *transaction, size int64) error {
 	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
 }
 
-// trusted skips the checks of names and UTF-8, which SQLite and encode make unnecessary.
+// trusted skips the checks for duplicate names and invalid UTF-8, which stored documents cannot have.
 var trusted = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// decode uses version 2 of encoding/json, which takes a quarter of the time of version 1 (docs/performance.md).
+// decode decodes a stored document into the value that into points to. Version 2 of encoding/json takes a quarter of the
+// time of version 1 (docs/performance.md).
 func (c *collection) decode(doc []byte, into any) error {
 	if err := json.Unmarshal(doc, into, trusted); err != nil {
 		return fmt.Errorf("sqlite: a document of %q does not fit its type: %w", c.spec.Name, err)
+	}
+	return nil
+}
+
+// decodeLossless is decode, but fails if into cannot represent all of the document.
+func (c *collection) decodeLossless(doc []byte, into any) error {
+	if err := c.decode(doc, into); err != nil {
+		return fmt.Errorf("%w: %.4000s", err, doc)
+	}
+	if err := store.CheckLossless(doc, into); err != nil {
+		return fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
 	}
 	return nil
 }
@@ -118,7 +131,7 @@ func (c *collection) decode(doc []byte, into any) error {
 func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
 	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f).write(" RETURNING id")
 	err = c.write(ctx, b, func(tx *transaction) error {
-		if err := tx.index(); err != nil {
+		if err := tx.indexTexts(); err != nil {
 			return err
 		}
 		err := tx.query(b, func(values []driver.Value) error {
@@ -134,7 +147,8 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write queues a change for the writer and waits for it.
+// write has the writer call do, which executes b, and waits for the commit. It fails without calling do if b or the Spec is
+// invalid.
 func (c *collection) write(ctx context.Context, b *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
@@ -142,7 +156,7 @@ func (c *collection) write(ctx context.Context, b *builder, do func(*transaction
 	return c.db.writer.do(ctx, do)
 }
 
-// First implements store.Engine. A document with a given ID comes from the cache if it is there.
+// First implements store.Engine. If f selects a document by its id alone, First reads it from the cache, or adds it there.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	id, ok := idOf(f)
 	if !ok {
@@ -159,7 +173,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	doc, state := c.db.cache.get(key)
 	if doc == nil {
 		var err error
-		if doc, err = c.first(ctx, context.Background(), f); err != nil { // Background: short, see conn.query
+		if doc, err = c.first(ctx, context.Background(), f); err != nil { // takes microseconds; see conn.query
 			return err
 		}
 		c.db.cache.put(key, doc, state)
@@ -167,14 +181,15 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return c.decode(doc, into)
 }
 
-// first waits for a connection until ctx ends, and for the statement until query ends.
-func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []byte, err error) {
+// first returns the document with the lowest id that f selects, as JSON. It waits for a connection until ctx ends; queryCtx
+// is the context of the statement.
+func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc []byte, err error) {
 	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return nil, err
 	}
 	err = c.db.lookUps.use(ctx, func(conn *conn) error {
-		return conn.query(query, b.String(), b.args, func(row []driver.Value) error {
+		return conn.query(queryCtx, b.String(), b.args, func(row []driver.Value) error {
 			doc = row[0].([]byte)
 			return nil
 		})
@@ -185,13 +200,14 @@ func (c *collection) first(ctx, query context.Context, f store.Filter) (doc []by
 	return doc, err
 }
 
-// count counts up to limit.
+// count returns the number of documents that f selects, up to limit; if f is nil, the number of all documents. It fails with
+// errNeedsSearchPool if conn is not of DB.searches and the count would exceed the limits of its pool.
 func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, limit int64) (n int64, err error) {
 	if f == nil {
 		return c.documents(conn)
 	}
 	if plan != nil && plan.rows == nil && !conn.pool.costly && min(limit, plan.documents) > conn.pool.maxScans {
-		return 0, errNeedsSearchPool // it would look at no fewer documents than it counts
+		return 0, errNeedsSearchPool // it would read at least as many documents as it counts
 	}
 	if plan != nil && isSingleSearch(f) {
 		words := slices.Concat(plan.lookUp, plan.scan)
@@ -206,7 +222,7 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 		}
 	}
 	if !plan.needsScan() {
-		return conn.integer(ctx, c.counting(f, plan, limit))
+		return conn.integer(ctx, c.countStatement(f, plan, limit))
 	}
 	scan := *plan
 	if !plan.limitsRows() {
@@ -222,7 +238,7 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan
 	return c.countByScan(ctx, conn, f, plan.withLookUps(), limit)
 }
 
-// countByScan counts up to limit by a scan.
+// countByScan returns the number of documents that f selects, up to limit, by reading them.
 func (c *collection) countByScan(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, limit int64) (n int64, err error) {
 	q := store.Query{Filter: f, Limit: int(limit)}
 	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
@@ -232,8 +248,8 @@ func (c *collection) countByScan(ctx context.Context, conn *conn, f store.Filter
 	return n, err
 }
 
-// counting builds the statement that counts up to limit.
-func (c *collection) counting(f store.Filter, plan *searchPlan, limit int64) *builder {
+// countStatement builds the statement that counts the documents that f selects, up to limit.
+func (c *collection) countStatement(f store.Filter, plan *searchPlan, limit int64) *builder {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ")
 	if plan != nil && isSingleSearch(f) { // each document has one row of words
 		b.write(c.words, " WHERE ", c.words, " MATCH ").bind(match(plan.lookUp))
@@ -243,8 +259,7 @@ func (c *collection) counting(f store.Filter, plan *searchPlan, limit int64) *bu
 	return b.write(" LIMIT ").bind(limit).write("+0)")
 }
 
-// List implements store.Engine. The documents and their number come from one snapshot. The matches of a search are counted
-// one by one.
+// List implements store.Engine. The documents and their number come from one snapshot.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
 	snapshot := q.MaxCount > 0 && next != nil || q.After != nil
 	err = c.read(ctx, q, snapshot, func(conn *conn, plan *searchPlan) (err error) {
@@ -259,9 +274,10 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 	return n, err
 }
 
-// errStop ends a query early. Callers do not get it.
+// errStop is returned by a callback of rows or conn.query to end it early. Callers of the engine do not receive it.
 var errStop = errors.New("sqlite: stop")
 
+// list reads the documents of q, as List does.
 func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *searchPlan, next func() any) error {
 	parts, err := parts(q)
 	if err != nil {
@@ -271,26 +287,17 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *
 		if !q.Bytes.Add(len(doc)) {
 			return errStop
 		}
-		into := next()
-		err := c.decode(doc, into)
-		switch lossless := q.Lossless && len(q.Fields) == 0; {
-		case lossless && err != nil:
-			return fmt.Errorf("%w: %.4000s", err, doc)
-		case lossless:
-			if err = store.CheckLossless(doc, into); err != nil {
-				err = fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
-			}
+		if q.Lossless && len(q.Fields) == 0 {
+			return c.decodeLossless(doc, next())
 		}
-		return err
+		return c.decode(doc, next())
 	}
 	if plan != nil && plan.threshold > 0 && q.Limit > 0 {
 		docs, err := c.scanList(ctx, conn, q, parts, plan)
-		for i := 0; i < len(docs) && err == nil; i++ {
-			err = decode(docs[i])
+		if err == nil {
+			return decodeAll(docs, decode)
 		}
-		if errors.Is(err, errStop) {
-			return nil
-		} else if !errors.Is(err, errTooManyScans) {
+		if !errors.Is(err, errTooManyScans) {
 			return err
 		}
 	}
@@ -303,22 +310,37 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *
 	return c.rows(ctx, conn, q, parts, plan, decode)
 }
 
-// rows calls row with each document of a list, one part after the other, until row returns errStop.
+// decodeAll calls decode with each document until it returns errStop or another error.
+func decodeAll(docs [][]byte, decode func(doc []byte) error) error {
+	for _, doc := range docs {
+		err := decode(doc)
+		if errors.Is(err, errStop) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows calls row with each document of the list q, one part after the other. It ends without error when row returns errStop.
+// The documents that plan scans are checked before.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
 ) error {
-	left, skip := q.Limit, q.Skip
-	statement := ctx
+	left, skip := q.Limit, q.Skip // left is 0 without a limit
+	queryCtx := ctx
 	if q.Filter == nil && left > 0 || plan != nil && (plan.rows != nil || plan.needsScan() && isSingleSearch(q.Filter)) {
-		statement = context.Background() // short until the next document: see conn.query
+		queryCtx = context.Background() // reaches the next document in microseconds; see conn.query
 	}
 	for _, part := range parts {
 		b := c.selectPart(q, part, plan, left)
 		if b.err != nil {
 			return b.err
 		}
-		n := 0
-		err := conn.query(statement, b.String(), b.args, func(values []driver.Value) error {
+		n := 0 // documents of this part
+		err := conn.query(queryCtx, b.String(), b.args, func(values []driver.Value) error {
 			if plan.needsScan() {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -346,8 +368,9 @@ func (c *collection) rows(
 	return nil
 }
 
-// selectPart builds the statement that reads one part of a list. A limit of 0 is no limit. For a scan, the statement has
-// the whole documents in the last column, and rows applies limit and offset.
+// selectPart builds the statement that reads one part of a list. A limit of 0 is no limit. The first column has the document
+// with q.Fields. For a scan, the last column has the whole document, and the statement has no limit and no offset: rows
+// applies them to the matches.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
 	b := c.build("SELECT ").chosen(q.Fields)
 	skip := q.Skip

@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxStatements is the maximum number of prepared statements of a connection, one for each form of query.
+// maxStatements is the maximum number of prepared statements of a connection. Statements with the same SQL share one.
 const maxStatements = 128
 
 // conn is a connection to the file with its prepared statements. Only one goroutine may use it at a time.
@@ -26,18 +26,18 @@ const maxStatements = 128
 // row than the row itself.
 type conn struct {
 	driver   driver.Conn
-	prepared map[string]*list.Element
-	lastUsed *list.List // of statement; most recently used first
+	prepared map[string]*list.Element // of lastUsed, by SQL
+	lastUsed *list.List               // of statement; most recently used first
 
 	pool *readers // nil for the writer's connection
 }
 
 type statement struct {
-	text string
-	stmt driver.Stmt
+	query string
+	stmt  driver.Stmt
 }
 
-// connect opens a connection with a cache of the given size in KiB.
+// connect opens a connection with a page cache of the given size in KiB.
 func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
 	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New()}
 	var err error
@@ -45,7 +45,7 @@ func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
 		return nil, err
 	}
 	err = c.run(ctx, fmt.Sprintf(`
-		PRAGMA busy_timeout=5000;  -- ms to wait for another program, such as the sqlite3 shell
+		PRAGMA busy_timeout=5000;  -- ms to wait for a lock of another program, such as the sqlite3 shell
 		PRAGMA temp_store=MEMORY;  -- sorting needs no directory for temporary files
 		PRAGMA cache_size=-%d`, cache))
 	if err != nil {
@@ -62,25 +62,28 @@ func (c *conn) close() error {
 	return c.driver.Close()
 }
 
-// run executes a statement without keeping it prepared.
-func (c *conn) run(ctx context.Context, text string) error {
-	_, err := c.driver.(driver.ExecerContext).ExecContext(ctx, text, nil)
+// run executes one or more statements, separated by semicolons, without keeping them prepared.
+func (c *conn) run(ctx context.Context, query string) error {
+	_, err := c.driver.(driver.ExecerContext).ExecContext(ctx, query, nil)
 	return err
 }
 
 // exec executes a statement that returns no rows.
-func (c *conn) exec(ctx context.Context, text string, args ...any) (driver.Result, error) {
-	stmt, err := c.prepare(ctx, text)
+func (c *conn) exec(ctx context.Context, query string, args ...any) (driver.Result, error) {
+	stmt, err := c.prepare(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
 }
 
-// query calls row with each row of a statement. The slice is valid until the next call. For a statement that takes less
-// than some milliseconds, ctx should be without cancellation: the driver starts a goroutine to interrupt the others.
-func (c *conn) query(ctx context.Context, text string, args []any, row func([]driver.Value) error) error {
-	stmt, err := c.prepare(ctx, text)
+// query calls row with each row of a statement, until row returns an error, which query returns. The slice is only valid
+// during the call.
+//
+// If the statement takes less than a few milliseconds, pass a ctx that cannot be cancelled: for others, the driver starts a
+// goroutine that interrupts the statement when ctx ends.
+func (c *conn) query(ctx context.Context, query string, args []any, row func([]driver.Value) error) error {
+	stmt, err := c.prepare(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -89,22 +92,25 @@ func (c *conn) query(ctx context.Context, text string, args []any, row func([]dr
 		return err
 	}
 	values := make([]driver.Value, len(rows.Columns()))
-	for err == nil {
-		if err = rows.Next(values); err == nil {
+	for {
+		err := rows.Next(values)
+		if err == io.EOF {
+			return rows.Close()
+		}
+		if err == nil {
 			err = row(values)
 		}
 		if err == nil {
 			err = ctx.Err()
 		}
+		if err != nil {
+			rows.Close() // its error would be the same
+			return err
+		}
 	}
-	if err == io.EOF {
-		return rows.Close()
-	}
-	rows.Close() // its error would be the same
-	return err
 }
 
-// integer returns the first column of a statement's last row, 0 if there is none.
+// integer executes b and returns the first column of its last row; 0 if it has no rows.
 func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
 	if b.err != nil {
 		return 0, b.err
@@ -116,20 +122,20 @@ func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
 	return n, err
 }
 
-// prepare returns the prepared statement of the text. It drops the least recently used statement if there are too many.
-func (c *conn) prepare(ctx context.Context, text string) (driver.Stmt, error) {
-	if e, ok := c.prepared[text]; ok {
+// prepare returns the prepared statement of a query. Above maxStatements, it closes the least recently used one.
+func (c *conn) prepare(ctx context.Context, query string) (driver.Stmt, error) {
+	if e, ok := c.prepared[query]; ok {
 		c.lastUsed.MoveToFront(e)
 		return e.Value.(statement).stmt, nil
 	}
-	stmt, err := c.driver.(driver.ConnPrepareContext).PrepareContext(ctx, text)
+	stmt, err := c.driver.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	c.prepared[text] = c.lastUsed.PushFront(statement{text, stmt})
+	c.prepared[query] = c.lastUsed.PushFront(statement{query, stmt})
 	if c.lastUsed.Len() > maxStatements {
 		oldest := c.lastUsed.Remove(c.lastUsed.Back()).(statement)
-		delete(c.prepared, oldest.text)
+		delete(c.prepared, oldest.query)
 		oldest.stmt.Close()
 	}
 	return stmt, nil
@@ -143,7 +149,7 @@ func named(args []any) []driver.NamedValue {
 	return values
 }
 
-// snapshot calls read in a transaction, so that all its statements see the same state of the file.
+// snapshot calls read in a transaction, so that all statements of read see the same state of the file.
 func (c *conn) snapshot(read func() error) error {
 	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
 		return err
@@ -158,10 +164,10 @@ func (c *conn) snapshot(read func() error) error {
 // readers is a pool of connections for reads. They are opened when first needed, and never wait for the writer.
 type readers struct {
 	dsn      string
-	maxScans int64         // of a search
-	costly   bool          // for costly searches
-	wait     time.Duration // for a connection; 0 is until the context ends
-	idle     chan *conn    // one element per connection; nil if it is not open yet
+	maxScans int64         // maximum cost of a scan; see maxReaderScans
+	costly   bool          // the pool is DB.searches: plans may look up common words
+	wait     time.Duration // how long use waits for a connection; 0 waits until the context ends
+	idle     chan *conn    // connections that are not in use; nil for each that is not open yet
 	closed   chan struct{} // closed by close
 }
 
@@ -173,7 +179,8 @@ func newReaders(n int, dsn string) *readers {
 	return r
 }
 
-// use waits for a connection and calls read with it.
+// use waits for a connection and calls read with it. The errors of read are translated. Other errors: Unavailable if ctx
+// ends first or the pool is closed; ErrSearches after r.wait.
 func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return store.Unavailable(err)
@@ -214,7 +221,7 @@ func (r *readers) open(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// close waits for active reads.
+// close waits for running reads and closes the connections.
 func (r *readers) close() (err error) {
 	close(r.closed)
 	for range cap(r.idle) {
@@ -225,10 +232,10 @@ func (r *readers) close() (err error) {
 	return err
 }
 
-// errClosed is the cause of the Unavailable after Close.
+// errClosed is the cause of the Unavailable that methods return after Close.
 var errClosed = errors.New("sqlite: the database was closed")
 
-// translate converts an error of the driver to one that package store documents.
+// translate converts an error of the driver to one that package store documents. It returns other errors unchanged.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -245,8 +252,8 @@ func translate(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err means that the file cannot be used, for example a full or read-only disk, an I/O
-// error or a lock of another program, rather than that a statement is wrong.
+// isUnavailable reports whether err is an error of SQLite that means that the file cannot be used, for example a full or
+// read-only disk, an I/O error or a lock of another program, rather than that a statement is wrong.
 func isUnavailable(err error) bool {
 	switch codeOf(err) & 0xff {
 	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
@@ -256,7 +263,7 @@ func isUnavailable(err error) bool {
 	return true
 }
 
-// codeOf returns SQLite's extended result code, 0 for other errors.
+// codeOf returns the extended result code of an error of SQLite; 0 for nil and other errors.
 func codeOf(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -265,7 +272,7 @@ func codeOf(err error) int {
 	return e.Code()
 }
 
-// uniqueFields parses the fields of a unique index from SQLite's message, which has the name of the index, or the
+// uniqueFields returns the fields of the unique index that SQLite's message names. A message without an index is about the
 // column id.
 func uniqueFields(err error) []string {
 	_, after, ok := strings.Cut(err.Error(), "index '")

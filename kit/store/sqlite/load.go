@@ -16,17 +16,17 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 		return c.err
 	}
 	statements := make(chan *builder, len(docs))
-	go func() { // encodes beside the writes
+	go func() { // encode documents while others are written
 		defer close(statements)
 		for _, doc := range docs {
 			statements <- c.insert(store.IDOf(doc), doc)
 		}
 	}()
 	defer func() {
-		for range statements { // after an error: docs must not be in use when Load returns
+		for range statements { // after an error, wait for the goroutine: docs must not be in use when Load returns
 		}
 	}()
-	return c.db.writer.alone(ctx, false, func(tx *transaction) error {
+	return c.db.writer.doAlone(ctx, false, func(tx *transaction) error {
 		if err := c.create(tx); err != nil {
 			return err
 		}
@@ -44,11 +44,12 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	})
 }
 
-// Names implements store.DB. The engine's internal tables begin with _ or have a colon in their names.
+// Names implements store.DB. It leaves out the tables of SQLite and of the engine, whose names begin with sqlite_ or _, or
+// have a colon.
 func (db *DB) Names(ctx context.Context) (names []string, err error) {
 	err = db.readers.use(ctx, func(c *conn) error {
-		const text = `SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
-		return c.query(ctx, text, nil, func(row []driver.Value) error {
+		const query = `SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+		return c.query(ctx, query, nil, func(row []driver.Value) error {
 			if name := row[0].(string); name[0] != '_' && !strings.Contains(name, ":") {
 				names = append(names, name)
 			}
@@ -68,7 +69,7 @@ func (db *DB) Drop(ctx context.Context, name string) error {
 	if err != nil || !slices.Contains(names, name) {
 		return err
 	}
-	return db.writer.alone(ctx, true, func(tx *transaction) error {
+	return db.writer.doAlone(ctx, true, func(tx *transaction) error {
 		return tx.run("DROP TABLE IF EXISTS "+c.postings(), "DROP TABLE IF EXISTS "+c.words, "DROP TABLE "+c.table,
 			"DELETE FROM _collections WHERE name='"+name+"'")
 	})

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// wordsVersion is incremented with each change of store.Words, so that Prepare rebuilds the words of stored documents.
+// wordsVersion must be incremented if store.Words changes, so that Prepare rebuilds the words of stored documents.
 const wordsVersion = 2
 
 func newCollection(db *DB, spec store.Spec) *collection {
@@ -21,7 +21,7 @@ func newCollection(db *DB, spec store.Spec) *collection {
 	}
 }
 
-// check returns the error of an invalid Spec. Names that begin with _ are reserved for the engine.
+// check fails if the Spec has an invalid name, field or index. Names that begin with _ are reserved for the engine.
 func check(spec store.Spec) error {
 	if !isName(strings.ReplaceAll(spec.Name, "-", "_")) || spec.Name[0] == '_' {
 		return fmt.Errorf("store: %q is not a valid collection name", spec.Name)
@@ -47,7 +47,7 @@ func check(spec store.Spec) error {
 // suffix ":unique".
 const uniqueSuffix = ":unique"
 
-// fieldsOf parses the fields from the name of an index. It returns nil for an index created by hand.
+// fieldsOf returns the fields in the name of an index. It returns nil for an index that the engine has not created.
 func fieldsOf(index string) []string {
 	_, fields, ok := strings.Cut(strings.TrimSuffix(index, uniqueSuffix), ":")
 	if !ok {
@@ -56,9 +56,9 @@ func fieldsOf(index string) []string {
 	return strings.Split(fields, ",")
 }
 
-// indexes returns the statements that create the collection's indexes, by name. A unique index has no id at its end,
-// which would make any value unique, so lists cannot be sorted by it. It leaves out documents that lack one of its
-// fields: absent values are not duplicates.
+// indexes returns the statements that create the declared indexes, by the index's name. A unique index does not end with the
+// id, with which all entries would be distinct, so a list cannot read it in order. It leaves out documents that lack one of
+// its fields: absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
 	for _, index := range c.spec.Indexes {
@@ -78,13 +78,14 @@ func (c *collection) indexes() map[string]string {
 	return statements
 }
 
-// create creates the table.
+// create creates the table of documents if it is missing.
 func (c *collection) create(tx *transaction) error {
 	return tx.run("CREATE TABLE IF NOT EXISTS "+c.table+" (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc TEXT NOT NULL)",
 		"INSERT INTO _collections VALUES('"+c.spec.Name+"',0,'') ON CONFLICT DO NOTHING")
 }
 
-// prepareIndexes creates the table and its missing indexes.
+// prepareIndexes creates the table of documents and its missing indexes, and drops indexes that are no longer declared or
+// are declared differently.
 func (c *collection) prepareIndexes(tx *transaction) error {
 	if err := c.create(tx); err != nil {
 		return err
@@ -94,11 +95,11 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	b := c.build("SELECT name,sql FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL AND tbl_name=")
 	b.bind(c.spec.Name)
 	err := tx.query(b, func(row []driver.Value) error {
-		name, text := row[0].(string), row[1].(string)
+		name, statement := row[0].(string), row[1].(string)
 		switch {
-		case wanted[name] == text:
+		case wanted[name] == statement:
 			delete(wanted, name)
-		case strings.HasPrefix(name, c.spec.Name+":"): // an index created by hand stays
+		case strings.HasPrefix(name, c.spec.Name+":"): // otherwise it is not an index of the engine
 			stale = append(stale, "DROP INDEX "+quote(name))
 		}
 		return nil
@@ -106,13 +107,13 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	if err != nil {
 		return err
 	}
-	// SQLite sorts the entries of an index in a file. In memory they would take about 110 bytes for each document.
+	// Have SQLite sort the entries of a new index in a file: in memory they would take about 110 bytes for each document.
 	defer tx.conn.run(context.Background(), "PRAGMA temp_store=MEMORY")
 	if err := tx.run(append(stale, "PRAGMA temp_store=FILE")...); err != nil {
 		return err
 	}
-	for name, text := range wanted {
-		if err := tx.run(text); codeOf(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+	for name, statement := range wanted {
+		if err := tx.run(statement); codeOf(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
 			fields := fieldsOf(name)
 			return fmt.Errorf("store: several documents of the collection %q have the same %s, which is declared unique; "+
 				"change or remove all but one of them and start again. "+
@@ -125,71 +126,79 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	return nil
 }
 
-// prepareWords rebuilds the table of words if it was made for other fields.
+// prepareWords rebuilds the table of words if _collections says that it was built for other fields or by another version of
+// store.Words.
 func (c *collection) prepareWords(tx *transaction) error {
 	wanted := ""
 	if len(c.spec.Search) > 0 {
 		wanted = fmt.Sprintf("%d:%s", wordsVersion, strings.Join(c.spec.Search, ","))
-		// This table stores nothing.
+		// A table of fts5vocab stores nothing itself.
 		if err := tx.run("CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"); err != nil {
 			return err
 		}
 	}
 	b := c.build("SELECT count(*) FROM _collections WHERE name=").bind(c.spec.Name).write(" AND searched=").bind(wanted)
-	same, err := tx.conn.integer(tx.ctx, b)
+	current, err := tx.conn.integer(tx.ctx, b)
 	switch {
 	case err != nil:
 		return err
-	case same > 0 && wanted == "":
+	case current > 0 && wanted == "":
 		return nil
-	case same > 0:
-		return c.mergeInSteps(tx)
+	case current > 0:
+		return c.configureWords(tx)
 	}
-	trigger := quote(c.spec.Name + ":delete")
-	err = tx.run("DROP TABLE IF EXISTS "+c.words, "DROP TRIGGER IF EXISTS "+trigger)
-	if err == nil && wanted == "" {
-		err = tx.run("DROP TABLE IF EXISTS " + c.postings())
-	} else if err == nil {
-		// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
-		err = tx.run("CREATE VIRTUAL TABLE "+c.words+" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
-			"CREATE TRIGGER "+trigger+" AFTER DELETE ON "+c.table+" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
-		if err == nil {
-			err = c.mergeInSteps(tx)
-		}
-		if err == nil {
-			err = c.fillWords(tx)
-		}
+	if err := c.rebuildWords(tx); err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
-	}
+	_, err = tx.exec("UPDATE _collections SET searched=? WHERE name=?", wanted, c.spec.Name)
 	return err
 }
 
-// mergeInSteps sets FTS5's options so that only transaction.index merges segments. By itself, FTS5 merges so much in some
-// commits that all writes wait for 100 ms.
-func (c *collection) mergeInSteps(tx *transaction) error {
+// rebuildWords drops the table of words. If the collection has searched fields, it creates the table again and fills it.
+func (c *collection) rebuildWords(tx *transaction) error {
+	trigger := quote(c.spec.Name + ":delete")
+	if err := tx.run("DROP TABLE IF EXISTS "+c.words, "DROP TRIGGER IF EXISTS "+trigger); err != nil {
+		return err
+	}
+	if len(c.spec.Search) == 0 {
+		return tx.run("DROP TABLE IF EXISTS " + c.postings())
+	}
+	// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
+	err := tx.run("CREATE VIRTUAL TABLE "+c.words+" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
+		"CREATE TRIGGER "+trigger+" AFTER DELETE ON "+c.table+" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
+	if err != nil {
+		return err
+	}
+	if err := c.configureWords(tx); err != nil {
+		return err
+	}
+	return c.fillWords(tx)
+}
+
+// configureWords sets the options of FTS5 so that only collection.merge merges its segments. FTS5's automatic merge takes so
+// long in some commits that all writes wait for 100 ms.
+func (c *collection) configureWords(tx *transaction) error {
 	b := c.build("SELECT count(*) FROM ", quote(c.spec.Name+":words_config"), " WHERE k='automerge' AND v=0")
 	if set, err := tx.conn.integer(tx.ctx, b); err != nil || set > 0 {
 		return err
 	}
-	// With the defaults, 4 segments and a tenth of deleted entries, words are merged twice as often, and searches are not
-	// faster. The hash size is the memory in bytes for the words of a transaction; with the default of 1 MiB, fillWords makes
-	// 16 times as many segments, and merges most words twice.
+	// usermerge is the number of segments, and deletemerge the percentage of deleted entries, from which segments are
+	// merged. With the defaults, 4 and 10, words are merged twice as often, and searches are not faster. hashsize is the
+	// memory in bytes for the words of a transaction. With the default of 1 MiB, fillWords makes 16 times as many segments,
+	// and merges most words twice.
 	option := "INSERT INTO " + c.words + "(" + c.words + ",rank) VALUES"
 	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }
 
-// rowText is the searched text of row n, and then its words.
+// rowText is the searched text of row n; intoWords replaces it by its words, separated by spaces.
 type rowText struct {
 	n    int64
 	text string
 }
 
-// fillWords stores the words of all documents. Other goroutines read the documents and split their texts, some batches
-// ahead.
+// fillWords stores the words of all documents. Other goroutines read the documents and split their texts into words.
 func (c *collection) fillWords(tx *transaction) error {
-	const ahead = 4
+	const ahead = 4 // batches that may wait to be stored
 	queue := make(chan (<-chan []rowText), ahead)
 	group, ctx := errgroup.WithContext(tx.ctx)
 	group.Go(func() error {
@@ -212,12 +221,13 @@ func (c *collection) fillWords(tx *transaction) error {
 	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // one segment: faster searches
 }
 
-// readTexts sends the words of all committed documents in batches, in the order of the rows.
+// readTexts sends the words of all committed documents in batches, in the order of the rows. Each batch is a channel that
+// receives its words when they are ready.
 func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowText)) error {
-	const together = int64(256)
+	const batchSize = int64(256) // documents
 	for last := int64(0); ; {
 		var texts []rowText
-		b := c.build("SELECT n").searched().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(together)
+		b := c.build("SELECT n").searched().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(batchSize)
 		err := c.db.readers.use(ctx, func(conn *conn) error {
 			return conn.query(context.Background(), b.String(), b.args, func(row []driver.Value) error {
 				last = row[0].(int64)
@@ -236,7 +246,7 @@ func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowTe
 	}
 }
 
-// intoWords replaces the texts by their words in another goroutine.
+// intoWords replaces the texts by their words in another goroutine. The returned channel receives them when it is done.
 func intoWords(texts []rowText) <-chan []rowText {
 	done := make(chan []rowText, 1)
 	go func() {

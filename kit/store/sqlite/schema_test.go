@@ -119,8 +119,8 @@ func TestPrepareChanges(t *testing.T) {
 	want("by_hand")
 }
 
-// TestMergeInSteps checks that a table of words from an older build gets the options for merges in steps, and that these keep
-// the number of its segments small.
+// TestMergeInSteps checks that a table of words from an older build gets the options for merges in steps, and that these
+// keep the number of its segments small.
 func TestMergeInSteps(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -132,7 +132,7 @@ func TestMergeInSteps(t *testing.T) {
 		}))
 		return n
 	}
-	must(t, db.writer.alone(t.Context(), true, func(tx *transaction) error {
+	must(t, db.writer.doAlone(t.Context(), true, func(tx *transaction) error {
 		return tx.conn.run(tx.ctx, `INSERT INTO "items:words"("items:words",rank) VALUES('automerge',4)`)
 	}))
 	must(t, db.Prepare(t.Context()))
@@ -150,7 +150,8 @@ func TestMergeInSteps(t *testing.T) {
 	}
 }
 
-// TestFillWords checks that Prepare stores the words of more documents than it reads together, also after a Load that failed.
+// TestFillWords checks that Prepare stores the words of more documents than it reads together, also after a Load that
+// failed.
 func TestFillWords(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

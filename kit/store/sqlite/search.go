@@ -17,47 +17,49 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// searchPlan describes how to find the documents that match a search. To look up a common word gives too many rows. It is
-// faster to scan: to read documents and check each for the word. If the search has rare words, the documents that have them
-// are scanned; otherwise the list, in its order, until the page is full. docs/performance.md has figures.
+// searchPlan describes how to find the documents that match a search. Looking up a common word gives too many rows. Scanning
+// is faster: reading documents and checking each for the word. If the search has rare words, the documents with all of them
+// are scanned; otherwise the documents of the list, in its order, until the page is full. docs/performance.md has figures.
 type searchPlan struct {
-	search    store.TextSearch // that every document of the list matches
-	rows      []int64          // of the documents that have all rare words; nil if no word is rare
+	search    store.TextSearch // the search; every document of the list must match it
+	rows      []int64          // numbers of the rows that have all rare words; nil if no word is rare
 	lookUp    []string         // words that FTS5 looks up
-	scan      []string         // words that each document is checked for; matches moves those that are often missing to the front
-	scanned   int64            // cost so far; see maxReaderScans
-	maxScans  int64            // limit of scanned, with errTooManyScans; 0 is no limit
-	documents int64            // in the collection
-	threshold int64            // if all words are common: the number of documents from which a word is; otherwise 0
+	scan      []string         // words to scan for; matches moves those that are often missing to the front
+	scanned   int64            // cost of the documents scanned so far; see maxReaderScans
+	maxScans  int64            // limit of scanned, above which matches fails with errTooManyScans; 0 is no limit
+	documents int64            // number of documents in the collection
+	threshold int64            // number of documents from which a word is common; 0 if a word of the search is rare
 
-	decoder jsontext.Decoder // of a scanned document
-	text    []byte           // that is searched in it
+	decoder jsontext.Decoder // decodes a scanned document
+	text    []byte           // buffer for its searched text
 }
 
-// Measured costs: to scan a document takes as long as to look up 8 documents of a word, or to look up, fetch and sort 1.
+// Measured costs: scanning one document takes as long as looking up 8 documents of a word, or as looking up, fetching and
+// sorting 1 document.
 const (
 	lookUpsPerScan = 8
 	fetchesPerScan = 1
 )
 
-// Limits of a search. To scan a document costs 1, and 1 for each KiB of its JSON.
+// Limits of a search. Scanning a document costs 1, plus 1 for each KiB of its JSON.
 const (
-	maxReaderScans  = 2000    // on a connection of DB.readers
-	maxSearchScans  = 200_000 // on a connection of DB.searches
-	maxLookUps      = 100_000 // documents of a word that is looked up
-	maxPlannedRows  = 1000    // a plan assumes no more rows of a list
-	fallbackLookUps = 3       // words to look up if all are common and a scan has found too few rows
+	maxReaderScans  = 2000    // cost of a scan on a connection of DB.readers
+	maxSearchScans  = 200_000 // cost of a scan on a connection of DB.searches
+	maxLookUps      = 100_000 // number of documents with a word, above which the word is not looked up
+	maxPlannedRows  = 1000    // number of rows of a list that a plan assumes at most
+	fallbackLookUps = 3       // number of words to look up if all are common and a scan has found too few rows
 )
 
-// defaultRows is the number of rows that a list without a limit is planned for.
+// defaultRows is the number of rows that the plan of a list without a limit assumes.
 const defaultRows = 30
 
-// errNeedsSearchPool makes read repeat a search that exceeds the limits of DB.readers on a connection of DB.searches.
+// errNeedsSearchPool is the error of a search that exceeds the limits of DB.readers. read repeats it on a connection of
+// DB.searches.
 var errNeedsSearchPool = errors.New("sqlite: the search needs a connection for searches")
 
-// read calls do with a connection and the plan of the query's search, nil if no search is required. All statements of do see
-// one snapshot if there is a plan or snapshot is true. If do fails with errNeedsSearchPool, read calls it again with a
-// connection of DB.searches, so do must not have an effect before. There are few of these: searches must not use all processors.
+// read calls do with a connection, and with the plan of the search that all documents of q must match, nil if there is none.
+// All statements of do see one snapshot if there is a plan or snapshot is true. If do fails with errNeedsSearchPool, read
+// calls it again with a connection of DB.searches, so do must not have an effect before it fails with this error.
 func (c *collection) read(ctx context.Context, q store.Query, snapshot bool, do func(*conn, *searchPlan) error) error {
 	if c.err != nil {
 		return c.err
@@ -87,14 +89,14 @@ func (c *collection) read(ctx context.Context, q store.Query, snapshot bool, do 
 	return err
 }
 
-// plan returns the plan for a search of some words.
+// plan returns the plan for a search of the words that is to find the given number of rows.
 func (c *collection) plan(conn *conn, search store.TextSearch, words []string, rows int) (*searchPlan, error) {
 	documents, err := c.documents(conn)
 	if err != nil {
 		return nil, err
 	}
-	// A word is common from the number of documents at which it costs as much to look it up as to scan the list, which takes
-	// about rows*documents/threshold scans.
+	// A word is common from the number of documents at which looking it up costs as much as scanning the list. If threshold
+	// documents have the word, a scan finds the rows in about rows*documents/threshold documents.
 	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	threshold = max(1, min(threshold, conn.pool.maxScans/2))
 	limit := threshold
@@ -137,7 +139,8 @@ func (c *collection) plan(conn *conn, search store.TextSearch, words []string, r
 	return p, nil
 }
 
-// keepRows reduces p.rows to those found. Then p.rows is not nil, even without any rows: a word is rare.
+// keepRows removes the rows from p.rows that are not in found, the rows with a rare word. If it is the first rare word,
+// p.rows is set to found. After it, p.rows is not nil, even if it is empty.
 func (p *searchPlan) keepRows(found map[int64]struct{}) {
 	if p.rows == nil {
 		p.rows = slices.AppendSeq(make([]int64, 0, len(found)), maps.Keys(found))
@@ -146,35 +149,39 @@ func (p *searchPlan) keepRows(found map[int64]struct{}) {
 	p.rows = slices.DeleteFunc(p.rows, func(n int64) bool { _, ok := found[n]; return !ok })
 }
 
-// withLookUps returns the plan for common words after a scan has found too few rows. It looks up the words that the fewest
-// scanned documents had.
+// withLookUps returns the plan for common words after a scan has found too few rows. It looks up the words that the scanned
+// documents lacked most often, which matches has moved to the front of p.scan.
 func (p *searchPlan) withLookUps() *searchPlan {
 	n := min(fallbackLookUps, len(p.scan))
 	return &searchPlan{search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
 }
 
-// needsScan reports whether documents are scanned for words.
+// needsScan reports whether documents must be scanned for words; p may be nil.
 func (p *searchPlan) needsScan() bool { return p != nil && len(p.scan) > 0 }
 
-// limitsRows reports whether only rows with certain words are read.
+// limitsRows reports whether the statement of a list selects rows by words, so that not all documents are scanned.
 func (p *searchPlan) limitsRows() bool { return p.rows != nil || len(p.lookUp) > 0 }
 
-// wordCounts caches how common words are, because counting their documents takes longer than finding a page of them. If a
-// number has changed since, a list is slower.
+// wordCounts caches how many documents have a word, because counting them takes longer than finding a page of them. An
+// outdated number only makes a list slower.
 type wordCounts struct {
 	mu    sync.Mutex
 	known map[string]wordCount
 }
 
-// wordCount is the number of documents with a word, counted up to a limit, and of all documents then.
-type wordCount struct{ count, limit, documents int64 }
+// wordCount is the result of counting the documents with a word.
+type wordCount struct {
+	count     int64 // number of documents with the word, up to limit
+	limit     int64
+	documents int64 // number of all documents at that time
+}
 
-// maxWordCounts limits the memory of the cache.
+// maxWordCounts is the number of words in the cache, above which it is emptied.
 const maxWordCounts = 1000
 
-// estimate returns the number of documents with a word, up to a limit, or 0 if the caller must count them: if the word is
-// unknown, was counted up to a lower limit, or the collection has doubled since. A number above half of the limit is as good
-// as the limit: the plan is the same.
+// estimate returns the number of documents with a word, up to limit. It returns 0 if the caller must count them: the word is
+// unknown or was counted up to a lower limit, or the collection has doubled since. For a number above half of the limit it
+// returns the limit, because the plan is the same.
 func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,6 +204,7 @@ func (w *wordCounts) add(word string, count wordCount) {
 	w.known[word] = count
 }
 
+// forget removes words, so that they are counted again.
 func (w *wordCounts) forget(words []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,11 +213,12 @@ func (w *wordCounts) forget(words []string) {
 	}
 }
 
-// lookUp returns the rows of up to limit documents that have a word that begins with prefix, and whether these are all.
+// lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether no other
+// document has one; if it is false, fewer than limit may be returned.
 func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
-	const wordsPerDocument = 4 // that begin with the prefix, on average
+	const wordsPerDocument = 4 // assumed number of a document's words that begin with the prefix
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)
-	b.write(" AND term<").bind(prefix + "\xff") // after each UTF-8 string with the prefix
+	b.write(" AND term<").bind(prefix + "\xff") // greater than every UTF-8 string with the prefix
 	b.write(" LIMIT ").bind(wordsPerDocument * limit).write("+0")
 	rows, entries := make(map[int64]struct{}), int64(0)
 	err = conn.query(context.Background(), b.String(), b.args, func(values []driver.Value) error {
@@ -226,19 +235,20 @@ func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[in
 	return rows, entries < wordsPerDocument*limit, err
 }
 
-// postings returns the table that lists each word of each document, in the order of the words.
+// postings returns the quoted name of the table that has a row for each word of each document, in the order of the words.
 func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
 
-// documents returns the number of documents in the collection.
+// documents returns the number of documents in the collection, from _collections.
 func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// scanList reads a list by a scan in its order, for a search whose words are all common. It fails with errTooManyScans if the
-// words occur together too rarely, or too late in the list. So it returns the documents, and does not decode them one by one.
+// scanList returns the documents of a list, for a search whose words are all common, by scanning the list in its order. It
+// fails with errTooManyScans if the words occur together too rarely, or too late in the list. So it returns the documents
+// only after the scan has succeeded, and the caller decodes them then.
 func (c *collection) scanList(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan) (docs [][]byte, err error) {
 	scan := &searchPlan{search: plan.search, scan: append(slices.Clip(plan.scan), plan.lookUp...)}
-	scan.maxScans = min(2*plan.threshold, conn.pool.maxScans) // twice the estimate
+	scan.maxScans = min(2*plan.threshold, conn.pool.maxScans) // twice the cost that plan has estimated
 	size := 0
 	err = c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
 		docs = append(docs, doc)
@@ -255,17 +265,18 @@ func (c *collection) scanList(ctx context.Context, conn *conn, q store.Query, pa
 	return docs, err
 }
 
+// errTooManyScans is the error of a scan that exceeds searchPlan.maxScans.
 var errTooManyScans = errors.New("sqlite: a scan is too costly")
 
-// matches reports whether a document has a word that begins with each of the words to scan for. It fails with errTooManyScans
-// at the limit of the plan.
+// matches reports whether each of the words to scan for begins a word of the document's searched text. It fails with
+// errTooManyScans if the cost exceeds p.maxScans.
 func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 	if p.scanned += 1 + int64(len(doc))/1024; p.maxScans > 0 && p.scanned > p.maxScans {
 		return false, errTooManyScans
 	}
 	missing := -1
-	if !bytes.Contains(doc, []byte(`\u`)) { // an escape can be a letter, which MissingText does not see
-		missing = store.MissingText(doc, p.scan) // rejects most documents
+	if !bytes.Contains(doc, []byte(`\u`)) { // MissingText does not decode escapes, which can be letters
+		missing = store.MissingText(doc, p.scan) // faster, and rejects most documents
 	}
 	if missing < 0 {
 		p.text = p.text[:0]
@@ -274,13 +285,13 @@ func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
 		}
 		missing = store.MissingWord(p.text, p.scan)
 	}
-	if missing > 0 { // check for it earlier in the next document
+	if missing > 0 { // check for this word earlier in the next document
 		p.scan[missing-1], p.scan[missing] = p.scan[missing], p.scan[missing-1]
 	}
 	return missing < 0, nil
 }
 
-// appendText returns p.text with the string at the path of a JSON object, if there is one.
+// appendText appends the string at the path of a JSON object to p.text and returns the result. Other values are ignored.
 func (p *searchPlan) appendText(object []byte, path string) []byte {
 	for name := range strings.SplitSeq(path, ".") {
 		object = p.property(object, name)
@@ -292,7 +303,7 @@ func (p *searchPlan) appendText(object []byte, path string) []byte {
 	return text
 }
 
-// property returns the value of a property of a JSON object, nil if there is none.
+// property returns the JSON of a property of a JSON object; nil if object has none or is not an object.
 func (p *searchPlan) property(object []byte, name string) []byte {
 	p.decoder.Reset(bytes.NewBuffer(object), trusted)
 	if start, err := p.decoder.ReadToken(); err != nil || start.Kind() != '{' {
@@ -308,8 +319,8 @@ func (p *searchPlan) property(object []byte, name string) []byte {
 	return nil
 }
 
-// requiredSearch returns a search that every document of the filter must match, if there is one.
-func requiredSearch(f store.Filter) (store.TextSearch, bool) {
+// requiredSearch returns the first search that every document of f must match; ok is false if there is none.
+func requiredSearch(f store.Filter) (search store.TextSearch, ok bool) {
 	switch f := f.(type) {
 	case store.TextSearch:
 		return f, true
@@ -335,10 +346,11 @@ func isSingleSearch(f store.Filter) bool {
 	return ok
 }
 
-// match returns FTS5's query for one word or more: each is quoted and a prefix.
+// match returns the query of FTS5 for rows that have words with all of the prefixes. words must not be empty.
 func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `"*` }
 
-// search writes the condition of a search, as planned. Without a plan, all words are looked up. rows scans for the others.
+// search writes the condition of a search. Without a plan, all its words are looked up. With a plan for this search, the
+// condition selects the plan's rows or looks up its words; collection.rows scans for the others.
 func (b *builder) search(f store.TextSearch) *builder {
 	words := store.QueryWords(f.Text)
 	if len(words) == 0 || len(b.c.spec.Search) == 0 {
@@ -353,6 +365,6 @@ func (b *builder) search(f store.TextSearch) *builder {
 	if len(words) == 0 {
 		return b.write("1")
 	}
-	b.searches = true
+	b.usesWords = true
 	return b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match(words)).write(")")
 }

@@ -1,14 +1,14 @@
 // Package sqlite is the embedded engine of package store: one SQLite file without a server, for development, tests and
 // deployments on one machine.
 //
-// A collection is a table of n, id and doc, the document as JSON. Its indexes are on json_extract(doc,'$.field'). An
-// FTS5 table has the folded words of the searched fields, and the table _collections has the number of documents. Each
-// write updates both in its transaction.
+// A collection is a table with the columns n (the row number), id, and doc (the document as JSON). Its indexes are on
+// json_extract(doc,'$.field'). An FTS5 table has the folded words of the searched fields, and the table _collections has the
+// number of documents. Each write updates both in its transaction.
 //
 // One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the
-// commit is on disk (see writer). Reads use separate connections and never wait for writes: the file is in WAL mode.
-// Documents that are read by ID stay in memory for the next read (see cache), so other programs may read the file while it is
-// open, but must not change it.
+// commit is on disk (see writer). Reads use other connections and never wait for writes: the file is in WAL mode. Documents
+// that are read by ID stay in memory for the next read (see cache), so other programs may read the open file, but must not
+// change it.
 package sqlite
 
 import (
@@ -31,28 +31,27 @@ import (
 
 // Options are the options of Open.
 type Options struct {
-	Existing bool // it is an error if the file does not exist or is not a database of this package
+	Existing bool // Open fails if the file does not exist or is not a database of this package
 }
 
-// searchWait is how long a search waits while others use all connections for costly searches. It then fails with
-// Unavailable.
+// searchWait is how long a search waits for a connection of DB.searches before it fails with store.ErrSearches.
 const searchWait = 5 * time.Second
 
-// The sizes of the caches, in KiB. Larger ones are not faster, because the operating system caches the file too. They use
-// twice as much memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8.
+// The sizes of SQLite's page caches, in KiB per connection. Larger ones are not faster, because the operating system caches
+// the file too. The caches use twice as much memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8 KiB.
 const (
 	writerCache = 2048
 	readerCache = 512
 )
 
-// Two numbers in the header of the file identify the application and the schema.
+// Two numbers in the header of the file, which identify the application and the version of its schema.
 const (
 	applicationID = 0x47494e53 // "GINS"
 	schemaVersion = 1
 )
 
-// schema initializes a new file. _collections has the number of documents of each collection, and the fields that its
-// table of words has.
+// schema initializes a new file. _collections has, for each collection, the number of its documents, and the version and the
+// fields of its table of words (see prepareWords).
 const schema = `
 	BEGIN IMMEDIATE;
 	CREATE TABLE _collections (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, searched TEXT NOT NULL) WITHOUT ROWID;
@@ -72,20 +71,20 @@ type DB struct {
 	lock    *flock.Flock
 	writer  *writer
 	cache   *cache
-	lookUps *readers // for single documents, which do not wait for lists
+	lookUps *readers // for single documents, so that they do not wait for lists
 	readers *readers // for lists: one for each processor, at least 4 and at most 16
-	// searches is for costly searches: one connection less than there are processors. A search runs for many
-	// milliseconds, and goroutines that became ready would wait for a processor.
-	searches *readers
-	closing  sync.Once
-	closed   error // result of Close
+	// searches is for costly searches. It has one connection less than there are processors, but at least one: a search uses
+	// a processor for many milliseconds, and other requests must not wait for one.
+	searches  *readers
+	closeOnce sync.Once
+	closeErr  error // the result of the first Close, which later calls return too
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open
 }
 
-// Open opens the file at path and creates it, and its directory, if they are missing. Only their owner can access them.
-// Only one process can open a file at a time; the file path.lock ensures it.
+// Open opens the file at path. It creates the file and its directory if they are missing, accessible to their owner only. A
+// lock on the file path.lock ensures that only one process has the database open; in another one, Open fails.
 func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -144,12 +143,13 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}, nil
 }
 
-// claim initializes a new file, checks an existing one, and configures the connection that writes.
+// claim checks that the file is empty, unless existing is true, or a database of this package that this version supports. It
+// then configures the connection for writes and initializes an empty file.
 func (c *conn) claim(ctx context.Context, existing bool) error {
 	var application, version, tables int64
-	const text = "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema)" +
+	const query = "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema)" +
 		" FROM pragma_application_id,pragma_user_version"
-	err := c.query(ctx, text, nil, func(row []driver.Value) error {
+	err := c.query(ctx, query, nil, func(row []driver.Value) error {
 		application, version, tables = row[0].(int64), row[1].(int64), row[2].(int64)
 		return nil
 	})
@@ -168,7 +168,7 @@ func (c *conn) claim(ctx context.Context, existing bool) error {
 	return c.run(ctx, fmt.Sprintf(schema, applicationID, schemaVersion))
 }
 
-// Open implements store.DB. The first call of the engine and Prepare return an error of the Spec.
+// Open implements store.DB. If the Spec is invalid, each method of the engine, and Prepare, return the error.
 func (db *DB) Open(spec store.Spec) store.Engine {
 	c := newCollection(db, spec)
 	db.mu.Lock()
@@ -178,8 +178,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return c
 }
 
-// Prepare implements store.DB. It also drops indexes that are no longer declared. It fails if the values of a unique
-// index are not unique; the error names the collection and the fields.
+// Prepare implements store.DB. It also drops indexes that are no longer declared. It fails if documents have duplicate
+// values in a unique index; the error names the collection and the fields.
 func (db *DB) Prepare(ctx context.Context) error {
 	db.mu.Lock()
 	collections := slices.Clone(db.collections)
@@ -189,7 +189,7 @@ func (db *DB) Prepare(ctx context.Context) error {
 			return c.err
 		}
 		for _, step := range []func(*transaction) error{c.prepareIndexes, c.prepareWords} {
-			if err := db.writer.alone(ctx, true, step); err != nil {
+			if err := db.writer.doAlone(ctx, true, step); err != nil {
 				return err
 			}
 		}
@@ -200,7 +200,8 @@ func (db *DB) Prepare(ctx context.Context) error {
 // System returns OpenTelemetry's name of the engine.
 func (db *DB) System() string { return "sqlite" }
 
-// ObserveCommits sets a function that is called after each commit with its number of writes and its duration.
+// ObserveCommits sets a function that is called after each commit of queued writes, with their number and the duration of
+// the commit. It must return quickly: the next writes wait for it.
 func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
 	db.writer.connMu.Lock()
 	defer db.writer.connMu.Unlock()
@@ -214,13 +215,13 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close implements store.DB. It moves the write-ahead log into the database, so that only the file and its lock remain.
+// Close implements store.DB. It moves the write-ahead log into the database, so that only the file and path.lock remain.
 func (db *DB) Close() error {
-	db.closing.Do(func() {
-		// The last connection to close moves the log, so it must be the one that can write.
-		db.closed = db.lookUps.close()
+	db.closeOnce.Do(func() {
+		err := db.lookUps.close()
 		db.cache.clear()
-		db.closed = errors.Join(db.closed, db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
+		// The connection that is closed last moves the log, so it must be the one that can write.
+		db.closeErr = errors.Join(err, db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
 	})
-	return db.closed
+	return db.closeErr
 }

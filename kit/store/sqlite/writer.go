@@ -16,30 +16,30 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxBatch is the maximum number of writes in a transaction: many enough to share the cost of its fsync, few enough
-// that the first does not wait long.
+// maxBatch is the maximum number of writes in a transaction: enough to share the cost of its fsync, but so few that the
+// first write does not wait long.
 const maxBatch = 256
 
-// maxBatchText limits the searched texts of a transaction, in bytes: it takes no more writes after that, because to index a
-// text is slow.
+// maxBatchText is the size of the searched texts of a transaction, in bytes, after which it accepts no more writes: indexing
+// texts is slow.
 const maxBatchText = 256 << 10
 
-// writesPerCheckpoint is the number of writes between checkpoints: about 2000 pages of the log, fewer than those after which
-// SQLite makes a checkpoint in a commit.
+// writesPerCheckpoint is the number of writes after which a checkpoint starts. They fill about 2000 pages of the log, fewer
+// than wal_autocheckpoint, after which a commit would make a checkpoint itself.
 const writesPerCheckpoint = 300
 
-// writer makes all changes, in one goroutine. It runs the queued writes in one transaction, commits, and then returns
-// their results. So the writes that arrive during one fsync share the next one.
+// writer makes all changes. Its goroutine runs the queued writes in one transaction, commits, and then returns their
+// results, so that the writes that arrive during one fsync share the next one.
 type writer struct {
 	conn    *conn
 	cache   *cache
-	connMu  sync.Mutex // locks conn, for a batch or Prepare
+	connMu  sync.Mutex // guards conn; locked during a batch and doAlone
 	queue   chan *write
-	queueMu sync.RWMutex // read-locked to send a write, locked to close the queue
+	queueMu sync.RWMutex // guards closed; read-locked to use the writer, locked to close the queue
 	closed  bool
 	done    chan struct{} // closed after the last write
 
-	committed func(writes int, took time.Duration) // guarded by connMu; may be nil
+	committed func(writes int, took time.Duration) // see ObserveCommits; guarded by connMu; may be nil
 
 	readers         *readers
 	sinceCheckpoint int         // writes since the last checkpoint
@@ -49,8 +49,8 @@ type writer struct {
 // write is a queued change.
 type write struct {
 	do      func(*transaction) error
-	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when it gives up
-	result  chan error
+	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when its context ends before
+	result  chan error  // receives the error of the write after the commit; has room for it
 }
 
 // transaction is the state that the writes of a batch share.
@@ -59,13 +59,14 @@ type transaction struct {
 	conn       *conn
 	cache      *cache
 	changed    []cacheKey            // documents to remove from the cache
-	clearCache bool                  // remove all: the changed documents are not known
-	documents  map[*collection]int64 // change of the number of documents
-	texts      map[row]string        // searched texts of written rows
-	size       int                   // of all texts
-	broken     bool                  // a write is incomplete, so the batch must be rolled back
+	clearCache bool                  // remove all documents from the cache, because changed is not complete
+	documents  map[*collection]int64 // by how much the number of documents changes
+	texts      map[row]string        // searched texts of written rows that are not indexed yet
+	size       int                   // total size of the searched texts so far, in bytes
+	broken     bool                  // a write failed halfway, so the transaction must be rolled back
 }
 
+// row is row n of a collection's table.
 type row struct {
 	c *collection
 	n int64
@@ -82,8 +83,8 @@ func newWriter(c *conn, readers *readers, cache *cache) *writer {
 	return w
 }
 
-// do makes a change and waits until it is on disk. If ctx ends before the change begins, it is not made; if it has
-// begun, do waits for it.
+// do queues a change, waits until it is committed and on disk, and returns its error. If ctx ends before the change begins,
+// the change is not made, and do returns Unavailable. After that, do waits regardless of ctx.
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, result: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
@@ -100,6 +101,7 @@ func (w *writer) do(ctx context.Context, change func(*transaction) error) error 
 	}
 }
 
+// send queues a write. It fails if ctx ends first or the writer is closed.
 func (w *writer) send(ctx context.Context, job *write) error {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
@@ -117,7 +119,8 @@ func (w *writer) send(ctx context.Context, job *write) error {
 	}
 }
 
-// batch makes the first write and those that are queued meanwhile, and sends their results.
+// batch makes the first write, and those that are queued meanwhile, in one transaction, and sends their results. If a write
+// fails, the others are committed, unless the error makes the transaction unusable.
 func (w *writer) batch(first *write) {
 	w.connMu.Lock()
 	defer w.connMu.Unlock()
@@ -133,7 +136,7 @@ func (w *writer) batch(first *write) {
 	batchErr := tx.begin()
 	for job := first; job != nil; job = w.next(tx, len(outcomes)) {
 		if !job.claimed.CompareAndSwap(false, true) {
-			continue // its caller has given up
+			continue // the context of its caller has ended
 		}
 		err := batchErr
 		if err == nil {
@@ -144,10 +147,10 @@ func (w *writer) batch(first *write) {
 		}
 		outcomes = append(outcomes, outcome{job, err})
 	}
-	begun := time.Now()
+	start := time.Now()
 	batchErr = tx.end(batchErr)
 	if batchErr == nil && w.committed != nil {
-		w.committed(len(outcomes), time.Since(begun))
+		w.committed(len(outcomes), time.Since(start))
 	}
 	for _, o := range outcomes {
 		if batchErr != nil {
@@ -162,8 +165,8 @@ func (w *writer) batch(first *write) {
 	}
 }
 
-// checkpoint copies the log into the database while writes continue. Without it, a commit would do this, and delay its batch.
-// If it fails, SQLite tries again in a later commit.
+// checkpoint copies the log into the database while writes continue. Otherwise a commit would do this, and delay its batch.
+// If the checkpoint fails, a later one or a later commit copies the log.
 func (w *writer) checkpoint() {
 	defer w.checkpointing.Store(false)
 	_ = w.readers.use(context.Background(), func(c *conn) error {
@@ -171,10 +174,11 @@ func (w *writer) checkpoint() {
 	})
 }
 
-// next returns a queued write, or nil. If the queue is empty, it lets other goroutines run first: the callers of the
-// last batch are about to send their next writes, and an fsync for the first of them would delay the others.
-func (w *writer) next(tx *transaction, taken int) *write {
-	if taken == maxBatch || tx.size > maxBatchText {
+// next returns the next write of a batch that has made the given number of writes; nil if the batch is full or no write is
+// queued. If the queue is empty, it lets other goroutines run first: the callers of the last batch are about to send their
+// next writes, and an fsync for the first of them would delay the others.
+func (w *writer) next(tx *transaction, made int) *write {
+	if made == maxBatch || tx.size > maxBatchText {
 		return nil
 	}
 	if len(w.queue) == 0 {
@@ -188,10 +192,10 @@ func (w *writer) next(tx *transaction, taken int) *write {
 	}
 }
 
-// alone makes a change in a separate transaction, which an error rolls back. If durable is false, it makes no fsync;
-// that of the next other write includes the change. A crash of the process then loses nothing, a loss of power may lose the
-// last changes.
-func (w *writer) alone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
+// doAlone makes a change in a transaction of its own, which an error rolls back. If durable is false, the commit makes no
+// fsync; the fsync of the next durable commit includes the change. Until then a loss of power may lose the change; a crash
+// of the process does not.
+func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
 	if w.closed {
@@ -212,7 +216,7 @@ func (w *writer) alone(ctx context.Context, durable bool, change func(*transacti
 	return translate(tx.end(err))
 }
 
-// close makes the queued changes and closes the connection.
+// close waits for the queued changes and closes the connection. Later changes fail with errClosed.
 func (w *writer) close() error {
 	w.queueMu.Lock()
 	w.closed = true
@@ -227,22 +231,22 @@ func (tx *transaction) begin() error {
 	return err
 }
 
-// keep records the searched text of a written row for index.
-func (tx *transaction) keep(c *collection, n, text driver.Value) {
+// addText records text, the searched text of the written row n, for indexTexts.
+func (tx *transaction) addText(c *collection, n, text driver.Value) {
 	if len(c.spec.Search) > 0 {
 		tx.texts[row{c, n.(int64)}] = text.(string)
 		tx.size += len(text.(string))
 	}
 }
 
-// index stores the words of all kept texts. It is called before a search or a delete and at the end of the transaction, not
-// after each write: FTS5 makes one segment of consecutive rows in ascending order, but one for each row if other statements
-// come between.
-func (tx *transaction) index() error {
+// indexTexts stores the words of the recorded texts. It is called before a search, before a delete, and at the end of the
+// transaction, not after each write: FTS5 makes one segment of rows that are written in ascending order, but one segment for
+// each row if other statements come between.
+func (tx *transaction) indexTexts() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
 	})
-	size := int64(0)
+	size := int64(0) // of the texts of this collection
 	for i, row := range rows {
 		text := tx.texts[row]
 		_, err := tx.exec("REPLACE INTO "+row.c.words+"(rowid,words) VALUES(?,?)", row.n, strings.Join(store.Words(text), " "))
@@ -260,19 +264,20 @@ func (tx *transaction) index() error {
 	return nil
 }
 
-// end commits the transaction. It rolls it back if err is not nil or the commit fails.
+// end commits the transaction if err is nil. It rolls it back if err is not nil or the commit fails, and returns that error.
 func (tx *transaction) end(err error) error {
 	if err == nil {
 		err = tx.commit()
 	}
 	if err != nil {
-		tx.conn.run(context.Background(), "ROLLBACK") // fails if SQLite has rolled back already
+		tx.conn.run(context.Background(), "ROLLBACK") // ignore the error: SQLite may have rolled back already
 	}
 	return err
 }
 
+// commit indexes the recorded texts, updates the numbers of documents and the cache, and commits.
 func (tx *transaction) commit() error {
-	if err := tx.index(); err != nil {
+	if err := tx.indexTexts(); err != nil {
 		return err
 	}
 	for c, n := range tx.documents {
@@ -298,8 +303,8 @@ func (tx *transaction) run(statements ...string) error {
 }
 
 // exec executes a statement and returns the number of changed rows.
-func (tx *transaction) exec(text string, args ...any) (int64, error) {
-	result, err := tx.conn.exec(tx.ctx, text, args...)
+func (tx *transaction) exec(query string, args ...any) (int64, error) {
+	result, err := tx.conn.exec(tx.ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}

@@ -375,7 +375,7 @@ func TestSettings(t *testing.T) {
 			return nil
 		})
 	}
-	must(t, db.writer.alone(t.Context(), true, func(tx *transaction) error {
+	must(t, db.writer.doAlone(t.Context(), true, func(tx *transaction) error {
 		return errors.Join(want(tx.conn, "synchronous", int64(2)), want(tx.conn, "busy_timeout", int64(5000)))
 	}))
 	must(t, db.readers.use(t.Context(), func(c *conn) error {
