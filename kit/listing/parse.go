@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -70,7 +69,7 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	for _, c := range l.conditions {
 		l.params = append(l.params, c.name)
 	}
-	sort.Strings(l.params)
+	slices.Sort(l.params)
 	return l
 }
 

@@ -135,13 +135,7 @@ func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }
 func Search(text string) Filter { return TextSearch{text} }
 
 func present(filters []Filter) []Filter {
-	out := make([]Filter, 0, len(filters))
-	for _, f := range filters {
-		if f != nil {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(append([]Filter{}, filters...), func(f Filter) bool { return f == nil })
 }
 
 // Change is one change of an Update.

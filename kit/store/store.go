@@ -151,15 +151,14 @@ func TotalOrder(sort []Order) []Order {
 
 // Document is a document of a collection: a struct that embeds Meta, or a pointer to one.
 type Document interface {
-	documentID() ID
-	documentVersion() int64
+	meta() Meta
 }
 
 // IDOf returns the id of a document.
-func IDOf(d Document) ID { return d.documentID() }
+func IDOf(d Document) ID { return d.meta().ID }
 
 // VersionOf returns the version of a document.
-func VersionOf(d Document) int64 { return d.documentVersion() }
+func VersionOf(d Document) int64 { return d.meta().Version }
 
 // Meta has the fields of every document. Embed it with the tag `bson:",inline"`.
 type Meta struct {
@@ -169,8 +168,7 @@ type Meta struct {
 	UpdatedAt Time  `json:"updatedAt"`
 }
 
-func (m Meta) documentID() ID         { return m.ID }
-func (m Meta) documentVersion() int64 { return m.Version }
+func (m Meta) meta() Meta { return m }
 
 // NewMeta returns the Meta of a document created now. UpdatedAt equals CreatedAt.
 func NewMeta(id ID, now Time) Meta {
@@ -196,7 +194,7 @@ func (c *Collection[T]) Engine() Engine { return c.engine }
 
 // Insert stores a new document. Errors: Conflict if its id or a unique field exists.
 func (c *Collection[T]) Insert(ctx context.Context, doc T) error {
-	return c.engine.Insert(ctx, doc.documentID(), doc)
+	return c.engine.Insert(ctx, IDOf(doc), doc)
 }
 
 // Get returns the document with the given id. Errors: NotFound.
@@ -273,7 +271,7 @@ func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 	}
 	ids := make([]any, len(docs))
 	for i, doc := range docs {
-		ids[i] = doc.documentID()
+		ids[i] = IDOf(doc)
 	}
 	_, err = c.Delete(ctx, In("id", ids...))
 	return err

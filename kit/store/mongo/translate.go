@@ -3,6 +3,7 @@ package mongo
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -46,12 +47,7 @@ func where(path, operator string, v any) bson.D {
 
 // all joins filters with $and. Empty ones are left out; without others the result is empty and selects all documents.
 func all(filters ...bson.D) bson.D {
-	parts := make([]bson.D, 0, len(filters))
-	for _, f := range filters {
-		if len(f) > 0 {
-			parts = append(parts, f)
-		}
-	}
+	parts := slices.DeleteFunc(slices.Clone(filters), func(f bson.D) bool { return len(f) == 0 })
 	switch len(parts) {
 	case 0:
 		return bson.D{}
