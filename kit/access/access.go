@@ -26,13 +26,13 @@ const (
 	RoleAdmin Role = "admin"
 )
 
-// Principal is the caller of a request. The zero value is an anonymous one.
+// Principal is the caller of a request. The zero value is an anonymous caller.
 type Principal struct {
 	Master    bool     // has the master key
-	UserID    store.ID // of a user with a token or a password; otherwise zero
-	SessionID store.ID // of the token
-	Epoch     int64    // of the user's sessions
-	Role      Role
+	UserID    store.ID // zero unless the caller is a user, with a token or a password
+	SessionID store.ID // of the token; zero without one
+	Epoch     int64    // the user's; a session of an earlier epoch has ended
+	Role      Role     // "" unless the caller is a user
 
 	Restriction *Restriction // nil: none
 }
@@ -54,7 +54,7 @@ type Client struct {
 // IsUser reports whether the caller is a user.
 func (p Principal) IsUser() bool { return !p.UserID.IsZero() }
 
-// IsAdmin reports whether the caller is an admin. The master key is not: it is not a user.
+// IsAdmin reports whether the caller is a user with the role admin. It is false for the master key.
 func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
 
 // Is reports whether the caller is the user with the ID.
@@ -80,7 +80,7 @@ type TokenVerifier interface {
 	VerifyToken(ctx context.Context, token string) (Principal, error)
 }
 
-// InvalidToken returns the Unauthorized error for an invalid user token. It has no reason.
+// InvalidToken returns the Unauthorized error for an invalid user token. It does not reveal why the token is invalid.
 func InvalidToken() *apperr.Error {
 	return apperr.New(apperr.Unauthorized, "The access token is invalid or has expired. Sign in again.")
 }
@@ -95,7 +95,7 @@ type PasswordVerifier interface {
 // Keys are the master keys: several, so that one can be replaced while the service runs.
 type Keys struct{ digests [][sha256.Size]byte }
 
-// NewKeys returns the Keys.
+// NewKeys returns Keys that match any of keys.
 func NewKeys(keys []string) Keys {
 	k := Keys{digests: make([][sha256.Size]byte, len(keys))}
 	for i, key := range keys {
@@ -148,7 +148,7 @@ type claims struct {
 	Session string `json:"sid"`
 }
 
-// Sign returns a token for a session of a user, and its expiry, which is in whole seconds.
+// Sign returns a token for a session of a user, and when it expires, in whole seconds.
 func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, err error) {
 	now := t.now()
 	expires = now.Add(t.ttl).Truncate(time.Second)

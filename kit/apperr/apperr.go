@@ -49,9 +49,9 @@ type Error struct {
 	Message    string
 	Fields     []Field       // the invalid parameters
 	Challenge  string        // of SecondFactorRequired
-	RetryAfter time.Duration // when to try again; zero if unknown
-	Overload   bool          // Unavailable because of too much load, before anything was written
-	cause      error
+	RetryAfter time.Duration // the time to wait before another attempt; 0 if unknown
+	Overload   bool          // Unavailable because of too much load, and nothing was written
+	cause      error         // for the log; can be nil
 }
 
 // Field describes one invalid parameter.
@@ -86,7 +86,7 @@ const (
 	ReadOnly         FieldCode = "read_only" // only an admin can change it
 )
 
-// New returns an Error. The message is formatted with fmt.Sprintf.
+// New returns an Error with a message that is formatted as by fmt.Sprintf.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -102,7 +102,7 @@ func (e Error) WithCause(cause error) *Error {
 	return &e
 }
 
-// WithFields returns a copy of e with more invalid parameters.
+// WithFields returns a copy of e with the fields appended to its invalid parameters.
 func (e Error) WithFields(fields ...Field) *Error {
 	e.Fields = slices.Concat(e.Fields, fields)
 	return &e
@@ -146,7 +146,7 @@ func CodeOf(err error) Code {
 // Is reports whether err has the code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }
 
-// Replace returns replacement, which can be nil, if err has the code, and otherwise err.
+// Replace returns replacement, which can be nil, if err has the code. Otherwise it returns err.
 func Replace(err error, code Code, replacement error) error {
 	if Is(err, code) {
 		return replacement

@@ -46,12 +46,13 @@ func (e *Error) Error() string { return "email: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether a retry cannot succeed.
+// Permanent reports whether err is an *Error of which a retry would fail too.
 func Permanent(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Permanent
 }
 
+// failed returns an *Error.
 func failed(permanent bool, format string, args ...any) error {
 	return &Error{permanent, fmt.Errorf(format, args...)}
 }
@@ -85,8 +86,8 @@ func New(s Settings, o Options) (Sender, error) {
 	return newSMTP(r, from, o), nil
 }
 
-// recipient returns the parsed address. It rejects injection of recipients or header lines (CWE-93), independently of the
-// library.
+// recipient returns the parsed address. It fails if the address has a name, or if the address or the subject could add
+// recipients or header lines (CWE-93). The libraries are not relied on for that.
 func (m Message) recipient() (*mail.Address, error) {
 	to, err := mail.ParseAddress(m.To)
 	if err != nil || to.Name != "" || strings.ContainsAny(m.Subject, "\r\n") {
@@ -109,7 +110,7 @@ func (s *logSender) Send(ctx context.Context, m Message) error {
 		s.log.WarnContext(ctx, "an email was not sent because MAIL_URL is not set or log:")
 		return nil
 	}
-	text := strings.Map(printable, fmt.Sprintf("To: %s\nSubject: %s\n\n%s", m.To, m.Subject, strings.TrimSpace(m.Text)))
+	text := strings.Map(withoutControl, fmt.Sprintf("To: %s\nSubject: %s\n\n%s", m.To, m.Subject, strings.TrimSpace(m.Text)))
 	_, err := fmt.Fprintf(s.print, "\n----- email, not sent because MAIL_URL is not set or log: -----\n%s\n----- end of email -----\n\n", text)
 	if err != nil {
 		return failed(true, "cannot print the email: %w", err)
@@ -117,8 +118,8 @@ func (s *logSender) Send(ctx context.Context, m Message) error {
 	return nil
 }
 
-// printable removes control characters.
-func printable(r rune) rune {
+// withoutControl is a function for strings.Map that removes control characters, except line breaks and tabs.
+func withoutControl(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return -1
 	}
@@ -148,8 +149,8 @@ func NewTemplate(files fs.FS, name, layout string) *Template {
 	return &Template{subject: strings.TrimSpace(subject), text: strings.TrimSpace(text) + "\n", html: page.Replace(layout)}
 }
 
-// Message returns an email, in which values["link"] replaces {link}, escaped in the HTML. Values are not searched for
-// placeholders.
+// Message returns an email in which the values replace the placeholders with their names: values["link"] replaces {link}.
+// Values are escaped in the HTML. A placeholder in a value is not replaced.
 func (t *Template) Message(to string, values map[string]string) *Message {
 	var plain, escaped []string
 	for name, value := range values {

@@ -15,15 +15,15 @@ import (
 const (
 	capacity       = 1000             // emails that wait or are being sent
 	parallel       = 4                // emails being sent at the same time
-	attemptTimeout = 45 * time.Second // for a job and one attempt to send its email
+	attemptTimeout = 45 * time.Second // of one attempt: the job and the sending of its email
 )
 
-// Backoff has the delays of a Queue between the attempts to send an email.
+// Backoff has the delays between the attempts to send an email. After the last delay there is one more attempt.
 var Backoff = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
-// Job returns an email, or nil if there is none to send. It runs after the request that enqueued it, so that the time of
-// the request does not depend on, for example, whether an account exists. It runs again after an error that is
-// Unavailable.
+// Job returns an email, or nil if there is none to send. It runs after the request that enqueued it, so that the time of the
+// request does not depend on, for example, whether an account exists. The Queue calls it again only after an error that is
+// Unavailable; other errors are permanent.
 type Job func(ctx context.Context) (*Message, error)
 
 // Queue sends emails in the background and retries failures. It keeps them in memory: emails queued at a crash are lost;
@@ -31,25 +31,25 @@ type Job func(ctx context.Context) (*Message, error)
 type Queue struct {
 	// Trace, if not nil, is called for each job with the context of the request that enqueues it. The returned function
 	// is called at the start of each attempt; the function that it returns, at the end.
-	Trace func(request context.Context) (begin func(attempt context.Context) (context.Context, func(error)))
+	Trace func(requestCtx context.Context) (begin func(attemptCtx context.Context) (context.Context, func(error)))
 
 	sender  Sender
 	log     *slog.Logger
 	backoff []time.Duration
-	slots   chan struct{} // one for each email being sent
-	closing chan struct{} // closed by Close
-	ctx     context.Context
+	slots   chan struct{}   // has an element for each email being sent
+	closing chan struct{}   // closed by Close
+	ctx     context.Context // of all attempts
 	cancel  context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool
-	pending int
+	pending int           // emails that wait or are being sent
 	idle    chan struct{} // closed while nothing is pending
 
 	outcomes *prometheus.CounterVec
 }
 
-// NewQueue returns a Queue that retries with these delays, usually Backoff[:]. Call Close when the service stops.
+// NewQueue returns a Queue that retries with the delays backoff, usually Backoff[:]. Call Close when the service stops.
 func NewQueue(sender Sender, backoff []time.Duration, log *slog.Logger) *Queue {
 	q := &Queue{
 		sender: sender, log: log, backoff: backoff,
@@ -179,7 +179,8 @@ func (q *Queue) run(job Job, begin func(context.Context) (context.Context, func(
 	}
 }
 
-// attempt waits for a slot and makes one attempt, the last if the queue was closed before.
+// attempt waits for a slot and makes one attempt. It calls job unless *m, the email, is known. last reports whether the
+// queue was closed before, so that there must be no further attempt.
 func (q *Queue) attempt(job Job, begin func(context.Context) (context.Context, func(error)), m **Message) (last bool, err error) {
 	select {
 	case q.slots <- struct{}{}:
@@ -202,7 +203,8 @@ func (q *Queue) attempt(job Job, begin func(context.Context) (context.Context, f
 		}
 	}()
 	if *m == nil {
-		if *m, err = job(ctx); err != nil && !apperr.Is(err, apperr.Unavailable) {
+		*m, err = job(ctx)
+		if err != nil && !apperr.Is(err, apperr.Unavailable) {
 			err = &Error{Permanent: true, Err: err}
 		}
 		if err != nil || *m == nil {
@@ -212,6 +214,7 @@ func (q *Queue) attempt(job Job, begin func(context.Context) (context.Context, f
 	return last, q.sender.Send(ctx, **m)
 }
 
+// done records that an email is no longer pending.
 func (q *Queue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

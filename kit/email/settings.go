@@ -35,10 +35,10 @@ type route struct {
 	scheme         string
 	host           string
 	port           int
-	user, password string // or the key of SendGrid
+	user, password string // of SMTP; for SendGrid, password is the key
 }
 
-// Sends reports whether emails are sent, and not only logged.
+// Sends reports whether emails are sent, instead of only logged.
 func (s Settings) Sends() bool {
 	r, _ := s.route()
 	return r.scheme != schemeLog
@@ -64,7 +64,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// route parses the settings. The reason never contains a value, which can be a password.
+// route parses the settings. The reason is "" if they are valid; it never contains a value, which can be a password.
 func (s Settings) route() (r route, reason string) {
 	scheme, rest, _ := strings.Cut(s.URL, ":")
 	key := strings.TrimPrefix(rest, "//")
@@ -110,12 +110,12 @@ func validKey(key string) bool {
 	return key != "" && strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// validBase reports whether a base URL protects the key: TLS, or this machine.
+// validBase reports whether a base URL is valid and protects the key: it uses TLS, or its host is this machine.
 func validBase(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && strings.TrimRight(address, "/") == u.Scheme+"://"+u.Host &&
-		(u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()))
+		(u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()))
 }
 
-// loopback reports whether the host is this machine.
-func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
+// isLoopback reports whether the host is this machine.
+func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }

@@ -49,7 +49,7 @@ func (s *smtpSender) Send(ctx context.Context, m Message) error {
 		return failed(true, "SMTP client: %w", err)
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
-	if err == nil || msg.IsDelivered() { // a failure after delivery must not send it again
+	if err == nil || msg.IsDelivered() { // after a failure that follows the delivery, the email must not be sent again
 		return nil
 	}
 	return smtpError(err)
@@ -87,8 +87,8 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, error) {
 		gomail.WithTimeout(smtpTimeout),
 		gomail.WithTLSConfig(s.tls),
 		gomail.WithTLSPolicy(s.policy()),
-		gomail.WithDialContextFunc(func(dialing context.Context, network, _ string) (net.Conn, error) {
-			conn, err := s.dial(dialing, network, net.JoinHostPort(s.host, strconv.Itoa(s.port)))
+		gomail.WithDialContextFunc(func(dialCtx context.Context, network, _ string) (net.Conn, error) {
+			conn, err := s.dial(dialCtx, network, net.JoinHostPort(s.host, strconv.Itoa(s.port)))
 			if err != nil {
 				return nil, err
 			}
@@ -111,14 +111,14 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, error) {
 
 // policy requires STARTTLS for passwords over a network; otherwise STARTTLS is used if the server offers it.
 func (s *smtpSender) policy() gomail.TLSPolicy {
-	if s.user != "" && !loopback(s.host) {
+	if s.user != "" && !isLoopback(s.host) {
 		return gomail.TLSMandatory
 	}
 	return gomail.TLSOpportunistic
 }
 
-// smtpError returns an error with the codes of a response, not its text, which can quote the email. 5yz is permanent
-// (RFC 5321 section 4.2.1).
+// smtpError returns an error with the code of the response, without its message, which can quote the email. A code 5yz is
+// permanent (RFC 5321 section 4.2.1).
 func smtpError(err error) error {
 	var sending *gomail.SendError
 	var reply *textproto.Error

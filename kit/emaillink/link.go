@@ -23,7 +23,7 @@ const uriCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 type Links struct {
 	setting   string // the name of the setting with the pages
 	pages     []allowedPage
-	localhost bool   // also allowed, at any port
+	localhost bool   // links to this machine are allowed too, at any port
 	standard  string // the link if none is given: the only page with a path, or ""
 }
 
@@ -32,7 +32,8 @@ type allowedPage struct{ origin, path string } // as returned by origin; without
 
 func (p allowedPage) String() string { return p.origin + p.path }
 
-// NewLinks returns Links to the pages of a setting: with a path, that page and those below it; without, all of the origin.
+// NewLinks returns Links to the pages of the setting with the name. A page with a path allows that page and those below it;
+// one without a path allows all pages of its origin. If localhost is true, links to this machine are allowed too.
 func NewLinks(setting string, pages []string, localhost bool) Links {
 	l := Links{setting: setting, localhost: localhost}
 	var withPath []string
@@ -53,12 +54,13 @@ func NewLinks(setting string, pages []string, localhost bool) Links {
 	return l
 }
 
-// Standard returns the link if none is given, or "" if it must be given.
+// Standard returns the link that is used if a request has none, or "" if the request must have one.
 func (l Links) Standard() string { return l.standard }
 
 // Choose returns the link, or the standard link if it is "". ValidationFailed: it is missing or not allowed.
 func (l Links) Choose(link string) (string, error) {
-	if link = cmp.Or(link, l.standard); link == "" {
+	link = cmp.Or(link, l.standard)
+	if link == "" {
 		return "", apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Required, Message: "Must be given, unless exactly one page in " + l.setting + " has a path.",
 		})
@@ -71,7 +73,7 @@ func (l Links) Choose(link string) (string, error) {
 // the whole value of a parameter.
 func (l Links) check(link string) error {
 	u, ok := parse(WithToken(link, "x"))
-	other, _ := parse(WithToken(link, "y"))
+	other, _ := parse(WithToken(link, "y"))                                                        // shows where the token is: there the two URLs differ
 	if !ok || other == nil || origin(u) != origin(other) || !isValue(u.RawQuery, other.RawQuery) { // the placeholder is in the host or inside a value
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,
@@ -91,6 +93,7 @@ func (l Links) check(link string) error {
 	})
 }
 
+// allows reports whether the URL is at or below one of the pages.
 func (l Links) allows(u *url.URL) bool {
 	return l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) ||
 		slices.ContainsFunc(l.pages, func(p allowedPage) bool { return origin(u) == p.origin && (p.path == "" || isBelow(u, p.path)) })
@@ -116,6 +119,8 @@ func isValue(query, other string) bool {
 	return true
 }
 
+// parse parses an absolute http(s) URL without user information. It returns false for another link; the URL is nil if it is
+// not a URI.
 func parse(link string) (*url.URL, bool) {
 	u, err := url.Parse(link)
 	if err != nil || strings.Trim(link, uriCharacters) != "" {

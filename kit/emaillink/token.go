@@ -15,7 +15,7 @@ import (
 type Token struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`   // of the user when the token was issued
+	Epoch      int64      `json:"epoch"`   // the user's when the token was issued
 	Purpose    string     `json:"purpose"` // "" if the collection has one purpose
 	Email      string     `json:"email"`   // the address that the token is about, or ""
 	Link       string     `json:"link"`    // the page of a later email, or ""
@@ -23,7 +23,8 @@ type Token struct {
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
 
-// Tokens is a collection of single-use tokens of users. Its modules check the epoch and the purpose of a token.
+// Tokens is a collection of single-use tokens of users. The module that uses it checks the epoch and the purpose of a token,
+// and deletes the token when it is used.
 type Tokens struct {
 	tokens *store.Collection[Token]
 	now    func() time.Time
@@ -39,7 +40,8 @@ func NewTokens(db store.DB, now func() time.Time, spec store.Spec) *Tokens {
 	return &Tokens{tokens: store.Open[Token](db, spec), now: now}
 }
 
-// Issue stores a token that is valid for ttl and returns its secret, for WithToken, of which only a digest is stored.
+// Issue stores a token that is valid for ttl. It returns the secret, for WithToken, of which only a digest is stored, and
+// the token with its ID, digest and expiry.
 func (t *Tokens) Issue(ctx context.Context, token Token, ttl time.Duration) (secret string, stored Token, err error) {
 	raw := make([]byte, secretBytes)
 	rand.Read(raw) // never fails: crypto/rand

@@ -15,8 +15,8 @@ import (
 // stores them, and Go values that steps have set.
 type document struct {
 	id      store.ID
-	fields  map[string]any
-	changed map[string]any
+	fields  map[string]any // without those that are null
+	changed map[string]any // the fields that steps have set; nil: removed
 }
 
 // UnmarshalJSON implements json.Unmarshaler, for SQLite.
@@ -61,7 +61,7 @@ func (d *document) set(field string, value any) {
 	d.fields[field], d.changed[field] = value, value
 }
 
-// version selects the document only if its version has not changed since it was read.
+// version returns the filter that selects the document if its version has not changed since it was read.
 func (d *document) version() (store.Filter, error) {
 	version, err := plain(d.get("version"))
 	return store.And(store.Eq("id", d.id), store.Eq("version", version)), err
@@ -85,17 +85,18 @@ func plain(value any) (any, error) {
 	case bson.RawValue:
 		return plainBSON(v)
 	}
-	text, err := json.Marshal(value)
+	data, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
-	return plainJSON(text)
+	return plainJSON(data)
 }
 
-func plainJSON(text []byte) (out any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
+func plainJSON(data []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	if err = decoder.Decode(&out); err != nil {
+	var out any
+	if err := decoder.Decode(&out); err != nil {
 		return nil, err
 	}
 	if number, ok := out.(json.Number); ok {
@@ -132,8 +133,8 @@ func plainBSON(value bson.RawValue) (out any, err error) {
 func same(stored, value any) bool {
 	switch stored := stored.(type) {
 	case json.RawMessage:
-		var text bytes.Buffer
-		return store.EncodeStored(&text, value) == nil && bytes.Equal(bytes.TrimSpace(text.Bytes()), stored)
+		var data bytes.Buffer
+		return store.EncodeStored(&data, value) == nil && bytes.Equal(bytes.TrimSpace(data.Bytes()), stored)
 	case bson.RawValue:
 		kind, data, err := bson.MarshalValue(value)
 		return err == nil && kind == stored.Type && bytes.Equal(data, stored.Value)

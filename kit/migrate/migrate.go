@@ -1,9 +1,9 @@
 // Package migrate changes stored documents to a new form before a service serves requests.
 //
-// A module declares its migrations in the order of its changes. Each runs at least once on a database: what is done is
-// recorded there. A step changes one document at a time, on the condition that it is the version that was read. So it
-// is safe that two instances migrate at the same time, or that a migration that was interrupted starts again. The
-// lease of an instance only prevents others from doing the same work.
+// A module declares its migrations, the oldest first. Each runs at least once on a database, which records when it is done.
+// A step changes one document, and only if its version is still the one that was read. Therefore two instances can migrate
+// at the same time, and an interrupted migration can start again. The lease of an instance only prevents others from doing
+// the same work.
 //
 // A migration first applies its steps to all documents without storing the result. If a value cannot be converted, or
 // a required one is missing, it stops before any change.
@@ -33,6 +33,7 @@ type Migration struct {
 	Steps      []Step // in the order in which they apply to each document
 }
 
+// String describes the steps.
 func (m Migration) String() string {
 	var steps []string
 	for _, s := range m.Steps {
@@ -61,24 +62,24 @@ func (m Migration) apply(d *document) error {
 	return nil
 }
 
-// checks reports whether a step can fail.
-func (m Migration) checks() bool {
+// canFail reports whether a step can fail.
+func (m Migration) canFail() bool {
 	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.fails })
 }
 
 // Step changes one document. It has no effect on a document that it has changed before. Fields are top-level fields.
 type Step struct {
-	text   string
-	fields []string
-	fails  bool
+	text   string   // describes the step
+	fields []string // those that it reads
+	fails  bool     // it can fail
 	apply  func(*document) error
 }
 
 // String describes the step, such as "rename state to status".
 func (s Step) String() string { return s.text }
 
-// Default sets a field that is missing to a value, which is JSON, or a string without its quotes. Default panics if the
-// value does not fit T.
+// Default returns a step that sets a field, if it is missing, to a value of type T: JSON, or a string without its quotes. It
+// panics if text is not such a value.
 func Default[T any](field, text string) Step {
 	value, err := parse[T](text)
 	if err != nil {
@@ -92,7 +93,7 @@ func Default[T any](field, text string) Step {
 	}}
 }
 
-// parse parses a string without its quotes, or other JSON.
+// parse parses a string without its quotes, or other JSON, as a T.
 func parse[T any](text string) (value T, err error) {
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -110,7 +111,7 @@ func parse[T any](text string) (value T, err error) {
 	return value, fmt.Errorf("it is no %s", reflect.TypeFor[T]().Name())
 }
 
-// Require fails if a field is missing, or if it is an empty string or list.
+// Require returns a step that fails if a field is missing, or if it is an empty string or list.
 func Require(field string) Step {
 	return Step{text: "require " + field, fields: []string{field}, fails: true, apply: func(d *document) error {
 		value, err := plain(d.get(field))
@@ -124,7 +125,7 @@ func Require(field string) Step {
 	}}
 }
 
-// Rename moves the value of a field. A document that has both fields keeps the value of the new one.
+// Rename returns a step that moves the value of a field to another. A document that has both keeps the value of the new one.
 func Rename(from, to string) Step {
 	return Step{text: "rename " + from + " to " + to, fields: []string{from, to}, apply: func(d *document) error {
 		value := d.get(from)
@@ -139,7 +140,7 @@ func Rename(from, to string) Step {
 	}}
 }
 
-// Drop removes a field.
+// Drop returns a step that removes a field.
 func Drop(field string) Step {
 	return Step{text: "drop " + field, fields: []string{field}, apply: func(d *document) error {
 		if d.get(field) != nil {
@@ -149,8 +150,8 @@ func Drop(field string) Step {
 	}}
 }
 
-// Convert changes the type of a scalar field to T: "12" becomes 12 as int64, and 12 becomes "12" as string. An empty string
-// that T cannot represent is removed; the step fails for any other value.
+// Convert returns a step that changes the type of a scalar field to T: "12" becomes 12 as int64, and 12 becomes "12" as
+// string. If T cannot represent the value, the step removes an empty string, and fails for any other value.
 func Convert[T any](field string) Step {
 	return ConvertFunc(field, reflect.TypeFor[T]().Name(), func(old any) (any, error) {
 		text := fmt.Sprint(old)
@@ -165,7 +166,7 @@ func Convert[T any](field string) Step {
 	})
 }
 
-// OneOf fails if a field has a value that is none of these. It removes an empty string.
+// OneOf returns a step that fails if a scalar field has a value that is none of these. It removes an empty string.
 func OneOf(field string, values ...string) Step {
 	return ConvertFunc(field, "one of "+strings.Join(values, ", "), func(old any) (any, error) {
 		switch text := fmt.Sprint(old); {
@@ -178,9 +179,9 @@ func OneOf(field string, values ...string) Step {
 	})
 }
 
-// ConvertFunc replaces the value of a scalar field, unless it is missing. The function receives a bool, an int64, a
-// float64 or a string (also for times, decimals and ids), and must return its own results unchanged; nil
-// removes the field. to describes the new form.
+// ConvertFunc returns a step that replaces the value of a scalar field, unless it is missing. convert receives a bool, an
+// int64, a float64 or a string (also for times, decimals and IDs). nil as its result removes the field. Applied to its own
+// result, it must return the same value. to describes the new form.
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)

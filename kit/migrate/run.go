@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	pageSize = 500
-	parallel = 40              // updates at the same time
-	lease    = 5 * time.Second // of the instance that runs a migration; renewed three times as often
-	poll     = 500 * time.Millisecond
-	reported = 10 // documents that an error names
+	pageSize = 500                    // documents that are read together
+	parallel = 40                     // updates at the same time
+	lease    = 5 * time.Second        // of the instance that runs a migration, which renews it after a third of this time
+	poll     = 500 * time.Millisecond // interval at which other instances check the lease
+	reported = 10                     // documents that an error names
 )
 
 const collection = "migrations"
@@ -44,9 +44,9 @@ type Runner struct {
 type record struct {
 	store.Meta `bson:",inline"`
 	Name       string      `json:"name"`
-	LeaseUntil *store.Time `json:"leaseUntil"` // of the instance that runs it
-	DoneAt     *store.Time `json:"doneAt"`
-	Changed    int64       `json:"changed"` // number of documents, in the last run
+	LeaseUntil *store.Time `json:"leaseUntil"` // end of the lease of the instance that runs it; nil: none
+	DoneAt     *store.Time `json:"doneAt"`     // end of the last run; nil: not done
+	Changed    int64       `json:"changed"`    // number of documents that the last run changed
 }
 
 // New returns a Runner. It opens a collection, so it must be called before DB.Prepare. It panics if two migrations have
@@ -68,7 +68,7 @@ func New(db store.DB, now func() time.Time, migrations ...Migration) *Runner {
 // All returns the migrations, in order.
 func (r *Runner) All() []Migration { return r.migrations }
 
-// Find returns the migration with the name.
+// Find returns the migration with the name. The error of an unknown name lists the names.
 func (r *Runner) Find(name string) (Migration, error) {
 	var names []string
 	for _, m := range r.migrations {
@@ -113,23 +113,25 @@ func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
 	}
 	started := r.now()
 	r.Log.Info("migration started", "name", m.Name, "steps", m.String())
-	renewing, stop := context.WithCancel(ctx)
-	go r.renew(renewing, m)
+	renewCtx, stop := context.WithCancel(ctx)
+	go r.renew(renewCtx, m)
 	changed, err := r.migrate(ctx, m)
 	stop()
 	last := []store.Change{store.Unset("leaseUntil")}
 	if err == nil {
 		last = append(last, store.Set("doneAt", store.At(r.now())), store.Set("changed", changed))
 	}
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
 	defer cancel()
-	if _, recordErr := r.records.UpdateByID(recording, recordID(m), nil, last...); err == nil {
+	_, recordErr := r.records.UpdateByID(recordCtx, recordID(m), nil, last...)
+	if err == nil {
 		err = recordErr
 	}
-	if err == nil {
-		r.Log.Info("migration completed", "name", m.Name, "changed", changed, "took", r.now().Sub(started).Round(time.Millisecond))
+	if err != nil {
+		return err
 	}
-	return err
+	r.Log.Info("migration completed", "name", m.Name, "changed", changed, "took", r.now().Sub(started).Round(time.Millisecond))
+	return nil
 }
 
 // recordID returns the id of a migration's record.
@@ -138,9 +140,9 @@ func recordID(m Migration) store.ID {
 	return store.ID(sum[:len(store.ID{})])
 }
 
-// claim takes the lease of a migration. It waits while another instance has it, and returns false if a run that ended
-// after begun completed it.
-func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (bool, error) {
+// claim takes the lease of a migration, for which it waits while another instance has it. claimed is false if another
+// instance has completed the migration after the time begun.
+func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (claimed bool, err error) {
 	for waits := 0; ; waits++ {
 		now := r.now()
 		until := store.At(now.Add(lease))
@@ -185,13 +187,13 @@ func (r *Runner) renew(ctx context.Context, m Migration) {
 	}
 }
 
-// migrate checks and changes all documents. It returns the number of changed ones.
+// migrate checks and changes all documents. It returns the number of changed documents, also with an error.
 func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	total, err := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil {
 		return 0, err
 	}
-	if m.checks() {
+	if m.canFail() {
 		if err := r.check(ctx, m, total); err != nil {
 			return 0, err
 		}
@@ -227,7 +229,8 @@ func (r *Runner) check(ctx context.Context, m Migration, total int64) error {
 	err := m.each(ctx, func(docs []*document) error {
 		for _, d := range docs {
 			if err := m.apply(d); err != nil {
-				if failed++; failed <= reported {
+				failed++
+				if failed <= reported {
 					reasons = append(reasons, fmt.Sprintf("  %s: %v", d.id.Hex(), err))
 				}
 			}
@@ -261,8 +264,8 @@ func (m Migration) each(ctx context.Context, do func([]*document) error) error {
 	}
 }
 
-// update applies the steps to a document and stores the result, unless nothing changes. If the document has changed
-// meanwhile, it applies the steps to the new version.
+// update applies the steps to a document and stores the result. stored is false if nothing changes, or if the document has
+// been deleted. If another write has changed the document, update applies the steps to the new version.
 func (m Migration) update(ctx context.Context, d *document) (stored bool, err error) {
 	for {
 		if err := m.apply(d); err != nil {
@@ -276,13 +279,14 @@ func (m Migration) update(ctx context.Context, d *document) (stored bool, err er
 		if err != nil {
 			return false, err
 		}
-		if err = m.Collection.Update(ctx, version, changes, new(document)); !apperr.Is(err, apperr.NotFound) {
+		err = m.Collection.Update(ctx, version, changes, new(document))
+		if !apperr.Is(err, apperr.NotFound) {
 			return err == nil, err
 		}
 		id := d.id
 		d = new(document)
-		if err = m.Collection.First(ctx, store.Eq("id", id), d); err != nil {
-			return false, apperr.Replace(err, apperr.NotFound, nil) // deleted
+		if err := m.Collection.First(ctx, store.Eq("id", id), d); err != nil {
+			return false, apperr.Replace(err, apperr.NotFound, nil) // not found: it has been deleted
 		}
 	}
 }

@@ -30,13 +30,13 @@ const (
 	hashBytes = 32
 )
 
-// Limits of the parameters of a stored hash. Hash never exceeds them, and verifying such a hash would cost too much.
+// Limits of the parameters of a stored hash. Verifying a hash that exceeds them would cost too much; Hash returns none.
 const (
 	maxMemoryKiB = 256 * 1024
 	maxPasses    = 16
 )
 
-// waitingPerHash is the number of callers that can wait for each concurrent hash: about half a second of work.
+// waitingPerHash is the number of callers that can wait per concurrent hash. The last one waits for about half a second.
 const waitingPerHash = 32
 
 // Hasher hashes and verifies passwords with argon2id. A hash is expensive by design, so that many sign-ins could use all
@@ -44,11 +44,11 @@ const waitingPerHash = 32
 // limited number of callers wait; the others get Unavailable.
 type Hasher struct {
 	memory, passes uint32
-	slots          chan struct{}
-	waiting        atomic.Int64 // or running
-	rejected       atomic.Int64
-	limit          int64
-	dummy          string
+	slots          chan struct{} // has an element for each running hash
+	waiting        atomic.Int64  // callers that wait or whose hash is running
+	rejected       atomic.Int64  // callers, since the start
+	limit          int64         // of callers that wait
+	dummy          string        // a hash that is verified in place of an empty one
 }
 
 // NewHasher returns a Hasher for this machine.
@@ -67,7 +67,8 @@ func newHasher(memory, passes uint32) *Hasher {
 	}
 }
 
-// Hash returns the argon2id hash of a password in the PHC string format.
+// Hash returns the argon2id hash of a password in the PHC string format. Unavailable: too many callers wait, or the context
+// ended.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	release, err := h.acquire(ctx)
 	if err != nil {
@@ -79,8 +80,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil
 }
 
-// Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: not what
-// Hash returns now. An empty hash matches nothing, and takes as long as any other.
+// Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would
+// use another algorithm or other parameters. An empty hash matches nothing, and takes as long as one of Hash. Unavailable:
+// too many callers wait, or the context ended.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
 	release, err := h.acquire(ctx)
 	if err != nil {
@@ -103,7 +105,7 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 	return match, p.memory != h.memory || p.passes != h.passes || p.lanes != lanes, nil
 }
 
-// acquire waits until a hash can run. Unavailable: too many callers wait, or the context ended.
+// acquire waits until a hash can run. Call release after it. Unavailable: too many callers wait, or the context ended.
 func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
@@ -136,6 +138,7 @@ func (h *Hasher) Collectors() []prometheus.Collector {
 	}
 }
 
+// parsed is a parsed hash.
 type parsed struct {
 	memory, passes uint32
 	lanes          uint8
@@ -183,6 +186,6 @@ var common = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// IsCommon reports whether a password is in the embedded list of common passwords, in any case (OWASP Authentication Cheat
-// Sheet, NIST SP 800-63B section 5.1.1.2).
+// IsCommon reports whether a password is in the embedded list of common passwords, regardless of case (OWASP Authentication
+// Cheat Sheet, NIST SP 800-63B section 5.1.1.2).
 func IsCommon(password string) bool { return common()[strings.ToLower(password)] }

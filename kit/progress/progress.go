@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// lineInterval is the time between two lines when the output is no terminal.
+// lineInterval is the time between two lines if the output is not a terminal.
 const lineInterval = 10 * time.Second
 
 // Bar is the progress of one task.
@@ -22,15 +22,15 @@ type Bar struct {
 	task, unit string
 	total      int64
 	started    time.Time
-	bar        *progressbar.ProgressBar // nil if out is no terminal
+	bar        *progressbar.ProgressBar // nil if out is not a terminal
 
 	mu      sync.Mutex
 	done    int64
 	printed time.Time // when the last line was written
 }
 
-// Start shows the progress of a task with total units of work ("documents") until Stop is called. A total of -1 means
-// that only the time is known.
+// Start shows the progress of a task with total units of work, such as "documents", until Stop is called. If total is -1,
+// only the time is shown.
 func Start(out io.Writer, task, unit string, total int64) *Bar {
 	now := time.Now()
 	b := &Bar{out: out, task: task, unit: unit, total: total, started: now, printed: now}

@@ -8,30 +8,31 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// maxWaiting bounds the guesses at one account that wait in this process.
+// maxWaiting is the maximum number of guesses at one account that wait in this process.
 const maxWaiting = 32
 
-// Guesses runs one guess at an account at a time in this process. So concurrent guesses cannot all pass before the first
-// is counted, and many guesses at one account do not delay those at others.
+// Guesses runs one guess at an account at a time in this process. Otherwise many concurrent guesses could start before the
+// first is counted. Guesses at other accounts do not wait.
 type Guesses struct {
 	limiter *Limiter
 	mu      sync.Mutex
 	turns   map[Key]*turn
 }
 
+// turn is the state of an account with guesses.
 type turn struct {
-	waiting int
-	free    chan struct{} // has one token
+	waiting int           // guesses that wait or run
+	free    chan struct{} // has an element if no guess runs
 }
 
 // NewGuesses returns Guesses that count with the limiter.
 func NewGuesses(l *Limiter) *Guesses { return &Guesses{limiter: l, turns: make(map[Key]*turn)} }
 
-// Guess is a guess at an account. A wrong one counts in each counter; a right one resets the first of Own.
+// Guess is a guess at an account. A wrong guess adds one to each counter; a right one resets the first counter of Own.
 type Guess struct {
-	Own    []Key // the counters of the caller
-	Shared []Key // the counters that others use up too; the first is the account's
-	// Exempt reports whether Shared does not apply to the caller. It is called only if one of them is used up.
+	Own    []Key // the counters of the client
+	Shared []Key // the counters that other clients use up too; the first is the account's
+	// Exempt reports whether Shared does not apply to the client. It is called only if a counter of Shared is used up.
 	Exempt func(context.Context) (bool, error)
 	// Check reports whether the guess is right.
 	Check func() (bool, error)
@@ -61,7 +62,8 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 	if err != nil {
 		return false, own, shared, err
 	}
-	if right, err = guess.Check(); err != nil {
+	right, err = guess.Check()
+	if err != nil {
 		return false, own, shared, err
 	}
 	if !right {
@@ -78,8 +80,8 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 	return true, own, shared, nil
 }
 
-// check fails with TooManyRequests if a counter that applies to the guess is used up. keys are those that apply; counted
-// reports whether the first has counted a guess.
+// check fails with TooManyRequests if a counter that applies to the guess is used up. keys are those that apply, and states
+// their states. counted reports whether the first one has counted a wrong guess.
 func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys []Key, counted bool, err error) {
 	keys = slices.Concat(guess.Own, guess.Shared)
 	states, counters, err := g.limiter.read(ctx, keys)
@@ -97,15 +99,18 @@ func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys [
 		}
 	}
 	_, counted = counters[keys[0].id]
-	return states, keys, counted, g.limiter.judge(states, State.usedUp)
+	return states, keys, counted, g.limiter.reject(states, State.usedUp)
 }
 
+// busy reports whether a guess at the account runs or waits.
 func (g *Guesses) busy(k Key) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.turns[k] != nil
 }
 
+// wait waits until no other guess at the account runs. Call release after the guess. Unavailable: too many guesses wait, or
+// the context ended.
 func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 	g.mu.Lock()
 	t := g.turns[k]

@@ -29,26 +29,29 @@ type Key struct {
 	id   store.ID
 }
 
-// Of returns the Key for the parts. Only a digest of them is stored.
+// Of returns the Key of the counter that the parts identify, such as an account and a network. Only a digest of the parts is
+// stored.
 func (r Rule) Of(parts ...string) Key {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{r.Name}, parts...), "\x00")))
 	return Key{rule: r, id: store.ID(sum[:len(store.ID{})])}
 }
 
-// Network returns the part of a client's address that is counted: an IPv4 address, or the /64 prefix of an IPv6 address,
-// whose other bits the client can choose (RFC 4291 section 2.5.1).
+// Network returns the part of a client's address that identifies it in a Key: an IPv4 address, or the /64 prefix of an IPv6
+// address, whose other bits the client can choose (RFC 4291 section 2.5.1).
 func Network(address string) string { return prefix(address, 64) }
 
 // Site returns Network for an IPv4 address, and the /48 prefix of an IPv6 address, the usual size of what one customer gets
 // (RFC 6177 section 2).
 func Site(address string) string { return prefix(address, 48) }
 
+// prefix returns an IPv4 address, or the prefix of so many bits of an IPv6 address. It returns other strings unchanged.
 func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
 	}
-	if ip = ip.Unmap(); ip.Is4() {
+	ip = ip.Unmap()
+	if ip.Is4() {
 		return ip.String()
 	}
 	network, err := ip.WithZone("").Prefix(bits)
@@ -87,14 +90,14 @@ func (l *Limiter) Collectors() []prometheus.Collector { return []prometheus.Coll
 // State is the state of one counter.
 type State struct {
 	Rule
-	Left  int
-	Reset time.Duration // until Left is Max again
+	Left  int           // attempts; negative if Take exceeded Max
+	Reset time.Duration // time until Left is Max again
 }
 
 // States are the states of the counters that a request used.
 type States []State
 
-// With returns s with the states of later, each in place of an earlier state of the same rule.
+// With returns s and later, without the states in s whose rule has a state in later.
 func (s States) With(later States) States {
 	if len(s) == 0 {
 		return later
@@ -112,10 +115,10 @@ func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
 	if err != nil {
 		return nil, err
 	}
-	return states, l.judge(states, State.usedUp)
+	return states, l.reject(states, State.usedUp)
 }
 
-// read returns the states of the counters, and the counters that exist, by ID.
+// read returns the states of the counters, and the counters of windows that have not ended, by ID.
 func (l *Limiter) read(ctx context.Context, keys []Key) (States, map[store.ID]counter, error) {
 	ids, now := make([]any, len(keys)), store.At(l.now())
 	for i, k := range keys {
@@ -150,10 +153,10 @@ func (l *Limiter) Take(ctx context.Context, keys ...Key) (States, error) {
 		}
 		states[i] = k.state(c, now)
 	}
-	return states, l.judge(states, func(s State) bool { return s.Left < 0 })
+	return states, l.reject(states, func(s State) bool { return s.Left < 0 })
 }
 
-// take adds one to a counter. If several requests find no window, one begins it and the others count in it.
+// take adds one to a counter. If concurrent requests find no open window, one of them begins it and the others count in it.
 func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, error) {
 	fresh := counter{Meta: store.NewMeta(k.id, now), Count: 1, ExpiresAt: store.At(now.Add(k.rule.Window))}
 	id := store.Eq("id", k.id)
@@ -164,7 +167,8 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 		if !apperr.Is(err, apperr.NotFound) {
 			return c, err
 		}
-		if err := l.counters.Insert(ctx, fresh); !apperr.Is(err, apperr.Conflict) {
+		err = l.counters.Insert(ctx, fresh)
+		if !apperr.Is(err, apperr.Conflict) {
 			return fresh, err
 		}
 		c, err = l.counters.Update(ctx, store.And(id, over), store.Set("count", int64(1)), store.Set("expiresAt", fresh.ExpiresAt))
@@ -174,11 +178,12 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 	}
 }
 
-// latest returns the latest possible end of a window that began before now; another instance's clock may be ahead by up to
-// a window. A window that ends later was begun by a clock that has been set back since, and is ignored.
+// latest returns the latest possible end of a window that has begun. It is two windows after now, because the clock of
+// another instance may be ahead by up to one. A window that ends later was begun by a clock that has been set back since,
+// and is ignored.
 func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
-// Clear resets counters and returns their states.
+// Clear resets the counters and returns their states.
 func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	ids, states := make([]any, len(keys)), make(States, len(keys))
 	for i, k := range keys {
@@ -194,7 +199,7 @@ func (l *Limiter) Sweep(ctx context.Context) error {
 	return err
 }
 
-// state returns the state of k with a counter, which is zero if there is none.
+// state returns the state of the counter c of k. c is zero if there is no counter.
 func (k Key) state(c counter, now store.Time) State {
 	s := State{Rule: k.rule, Left: k.rule.Max - int(c.Count), Reset: k.rule.Window}
 	if c.Count > 0 {
@@ -205,8 +210,8 @@ func (k Key) state(c counter, now store.Time) State {
 
 func (s State) usedUp() bool { return s.Left <= 0 }
 
-// judge fails with TooManyRequests if exceeded reports true for a state. RetryAfter is the longest wait of these states.
-func (l *Limiter) judge(states States, exceeded func(State) bool) error {
+// reject fails with TooManyRequests if exceeded reports true for a state. RetryAfter is the longest Reset of such states.
+func (l *Limiter) reject(states States, exceeded func(State) bool) error {
 	var wait time.Duration
 	for _, s := range states {
 		if exceeded(s) {

@@ -35,7 +35,7 @@ func (o *Outbox) Send(_ context.Context, m email.Message) error {
 // inbox has the unread emails.
 type inbox[T any] chan T
 
-// Next returns the oldest unread email. It waits for one.
+// Next returns the oldest unread email. It waits up to a minute for one, and then fails the test.
 func (i inbox[T]) Next(t testing.TB) (out T) {
 	t.Helper()
 	return next(t, i)
