@@ -21,7 +21,6 @@ const searchDocuments = 600
 func searched(t *testing.T) *collection {
 	t.Helper()
 	db, c := openItems(t, Options{})
-	db.searches.wait = time.Millisecond
 	db.readers.maxScans, db.searches.maxScans = 240, 400 // so that some searches are costly, and some find little
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range searchDocuments {
@@ -232,6 +231,7 @@ func TestCostlySearch(t *testing.T) {
 	page := func(text string) (n int64, err error) {
 		return c.List(t.Context(), store.Query{Filter: store.Search(text), Limit: 5, MaxCount: 300}, func() any { return &item{} })
 	}
+	c.db.searches.wait = time.Millisecond
 	occupy(t, c.db.searches, func() {
 		var e *apperr.Error
 		if _, err := page("all"); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
@@ -245,6 +245,7 @@ func TestCostlySearch(t *testing.T) {
 			must(t, c.First(t.Context(), nil, &item{}))
 		})
 	})
+	c.db.searches.wait = searchWait
 	for _, text := range []string{"all", "all odd"} {
 		if n, err := page(text); n != 300 || err != nil {
 			t.Errorf("%s: %d matches, %v", text, n, err)
