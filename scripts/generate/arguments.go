@@ -12,7 +12,7 @@ import (
 
 // call is a parsed command line.
 type call struct {
-	args    []string // the name, then the fields
+	args    []string // arguments that are no flags: the name, then the declarations of fields
 	plural  string
 	methods []string
 	rules   map[string][]string // methods by rule
@@ -22,18 +22,18 @@ type call struct {
 	undo    bool
 	force   bool
 	dryRun  bool
-	adds    []string             // declarations of fields
-	changes []string             // declarations of fields
-	renames []string             // old=new
+	adds    []string             // declarations of new fields
+	changes []string             // new declarations of existing fields
+	renames []string             // OLD=NEW
 	drops   []string             // names of fields
-	set     []string             // the flags that were given
-	wrong   mistakes             // in lists of methods
-	lists   map[string]*[]string // methods as given, by flag
+	set     []string             // names of the flags that were given
+	wrong   mistakes             // mistakes in lists of methods
+	lists   map[string]*[]string // unparsed lists of methods, by flag
 }
 
 func (c call) has(flag string) bool { return slices.Contains(c.set, flag) }
 
-// edits reports whether the call changes a resource.
+// edits reports whether the call changes the fields of an existing resource.
 func (c call) edits() bool {
 	return len(c.adds)+len(c.changes)+len(c.renames)+len(c.drops) > 0
 }

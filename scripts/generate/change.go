@@ -170,7 +170,7 @@ func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps
 	return fields, append(steps, drops...)
 }
 
-// checkConversion reports changes that a migration cannot make.
+// checkConversion reports a change of a field that a migration of the stored records cannot make.
 func checkConversion(old, next Field, wrong *mistakes) {
 	plain := func(f Field) bool { return f.isScalar() && f.Type != typeRef }
 	switch {
@@ -209,9 +209,10 @@ func migrateField(old, next Field) (steps []string) {
 	return steps
 }
 
+// profileFile declares the fields that a project adds to users. Those of the account are in other files.
 const profileFile = "modules/user/profile.go"
 
-// planProfile plans new fields of users, which are apart from those of the account.
+// planProfile plans new fields of users.
 func (p *project) planProfile(c call) (*plan, error) {
 	var wrong mistakes
 	for _, flag := range c.set {

@@ -41,6 +41,7 @@ func (f *Field) check(bad func(string, ...any)) {
 	}
 }
 
+// checkBounds reports invalid values of min and max, and writes them in their canonical form.
 func (f *Field) checkBounds(bad func(string, ...any)) {
 	if f.Min == "" && f.Max == "" {
 		return
@@ -94,7 +95,7 @@ func (f *Field) bound(word string, text *string, into *float64, bad func(string,
 	return true
 }
 
-// exactDecimal matches what store.Decimal writes.
+// exactDecimal matches a number in the form of store.Decimal's String.
 var exactDecimal = regexp.MustCompile(`^(0|-?[1-9]\d{0,11}|-?(0|[1-9]\d{0,11})\.\d{0,5}[1-9])$`)
 
 func isInteger(text string) bool {
@@ -117,6 +118,7 @@ func isURL(value string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.Contains(value, " ")
 }
 
+// checkDefault reports an invalid default, and writes it in its canonical form.
 func (f *Field) checkDefault(bad func(string, ...any)) {
 	value := f.Default
 	if !plainString.MatchString(value) {
@@ -152,6 +154,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 	}
 }
 
+// checkNumber is checkDefault for a number.
 func (f *Field) checkNumber(bad func(string, ...any)) {
 	x, err := strconv.ParseFloat(f.Default, 64)
 	switch low, high := f.bounds(); {
@@ -168,7 +171,7 @@ func (f *Field) checkNumber(bad func(string, ...any)) {
 	}
 }
 
-// bounds returns the bounds of a number.
+// bounds returns min and max of a number; ±math.MaxFloat64 where there is none.
 func (f Field) bounds() (low, high float64) {
 	low, high = -math.MaxFloat64, math.MaxFloat64
 	if x, err := strconv.ParseFloat(f.Min, 64); err == nil {
@@ -180,13 +183,13 @@ func (f Field) bounds() (low, high float64) {
 	return low, high
 }
 
-// MinLength returns the least length of a string or list, 0 if there is none.
+// MinLength returns the minimum length of a string in characters, or of a list in items; 0 if there is none.
 func (f Field) MinLength() int {
 	n, _ := strconv.Atoi(f.Min) // valid: see checkBounds
 	return n
 }
 
-// MaxLength returns the greatest length of a string or list.
+// MaxLength returns the maximum length of a string in characters, or of a list in items.
 func (f Field) MaxLength() int {
 	if n, err := strconv.Atoi(f.Max); err == nil {
 		return n

@@ -24,13 +24,13 @@ const (
 	methodDelete = "delete"
 )
 
-// Rules: which callers a method has.
+// The rule of a method says who may call it.
 const (
-	rulePublic = "public"
-	ruleUser   = "user"
-	ruleOwn    = "own" // users, but only for their own records
-	ruleAdmin  = "admin"
-	ruleMaster = "master"
+	rulePublic = "public" // everyone
+	ruleUser   = "user"   // users
+	ruleOwn    = "own"    // users, for their own records, and admins
+	ruleAdmin  = "admin"  // admins
+	ruleMaster = "master" // callers with the master key
 )
 
 var (
@@ -39,8 +39,8 @@ var (
 )
 
 const (
-	maxFields = 100
-	maxName   = 50
+	maxFields = 100 // of a resource
+	maxName   = 50  // characters in the name of a resource or field
 )
 
 // Resource is a declared resource.
@@ -49,11 +49,11 @@ type Resource struct {
 	Name    string // kebab-case
 	Plural  string // kebab-case
 	Fields  fieldList
-	Rules   map[string]string // by method; methods without a rule do not exist
+	Rules   map[string]string // by method; the resource has no method without a rule
 	Owner   bool              // records store the user who created them
 	HasUser bool              // the project has users
-	Under   string            // the resource that records are under, or ""
-	Targets []Target          // what records are under and refer to; set by project.resolve
+	Under   string            // name of the parent resource of --under; "" if there is none
+	Targets []Target          // the parent, and the resources that fields refer to; set by project.resolve
 }
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
@@ -84,7 +84,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	return r
 }
 
-// reserved has the reasons why a name cannot be a module's.
+// reserved has, for each name that no module can have, the reason.
 var reserved = map[string]string{
 	"init": "is reserved in Go", "main": "is reserved in Go", "internal": "is a special directory in Go",
 	"vendor": "is a special directory in Go", "testdata": "is a special directory in Go", "docs": "is a directory that swag ignores",
@@ -93,7 +93,7 @@ var reserved = map[string]string{
 // windowsDevice matches names that Windows does not allow for directories.
 var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// declared are the types that every module declares.
+// declared are the identifiers that every module declares.
 var declared = []string{"module", "service", "view", "controller", "fields"}
 
 // imported are the packages that the templates import.
@@ -102,6 +102,7 @@ var imported = []string{
 	"store", "strconv", "strings", "testing", "testkit", "time", "url",
 }
 
+// checkName reports why the name of a resource is invalid.
 func checkName(name string, wrong *mistakes) {
 	bad := func(reason string) { wrong.Add("name %s: %s", quote(name), reason) }
 	pkg := packageName(name)
@@ -125,7 +126,7 @@ func checkName(name string, wrong *mistakes) {
 	}
 }
 
-// defaultRule returns the rule of a method unless a flag says otherwise.
+// defaultRule returns the rule that a method has if no flag sets another.
 func (r Resource) defaultRule(method string) string {
 	switch {
 	case method == methodList || method == methodShow:
@@ -177,7 +178,7 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	}
 }
 
-// declareOwn checks that every method keeps the records of others from users.
+// declareOwn reports methods that would show users the records of others, although --own is set.
 func (r Resource) declareOwn(c call, wrong *mistakes) {
 	if len(c.rules[ruleOwn]) == 0 {
 		return
@@ -213,8 +214,8 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 	r.Owner = false
 }
 
-// Declaration returns the arguments that declare the resource, in a canonical form: flags only where they differ from the
-// default.
+// Declaration returns the arguments that declare the resource, in a canonical form: with only the flags that differ from
+// their default.
 func (r Resource) Declaration() []string {
 	out := []string{r.Name}
 	for _, f := range r.Fields {
@@ -287,7 +288,7 @@ func readDirective(source string) (args []string) {
 	return args
 }
 
-// entry returns what the registry has of the module.
+// entry returns the module's entry in the registry.
 func (r Resource) entry() registry.Module {
 	variable := variableName(r.Plural)
 	if variable == r.Package() {

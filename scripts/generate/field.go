@@ -13,26 +13,27 @@ import (
 
 // Field is a declared field.
 type Field struct {
-	Name     string // camelCase, as in JSON
+	Name     string // in camelCase, as in JSON
 	Type     string
-	Values   []string // of an enum
-	Target   string   // of a ref: the name of the resource
+	Values   []string // values of an enum
+	Target   string   // name of the resource that a ref refers to
 	Required bool
 	Unique   bool
 	Search   bool
 	Sort     bool
 	Filter   bool
-	Min      string // "": none
-	Max      string
-	Default  string
-	OnDelete string // of a ref: "" is restrict
+	Min      string // "" is no minimum
+	Max      string // "" is no maximum
+	Default  string // "" is no default
+	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict
 
-	index int // among the fields of the resource
+	index int // position among the fields of the resource
 }
 
 func (f Field) kind() kind { return kinds[f.Type] }
 
-// IsText reports whether an absent value is "": of a string or text that is not unique, so that several records may lack it.
+// IsText reports whether an absent value is "". This is so for a string or text, unless it is unique: several records may
+// lack a unique value, but "" would be a duplicate.
 func (f Field) IsText() bool { return (f.Type == typeString || f.Type == typeText) && !f.Unique }
 
 // IsList reports whether the field has a list of values.
@@ -43,14 +44,14 @@ func (f Field) Nullable() bool {
 	return !f.Required && !f.HasDefault() && !f.IsText() && !f.IsList()
 }
 
-// modifier is a modifier of a field: a flag, or a value.
+// modifier is a modifier of a field. One of flag and value is nil.
 type modifier struct {
 	name  string
-	flag  *bool
-	value *string
+	flag  *bool   // the field that the modifier sets to true
+	value *string // the field that the modifier sets to its value
 }
 
-// modifiers returns all modifiers, in their canonical order.
+// modifiers returns all modifiers that a field can have, in their canonical order.
 func (f *Field) modifiers() []modifier {
 	return []modifier{
 		{"required", &f.Required, nil}, {"unique", &f.Unique, nil}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
@@ -117,7 +118,7 @@ func parseFields(declarations []string, wrong *mistakes) (out fieldList) {
 	return out
 }
 
-// parseField parses one declaration.
+// parseField parses one declaration, and adds every mistake to wrong.
 func parseField(text string, wrong *mistakes) Field {
 	name, rest, colon := strings.Cut(text, ":")
 	f := Field{Name: name, Type: typeString}
@@ -162,6 +163,7 @@ var reservedFields = map[string]string{
 	"expand": "is a list parameter", "view": "is a method of every resource", "meta": "is an embedded struct of every resource",
 }
 
+// checkFieldName calls bad with the reason if the name is invalid.
 func checkFieldName(name string, bad func(string, ...any)) {
 	reason := reservedFields[strings.ToLower(strings.ReplaceAll(name, "_", ""))]
 	switch {
@@ -231,8 +233,8 @@ func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string
 	}
 }
 
-// quote returns a word of the caller for a message, in quotes unless it is a plain name. Letters that can be mistaken for
-// Latin ones are escaped.
+// quote returns a word of the command line for a message. Unless it is in camelCase or kebab-case, it is quoted. Letters
+// that can be mistaken for Latin ones are escaped.
 func quote(word string) string {
 	if camelCase.MatchString(word) || kebabCase.MatchString(word) {
 		return word

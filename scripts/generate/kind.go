@@ -29,36 +29,37 @@ const (
 )
 
 const (
-	maxString  = 200
-	maxLong    = 10_000
-	maxText    = 100_000
-	maxItems   = 100
-	maxDecimal = 999_999_999_999 // whole digits of store.Decimal
-	maxInt     = 1<<53 - 1       // the largest integer that every JSON reader keeps exact (RFC 8259, section 6)
-	minUnique  = 1000            // values that the bounds of a unique field must allow
+	maxString  = 200             // characters of a string without max=
+	maxLong    = 10_000          // characters that max= of a string can allow
+	maxText    = 100_000         // characters of a text
+	maxItems   = 100             // items of a list
+	maxDecimal = 999_999_999_999 // the largest whole number of store.Decimal
+	maxInt     = 1<<53 - 1       // the largest integer that every JSON parser represents exactly (RFC 8259, section 6)
+	minUnique  = 1000            // number of values that the bounds of a unique field must allow
 )
 
-// kind describes a type of fields.
+// kind describes a type of fields. A Go expression is code for the generated module or its tests.
 type kind struct {
-	goType      string                 // of a value
-	isString    bool                   // a Go string
-	maxLength   int                    // of strings and lists, unless max= is given; then min= and max= are lengths
-	limit       int                    // of max=, if it is more than maxLength
-	isNumber    bool                   // min= and max= are values
-	unique      string                 // Go with another value for each s.calls: at least LOW, of WIDTH digits, or of TARGET; "": cannot be unique
-	stored      string                 // Go with a value for each record's id, if it can be unique
-	sample      string                 // a value in the tests, from a WORD or from N = 1, 2, 3
-	filter      string                 // type of the filter in package listing; "": cannot be filtered
-	operators   []string               // of the filter, besides equality
-	swagger     string                 // type of the filter in the API document
-	isValue     func(text string) bool // reports whether a default is valid
-	values      string                 // the valid defaults in a message
-	rules       []string               // of the validator, besides those that depend on the field
-	format      string                 // in the API document
-	swaggerType string                 // in the API document, if it is not that of the Go type
-	longest     string                 // maximum length in the API document, if swag cannot read it from the rules
-	example     string                 // in the API document, if it does not depend on the field
-	trials      []trial                // in the test of the rules, besides those that depend on the field
+	goType    string // Go type of a value
+	isString  bool   // the Go type is a string
+	maxLength int    // maximum length of a string or list without max=; if it is set, min= and max= are lengths
+	limit     int    // maximum of max=, if it is more than maxLength
+	isNumber  bool   // min= and max= are values
+	// unique is a Go expression with another value for each s.calls: at least LOW, of WIDTH digits, or of TARGET; "" if the
+	// type cannot be unique. stored is one with another value for each ID of a record.
+	unique, stored string
+	sample         string                 // a value in the tests; contains WORD, or N for 1, 2 and 3
+	filter         string                 // type of the filter in package listing; "" if there is none
+	operators      []string               // operators of the filter, besides equality
+	swagger        string                 // type of the filter in the API document
+	isValue        func(text string) bool // reports whether a default is valid; nil if check has other rules
+	values         string                 // describes the valid defaults in a message
+	rules          []string               // rules of the validator, besides those that depend on the field
+	format         string                 // format in the API document
+	swaggerType    string                 // type in the API document, if it is not that of the Go type
+	longest        string                 // maximum length in the API document, if swag cannot read it from the rules
+	example        string                 // example in the API document, if it does not depend on the field
+	trials         []trial                // values in the test of the rules, besides those that depend on the field
 }
 
 var (

@@ -75,8 +75,8 @@ type cli struct {
 	in        io.Reader
 	out, err  io.Writer
 	terminal  bool                    // in is a terminal
-	directive bool                    // called by go generate
-	document  func(root string) error // updates the API document
+	directive bool                    // the process was started by go generate
+	document  func(root string) error // updates the API document of the project at root
 }
 
 // run executes the command and returns the exit code.
@@ -84,6 +84,7 @@ func (c cli) run(args []string) int {
 	return command.Exit(c.out, c.err, "generate", usage(), c.execute(args))
 }
 
+// execute executes the command. The error is command.ErrNoArguments, pflag.ErrHelp, mistakes, or another error.
 func (c cli) execute(args []string) error {
 	if c.directive { // go generate ./... must not fail because of existing modules
 		c.print("%s: not generated again; remove it with --undo first\n", strings.Join(args[:min(len(args), 1)], ""))
@@ -127,7 +128,8 @@ func (c cli) execute(args []string) error {
 	return nil
 }
 
-// ask asks for the name and the fields, again after each mistake. It returns nil at the end of the input.
+// ask asks for the name and the fields, and again after each mistake. It returns them as arguments, or nil if the input
+// ends.
 func (c cli) ask(p *project) []string {
 	lines := bufio.NewScanner(c.in)
 	question := func(text string, check func(answer string, wrong *mistakes)) (answer string, ok bool) {

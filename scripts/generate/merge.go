@@ -20,8 +20,8 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// mergeFile merges the difference between two generated versions of a Go file into the current one, or returns the conflicts
-// as git marks them.
+// mergeFile merges the difference between two generated versions of a Go file into the current one. If they conflict, merged
+// is nil, and conflicts has the conflicting lines as git marks them.
 func mergeFile(name string, current, before, after []byte) (merged []byte, conflicts string, err error) {
 	switch {
 	case bytes.Equal(before, after):
@@ -64,8 +64,8 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
-// unaligned returns Go source without the spaces that align columns, so that a longer name does not change the lines
-// around it.
+// unaligned returns Go source without the spaces that align columns. With them, a longer name would change the lines around
+// it, and cause conflicts.
 func unaligned(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)
@@ -90,7 +90,8 @@ const migrationsFile = "migrations.go"
 // migrationList matches the method Migrations up to the end of the list that it returns.
 var migrationList = regexp.MustCompile(`(?s)\) Migrations\(\) \[\]migrate\.Migration \{\n\treturn \[\]migrate\.Migration\{(.*?\n\t)?\}\n\}`)
 
-// addMigration adds a migration to the source of migrations.go, which is nil at first.
+// addMigration returns the source of migrations.go with a new migration of the steps. source is nil if the file does not
+// exist.
 func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	if source == nil {
 		files, err := r.renderFiles(migrationsFile)
@@ -126,7 +127,7 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 
 func (r Resource) migrationName(number int) string { return fmt.Sprintf("%s-%d", r.Name, number) }
 
-// migration returns a migration in Go.
+// migration returns the Go code of a migration.
 func (r Resource) migration(number int, steps []string) string {
 	return fmt.Sprintf("{\nName: %q, Collection: m.controller.service.%s.Engine(),\nSteps: []migrate.Step{\n%s,\n},\n},\n",
 		r.migrationName(number), r.Collection(), strings.Join(steps, ",\n"))

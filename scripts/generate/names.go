@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// regular are nouns in -o with a plural in -os, as far as flect does not know them.
+// regular are nouns in -o with a plural in -os that flect does not know.
 var regular = strings.Fields("combo demo euro info kilo logo macro memo promo repo solo tempo todo typo")
 
 func init() {
@@ -26,7 +26,7 @@ func plural(name string) string {
 	return flect.Pluralize(name)
 }
 
-// initialisms are those of staticcheck and some more, as far as flect does not know them.
+// initialisms are those of staticcheck and some more that flect does not know.
 var initialisms = strings.Fields(`amqp ascii css db gid guid iban isbn qps rpc rtp sip sku sla sms tcp tls ts ttl ui uid utf vat
 	vm xml xmpp xsrf xss`)
 
@@ -51,7 +51,7 @@ func variableName(name string) string { return flect.Camelize(name) }
 // packageName returns the package of a module.
 func packageName(module string) string { return strings.ReplaceAll(module, "-", "") }
 
-// inWords returns a kebab-case name as in a sentence: api-key is "API key".
+// inWords returns the words of a kebab-case name for a sentence: "API key" for api-key.
 func inWords(name string) string {
 	words := strings.Split(name, "-")
 	for i, word := range words {

@@ -17,21 +17,21 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// change is a file before and after a change; nil if it does not exist.
+// change is the change of a file.
 type change struct {
 	verb          string // for the summary: written, removed or changed
-	path          string // from the project's root, with slashes
-	before, after []byte
+	path          string // path from the project's root, with slashes
+	before, after []byte // contents; nil if the file does not exist
 }
 
-// plan adds, removes or changes a module.
+// plan has the changes of files that add, remove or change a module.
 type plan struct {
-	root    string
+	root    string // the project's root
 	changes []change
-	done    string // what to print afterwards
+	done    string // message to print after the changes
 }
 
-// add adds the change of a file, unless there is none.
+// add adds the change of a file. It does nothing if the contents are equal.
 func (p *plan) add(verb, path string, before, after []byte) {
 	if !bytes.Equal(before, after) {
 		p.changes = append(p.changes, change{verb, path, before, after})
@@ -68,6 +68,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	})
 }
 
+// registry returns the parsed registry and its source.
 func (p *project) registry() (*registry.Registry, []byte, error) {
 	source, err := os.ReadFile(p.path(registry.Path))
 	if err != nil {
@@ -77,7 +78,8 @@ func (p *project) registry() (*registry.Registry, []byte, error) {
 	return modules, source, err
 }
 
-// editRegistry adds a change of the registry to a plan. The error has the lines to add or remove by hand.
+// editRegistry calls edit with the registry and adds the change to a plan. If it fails, the error has the lines that the
+// user can add, change or remove by hand; verb says which.
 func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*registry.Registry) error) error {
 	modules, before, err := p.registry()
 	if err == nil {
@@ -149,7 +151,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 	return out, p.editRegistry(out, "remove", r, func(m *registry.Registry) error { return m.Remove(r.entry()) })
 }
 
-// generated returns the resource that a module was generated from, with what it refers to.
+// generated returns the resource that a module was generated from, with its Targets.
 func (p *project) generated(name string) (Resource, error) {
 	r, err := p.declared(name)
 	if err != nil {
@@ -161,7 +163,7 @@ func (p *project) generated(name string) (Resource, error) {
 	return r, wrong.Err()
 }
 
-// declared returns the resource that a module was generated from, without what it refers to.
+// declared returns the resource that a module was generated from, without its Targets.
 func (p *project) declared(name string) (r Resource, err error) {
 	file := path.Join("modules", name, "module.go")
 	source, err := os.ReadFile(p.path(file))
@@ -223,8 +225,8 @@ func (p *plan) summary() string {
 	return out.String()
 }
 
-// apply makes the changes and generates the documents. If it returns an error, the files are as before. git undoes the
-// changes of a run that was killed.
+// apply makes the changes and calls document, which generates the API documents. After an error, it restores the files. If
+// the process is killed, the user can restore them with git.
 func (p *plan) apply(document func(root string) error) error {
 	err := p.write(func(c change) []byte { return c.after })
 	if err == nil {
@@ -237,7 +239,7 @@ func (p *plan) apply(document func(root string) error) error {
 	return nil
 }
 
-// write writes one version of all files, and removes those that it does not have, with their directories if those are empty.
+// write writes the content of each changed file. It removes files whose content is nil, with directories that become empty.
 func (p *plan) write(content func(change) []byte) (err error) {
 	for _, c := range p.changes {
 		file := filepath.Join(p.root, filepath.FromSlash(c.path))
@@ -258,7 +260,7 @@ func (p *plan) write(content func(change) []byte) (err error) {
 // documents are the generated documents that describe resources.
 var documents = []string{swaggerPath, "docs/openapi.json"}
 
-// document generates the documents from the annotations.
+// document generates the documents of the project at root from the annotations.
 func document(root string) error {
 	command := exec.Command("go", "run", runtime+"/scripts/docs", "-api")
 	command.Dir = root

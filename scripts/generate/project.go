@@ -16,19 +16,19 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// project has what a new resource can collide with.
+// project is a project with the names that a new resource can collide with.
 type project struct {
 	root      string
 	module    string   // import path
-	modules   []string // directories of modules/
+	modules   []string // names of the directories in modules
 	resources []string // modules that a ref can refer to
-	// collections has the file that declares each collection.
+	// collections has, for each collection, the file that declares it.
 	collections map[string]string
-	// paths are the first segments of the routes, definitions the types in the API document.
+	// paths has the first segments of the routes, definitions the types in the API document.
 	paths, definitions map[string]bool
 }
 
-// openProject reads the project that has the directory.
+// openProject reads the project that dir or the nearest of its parent directories is the root of.
 func openProject(dir string) (*project, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		source, err := os.ReadFile(filepath.Join(at, "go.mod"))
@@ -69,7 +69,7 @@ var runtimeCollections = []string{"idempotency", "limits", "migrations"}
 
 var specName = regexp.MustCompile(`(?:store|listing)\.Spec\{\s*Name:\s*"([^"]+)"`)
 
-// collections returns the names in literals of store.Spec and listing.Spec below a directory, with their files.
+// collections returns, for each collection that a store.Spec or listing.Spec below dir declares, the file that declares it.
 func collections(dir string) (map[string]string, error) {
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -110,7 +110,7 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkCollisions reports what the resource has in common with the project. modules is nil if it is invalid.
+// checkCollisions reports names of the resource that the project already uses. modules is nil if the registry is invalid.
 func (p *project) checkCollisions(r Resource, modules *registry.Registry, wrong *mistakes) {
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return

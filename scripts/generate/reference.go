@@ -10,17 +10,17 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// Rules of a reference when the record that it refers to is deleted.
+// The rule of a reference says what happens when the record that it refers to is deleted.
 const (
-	onRestrict = "restrict"
-	onCascade  = "cascade"
-	onClear    = "clear"
+	onRestrict = "restrict" // the deletion is rejected
+	onCascade  = "cascade"  // the referring records are deleted
+	onClear    = "clear"    // the reference is removed
 )
 
 // IsRef reports whether the field refers to records.
 func (f Field) IsRef() bool { return f.Target != "" }
 
-// checkOnDelete reports a rule that the field cannot have. restrict is the default, which is not written.
+// checkOnDelete reports a rule that the field cannot have. It replaces restrict, which is the default, by "".
 func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	switch {
 	case f.OnDelete == "":
@@ -37,10 +37,10 @@ func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	}
 }
 
-// Rule returns the rule of a reference in Go: a name of package reference.
+// Rule returns the constant of package reference for the rule of a reference.
 func (f Field) Rule() string { return goName(cmp.Or(f.OnDelete, onRestrict)) }
 
-// TargetOf returns what a field refers to.
+// TargetOf returns the resource that a field refers to.
 func (r Resource) TargetOf(f Field) Target {
 	for _, t := range r.Targets {
 		if t.Name == f.Target {
@@ -53,11 +53,11 @@ func (r Resource) TargetOf(f Field) Target {
 // Target is a resource that another refers to, or is under.
 type Target struct {
 	Resource
-	Registered string // its variable in modules.go
-	Parent     bool
+	Registered string // the module's variable in modules.go
+	Parent     bool   // the records are under this resource
 }
 
-// target returns the resource that a reference or --under names.
+// target returns the resource with the name, which a reference or --under has given.
 func (p *project) target(name string) (Resource, error) {
 	if name != "user" {
 		return p.declared(name)
@@ -75,7 +75,7 @@ func (p *project) isTarget(name string) bool {
 	return err == nil && (strings.Contains(string(source), "reference.Target") || strings.Contains(string(source), "reference.Parent"))
 }
 
-// resolve finds what the resource refers to.
+// resolve sets r.Targets, and adds every mistake to wrong. modules is nil if the registry is invalid.
 func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistakes) {
 	r.Targets = nil
 	if r.Under != "" {
@@ -88,6 +88,7 @@ func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistak
 	}
 }
 
+// addTarget adds the resource with the name to r.Targets. where is the flag or field that names it, for mistakes.
 func (p *project) addTarget(r *Resource, where, name string, modules *registry.Registry, wrong *mistakes) {
 	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Name == name }) {
 		return
@@ -134,13 +135,14 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	r.Targets = append(r.Targets, t)
 }
 
-// mayNotSee reports whether some callers with one rule may not see the records with another. The master key sees all.
+// mayNotSee reports whether a method with the rule caller has callers that may not see records whose rule to read them is
+// see. The master key may see all records.
 func mayNotSee(caller, see string) bool {
 	least := map[string]int{rulePublic: 0, ruleOwn: 1, ruleUser: 1, ruleAdmin: 2, ruleMaster: 3}
 	return caller != "" && caller != ruleMaster && least[see] > least[caller]
 }
 
-// refersTo reports whether a resource refers to another, directly or through others.
+// refersTo reports whether r refers to the resource with the name, directly or through others.
 func (p *project) refersTo(r Resource, name string) bool {
 	for _, target := range r.targetNames() {
 		if target == name && target != r.Name {
@@ -179,8 +181,8 @@ func (p *project) referrers(name string) (out []string) {
 	return out
 }
 
-// nest gives a resource under another the rules of its parent: callers that can read the parent can
-// read it, and callers that can change the parent can write it.
+// nest sets the rules of a resource under a parent: callers that can read the parent can read it, and callers that can
+// change the parent can write it.
 func (r *Resource) nest(parent Resource) {
 	write := parent.Rules[parent.firstOf(changeMethods)]
 	for _, method := range r.Methods() {
@@ -190,10 +192,10 @@ func (r *Resource) nest(parent Resource) {
 	}
 }
 
-// seeRule returns which callers can read records, "" if there is no method to read them.
+// seeRule returns the rule of the method that reads records; "" if there is none.
 func (r Resource) seeRule() string { return cmp.Or(r.Rules[methodShow], r.Rules[methodList]) }
 
-// See returns which callers can refer to records and expand them, in Go.
+// See returns Go code for the callers that can refer to records and expand them.
 func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
@@ -201,10 +203,11 @@ func (r Resource) See() string {
 	return factsOf[cmp.Or(r.seeRule(), ruleMaster)].access
 }
 
-// changeMethods are the methods whose rules decide who can change what is under a record: the first that exists.
+// changeMethods are methods in order of preference: the rule of the first that a resource has decides who can change records
+// under its records.
 var changeMethods = []string{methodUpdate, methodDelete, methodCreate}
 
-// Change returns which callers can change what is under records, in Go.
+// Change returns Go code for the callers that can change the records under a record.
 func (r Resource) Change() string {
 	method := r.firstOf(changeMethods)
 	switch {
@@ -228,7 +231,7 @@ func (r Resource) firstOf(methods []string) string {
 // IsSelf reports whether records refer to records of the same resource.
 func (r Resource) IsSelf() bool { return slices.Contains(r.targetNames(), r.Name) }
 
-// Above returns the parent of the records, nil if there is none.
+// Above returns the parent resource; nil if there is none.
 func (r Resource) Above() *Target {
 	if r.Under == "" || len(r.Targets) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 // The methods below are what the templates of the tests use.
 
-// Referred returns the resources of which the tests store records to refer to.
+// Referred returns the resources of which the tests create records, to refer to them.
 func (r Resource) Referred() []Target {
 	if r.IsSelf() {
 		return append(slices.Clone(r.Targets), Target{Resource: r})
@@ -41,7 +41,8 @@ func (r Resource) Imported() (out []Target) {
 	return out
 }
 
-// Unique returns values for the required unique fields of a record with the ID id, as elements of the struct.
+// Unique returns Go code for the required unique fields of a record, as elements of its struct. The record's ID is in the
+// variable id.
 func (t Target) Unique() string {
 	var fields []string
 	for _, f := range t.Fields {
@@ -58,7 +59,7 @@ func (t Target) Unique() string {
 	return ", Fields: " + t.GoPackage() + ".Fields{" + strings.Join(fields, ", ") + "}"
 }
 
-// GoPackage returns the package of the target in the test.
+// GoPackage returns the name by which the test refers to the target's package.
 func (t Target) GoPackage() string {
 	if t.Registered == "" {
 		return "module"
@@ -69,8 +70,8 @@ func (t Target) GoPackage() string {
 // deletion is a row of TestReferences: a referenced record that is deleted.
 type deletion struct {
 	Field, New, Path, Token string
-	Items                   int // of a list
-	Deleted, Shown          int // status
+	Items                   int // length of the list in Field; 0 if it is not a list
+	Deleted, Shown          int // expected status of the deletion, and of reading the referring record afterwards
 }
 
 // Deletions returns the rows of TestReferences.
@@ -96,7 +97,7 @@ func (r Resource) Deletions() (out []deletion) {
 	return out
 }
 
-// listed returns how many IDs the tests put into a list, 0 if the field is not a list.
+// listed returns the number of IDs that the tests put into a list; 0 if the field is not a list.
 func (f Field) listed() int {
 	if !f.IsList() {
 		return 0
@@ -104,7 +105,7 @@ func (f Field) listed() int {
 	return max(1, f.MinLength())
 }
 
-// Value returns an ID as the value of the field, in Go.
+// Value returns Go code for a value of the field that has the ID.
 func (f Field) Value(id string) string {
 	switch n := f.listed(); n {
 	case 0:

@@ -27,6 +27,7 @@ var fileNames = []string{
 // render returns the module's files by name.
 func (r Resource) render() (map[string][]byte, error) { return r.renderFiles(fileNames...) }
 
+// renderFiles returns the files with the names, formatted.
 func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
 	set, err := template.New("").Funcs(template.FuncMap{"join": strings.Join}).ParseFS(templateFiles, "templates/*.tmpl")
 	if err != nil {
@@ -50,7 +51,7 @@ func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// removeUnusedImports removes the imports that only other resources need.
+// removeUnusedImports removes the imports that the source does not use: templates import what any resource may need.
 func removeUnusedImports(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)

@@ -8,7 +8,8 @@ import (
 
 // The methods below are what the templates of the module use.
 
-// Package is the module's package, Type that of the stored document, and Collection the field of the service.
+// Package is the module's package, Type the type of its stored document, and Collection the service's field of its
+// collection.
 func (r Resource) Package() string    { return packageName(r.Name) }
 func (r Resource) Type() string       { return goName(r.Name) }
 func (r Resource) Collection() string { return variableName(r.Plural) }
@@ -18,10 +19,11 @@ func (r Resource) Word() string { return inWords(r.Name) }
 func (r Resource) One() string  { return withArticle(r.Word()) }
 func (r Resource) Many() string { return inWords(r.Plural) }
 
-// templateVariables are the variables of the templates where a record's variable is in scope.
+// templateVariables are the variables in the templates with which the variable of a record could collide.
 var templateVariables = []string{"c", "g", "s", "t", "q", "v", "in", "err", "ctx", "id", "caller", "changes", "page", "owner", "meta", "versions"}
 
-// Var returns the variable of a record: its first letter, its name, or "record".
+// Var returns the variable of a record: the first letter of the resource, its name, or "record", whichever does not collide
+// first.
 func (r Resource) Var() string {
 	for _, name := range []string{r.Name[:1], variableName(r.Name)} {
 		if !slices.Contains(templateVariables, name) {
@@ -44,10 +46,10 @@ func (r Resource) IsOwn() bool { return r.Under == "" && r.seeRule() == ruleOwn 
 
 const (
 	smallBody = 16 << 10 // middleware.SmallBody
-	formBytes = 12       // of the longest character in a form: four percent-encoded bytes
+	formBytes = 12       // length of the longest character in a form: four percent-encoded bytes
 )
 
-// HasLargeBody reports whether a valid body can have more than smallBody bytes.
+// HasLargeBody reports whether a valid request body can have more than smallBody bytes.
 func (r Resource) HasLargeBody() bool {
 	size := 0
 	for _, f := range r.Fields {
@@ -78,11 +80,11 @@ func (r Resource) ownersOnly(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// Owned reports whether a method is for the owner.
+// Owned reports whether update or delete is for the owner and for admins.
 func (r Resource) Owned() bool { return r.OwnerOnly(methodUpdate) || r.OwnerOnly(methodDelete) }
 
-// factsOf has what the generated code has of each rule: the security scheme in the document, "" if there is none, the access
-// of references, and the credential in tests.
+// factsOf has what the generated code contains for each rule: the security scheme in the API document, "" if there is none,
+// the access of references, and the credential in tests.
 var factsOf = map[string]struct{ security, access, token string }{
 	rulePublic: {"", "reference.Public", `""`},
 	ruleUser:   {"UserToken", "reference.Users", "s.owner.Token"},
@@ -105,7 +107,7 @@ func (r Resource) Forbidden(method string) string {
 	return ""
 }
 
-// Uniques returns the fields with unique; the others are named likewise.
+// Uniques returns the fields with the modifier unique. The methods below do the same for other modifiers.
 func (r Resource) Uniques() fieldList  { return r.Fields.only(func(f Field) bool { return f.Unique }) }
 func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
 func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool { return f.Search }) }
@@ -122,7 +124,7 @@ func (r Resource) Sorted() fieldList {
 	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
 }
 
-// Indexes returns the indexes in Go, besides those of the list: for unique values, and to find referring records.
+// Indexes returns Go code for the indexes besides those of the list: for unique values, and to find referring records.
 func (r Resource) Indexes() (out []string) {
 	add := func(unique string, fields ...string) {
 		out = append(out, `Fields: []string{"`+strings.Join(fields, `", "`)+`"}`+unique)
@@ -170,7 +172,7 @@ func (l fieldList) Names() []string {
 	return out
 }
 
-// Spoken returns the names as in a sentence.
+// Spoken returns the names for a sentence: "a, b and c". The list must not be empty.
 func (l fieldList) Spoken() string {
 	names := l.Names()
 	if len(names) == 1 {
@@ -194,7 +196,7 @@ func (f Field) FilterGo() string {
 	return "{" + out + "}"
 }
 
-// FilterDoc returns the filter's @Param, after its name.
+// FilterDoc returns what follows the filter's name in its @Param annotation.
 func (f Field) FilterDoc() string {
 	k, also := f.kind(), "also "
 	if f.IsList() {
@@ -210,7 +212,8 @@ func (f Field) FilterDoc() string {
 	return doc
 }
 
-// Parameters returns the first parameters of a service's method, Arguments the controller's arguments for them.
+// Parameters returns the first parameters of a method of the service, Arguments the arguments that the controller passes for
+// them.
 func (r Resource) Parameters(method string) string {
 	return r.callerAnd(method, "caller access.Principal, ", r.UnderVariable()+" store.ID, ")
 }
@@ -249,8 +252,8 @@ func (r Resource) ID() string {
 	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
 }
 
-// RouteOne is the path of a record for Gin, and Route that of the list. DocPath and DocOne are those for the document, and
-// Path that of the list under the first parent of the tests.
+// RouteOne and Route are the paths of a record and of the list in the router; DocOne and DocPath are these paths in the API
+// document. Path is the path of the list in the tests, with the ID of their first parent.
 func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
 func (r Resource) DocPath() string  { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
 func (r Resource) DocOne() string   { return r.DocPath() + "/{" + r.parameter() + "}" }

@@ -14,7 +14,8 @@ var sampleWords = []string{
 	"maple", "nettle", "olive", "poppy", "quince", "rowan", "saffron", "thyme", "umbel", "violet", "walnut", "yarrow",
 }
 
-// text returns a valid value for tests, as in a form. The values of n = 0, 1, 2 ascend if the type allows three values.
+// text returns sample n of the field, a valid value for tests, in the form of a query string. Samples 0, 1 and 2 are in
+// ascending order if the type has three values.
 func (f Field) text(n int) string {
 	word := sampleWords[(3*f.index+n)%len(sampleWords)]
 	if f.index >= len(sampleWords)/3 {
@@ -38,10 +39,10 @@ func (f Field) text(n int) string {
 	return strings.Repeat(word+"-", length/len(word)+1)[:length]
 }
 
-// recordID returns the ID of a record that the tests refer to.
+// recordID returns the ID of record n that the tests refer to.
 func recordID(n int) string { return fmt.Sprintf("%024d", n+1) }
 
-// number returns a valid value of a number.
+// number returns sample n of a number.
 func (f Field) number(n int) float64 {
 	low, high := f.bounds()
 	switch hasLow, hasHigh := f.Min != "", f.Max != ""; {
@@ -57,7 +58,7 @@ func (f Field) number(n int) float64 {
 	return 10 * float64(n+1)
 }
 
-// items returns a valid value of a list.
+// items returns sample n of a list.
 func (f Field) items(n int) []string {
 	word := sampleWords[(3*f.index+n)%len(sampleWords)]
 	switch f.Type {
@@ -73,7 +74,7 @@ func (f Field) items(n int) []string {
 	return out
 }
 
-// Sent returns the Go value that the sample has when decoded from JSON.
+// Sent returns Go code for the value of sample n in JSON, as encoding/json decodes it.
 func (f Field) Sent(n int) string {
 	switch f.Type {
 	case typeInt, typeFloat:
@@ -90,7 +91,7 @@ func (f Field) Sent(n int) string {
 	return strconv.Quote(f.text(n))
 }
 
-// Form returns the sample in url.Values, in Go.
+// Form returns Go code for sample n as an element of url.Values.
 func (f Field) Form(n int) string {
 	if f.IsList() {
 		return `{"` + strings.Join(f.items(n), `", "`) + `"}`
@@ -98,8 +99,8 @@ func (f Field) Form(n int) string {
 	return "{" + strconv.Quote(f.text(n)) + "}"
 }
 
-// Valid returns the value in the helper valid: one that no other call returns if the field is unique. The test counts the
-// calls in s.calls.
+// Valid returns Go code for the field's value in the test helper valid. If the field is unique, each call of valid returns
+// another value; the test counts the calls in s.calls.
 func (f Field) Valid() string {
 	if !f.Unique {
 		return f.Sent(0)

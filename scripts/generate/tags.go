@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// GoType returns the type in Go: a pointer if the value can be null.
+// GoType returns the Go type of the field: a pointer if the value can be null.
 func (f Field) GoType() string {
 	if f.Nullable() {
 		return "*" + f.kind().goType
@@ -17,7 +17,7 @@ func (f Field) GoType() string {
 	return f.kind().goType
 }
 
-// rules returns the validation rules.
+// rules returns the rules of the field's tag validate.
 func (f Field) rules() (out []string) {
 	if f.Required {
 		out = append(out, "required")
@@ -43,7 +43,7 @@ func (f Field) rules() (out []string) {
 	return append(out, f.kind().rules...)
 }
 
-// Tag returns the tag of the field.
+// Tag returns the struct tag of the field.
 func (f Field) Tag() string {
 	k, extensions := f.kind(), []string(nil)
 	if f.Type == typeJSON {
@@ -64,7 +64,7 @@ func (f Field) Tag() string {
 	return out[1:]
 }
 
-// OptionalTag returns the tag of a field that some responses lack.
+// OptionalTag returns the struct tag of the field in a type of which responses may leave out fields.
 func (f Field) OptionalTag() string {
 	if f.Nullable() {
 		return strings.Replace(f.Tag(), `"x-nullable"`, `"x-nullable,x-omitempty"`, 1)
@@ -72,7 +72,7 @@ func (f Field) OptionalTag() string {
 	return f.Tag() + ` extensions:"x-omitempty"`
 }
 
-// Comment says what type and tag do not.
+// Comment returns a trailing comment that says what type and tag do not; "" if there is nothing to say.
 func (f Field) Comment() string {
 	note := map[string]string{
 		typeRef: "ID of " + withArticle(inWords(f.Target)), typeRefs: "IDs of " + inWords(plural(f.Target)),
@@ -88,7 +88,7 @@ func (f Field) Comment() string {
 	return ""
 }
 
-// example returns a value for the API document.
+// example returns the example of the field in the API document.
 func (f Field) example() string {
 	switch f.Type {
 	case typeString, typeText:

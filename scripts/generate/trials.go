@@ -12,10 +12,10 @@ import (
 
 // The methods below are what the templates of the tests use.
 
-// Token returns the credential that a method requires, in Go.
+// Token returns Go code for the credential that a method requires.
 func (r Resource) Token(method string) string { return factsOf[r.Rules[method]].token }
 
-// As returns the credential as an element of a request, "" if the method is public.
+// As returns Go code that adds the credential of a method to a request; "" if the method is public.
 func (r Resource) As(method string) string {
 	if r.Rules[method] == rulePublic {
 		return ""
@@ -33,7 +33,7 @@ func (r Resource) CountsCalls() bool {
 	return slices.ContainsFunc(r.Required(), func(f Field) bool { return f.Unique && f.Type != typeRef })
 }
 
-// Statuses returns the status of each method for a caller of TestAccess.
+// Statuses returns the expected status of each method for a caller of TestAccess, separated by commas.
 func (r Resource) Statuses(caller string) string {
 	var out []string
 	for _, method := range r.Methods() {
@@ -50,6 +50,7 @@ func (r Resource) RefersToHidden() bool {
 // hides reports whether a user cannot see the records of another.
 func (r Resource) hides() bool { return r.IsOwn() || r.Above() != nil && r.Above().IsOwn() }
 
+// status returns the expected status of a method for a caller of TestAccess.
 func (r Resource) status(method, caller string) int {
 	signedIn := slices.Contains([]string{"user", "admin", "demoted admin", "owner"}, caller)
 	switch rule := r.Rules[method]; {
@@ -68,7 +69,7 @@ func (r Resource) status(method, caller string) int {
 	return map[string]int{methodCreate: 201, methodList: 200, methodShow: 200, methodUpdate: 200, methodDelete: 204}[method]
 }
 
-// Absent returns the value in a response if the field was not given, or null was, in Go.
+// Absent returns Go code for the value in a response if the request had no value or null.
 func (f Field) Absent() string {
 	switch {
 	case f.IsList():
@@ -84,10 +85,11 @@ func (f Field) Absent() string {
 	return strconv.Quote(f.Default)
 }
 
-// trial is a value of a field, in Go, with the error code of the response; "" is success.
+// trial is Go code for a value of a field, with the expected error code of the field; "" if the value is valid.
 type trial struct{ Value, Code string }
 
-// Trials returns the rows of TestRules: values at the bounds of the field's rules, and beyond them.
+// Trials returns the rows of TestRules: values at the bounds of the field's rules, and beyond them. A row is Go code for the
+// field's name, the value and the error code.
 func (f Field) Trials() (out []string) {
 	row := func(param, value, code string) {
 		text := fmt.Sprintf("%q, %s, %q", param, value, code)
@@ -154,21 +156,21 @@ func (f Field) bounded() (out []trial) {
 // permutations are unsorted orders of the three records of TestList.
 var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
 
-// sample returns the number of the sample that a record of TestList has.
+// sample returns the number of the sample that is the field's value in a record of TestList.
 func (f Field) sample(record int) int { return permutations[f.index%len(permutations)][record] }
 
-// Listed reports whether the records of TestList have the field.
+// Listed reports whether the records of TestList have a value of the field.
 func (r Resource) Listed(f Field) bool {
 	return (f.Required || f.Search || f.Sort || f.Filter) && f.Target != r.Name
 }
 
-// Sample returns the value in a record of TestList, in Go.
+// Sample returns Go code for the field's value in a record of TestList.
 func (f Field) Sample(record int) string { return f.Sent(f.sample(record)) }
 
-// query is a query string of TestList, with the numbers of the records in the response.
+// query is a query string of TestList, with the numbers of the expected records, separated by spaces.
 type query struct{ Query, Want string }
 
-// Queries returns a query for each sort order, filter and searched field.
+// Queries returns queries for each sort order, each filter with each operator, and each searched field.
 func (r Resource) Queries() (out []query) {
 	add := func(text string, records []int) {
 		out = append(out, query{text, strings.Trim(fmt.Sprint(records), "[]")})
@@ -217,10 +219,10 @@ func (r Resource) Queries() (out []query) {
 	return out
 }
 
-// satisfied has the results of a comparison that satisfy a filter's operator.
+// satisfied has, for each operator of a filter, the results of compare(value, operand) that satisfy it.
 var satisfied = map[string][]int{"": {0}, "in": {0}, "ne": {-1, 1}, "lt": {-1}, "lte": {-1, 0}, "gt": {1}, "gte": {0, 1}}
 
-// compare orders two samples as the store does.
+// compare compares the samples a and b in the order of the store. It returns -1, 0 or 1.
 func (f Field) compare(a, b int) int {
 	if f.kind().isNumber {
 		return cmp.Compare(f.number(a), f.number(b))
@@ -228,7 +230,8 @@ func (f Field) compare(a, b int) int {
 	return cmp.Compare(f.text(a), f.text(b))
 }
 
-// searchWords returns the words of a sample that a search finds, without those of every URL and email address.
+// searchWords returns the words of a sample that a search finds, without those that every sample of a URL or email address
+// has.
 func searchWords(text string) []string {
 	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	return slices.DeleteFunc(words, func(w string) bool { return w == "https" || w == "example" || w == "com" })

@@ -17,7 +17,7 @@ type gate struct {
 	mu      sync.Mutex
 }
 
-// serve relays the connections of l until ctx ends, and closes them and l.
+// serve relays the connections of l until ctx ends, and then closes them and l. It returns nil if ctx has ended.
 func (g *gate) serve(ctx context.Context, l net.Listener) error {
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	var relays sync.WaitGroup
@@ -63,7 +63,7 @@ func (g *gate) relay(ctx context.Context, client net.Conn) {
 
 // exchange sends the request and returns the response, which is empty if the request expects none.
 func (g *gate) exchange(server net.Conn, request []byte) ([]byte, error) {
-	if !isHello(request) { // checks whether the server is alive, and must not wait for other commands
+	if !isHello(request) { // a hello checks whether the server is alive, and must not wait for other commands
 		g.mu.Lock()
 		defer g.mu.Unlock()
 	}
@@ -77,11 +77,12 @@ func (g *gate) exchange(server net.Conn, request []byte) ([]byte, error) {
 // ID of the request that it responds to, and the opcode. In an OP_MSG, the flags follow.
 const (
 	headerSize = 16
-	maxMessage = 48_000_000
-	opMsg      = 2013
-	moreToCome = 1 << 1
+	maxMessage = 48_000_000 // bytes
+	opMsg      = 2013       // opcode
+	moreToCome = 1 << 1     // flag: the sender expects no response
 )
 
+// readMessage reads one message with its header.
 func readMessage(r io.Reader) ([]byte, error) {
 	message := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, message); err != nil {
@@ -103,7 +104,8 @@ func expectsNoResponse(message []byte) bool {
 		binary.LittleEndian.Uint32(message[headerSize:])&moreToCome != 0
 }
 
-// isHello reports whether the message is a hello: an OP_MSG whose first section is a document that starts with it.
+// isHello reports whether the message is the command hello or isMaster: an OP_MSG whose first section is a document that
+// starts with the command's name.
 func isHello(message []byte) bool {
 	const name = headerSize + 4 + 1 + 4 + 1 // after the flags, the kind of the section, the document's size, the first type
 	return len(message) > name && binary.LittleEndian.Uint32(message[12:]) == opMsg &&

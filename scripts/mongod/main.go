@@ -38,7 +38,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stderr))
 }
 
-// run is main without the process: it returns the exit code, 2 for wrong arguments.
+// run executes the command line and returns the exit code: that of the command, 2 for wrong arguments, 1 for other errors.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if len(args) < 2 || args[0] != "--" {
 		fmt.Fprintln(stderr, "usage: mongod -- command arguments…")
@@ -57,11 +57,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 
 // serve starts a server, runs the command, and stops the server.
 func serve(ctx context.Context, command []string, log *slog.Logger) error {
-	door, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer door.Close()
+	defer listener.Close()
 	directory, err := os.MkdirTemp("", "mongod-")
 	if err != nil {
 		return err
@@ -83,17 +83,17 @@ func serve(ctx context.Context, command []string, log *slog.Logger) error {
 		return err
 	}
 
-	// Both outlive ctx, because the command needs them until it exits. The gate stops first: without clients, the server stops
-	// immediately.
+	// The gate and the server outlive ctx, because the command needs them until it exits. The gate stops first: without
+	// clients, the server stops immediately.
 	background := context.WithoutCancel(ctx)
 	front := gate{backend: backend.Host}
 	stopServer := start(background, server.Run)
-	stopGate := start(background, func(ctx context.Context) error { return front.serve(ctx, door) })
-	err = execute(ctx, command, "mongodb://"+door.Addr().String()+"/")
+	stopGate := start(background, func(ctx context.Context) error { return front.serve(ctx, listener) })
+	err = execute(ctx, command, "mongodb://"+listener.Addr().String()+"/")
 	return errors.Join(err, stopGate(), stopServer())
 }
 
-// start runs f in the background. stop cancels its context, waits for it and returns its error.
+// start runs f in the background. The returned function cancels f's context, waits for f and returns its error.
 func start(ctx context.Context, f func(context.Context) error) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -104,8 +104,8 @@ func start(ctx context.Context, f func(context.Context) error) (stop func() erro
 	}
 }
 
-// execute runs the command in the caller's directory with the URI in TEST_MONGODB_URI. When ctx ends it is interrupted, and
-// killed ten seconds later.
+// execute runs the command in the caller's directory with the URI in TEST_MONGODB_URI. When ctx ends, it interrupts the
+// command, and kills it ten seconds later.
 func execute(ctx context.Context, command []string, uri string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = os.Getenv("PWD")

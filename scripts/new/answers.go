@@ -21,8 +21,8 @@ import (
 // component is a part of the service that a project can leave out.
 type component struct {
 	name  string
-	dirs  []string // in modules
-	needs string   // another component, or ""
+	dirs  []string // its directories in modules
+	needs string   // name of the component that it needs; "" if it needs none
 }
 
 var components = []component{
@@ -38,7 +38,7 @@ var components = []component{
 // providers are the identity providers of social.
 var providers = []string{"facebook", "github", "google"}
 
-// answers define a project. They are stored in .ginseng.json.
+// answers define a project. The project's .ginseng.json has them.
 type answers struct {
 	Name       string   `json:"name"`
 	Module     string   `json:"module"`
@@ -52,12 +52,12 @@ func (a answers) has(name string) bool { return slices.Contains(a.Components, na
 // request is a parsed command line.
 type request struct {
 	answers
-	command    string // commandAdd, commandRemove, commandUpgrade, or "" for a new project
-	dir        string
-	dirGiven   bool
-	components []string // of add and remove
+	command    string   // commandAdd, commandRemove, commandUpgrade, or "" for a new project
+	dir        string   // directory of the project
+	dirGiven   bool     // the user named dir
+	components []string // components to add or remove
 	dryRun     bool
-	notes      []string // consequences to report
+	notes      []string // what the user is told about components that --with and --without imply
 }
 
 const commandAdd, commandRemove, commandUpgrade = "add", "remove", "upgrade"
@@ -107,7 +107,7 @@ func (c cli) parse(args []string) (request, error) {
 	return r, wrong.Err()
 }
 
-// readConfig sets the flags that are not given to the values in a JSON file.
+// readConfig sets the flags that are not given to the values in a JSON file; the file "-" is the standard input.
 func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 	var config map[string]any
 	raw, err := os.ReadFile(file)
@@ -120,13 +120,13 @@ func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 	if err != nil {
 		wrong.Add("--config: %v", err)
 	}
-	components := set.Changed("with") || set.Changed("without")
+	componentsGiven := set.Changed("with") || set.Changed("without")
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		text := fmt.Sprint(config[name])
 		if _, ok := config[name].([]any); ok { // printed as [user article]
 			text = cmp.Or(strings.Trim(text, "[]"), none)
 		}
-		if set.Changed(name) || components && strings.HasPrefix(name, "with") {
+		if set.Changed(name) || componentsGiven && strings.HasPrefix(name, "with") {
 			continue
 		}
 		if err := set.Set(name, text); err != nil {
@@ -197,7 +197,8 @@ func (r *request) choose(with, without string, wrong *mistakes) {
 	r.Components = slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(left, name) })
 }
 
-// withNeeds returns the components with those that they need, in order, and those that were not in the list.
+// withNeeds returns the listed components and those that they need, in the order of components; extra has those that are not
+// in the list.
 func withNeeds(list []string) (complete, extra []string) {
 	for _, c := range components {
 		needed := slices.ContainsFunc(components, func(o component) bool { return o.needs == c.name && slices.Contains(list, o.name) })
@@ -211,6 +212,7 @@ func withNeeds(list []string) (complete, extra []string) {
 	return complete, extra
 }
 
+// chooseProviders returns the providers of a list, in the order of providers; all of them if the list is empty or "all".
 func chooseProviders(value string, wrong *mistakes) []string {
 	if value == "" || value == all {
 		return slices.Clone(providers)
@@ -219,7 +221,8 @@ func chooseProviders(value string, wrong *mistakes) []string {
 	return slices.DeleteFunc(slices.Clone(providers), func(name string) bool { return !slices.Contains(chosen, name) })
 }
 
-// parseItems splits a list at commas and spaces. It reports unknown items and an empty list.
+// parseItems splits a list at commas and spaces. It reports items that are not in valid, and an empty list; of is what the
+// list belongs to, for the message.
 func parseItems(of, value string, valid []string, wrong *mistakes) []string {
 	items := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, item := range items {
@@ -241,7 +244,8 @@ func names() (out []string) {
 	return out
 }
 
-// nameShape bounds the length, because the name is also that of a database: MongoDB allows 63 bytes.
+// nameShape matches valid names of projects. Their length is limited because the name is also that of a database: MongoDB
+// allows 63 bytes.
 var nameShape = regexp.MustCompile(`^[a-z](-?[a-z0-9]){0,37}$`)
 
 // checkName returns why a project's name is invalid, or "".
@@ -275,7 +279,7 @@ func checkModule(path string) string {
 	return ""
 }
 
-// parseRuntime parses PATH@VERSION; "" means a copy.
+// parseRuntime parses the value of --runtime, PATH@VERSION; "" means a copy of the runtime.
 func parseRuntime(value string, wrong *mistakes) runtime {
 	path, version, _ := strings.Cut(value, "@")
 	if value != "" && (version == "" || module.CheckImportPath(path) != nil) {

@@ -20,7 +20,7 @@ type project struct {
 	dir string
 }
 
-// openProject opens the project in dir. It returns an error unless the git tree is clean.
+// openProject opens the project in dir. It fails if its git repository has uncommitted changes.
 func openProject(ctx context.Context, dir string) (p project, err error) {
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return p, err
@@ -35,14 +35,14 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	return p, files.CheckClean(ctx, p.dir)
 }
 
-// change adds or removes components. It merges the difference between the pristine projects with the old and the new
-// components; the lines of the registry are edited in the project's own.
+// change adds or removes components. It merges the difference between the unmodified projects with the old and the new
+// components into the project. It edits the registry of the project itself.
 func (c cli) change(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
 		return err
 	}
-	chosen, err := c.changed(p.answers, r)
+	chosen, err := c.changedAnswers(p.answers, r)
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,15 @@ func (c cli) change(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(before, own) // removed with the component, edited or not
+	maps.Copy(before, own) // so that the files of a removed component are deleted even if they were edited
 	if after[registry.Path], err = mergeModules(own[registry.Path], after[registry.Path], chosen); err != nil {
 		return fmt.Errorf("%w; change that code first", err)
 	}
 	return c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
 }
 
-// mergeModules returns the project's own registry with the modules of another, and without those that were not chosen.
+// mergeModules returns the project's own registry, without the modules that are not chosen, and with those of the template
+// that it lacks.
 func mergeModules(own, template []byte, chosen answers) ([]byte, error) {
 	modules, err := registry.Parse(own)
 	if err != nil {
@@ -91,8 +92,8 @@ func mergeModules(own, template []byte, chosen answers) ([]byte, error) {
 	return modules.Source()
 }
 
-// changed returns answers after add or remove.
-func (c cli) changed(a answers, r request) (answers, error) {
+// changedAnswers returns the answers of a project after add or remove.
+func (c cli) changedAnswers(a answers, r request) (answers, error) {
 	var wrong mistakes
 	after := a
 	for _, name := range r.components {
@@ -122,8 +123,9 @@ func (c cli) changed(a answers, r request) (answers, error) {
 	return after, wrong.Err()
 }
 
-// merge merges the difference between two trees into the project in one commit: it creates a commit of the first and, as
-// its child, one of the second, and cherry-picks that. A conflict is left to the user as git leaves it.
+// merge merges the difference between two trees into the project, as one commit: it creates a commit of the first tree and,
+// as its child, a commit of the second, and cherry-picks the second. If they conflict, the error says how to continue, and
+// the cherry-pick stays in progress.
 func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r request, message string) error {
 	base, result, err := files.Commits(ctx, p.dir, before, after, message)
 	switch {

@@ -24,10 +24,11 @@ var tools = []string{
 	"github.com/swaggo/swag/cmd/swag", "honnef.co/go/tools/cmd/staticcheck",
 }
 
-// toolVersions are the versions of tools that the runtime's own go.mod does not require.
+// toolVersions are the versions of the tools that the runtime's go.mod does not require.
 var toolVersions = map[string]string{"github.com/swaggo/swag": "v1.16.6", "honnef.co/go/tools": "v0.8.1"}
 
-// create creates a project.
+// create creates a project in r.dir. It builds the project in a temporary directory, so that a failure leaves nothing
+// behind.
 func (c cli) create(ctx context.Context, r request) error {
 	t, err := checkTarget(r.dir, r.dirGiven)
 	if err != nil {
@@ -69,7 +70,8 @@ func (c cli) create(ctx context.Context, r request) error {
 	return nil
 }
 
-// pristine is render, except that the module article of a project without users is generated.
+// pristine returns the files of a project as create writes them, before any change of the user. This is what render returns,
+// except that the module article of a project without users is generated.
 func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	project, err := s.render(a)
 	if err != nil || a.has("user") || !a.has("article") {
@@ -114,7 +116,7 @@ func (s source) build(ctx context.Context, dir string, project files.Tree, a ans
 	return finish(ctx, dir)
 }
 
-// finish updates the generated files of a project.
+// finish updates the generated files of the project in dir: go.mod, go.sum, .env.example and the API documents.
 func finish(ctx context.Context, dir string) error {
 	if _, err := files.Run(ctx, dir, "go", "mod", "tidy"); err != nil {
 		return err
@@ -123,7 +125,8 @@ func finish(ctx context.Context, dir string) error {
 	return err
 }
 
-// goMod returns a project's go.mod with the runtime and the tools. A new one gets the runtime's versions of libraries.
+// goMod returns a project's go.mod with the runtime and the tools. If src requires nothing yet, goMod adds the libraries of
+// the runtime in the runtime's versions.
 func (s source) goMod(src []byte) ([]byte, error) {
 	f, err := modfile.Parse("go.mod", src, nil)
 	if err != nil {

@@ -66,7 +66,7 @@ func main() {
 type cli struct {
 	in       *bufio.Reader
 	out, err io.Writer
-	terminal bool // missing answers can be asked
+	terminal bool // in is a terminal, so missing answers are asked for
 }
 
 // main executes the command line and returns the exit code.

@@ -11,8 +11,8 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
-// reserved are the names at the top of every project. A directory with a .gitignore can become a project: it gets the
-// missing lines.
+// reserved are the names of the files and directories at the top of a project, except .gitignore: a directory that has one
+// can become a project, and commit adds the missing lines.
 var reserved = []string{
 	answersFile, ".dockerignore", ".env", ".env.example", ".gitattributes", ".github", "Dockerfile", "Makefile", "README.md",
 	"compose.yaml", "config", "docs", "go.mod", "go.sum", "main.go", "modules", "third_party",
@@ -22,11 +22,12 @@ const gitignore = ".gitignore"
 
 // target is the directory of a new project.
 type target struct {
-	path     string
-	existing []string // names of the entries that it already has
+	path     string   // absolute
+	existing []string // names of the files and directories that it already has
 }
 
-// checkTarget returns an error if the directory has files of a project or, unless the user named it, is in a Go module.
+// checkTarget fails if the directory has one of the reserved names. Unless given is true, which means that the user named
+// the directory, it also fails if the directory is in a Go module.
 func checkTarget(dir string, given bool) (target, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,7 +52,7 @@ func checkTarget(dir string, given bool) (target, error) {
 	return t, nil
 }
 
-// stage creates a temporary directory beside the target.
+// stage creates a temporary directory beside the target, from which commit can rename files.
 func (t target) stage() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
 		return "", err
@@ -63,8 +64,8 @@ func (t target) stage() (string, error) {
 	return dir, err
 }
 
-// commit renames the staged files into place, or those of an existing directory one by one, .ginseng.json last. If that
-// fails, it removes what it has renamed.
+// commit moves the staged files into the target: by renaming the directory or, if the target has files, by renaming one file
+// after the other, .ginseng.json last. If that fails, it removes what it has moved.
 func (t target) commit(stage string) (err error) {
 	if len(t.existing) == 0 {
 		if err := os.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	modulePath  = "example.com/ginseng" // of the runtime
-	runtimeDir  = "third_party/ginseng"
-	sumFile     = "third_party/ginseng.sum"
+	modulePath  = "example.com/ginseng"     // module path of the runtime
+	runtimeDir  = "third_party/ginseng"     // a project's copy of the runtime
+	sumFile     = "third_party/ginseng.sum" // checksums of its files
 	answersFile = ".ginseng.json"
-	projectDir  = "scripts/new/project" // the templates of a project's other files
+	projectDir  = "scripts/new/project" // templates of the files of a project that Ginseng's service does not have
 )
 
 // runtime describes which runtime a project uses: a module at a version or, if Path is empty, a copy.
 type runtime struct {
 	Path     string `json:"path,omitempty"`
 	Version  string `json:"version"`
-	Checksum string `json:"checksum,omitempty"` // of the copy: SHA-256 of third_party/ginseng.sum
+	Checksum string `json:"checksum,omitempty"` // SHA-256 of third_party/ginseng.sum, if the project has a copy
 }
 
 func (r runtime) String() string {
@@ -47,12 +47,13 @@ func (r runtime) String() string {
 
 // source is Ginseng at one version.
 type source struct {
-	dir     string
-	runtime runtime
-	files   files.Tree // of the runtime, with the template
+	dir     string     // where files were read from
+	runtime runtime    // how a project uses this version
+	files   files.Tree // files of the runtime and of the template
 }
 
-// readSource reads the module that --runtime names or, without, example.com/ginseng as the module in dir uses it.
+// readSource reads the module r.Path at r.Version. If r.Path is "", it reads the version of example.com/ginseng that the Go
+// module in dir uses.
 func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 	s := source{runtime: r}
 	var err error
@@ -84,8 +85,8 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 	return s, err
 }
 
-// isRuntime reports whether a file belongs to a copy of the runtime: kit, middleware and scripts without tests, and the
-// template with its tests.
+// isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware and scripts without their
+// tests, and the template with its tests.
 func isRuntime(name string) bool {
 	parts := strings.Split(name, "/")
 	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
@@ -102,7 +103,7 @@ func isRuntime(name string) bool {
 	return false
 }
 
-// withRuntime returns the files of a project and, unless the runtime is a module, of its copy.
+// withRuntime returns the files of a project, with the copy of the runtime unless the project requires it as a module.
 func (s source) withRuntime(project files.Tree) files.Tree {
 	project = maps.Clone(project)
 	if s.runtime.Path == "" {
@@ -114,8 +115,8 @@ func (s source) withRuntime(project files.Tree) files.Tree {
 	return project
 }
 
-// render returns the files of a project that are copied or made from templates. The module article is the template's,
-// which requires users.
+// render returns the files of a project that are copied or made from templates, without the runtime and without generated
+// files. Its module article is that of the template, which requires users.
 func (s source) render(a answers) (files.Tree, error) {
 	a.Runtime = s.runtime
 	raw, err := json.MarshalIndent(a, "", "  ")
@@ -155,7 +156,7 @@ func title(name string) string {
 	return cases.Title(language.English).String(strings.ReplaceAll(name, "-", " "))
 }
 
-// isTemplate reports whether a file of the runtime is copied to the project.
+// isTemplate reports whether a file of the runtime is also a file of the project.
 func isTemplate(name string, a answers) bool {
 	parts := strings.Split(name, "/")
 	switch parts[0] {
@@ -186,8 +187,8 @@ func componentOf(dir string) string {
 	return ""
 }
 
-// omitsProvider reports whether the name of a file in the module social has a provider that was not chosen: google.go,
-// .env.example.google and github_google_test.go have google.
+// omitsProvider reports whether the name of a file in the module social contains a provider that was not chosen: google.go,
+// .env.example.google and github_google_test.go contain google.
 func omitsProvider(file string, a answers) bool {
 	words := strings.FieldsFunc(file, func(r rune) bool { return r == '.' || r == '_' })
 	return slices.ContainsFunc(providers, func(provider string) bool {
@@ -195,14 +196,14 @@ func omitsProvider(file string, a answers) bool {
 	})
 }
 
-// ownImport matches the import paths of a project's own packages in the template, title the annotation with its name.
+// ownImport matches the start of an import of the template's own packages, titleLine the annotation with the project's name.
 var (
 	ownImport = regexp.MustCompile(`"` + modulePath + `/(config|docs|modules)\b`)
 	titleLine = regexp.MustCompile(`(@title\s+)Ginseng`)
 )
 
-// rewrite returns a Go file of the template for the project: with its import paths and name, without the modules and
-// providers that were not chosen: in settings.go, a line that begins with a provider's name is deleted with it.
+// rewrite returns a Go file of the template with the project's import paths and name, and without the modules and providers
+// that were not chosen. In the settings.go of social, it deletes each line that begins with the name of such a provider.
 func rewrite(name string, src []byte, a answers) ([]byte, error) {
 	text := ownImport.ReplaceAllString(string(src), `"`+a.Module+"/$1")
 	switch {

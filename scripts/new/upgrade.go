@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
-// upgrade merges the difference between the pristine projects of the old and the new template into a project. The runtime
-// and its version in go.mod are part of both.
+// upgrade merges the difference between the unmodified projects of the old and the new version into a project. The copy of
+// the runtime, or its version in go.mod, is part of that difference.
 func (c cli) upgrade(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 	return c.merge(ctx, p, before, after, r, "Upgrade Ginseng to "+next.runtime.Version)
 }
 
-// delegate runs the new version's own command, because it knows the new template.
+// delegate runs the command upgrade of the new version, because only that version knows how to render its template.
 func (c cli) delegate(ctx context.Context, p project, next source, dryRun bool) error {
 	cmd := exec.CommandContext(ctx, "go", "run", "./scripts/new", commandUpgrade, "--dir", p.dir, "--runtime",
 		next.runtime.Path+"@"+next.runtime.Version, fmt.Sprintf("--dry-run=%v", dryRun))
@@ -68,7 +68,7 @@ func (c cli) delegate(ctx context.Context, p project, next source, dryRun bool) 
 	return cmd.Run()
 }
 
-// checkCopy returns an error that names the files of the runtime's copy that were edited, added or deleted.
+// checkCopy fails if files of the project's copy of the runtime were edited, added or deleted. The error names them.
 func (p project) checkCopy() error {
 	if p.Runtime.Path != "" {
 		return nil

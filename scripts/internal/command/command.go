@@ -1,4 +1,4 @@
-// Package command has what the commands of the generators share: flags, mistakes and exit codes.
+// Package command parses the flags of the generators' commands, and turns their errors into exit codes.
 package command
 
 import (
@@ -15,7 +15,7 @@ import (
 // Exit codes.
 const ExitOK, ExitFailed, ExitUsage = 0, 1, 2
 
-// Mistakes are the mistakes in a call, one line each. They end a command with ExitUsage.
+// Mistakes are the mistakes in the arguments of a command, one line each. With this error, Exit returns ExitUsage.
 type Mistakes []string
 
 // Add adds a mistake.
@@ -31,10 +31,10 @@ func (m Mistakes) Err() error {
 	return m
 }
 
-// ErrNoArguments makes Exit print the usage as an error.
+// ErrNoArguments is the error of a command without arguments. With it, Exit prints the usage to stderr.
 var ErrNoArguments = errors.New("no arguments")
 
-// Parse parses flags. The error is pflag.ErrHelp, or Mistakes with a suggestion for an unknown flag.
+// Parse parses arguments. The error is pflag.ErrHelp for --help, or Mistakes; for an unknown flag they suggest another.
 func Parse(flags *pflag.FlagSet, args []string) error {
 	flags.Usage = func() {}
 	err := flags.Parse(args)
@@ -50,7 +50,8 @@ func Parse(flags *pflag.FlagSet, args []string) error {
 	return Mistakes{text}
 }
 
-// Exit prints the error of a command, or its usage, and returns the exit code.
+// Exit prints the error of the command called name to stderr, or usage to out if err is pflag.ErrHelp, and returns the exit
+// code.
 func Exit(out, stderr io.Writer, name, usage string, err error) int {
 	var wrong Mistakes
 	switch {

@@ -1,4 +1,4 @@
-// Package files has what the generators share: trees of files, commands, and git trees.
+// Package files reads and writes trees of files, runs commands, and creates git commits for the generators.
 package files
 
 import (
@@ -16,11 +16,12 @@ import (
 	"strings"
 )
 
-// Tree has files by path, with slashes.
+// Tree has the contents of files by their path, which has slashes and is relative to the root of the tree.
 type Tree map[string][]byte
 
-// Read reads the files in dir whose path matches, except in .git, node_modules and data.
-func Read(dir string, match func(string) bool) (Tree, error) {
+// Read reads the regular files below dir for whose relative path match returns true. It leaves out directories with the
+// names .git, node_modules and data.
+func Read(dir string, match func(path string) bool) (Tree, error) {
 	t := Tree{}
 	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -39,7 +40,7 @@ func Read(dir string, match func(string) bool) (Tree, error) {
 	return t, err
 }
 
-// Write writes the files into dir.
+// Write writes the files below dir, and creates missing directories. Other files in dir stay.
 func (t Tree) Write(dir string) error {
 	for name, data := range t {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -53,7 +54,7 @@ func (t Tree) Write(dir string) error {
 	return nil
 }
 
-// Sums returns a line per file as sha256sum prints it, with the paths in dir.
+// Sums returns a line for each file in the form of sha256sum, with dir before each path.
 func (t Tree) Sums(dir string) []byte {
 	var out bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(t)) {
@@ -62,7 +63,8 @@ func (t Tree) Sums(dir string) []byte {
 	return out.Bytes()
 }
 
-// Run runs a command and returns its standard output without the final line break. The error has all output.
+// Run runs a command in dir and returns its standard output without the final line break. The error has the command's
+// standard output and standard error.
 func Run(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -79,7 +81,7 @@ func run(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSuffix(stdout.String(), "\n"), nil
 }
 
-// CheckClean returns an error unless the git repository that has dir has no changes: git restore can then undo a command.
+// CheckClean fails if the git repository of dir has uncommitted changes. Without them, git restore can undo a command.
 func CheckClean(ctx context.Context, dir string) error {
 	status, err := Run(ctx, dir, "git", "status", "--porcelain")
 	if err == nil && status != "" {
@@ -88,7 +90,7 @@ func CheckClean(ctx context.Context, dir string) error {
 	return err
 }
 
-// Changed returns the paths of the lines of Sums that are in one of the two lists only, sorted.
+// Changed returns the paths of the files that differ between two results of Sums or are in one of them only, sorted.
 func Changed(a, b []byte) []string {
 	count := map[string]int{}
 	for line := range strings.Lines(string(a) + string(b)) {
@@ -103,8 +105,9 @@ func Changed(a, b []byte) []string {
 	return slices.Sorted(maps.Keys(changed))
 }
 
-// Commits returns a commit of the first tree and, as its child, one of the second, each with the directory's other files as
-// HEAD has them. They are the same if the trees are. A temporary index keeps the repository's own index and files unchanged.
+// Commits creates a commit with the tree before and, as its child, one with the tree after, and returns their hashes. Each
+// also has the files of HEAD that are in neither tree. If the trees are equal, result equals base. The repository's index
+// and files stay unchanged.
 func Commits(ctx context.Context, dir string, before, after Tree, message string) (base, result string, err error) {
 	location, err := Run(ctx, dir, "git", "rev-parse", "--absolute-git-dir", "--show-prefix")
 	if err != nil {
@@ -149,7 +152,7 @@ func Commits(ctx context.Context, dir string, before, after Tree, message string
 	return base, result, err
 }
 
-// AppendMissing appends the lines that a file lacks, with or without a slash before them.
+// AppendMissing appends the lines that a file lacks. A line with a slash before it counts as the same line.
 func AppendMissing(path string, lines ...string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {

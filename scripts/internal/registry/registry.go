@@ -1,5 +1,5 @@
-// Package registry edits modules/modules.go: a project's list of modules. A module has one import, at most one field of
-// Settings, one constructor line and one list entry there.
+// Package registry edits modules/modules.go, which lists the modules of a project. It has, for each module, one import, at
+// most one field of Settings, one line that calls the constructor, and one entry in the list that New returns.
 package registry
 
 import (
@@ -17,16 +17,16 @@ import (
 // Path is the registry's path from the project's root.
 const Path = "modules/modules.go"
 
-// Module is what the registry has of a module.
+// Module is the registry's entry of a module.
 type Module struct {
-	Import   string // path, such as example.com/shop/modules/password-reset
-	Package  string // such as passwordreset
-	Variable string // in New, and the entry in the list: resets
-	Call     string // of the constructor: passwordreset.New(d, s.PasswordReset, users)
-	Settings string // the field of Settings: PasswordReset passwordreset.Settings; "" if it has none
+	Import   string // import path, such as example.com/shop/modules/password-reset
+	Package  string // package name, such as passwordreset
+	Variable string // variable in New, which is also the entry in the list, such as resets
+	Call     string // call of the constructor, such as passwordreset.New(d, s.PasswordReset, users)
+	Settings string // field of Settings, such as PasswordReset passwordreset.Settings; "" if the module has none
 }
 
-// ImportSpec returns the import: the path, after the package's name if the path does not end with it.
+// ImportSpec returns the import in Go: the quoted path, after the package name if the path does not end with that.
 func (m Module) ImportSpec() string {
 	if path.Base(m.Import) == m.Package {
 		return strconv.Quote(m.Import)
@@ -37,22 +37,24 @@ func (m Module) ImportSpec() string {
 // Constructor returns the constructor line.
 func (m Module) Constructor() string { return m.Variable + " := " + m.Call }
 
-// Registry is a registry as formatted Go: four blocks of lines, each after the text of the same number, and the rest.
+// Registry is the formatted source of a registry: texts[0], blocks[0], texts[1], blocks[1] and so on, then rest.
 type Registry struct {
 	texts  []string
-	blocks [4][]string
+	blocks [4][]string // lines
 	rest   string
 }
 
+// The blocks of a registry: the imports, the fields of Settings, the body of New, and the list that New returns.
 const imports, settings, body, list = 0, 1, 2, 3
 
-// openBlocks puts the braces of an empty Settings and of an empty list on two lines, closeSettings undoes that.
+// openBlocks puts the braces of an empty Settings and of an empty list on two lines, so that both are blocks of lines.
+// closeSettings undoes that for Settings.
 var (
 	openBlocks    = strings.NewReplacer("\ntype Settings struct{}\n", "\ntype Settings struct {\n}\n", "\n\treturn []kit.Module{}\n", "\n\treturn []kit.Module{\n\t}\n")
 	closeSettings = strings.NewReplacer("\ntype Settings struct {\n}\n", "\ntype Settings struct{}\n")
 )
 
-// severalEntries matches a line of the list with more than one module, constructorLine variable := package.New(…).
+// severalEntries matches a line of the list with more than one module, constructorLine a line such as x := pkg.New(d).
 var (
 	severalEntries  = regexp.MustCompile(`^\w+, \w`)
 	constructorLine = regexp.MustCompile(`^(\w+) := ((\w+)\.\w+\(.*)$`)
@@ -86,7 +88,7 @@ func Parse(source []byte) (*Registry, error) {
 	return r, nil
 }
 
-// Source returns the registry's source.
+// Source returns the formatted source of the registry.
 func (r *Registry) Source() ([]byte, error) {
 	out := ""
 	for i, text := range r.texts {
@@ -95,7 +97,7 @@ func (r *Registry) Source() ([]byte, error) {
 	return format.Source([]byte(closeSettings.Replace(out + r.rest)))
 }
 
-// code returns a line without its comment, with single spaces.
+// code returns a line without its comment, and with single spaces between words.
 func code(line string) string {
 	line, _, _ = strings.Cut(line, "//")
 	return strings.Join(strings.Fields(line), " ")
@@ -106,7 +108,7 @@ func (r *Registry) find(block int, match func(code string) bool) int {
 	return slices.IndexFunc(r.blocks[block], func(line string) bool { return match(code(line)) })
 }
 
-// insert inserts a line into a block, at the end if the index is negative.
+// insert inserts a line before line i of a block, or at its end if i is negative.
 func (r *Registry) insert(block, i int, line string) {
 	if i < 0 {
 		i = len(r.blocks[block])
@@ -135,7 +137,7 @@ func (r *Registry) findEntry(variable string) int {
 	return r.find(list, func(code string) bool { return code == variable+"," })
 }
 
-// parseImport returns the package's name and its path.
+// parseImport returns the package's name, which is the last element of its path if code has none, and its path.
 func parseImport(code string) (name, importPath string) {
 	name, quoted, named := strings.Cut(code, " ")
 	importPath = strings.Trim(cmp.Or(quoted, name), `"`)
@@ -145,7 +147,7 @@ func parseImport(code string) (name, importPath string) {
 	return name, importPath
 }
 
-// Modules returns the modules that have a separate constructor line, in the order of the list.
+// Modules returns the modules in the order of the list, without those that no line of their own constructs.
 func (r *Registry) Modules() []Module {
 	var out []Module
 	for _, entry := range r.blocks[list] {
@@ -167,7 +169,7 @@ func (r *Registry) Modules() []Module {
 	return out
 }
 
-// Uses reports whether a new import or variable must not have the name, because the registry has it.
+// Uses reports whether the registry uses an identifier, so that a new import or variable must have another name.
 func (r *Registry) Uses(name string) bool {
 	mentions := func(line string) bool { return uses(line, name) }
 	others := strings.Split(strings.Join(r.texts, "\n")+r.rest, "\n")
@@ -178,13 +180,13 @@ func (r *Registry) Uses(name string) bool {
 		slices.ContainsFunc(others, func(line string) bool { return mentions(code(line)) })
 }
 
-// uses reports whether code has an identifier that does not follow a dot.
+// uses reports whether code has the identifier name, other than after a dot.
 func uses(code, name string) bool {
 	return regexp.MustCompile(`(^|[^.\w])` + name + `\b`).MatchString(code)
 }
 
-// Insert adds a module. Imports and settings are kept in alphabetical order. The constructor line and the list entry are
-// inserted before those of the first variable in before that the list has, or at the end.
+// Insert adds a module. It keeps the imports and settings in alphabetical order. It inserts the constructor line and the
+// list entry before those of the first list entry that is one of the variables in before, or at the end if there is none.
 func (r *Registry) Insert(m Module, before ...string) {
 	constructor, entry := -1, r.find(list, func(code string) bool { return slices.Contains(before, strings.TrimSuffix(code, ",")) })
 	if entry >= 0 {
@@ -228,8 +230,8 @@ func (r *Registry) Remove(m Module) error {
 	return nil
 }
 
-// Replace replaces the constructor call of a module. The constructor lines that the new call needs, and that follow, are
-// moved before it. It returns an error if the line differs from that of m.
+// Replace replaces the constructor call of m by that of next. If the new call uses variables that later constructor lines
+// declare, Replace moves these lines before it. It returns an error if the constructor line differs from that of m.
 func (r *Registry) Replace(m, next Module) error {
 	at := r.findConstructor(m.Variable)
 	if at < 0 || code(r.blocks[body][at]) != m.Constructor() {
@@ -237,7 +239,7 @@ func (r *Registry) Replace(m, next Module) error {
 	}
 	lines, needed := r.blocks[body], next.Call
 	var moved []string
-	for i := len(lines) - 1; i > at; i-- {
+	for i := len(lines) - 1; i > at; i-- { // backward, because a moved line can need lines before it
 		if found := constructorLine.FindStringSubmatch(code(lines[i])); found != nil && uses(needed, found[1]) {
 			needed += " " + found[2]
 			moved = append([]string{lines[i]}, moved...)
@@ -249,7 +251,7 @@ func (r *Registry) Replace(m, next Module) error {
 	return nil
 }
 
-// Keep removes the modules for which keep returns false.
+// Keep removes the modules for which keep returns false. Errors are those of Remove.
 func (r *Registry) Keep(keep func(Module) bool) error {
 	for _, m := range slices.Backward(r.Modules()) {
 		if keep(m) {
@@ -262,7 +264,8 @@ func (r *Registry) Keep(keep func(Module) bool) error {
 	return nil
 }
 
-// Merge adds the modules of another registry that this one lacks, in the other's order.
+// Merge adds the modules of another registry that this one lacks. Each is inserted before the modules that follow it in the
+// other registry.
 func (r *Registry) Merge(other *Registry) {
 	var following []string
 	for _, m := range slices.Backward(other.Modules()) {
