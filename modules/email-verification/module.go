@@ -19,7 +19,7 @@ type Module struct {
 
 // Settings are the settings of this module.
 type Settings struct {
-	// TTL is the lifetime of a link that verifies an address.
+	// TTL is how long a link that verifies an address is valid.
 	TTL time.Duration `mapstructure:"VERIFY_TTL" default:"24h" validate:"min=1m,max=168h"`
 	// LinkOrigins are the URLs that the link in an email may lead to. A URL with a path allows that page and all pages
 	// below it, one without a path the whole origin. In development, localhost is allowed too. If exactly one has a path,
@@ -56,7 +56,7 @@ var (
 const (
 	verify = "verify" // verifies the address of the user
 	change = "change" // gives the user another address
-	undo   = "undo"   // gives the user the former address again, which is reserved until then
+	undo   = "undo"   // gives the user the former address again; reserves that address
 )
 
 // Input has the parameters of a request for an email.

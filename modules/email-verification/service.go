@@ -41,10 +41,10 @@ const undoTTL = 7 * 24 * time.Hour
 
 // Rate limits.
 var (
-	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour}   // per address
-	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour} // per address; others' requests, so not part of emailsTo
-	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}       // per account; also of failed attempts
-	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour}
+	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour}     // per address
+	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address; anyone can cause them, so that they do not count in emailsTo
+	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}         // per account; requests that fail count too
+	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour} // per network
 )
 
 // Request sends an email that verifies the address of the caller. ValidationFailed: the link is missing or not allowed.
@@ -82,14 +82,14 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 		return limits, err
 	}
 	u, err := s.users.Get(ctx, caller.UserID)
-	address := user.NormalEmail(in.Email)
-	switch {
-	case err == nil && address == user.NormalEmail(u.Email):
-		err = ownAddress()
-	case err == nil:
-		err = s.users.CheckAddress(ctx, u.ID, in.Email)
-	}
 	if err != nil {
+		return limits, err
+	}
+	address := user.NormalEmail(in.Email)
+	if address == user.NormalEmail(u.Email) {
+		return limits, ownAddress()
+	}
+	if err := s.users.CheckAddress(ctx, u.ID, in.Email); err != nil {
 		return limits, err
 	}
 	taken, err := s.limits.Take(ctx, changeEmailsTo.Of(address))
@@ -135,7 +135,7 @@ func (s *Service) EmailPreviews() []email.Preview {
 	}
 }
 
-// send enqueues the email with a token, which is issued after the response.
+// send enqueues the email with a token to the address that the token is about. The token is issued when the email is sent.
 func (s *Service) send(ctx context.Context, u user.User, t emaillink.Token) error {
 	return s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
 		secret, _, err := s.Issue(ctx, t, s.ttl)
@@ -152,7 +152,8 @@ func (s *Service) Get(ctx context.Context, secret string) (View, error) {
 	return View{Purpose: t.Purpose, Email: t.Email, User: u.Public(), ExpiresAt: t.ExpiresAt}, err
 }
 
-// Confirm does what the token is for. NotFound: it is unknown, used or expired. Conflict: the address is in use or reserved.
+// Confirm verifies, changes or restores the address of the user, as the purpose of the token is. NotFound: the token is
+// unknown, used or expired. Conflict: the address is in use or reserved.
 func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error) {
 	t, u, err := s.find(ctx, secret)
 	if err != nil {
@@ -174,19 +175,26 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 	return u, apperr.Replace(err, apperr.NotFound, noToken())
 }
 
-// find returns a token that is valid, and its user.
-func (s *Service) find(ctx context.Context, secret string) (t emaillink.Token, u user.User, err error) {
-	if t, err = s.Find(ctx, secret); err == nil {
-		u, err = s.users.Get(ctx, t.UserID)
+// find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired.
+func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, user.User, error) {
+	t, err := s.Find(ctx, secret)
+	if err != nil {
+		return t, user.User{}, apperr.Replace(err, apperr.NotFound, noToken())
 	}
-	if err == nil && (t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch) { // used
-		err = noToken()
+	u, err := s.users.Get(ctx, t.UserID)
+	if err != nil {
+		return t, u, apperr.Replace(err, apperr.NotFound, noToken())
 	}
-	return t, u, apperr.Replace(err, apperr.NotFound, noToken())
+	used := t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch
+	if used {
+		return t, u, noToken()
+	}
+	return t, u, nil
 }
 
-// change gives a user the address of a token. The former address is reserved before it becomes free, and gets an email with a
-// link that undoes the change. That email is queued first: without it, the address must not change.
+// change gives a user the address of a token. The token of the link that undoes the change, which also reserves the former
+// address, is stored first, and the email to that address with the link is queued: without them, the address must not
+// change. The email is sent after the change.
 func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (user.User, error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err
@@ -196,7 +204,7 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 	if err != nil {
 		return user.User{}, err
 	}
-	done := make(chan struct{})
+	done := make(chan struct{}) // closed after the change
 	defer close(done)
 	err = s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
 		select {
@@ -204,10 +212,10 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if u, err := s.users.Get(ctx, before.ID); err != nil || u.Email == before.Email { // also if an error hid that it was changed
+		if u, err := s.users.Get(ctx, before.ID); err != nil || u.Email == before.Email { // not changed; ChangeEmail can fail although the change was made
 			return nil, err
 		}
-		if valid, err := s.Exists(ctx, store.Eq("id", notice.ID)); err != nil || !valid { // deleted: a concurrent request made the change
+		if valid, err := s.Exists(ctx, store.Eq("id", notice.ID)); err != nil || !valid { // deleted below: a concurrent request has made the change
 			return nil, err
 		}
 		return newMessage(before, notice, secret, undoTTL), nil
@@ -222,8 +230,9 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 	return u, err
 }
 
-// undo gives a user the former address again, and deletes the user's tokens except those of earlier changes: an attacker who
-// changed the address twice has the token of the second change. It can be repeated until the token is deleted, after all others.
+// undo gives a user the former address again, and deletes the user's tokens except those that undo earlier changes: an
+// attacker who changed the address twice has the token that undoes the second change. The used token is deleted last, so
+// that undo can be repeated after an error. NotFound: a concurrent request has used the token.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
 	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email)
 	if err == nil {
@@ -237,7 +246,7 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 		return u, err
 	}
 	n, err := s.Delete(ctx, store.Eq("id", t.ID))
-	if err == nil && n == 0 { // a concurrent request was first
+	if err == nil && n == 0 { // a concurrent request has deleted it
 		err = store.ErrNotFound
 	}
 	return u, err

@@ -30,20 +30,22 @@ type Service struct {
 
 // Rate limits.
 var (
-	resetsOfAccount   = ratelimit.Rule{Name: "resets", Max: 5, Window: time.Hour}
-	requestsOfAddress = ratelimit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour}
+	resetsOfAccount   = ratelimit.Rule{Name: "resets", Max: 5, Window: time.Hour}           // per email address
+	requestsOfAddress = ratelimit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour} // per network
 )
 
-// Create sends a link to the user with the email address, unless there is no such user or the user got too many emails. It
-// responds the same for an unknown address: everything that depends on the account happens after the response.
+// Create sends a link to the user with the email address, unless there is no such user or the address has received too many
+// emails. The result and its time do not depend on that: everything that depends on the account happens after the response.
 // ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network.
 // Unavailable: too many emails are queued. The states of the rate limits are also returned with an error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
-	if in.Link, err = s.links.Choose(in.Link); err != nil { // before anything is counted
+	in.Link, err = s.links.Choose(in.Link) // before anything is counted
+	if err != nil {
 		return nil, err
 	}
 	if !client.Trusted {
-		if limits, err = s.limits.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address))); err != nil {
+		limits, err = s.limits.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address)))
+		if err != nil {
 			return limits, err
 		}
 	}
@@ -55,7 +57,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	return limits, s.emails.Enqueue(ctx, s.job(in))
 }
 
-// job returns the job that creates the reset and its email.
+// job returns the job that creates the reset and its email. The job returns no email if the address is unknown.
 func (s *Service) job(in CreateInput) email.Job {
 	return func(ctx context.Context) (*email.Message, error) {
 		u, err := s.users.ByEmail(ctx, in.Email)
@@ -93,18 +95,19 @@ func (s *Service) Get(ctx context.Context, token string) (View, error) {
 }
 
 // Complete sets the password of the user of the reset. Only one of several concurrent calls succeeds: it begins a new epoch
-// of the user, which invalidates all resets. The user can sign in again, whatever wrong passwords were sent before.
+// of the user, which invalidates all resets. It resets the counts of wrong passwords, so that the user can sign in.
 // NotFound: the reset is unknown, used or expired.
 func (s *Service) Complete(ctx context.Context, client access.Client, token, password string) (user.User, error) {
-	var u user.User
 	r, err := s.Find(ctx, token)
-	if err == nil {
-		u, err = s.users.ResetPassword(ctx, r.UserID, r.Epoch, password)
+	if err != nil {
+		return user.User{}, apperr.Replace(err, apperr.NotFound, noReset())
 	}
-	if err == nil {
-		_ = s.DeleteOf(ctx, u.ID)                 // they are invalid already; Sweep deletes the rest
-		_ = s.users.ClearAttempts(ctx, client, u) // the counters expire after their window
-		s.users.Notify(ctx, u, "The password of your account was reset. All sessions and linked accounts were removed.")
+	u, err := s.users.ResetPassword(ctx, r.UserID, r.Epoch, password)
+	if err != nil {
+		return u, apperr.Replace(err, apperr.NotFound, noReset())
 	}
-	return u, apperr.Replace(err, apperr.NotFound, noReset())
+	_ = s.DeleteOf(ctx, u.ID)                 // after an error: the resets are invalid already, and Sweep deletes them
+	_ = s.users.ClearAttempts(ctx, client, u) // after an error: the counters expire after their window
+	s.users.Notify(ctx, u, "The password of your account was reset. All sessions and linked accounts were removed.")
+	return u, nil
 }

@@ -17,14 +17,15 @@ import (
 
 const (
 	maxAge    = 30 * time.Second // of a snapshot
-	maxCached = 256 << 20        // approximate bytes of all snapshots; the last used is kept even if it is larger
-	timeout   = 10 * time.Second // of work that continues if the client disconnects
+	maxCached = 256 << 20        // approximate bytes of all snapshots; the most recently used one is kept even if it is larger
+	timeout   = 10 * time.Second // of writes of stamps and of loads, which continue if the client disconnects
 )
 
 // cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
 // it, because each namespace has a stamp in the database:
 //
-//   - A writer sets a new random stamp after every attempt, also a failed one, before it responds. If it cannot: 503.
+//   - A writer sets a new random stamp after every attempt to write, also after a failed one, before it responds. If it cannot
+//     set the stamp, it responds 503.
 //   - A reader reads the stamp, then the policies, both from the primary. It reuses a snapshot only for the identical
 //     stamp, and for at most maxAge.
 //
@@ -41,7 +42,7 @@ type cache struct {
 	mu         sync.Mutex
 	kept       map[string]*list.Element // by namespace
 	recent     *list.List               // of *snapshot, most recently used first
-	bytes, max int
+	bytes, max int                      // bytes: of the kept snapshots, approximately; max: their limit
 }
 
 func newCache(db store.DB, policies *store.Collection[Policy], now func() time.Time) *cache {
@@ -65,16 +66,17 @@ func (c *cache) write(ctx context.Context, namespace string, do func() error) er
 		if apperr.Is(err, apperr.NotFound) {
 			err = c.stamps.Insert(ctx, stamp{store.NewMeta(store.NewID(), store.At(c.now())), namespace, value})
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			return result
-		} else if !apperr.Is(err, apperr.Conflict) { // another writer inserted the first stamp
+		case !apperr.Is(err, apperr.Conflict): // after a conflict again: another writer has inserted the first stamp
 			return store.Unavailable(err)
 		}
 	}
 }
 
-// get returns a snapshot with every write that was acknowledged before the call. Callers that arrive before a load
-// begins share it; those that arrive later wait for the next one.
+// get returns a snapshot with every write that was acknowledged before the call. Concurrent calls share a load if it begins
+// after they do; calls during a load wait for the next one. Unavailable: ctx ended, or the database is unavailable.
 func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 	_, s, err := c.lookup(ctx, namespace)
 	if s != nil || err != nil {
@@ -98,8 +100,9 @@ func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 	}
 }
 
-// lookup reads the stamp of a namespace, "" before the first write, and returns the snapshot that it makes valid, if any.
-func (c *cache) lookup(ctx context.Context, namespace string) (string, *snapshot, error) {
+// lookup returns the stamp of a namespace in the database, which is "" before the first write, and the kept snapshot with
+// that stamp. The snapshot is nil if there is none, or if it has expired.
+func (c *cache) lookup(ctx context.Context, namespace string) (stamp string, s *snapshot, err error) {
 	current, err := c.stamps.First(ctx, store.Eq("namespace", namespace))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		return "", nil, err
@@ -115,7 +118,7 @@ func (c *cache) lookup(ctx context.Context, namespace string) (string, *snapshot
 	return current.Value, nil, nil
 }
 
-// load reads a namespace and keeps the snapshot, unless another load has just kept a valid one.
+// load reads a namespace and keeps the snapshot. If another load has just kept a valid one, it returns that.
 func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	expires := c.now().Add(maxAge)
 	stamp, s, err := c.lookup(ctx, namespace)
@@ -127,7 +130,7 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(policies, older)
+	slices.SortFunc(policies, compareAge)
 	s = &snapshot{namespace: namespace, stamp: stamp, expires: expires, policies: policies, bytes: 1 << 10}
 	s.index.Grow(namespace, len(policies))
 	for i := range policies {
@@ -140,12 +143,14 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	defer c.mu.Unlock()
 	c.remove(c.kept[namespace])
 	c.kept[namespace] = c.recent.PushFront(s)
-	for c.bytes += s.bytes; c.bytes > c.max && c.recent.Len() > 1; {
+	c.bytes += s.bytes
+	for c.bytes > c.max && c.recent.Len() > 1 {
 		c.remove(c.recent.Back())
 	}
 	return s, nil
 }
 
+// remove removes a snapshot; nil is none. The caller has locked mu.
 func (c *cache) remove(e *list.Element) {
 	if e != nil {
 		s := c.recent.Remove(e).(*snapshot)

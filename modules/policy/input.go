@@ -61,12 +61,12 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	}
 	s.Labels = make(map[string]string, len(source.Labels))
 	for key, raw := range source.Labels {
-		var text string
-		if raw.Kind() != jsontext.KindString || jsonv2.Unmarshal(raw, &text, lenient) != nil {
+		var label string
+		if raw.Kind() != jsontext.KindString || jsonv2.Unmarshal(raw, &label, lenient) != nil {
 			param := name + "[" + strconv.Quote(key) + "]"
 			fields = append(fields, apperr.Field{Param: param, Code: apperr.Type, Message: "Must be a string."})
 		}
-		s.Labels[key] = text
+		s.Labels[key] = label
 	}
 	slices.SortFunc(fields, func(a, b apperr.Field) int { return strings.Compare(a.Param, b.Param) })
 	return fields

@@ -33,7 +33,7 @@ type snapshot struct {
 	expires   time.Time
 	policies  []Policy // oldest first, then by name
 	index     v1beta1.Index[*Policy]
-	bytes     int
+	bytes     int // of memory, approximately
 }
 
 // Selector states which workloads a policy applies to: those that have all of the labels. It is the JSON form of
@@ -108,8 +108,8 @@ func (s *Selector) message() *v1beta1.WorkloadSelector {
 	return &v1beta1.WorkloadSelector{MatchLabels: s.MatchLabels}
 }
 
-// older compares policies in the order of an evaluation.
-func older(a, b Policy) int {
+// compareAge orders policies as an evaluation does: the oldest first, then by name.
+func compareAge(a, b Policy) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), strings.Compare(a.Name, b.Name))
 }
 

@@ -45,8 +45,8 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.policies, q, Policy.View)
 }
 
-// Update changes the given fields. NotFound; ValidationFailed: another namespace; PreconditionFailed: the policy has none
-// of the expected versions; Conflict: the namespace has another policy of this name.
+// Update changes the given fields. NotFound: the policy does not exist. ValidationFailed: the namespace would change.
+// PreconditionFailed: the policy has none of the expected versions. Conflict: the namespace has another policy of this name.
 func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versions, in store.Patch[Input]) (Policy, error) {
 	p, err := s.policies.Get(ctx, id)
 	if err != nil {
@@ -66,11 +66,13 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 	if changes == nil {
 		return p, nil
 	}
-	err = s.cache.write(ctx, p.Namespace, func() (err error) {
-		p, err = s.policies.UpdateByID(ctx, id, expected, changes...)
+	var updated Policy
+	err = s.cache.write(ctx, p.Namespace, func() error {
+		var err error
+		updated, err = s.policies.UpdateByID(ctx, id, expected, changes...)
 		return err
 	})
-	return p, err
+	return updated, err
 }
 
 // Delete removes a policy. NotFound and PreconditionFailed: as Update.

@@ -26,15 +26,15 @@ type provider struct {
 }
 
 const (
-	providerTimeout = 5 * time.Second // of all requests of a sign-in
-	maxBody         = 1 << 20         // of a response, in bytes
-	maxCause        = 300             // of an error in the log, in bytes
+	providerTimeout = 5 * time.Second // of all requests of a sign-in together
+	maxBody         = 1 << 20         // bytes of a response
+	maxCause        = 300             // bytes of an error in the log
 )
 
 // client sends requests to providers. It does not follow redirects, which could send a token elsewhere.
 type client struct{ http *http.Client }
 
-// newClient returns a client with a timeout per request, also for requests that outlive a sign-in.
+// newClient returns a client with a timeout per request, which also applies to requests that continue after a sign-in.
 func newClient(base http.RoundTripper, timeout time.Duration) *client {
 	return &client{&http.Client{
 		Transport:     transport{base},
@@ -43,7 +43,7 @@ func newClient(base http.RoundTripper, timeout time.Duration) *client {
 	}}
 }
 
-// transport limits responses, also those that a library reads.
+// transport limits the size of responses, also of those that a library reads.
 type transport struct{ base http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -55,7 +55,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// get sends a GET request, with the token in the header unless it is empty.
+// get sends a GET request as do does. The token, unless it is "", is sent in the header Authorization.
 func (c *client) get(ctx context.Context, address, token string, into any) (status int, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *client) get(ctx context.Context, address, token string, into any) (stat
 	return c.do(r, into)
 }
 
-// do sends a request and decodes the JSON response. The status is 2xx, or 4xx, which may have no JSON. Unavailable:
-// anything else.
+// do sends a request and decodes the JSON response. The status is 2xx, or 4xx: then into may be unchanged. Unavailable: the
+// response has another status, asks to try again later, or has a status 2xx without JSON; or there was none.
 func (c *client) do(r *http.Request, into any) (status int, err error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -100,9 +100,10 @@ func isBusy(response *http.Response) bool {
 // app is this service's registration at a provider.
 type app struct{ id, secret, tokenURL string }
 
-// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). blames returns the error for the
-// caller if the provider rejects the code or the account, and nil if the cause is on our side.
-func (c *client) exchange(ctx context.Context, a app, proof Proof, blames func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
+// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with an
+// error, callerError returns the error for the caller: nil unless the code or the account is its cause. Unavailable: all
+// other errors.
+func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,
 		Endpoint: oauth2.Endpoint{TokenURL: a.tokenURL, AuthStyle: oauth2.AuthStyleInParams},
@@ -120,29 +121,30 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, blames func(*
 		return nil, unavailable(err)
 	}
 	if rejection.Response.StatusCode < http.StatusInternalServerError && !isBusy(rejection.Response) {
-		if callerErr := blames(rejection); callerErr != nil {
-			return nil, callerErr
+		if err := callerError(rejection); err != nil {
+			return nil, err
 		}
 	}
 	return nil, unavailable(fmt.Errorf("the code was not exchanged: status %d, %q", rejection.Response.StatusCode, rejection.ErrorCode))
 }
 
-// accessToken returns the token of a proof, or of its code, at a provider without ID tokens.
-func (c *client) accessToken(ctx context.Context, a app, proof Proof, blames func(*oauth2.RetrieveError) error) (string, error) {
+// accessToken returns the access token of a proof, or the one that its code is exchanged for, at a provider without ID
+// tokens. callerError is as in exchange.
+func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (string, error) {
 	if proof.IDToken != "" {
 		return "", apperr.Invalid(apperr.Field{In: "body", Param: "id_token", Code: apperr.Unknown, Message: "This provider has no ID tokens. Send access_token, or code with redirect_uri."})
 	}
 	if proof.Code == "" {
 		return proof.AccessToken, nil
 	}
-	token, err := c.exchange(ctx, a, proof, blames)
+	token, err := c.exchange(ctx, a, proof, callerError)
 	if err != nil {
 		return "", err
 	}
 	return token.AccessToken, nil
 }
 
-// rejected returns the error for a proof that a provider rejects. It has no reason.
+// rejected returns the error for a proof that a provider rejects. It does not reveal why.
 func rejected() error {
 	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }
@@ -154,11 +156,13 @@ func unavailable(cause error) error {
 	if errors.As(cause, &withAddress) {
 		cause = withAddress.Err
 	}
-	if text := cause.Error(); len(text) > maxCause {
-		cause = errors.New(shorten(text))
+	if message := cause.Error(); len(message) > maxCause {
+		cause = errors.New(shorten(message))
 	}
 	return apperr.New(apperr.Unavailable, "The provider is unavailable or failed. Try again in a few seconds.").WithCause(cause)
 }
 
-// shorten returns the beginning of a text for the log.
-func shorten(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxCause)], "") }
+// shorten returns the first maxCause bytes of a message for the log.
+func shorten(message string) string {
+	return strings.ToValidUTF8(message[:min(len(message), maxCause)], "")
+}

@@ -49,7 +49,7 @@ const (
 
 // profile implements provider.profile. Facebook returns only email addresses that their owner has confirmed.
 func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
-	token, err := f.calls.accessToken(ctx, f.app, proof, graphBlamesCode)
+	token, err := f.calls.accessToken(ctx, f.app, proof, graphCallerError)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -76,9 +76,9 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
 
-// inspect checks whether the token was issued for our app, and returns its user ("/debug_token" in the documentation of the
-// Graph API, with an app access token). An invalid token is reported in data. error is about the request itself; only for a
-// token of another app it is about the token.
+// inspect checks that the token was issued for our app, and returns its user ("/debug_token" in the documentation of the
+// Graph API, with an app access token). The response reports an invalid token in data, and a token of another app in error,
+// which otherwise is about the request itself.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {
@@ -114,8 +114,9 @@ func (f facebook) proof(token string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// graphBlamesCode reports whether the code was rejected. The error has the format of the Graph API, not that of OAuth.
-func graphBlamesCode(e *oauth2.RetrieveError) error {
+// graphCallerError returns an error if the code was rejected; see client.exchange. e has the format of the Graph API, not
+// that of OAuth.
+func graphCallerError(e *oauth2.RetrieveError) error {
 	var response struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &response)
 	if err == nil && (response.Error.Code == graphBadParameter || response.Error.Code == graphBadRedirect) {

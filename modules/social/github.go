@@ -43,7 +43,7 @@ func newGitHub(c GitHubSettings, calls *client) github {
 }
 
 func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
-	token, err := g.calls.accessToken(ctx, g.app, proof, githubBlamesCode)
+	token, err := g.calls.accessToken(ctx, g.app, proof, githubCallerError)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -72,7 +72,7 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	}, err
 }
 
-// check checks whether the token was issued for our app: "Check a token" in the documentation of GitHub's REST API. GitHub
+// check checks that the token was issued for our app: "Check a token" in the documentation of GitHub's REST API. GitHub
 // responds 404 for a token of another app and for an invalid token, and 401 for a wrong client ID or secret.
 func (g github) check(ctx context.Context, token string) error {
 	body, err := json.Marshal(map[string]string{"access_token": token})
@@ -106,7 +106,8 @@ func (g github) check(ctx context.Context, token string) error {
 	return nil
 }
 
-// email returns the primary address; none if the user has not granted the scope user:email.
+// email returns the primary address, and whether GitHub has verified it. address is "" if the user has not granted the scope
+// user:email.
 func (g github) email(ctx context.Context, token string) (address string, verified bool, err error) {
 	var emails []struct {
 		Email             string
@@ -127,8 +128,9 @@ func (g github) email(ctx context.Context, token string) (address string, verifi
 	return "", false, nil
 }
 
-// githubBlamesCode handles the errors of "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
-func githubBlamesCode(e *oauth2.RetrieveError) error {
+// githubCallerError returns an error if the code or the account was rejected; see client.exchange. The codes are from
+// "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
+func githubCallerError(e *oauth2.RetrieveError) error {
 	switch e.ErrorCode {
 	case "bad_verification_code", "redirect_uri_mismatch":
 		return rejected()

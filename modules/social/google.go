@@ -68,7 +68,7 @@ func (g *google) profile(ctx context.Context, proof Proof) (Profile, error) {
 		return Profile{}, apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Unknown, Message: "This service does not accept codes from Google. Send id_token or access_token."})
 	}
 	if proof.Code != "" {
-		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, googleBlamesCode)
+		token, err := g.calls.exchange(ctx, app{g.ids[0], g.secret, issuer.TokenURL}, proof, googleCallerError)
 		if err != nil {
 			return Profile{}, err
 		}
@@ -103,11 +103,11 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ofIDToken verifies the ID token of a proof (OpenID Connect Core section 3.1.3.7): signature, issuer, expiry, and that its
-// whole audience are our clients. An email address that it lacks is fetched from userinfo, if a code gave an access token as
-// well (section 5.4).
+// ofIDToken returns the profile in the ID token of a proof. It verifies the signature, the issuer and the expiry, and that
+// the audience has only our clients (OpenID Connect Core section 3.1.3.7). If the token has no email address, and a code was
+// exchanged for an access token too, ofIDToken gets the profile from userinfo (section 5.4).
 func (g *google) ofIDToken(ctx context.Context, issuer *discovery, proof Proof) (Profile, error) {
-	keys := &watched{KeySet: issuer.keys}
+	keys := &keyFetchRecorder{KeySet: issuer.keys}
 	verifier := oidc.NewVerifier(issuer.IssuerURL, keys, &oidc.Config{
 		SkipClientIDCheck:    true, // checked below, with several IDs
 		SupportedSigningAlgs: issuer.algorithms(), Now: g.now,
@@ -146,21 +146,20 @@ func (d *discovery) algorithms() []string {
 	return out
 }
 
-// watched records the error of a KeySet that could not fetch its keys, which is not the token's fault. The verifier returns
-// it only as a string. Among the errors of a remote KeySet, it is the one that wraps another.
-type watched struct {
+// keyFetchRecorder records the error of a KeySet that could not fetch its keys: then the token may be valid. The verifier
+// returns that error only as a string. It is the only error of a remote KeySet that wraps another.
+type keyFetchRecorder struct {
 	oidc.KeySet
 	fetchErr error
 }
 
-func (w *watched) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	payload, err := w.KeySet.VerifySignature(ctx, token)
-	w.fetchErr = errors.Unwrap(err)
+func (r *keyFetchRecorder) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	payload, err := r.KeySet.VerifySignature(ctx, token)
+	r.fetchErr = errors.Unwrap(err)
 	return payload, err
 }
 
-// ofAccessToken checks with tokeninfo whether the token was issued for one of our clients, and gets the profile from
-// userinfo.
+// ofAccessToken checks with tokeninfo that the token was issued for one of our clients, and gets the profile from userinfo.
 func (g *google) ofAccessToken(ctx context.Context, issuer *discovery, token string) (Profile, error) {
 	var info struct {
 		Audience string `json:"aud"`
@@ -195,8 +194,8 @@ func (g *google) userInfo(ctx context.Context, issuer *discovery, token, subject
 	return c.profile(), nil
 }
 
-// discover fetches the discovery document once, and again after a failure (OpenID Connect Discovery section 4). An issuer
-// may end in a slash, which is not part of the document's address.
+// discover returns the discovery document, which it fetches until it succeeds once (OpenID Connect Discovery section 4). The
+// issuer in the document may end with a slash.
 func (g *google) discover(ctx context.Context) (*discovery, error) {
 	if known := g.discovered.Load(); known != nil {
 		return known, nil
@@ -214,9 +213,9 @@ func (g *google) discover(ctx context.Context) (*discovery, error) {
 	return g.discovered.Load(), nil
 }
 
-// googleBlamesCode handles the errors of RFC 6749 section 5.2 and those of Google. invalid_request is our error: the secret is
-// missing.
-func googleBlamesCode(e *oauth2.RetrieveError) error {
+// googleCallerError returns an error if the code was rejected; see client.exchange. The codes are from RFC 6749 section 5.2
+// and Google's documentation. invalid_request is not the caller's error: the secret is missing.
+func googleCallerError(e *oauth2.RetrieveError) error {
 	if e.ErrorCode == "invalid_grant" || e.ErrorCode == "redirect_uri_mismatch" {
 		return rejected()
 	}

@@ -11,8 +11,8 @@ type Identity struct {
 	Provider   string   `json:"provider"`
 	Subject    string   `json:"subject"` // the provider's ID of the account
 	UserID     store.ID `json:"userId"`
-	// Epoch is that of the user when the account was linked. The link is valid only from user.User.LinksFrom on: a user who
-	// signed up with another person's address loses the link when that person resets the password.
+	// Epoch is the user's when the account was linked. The link is invalid if Epoch is less than user.User.LinksFrom: a user
+	// who signed up with another person's address loses the link when that person resets the password.
 	Epoch int64 `json:"epoch"`
 }
 
@@ -29,9 +29,9 @@ type Proof struct {
 	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii" example:"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"` // if the authorization request used PKCE
 } //	@name	SocialProof
 
-// check validates what the tags cannot express.
+// check fails with ValidationFailed unless the proof has exactly one token or code, and a redirect_uri with a code.
 func (p Proof) check() error {
-	var given, faults []apperr.Field
+	var given, fieldErrs []apperr.Field
 	for _, proof := range [][2]string{{"access_token", p.AccessToken}, {"id_token", p.IDToken}, {"code", p.Code}} {
 		if proof[1] != "" {
 			given = append(given, apperr.Field{In: "body", Param: proof[0], Code: apperr.FieldConflict, Message: "Only one of access_token, id_token and code may be given."})
@@ -39,15 +39,15 @@ func (p Proof) check() error {
 	}
 	switch {
 	case len(given) == 0:
-		faults = append(faults, apperr.Field{In: "body", Param: "access_token", Code: apperr.Required, Message: "Must be given, unless id_token, or code with redirect_uri, is."})
+		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "access_token", Code: apperr.Required, Message: "Must be given, unless id_token, or code with redirect_uri, is."})
 	case len(given) > 1:
-		faults = given
+		fieldErrs = given
 	}
 	if p.Code != "" && p.RedirectURI == "" {
-		faults = append(faults, apperr.Field{In: "body", Param: "redirect_uri", Code: apperr.Required, Message: "Must be given with code: the redirect_uri of the authorization request."})
+		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "redirect_uri", Code: apperr.Required, Message: "Must be given with code: the redirect_uri of the authorization request."})
 	}
-	if faults != nil {
-		return apperr.Invalid(faults...)
+	if fieldErrs != nil {
+		return apperr.Invalid(fieldErrs...)
 	}
 	return nil
 }
@@ -88,12 +88,12 @@ func storeSpec() store.Spec {
 	}
 }
 
-// account selects the identity of an account at a provider.
+// account returns the filter that selects the identity of an account at a provider.
 func account(provider, subject string) store.Filter {
 	return store.And(store.Eq("provider", provider), store.Eq("subject", subject))
 }
 
-// link selects the identity that links a user to a provider.
+// link returns the filter that selects the identity that links a user to a provider.
 func link(userID store.ID, provider string) store.Filter {
 	return store.And(store.Eq("userId", userID), store.Eq("provider", provider))
 }

@@ -1,5 +1,5 @@
 // Package social provides sign-in with identity providers, and links their accounts to users. Each provider has its
-// own file: to remove one, delete its file and the lines with its name in settings.go.
+// own file: to remove one, delete its file and the lines with its name in settings.go and model.go.
 package social
 
 import (

@@ -25,13 +25,14 @@ type Service struct {
 }
 
 const (
-	maxRounds      = 10              // of a sign-in with conflicting concurrent requests
+	maxRounds      = 10              // attempts of a sign-in while concurrent requests make conflicting changes
 	maxSubject     = 255             // bytes (OpenID Connect Core section 2, sub)
 	maxEmail       = 254             // bytes, as in package user
 	restoreTimeout = 5 * time.Second // of an unlink that may have to be undone
 )
 
-// Rate limits per network: rejected tokens and codes, and all of them, because each causes requests to the provider.
+// Rate limits per network: of tokens and codes that a provider rejects, and of all, because each causes requests to the
+// provider.
 var (
 	rejections = ratelimit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
 	calls      = ratelimit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
@@ -44,7 +45,7 @@ type signIn struct {
 	provider string
 	profile  Profile
 	limits   ratelimit.States
-	created  bool // the user, by this sign-in
+	created  bool // this sign-in has created the user
 }
 
 // SignIn opens a session for the user that the provider's account is linked to. If it is not linked, it is linked to the
@@ -83,7 +84,8 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proof) (err error) {
 	network := ratelimit.Network(in.client.Address)
 	if !in.client.Trusted {
-		if in.limits, err = s.limits.Check(ctx, rejections.Of(network)); err != nil {
+		in.limits, err = s.limits.Check(ctx, rejections.Of(network))
+		if err != nil {
 			return err
 		}
 		taken, err := s.limits.Take(ctx, calls.Of(network))
@@ -92,9 +94,9 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 			return err
 		}
 	}
-	calling, cancel := context.WithTimeout(ctx, s.timeout)
+	callCtx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	in.profile, err = p.profile(calling, proof)
+	in.profile, err = p.profile(callCtx, proof)
 	if apperr.Is(err, apperr.Unauthorized) && !in.client.Trusted {
 		taken, limitErr := s.limits.Take(context.WithoutCancel(ctx), rejections.Of(network)) // also if the client disconnects
 		in.limits = in.limits.With(taken)
@@ -108,10 +110,11 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	return err
 }
 
-// errConcurrent: a concurrent request made a conflicting change, so that another attempt can succeed.
+// errConcurrent is the error of an attempt with which a concurrent request conflicted. Another attempt can succeed.
 var errConcurrent = errors.New("social: concurrent change")
 
-// resolve finds or creates the user of an account, or fails with errConcurrent.
+// resolve returns the user to sign in, who is found or created, and links the account to the user. Errors: as SignIn, or
+// errConcurrent.
 func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	_, u, err := s.find(ctx, account(in.provider, in.profile.Subject))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
@@ -192,7 +195,7 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 		u, taken, err = s.users.CreateVerified(ctx, in.client, profile)
 		in.limits = in.limits.With(taken)
 		if apperr.Is(err, apperr.Conflict) {
-			if _, err := s.users.ByEmail(ctx, in.profile.Email); apperr.Is(err, apperr.NotFound) { // not a concurrent sign-up
+			if _, err := s.users.ByEmail(ctx, in.profile.Email); apperr.Is(err, apperr.NotFound) { // no concurrent request has created the user
 				return u, cannotLink("The email address of this account is reserved for a user who had it until recently. Set another one at the provider,")
 			}
 			return u, errConcurrent
@@ -218,7 +221,8 @@ func alreadyLinked(message string) error {
 		WithFields(apperr.Field{In: "path", Param: "provider", Code: apperr.FieldConflict, Message: "Is already linked."})
 }
 
-// attach links an account to a user, or fails with errConcurrent. Conflict: the user has another account of the provider.
+// attach links an account to a user. Conflict: another account of the provider is linked to the user. errConcurrent: a
+// concurrent request has just linked one of the two.
 func (s *Service) attach(ctx context.Context, u user.User, name, subject string) error {
 	other, _, err := s.find(ctx, link(u.ID, name))
 	switch {
@@ -241,7 +245,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal) (IdentityLi
 	if err != nil {
 		return IdentityList{}, err
 	}
-	found, err := s.identities.List(ctx, store.Query{Filter: valid(u), Sort: []store.Order{{Field: "provider"}}})
+	found, err := s.identities.List(ctx, store.Query{Filter: identitiesOf(u), Sort: []store.Order{{Field: "provider"}}})
 	rows := make([]IdentityView, len(found))
 	for n, i := range found {
 		rows[n] = i.View()
@@ -249,8 +253,8 @@ func (s *Service) List(ctx context.Context, caller access.Principal) (IdentityLi
 	return IdentityList{Rows: rows, Count: len(rows)}, err
 }
 
-// valid selects the identities of a user that allow sign-in.
-func valid(u user.User) store.Filter {
+// identitiesOf returns the filter that selects the identities of a user that allow sign-in.
+func identitiesOf(u user.User) store.Filter {
 	return store.And(store.Eq("userId", u.ID), store.Gte("epoch", u.LinksFrom))
 }
 
@@ -261,7 +265,7 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 	if err != nil {
 		return err
 	}
-	i, err := s.identities.First(ctx, store.And(valid(u), store.Eq("provider", name)))
+	i, err := s.identities.First(ctx, store.And(identitiesOf(u), store.Eq("provider", name)))
 	if err != nil {
 		return apperr.Replace(err, apperr.NotFound, notLinked())
 	}
@@ -284,11 +288,12 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 // the same time, at least the request that counts last restores its own. keepOne also restores it if err leaves open whether
 // it was deleted.
 func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err error) error {
+	var others int64
 	if err == nil {
-		var others int64
-		if others, err = s.identities.Count(ctx, valid(u)); err == nil && others > 0 {
-			return nil
-		}
+		others, err = s.identities.Count(ctx, identitiesOf(u))
+	}
+	if err == nil && others > 0 {
+		return nil
 	}
 	if restoreErr := s.identities.Insert(ctx, i); restoreErr != nil && !apperr.Is(restoreErr, apperr.Conflict) { // a conflict: it was not deleted
 		return restoreErr
@@ -299,6 +304,7 @@ func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err erro
 	return apperr.New(apperr.Conflict, "This is the last way to sign in. Set a password with a password reset, or link another account, first.")
 }
 
+// notLinked returns the error for a user without a link to the provider.
 func notLinked() error {
 	return apperr.New(apperr.NotFound, "No account of this provider is linked.")
 }

@@ -26,7 +26,7 @@ func (c Settings) providers(calls *client, log *slog.Logger, now func() time.Tim
 	return all
 }
 
-// checkBase reports a base URL to which no path can be added, and removes trailing slashes.
+// checkBase removes trailing slashes from a base URL. It reports one that is invalid or to which no path can be added.
 func checkBase(name string, address *string, report func(name, reason string)) {
 	*address = strings.TrimRight(*address, "/")
 	u, err := url.Parse(*address)

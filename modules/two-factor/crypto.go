@@ -18,16 +18,16 @@ import (
 
 const (
 	keyPurpose        = "two-factor" // of the derived keys
-	recoveryCodes     = 10
-	recoveryCodeChars = 16 // of 5 bits: a fast hash is sufficient for 80 random bits
+	recoveryCodes     = 10           // per user
+	recoveryCodeChars = 16           // with 5 random bits each: for 80 bits a fast hash is sufficient
 )
 
 var encoding = base64.RawURLEncoding
 
-// keys encrypt with AES-256-GCM. The first one encrypts, all of them decrypt.
+// keys encrypt and decrypt with AES-256-GCM. Only the first key encrypts. All keys decrypt, so that keys can be replaced.
 type keys []cipher.AEAD
 
-// newKeys returns the keys that are derived from secrets, and then last, which is derived already.
+// newKeys returns a key for each secret, derived from it, followed by the key last, which is derived already.
 func newKeys(secrets []string, last []byte) (k keys) {
 	var derived [][]byte
 	for _, secret := range secrets {
@@ -47,12 +47,13 @@ func newKeys(secrets []string, last []byte) (k keys) {
 	return k
 }
 
-// seal encrypts data for one use: open fails for another.
+// seal encrypts data for a use. open fails for another use.
 func (k keys) seal(use string, data []byte) string {
 	return encoding.EncodeToString(k[0].Seal(nil, nil, data, []byte(use)))
 }
 
-// open decrypts what seal returned. current reports whether the first key encrypted it.
+// open decrypts what seal returned. ok is false if no key or another use encrypted it. current reports whether the first key
+// did.
 func (k keys) open(use, sealed string) (data []byte, current, ok bool) {
 	raw, err := encoding.DecodeString(sealed)
 	for i, key := range k {
@@ -66,19 +67,20 @@ func (k keys) open(use, sealed string) (data []byte, current, ok bool) {
 // challenge proves that its user has signed in with a password or a provider. It is encrypted, not stored.
 type challenge struct {
 	UserID  store.ID
-	Epoch   int64 // of the user: a password change ends the challenge
+	Epoch   int64 // the user's; the challenge is invalid in a later one, such as after a password change
 	Expires int64 // Unix time in milliseconds
 }
 
 const challengeUse = "challenge"
 
+// seal returns the challenge in encrypted form.
 func (c challenge) seal(k keys) string {
 	var data bytes.Buffer
 	_ = binary.Write(&data, binary.BigEndian, c) // a buffer does not fail
 	return k.seal(challengeUse, data.Bytes())
 }
 
-// openChallenge decrypts a challenge, unless it has expired.
+// openChallenge decrypts a challenge. ok is false if it is invalid or has expired.
 func openChallenge(k keys, sealed string, now time.Time) (c challenge, ok bool) {
 	data, _, ok := k.open(challengeUse, sealed)
 	if ok {

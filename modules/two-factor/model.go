@@ -12,9 +12,9 @@ import (
 type Factor struct {
 	store.Meta    `bson:",inline"`
 	Secret        string      `json:"secret"`        // encrypted; see secretUse
-	Epoch         int64       `json:"epoch"`         // of the user at creation: it can be confirmed only in this epoch
+	Epoch         int64       `json:"epoch"`         // the user's at creation; it can be confirmed only in this epoch
 	ConfirmedAt   *store.Time `json:"confirmedAt"`   // nil: it is not confirmed
-	LastStep      int64       `json:"lastStep"`      // of the last accepted code (RFC 6238 section 5.2)
+	LastStep      int64       `json:"lastStep"`      // time step of the last accepted code (RFC 6238 section 5.2)
 	RecoveryCodes []string    `json:"recoveryCodes"` // digests of those that are left
 }
 

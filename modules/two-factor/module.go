@@ -25,7 +25,7 @@ type Sessions interface {
 // Module provides the routes of two-factor sign-in.
 type Module struct{ controller *controller }
 
-// requireAdmin is a value of REQUIRE_TWO_FACTOR.
+// requireAdmin is the value of REQUIRE_TWO_FACTOR with which admins must use two-factor sign-in.
 const requireAdmin = "admin"
 
 // Settings are the settings of this module.
@@ -34,7 +34,8 @@ type Settings struct {
 	Require string   `mapstructure:"REQUIRE_TWO_FACTOR" validate:"omitempty,oneof=admin" example:"admin"`
 }
 
-// New creates the module. Every sign-in of a user with a second factor requires it. It is deleted with its user.
+// New creates the module. From then on, every sign-in of a user with a second factor requires it. A second factor is deleted
+// with its user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		users: users, sessions: sessions, factors: store.Open[Factor](d.DB, storeSpec()),

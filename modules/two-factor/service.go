@@ -35,8 +35,8 @@ type Service struct {
 
 const (
 	secretBytes  = 20 // RFC 4226 section 4, R6
-	stepSeconds  = 30
-	skew         = 1 // steps before and after the current one (RFC 6238 section 5.2)
+	stepSeconds  = 30 // validity of a code (RFC 6238 section 5.2)
+	skew         = 1  // steps before and after the current one (RFC 6238 section 5.2)
 	challengeTTL = 5 * time.Minute
 )
 
@@ -44,11 +44,11 @@ const (
 // that can guess codes has the password. 100 guesses at a code of 6 digits in a day succeed with a probability of 0.03 %
 // (NIST SP 800-63B section 5.2.2 allows 100).
 var (
-	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute} // per account and network
-	guessesAtAccount = ratelimit.Rule{Name: "second-factor-account", Max: 100, Window: 24 * time.Hour}
+	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute}        // per account and network
+	guessesAtAccount = ratelimit.Rule{Name: "second-factor-account", Max: 100, Window: 24 * time.Hour} // per account
 )
 
-// isOn selects confirmed second factors.
+// isOn is the filter that selects confirmed second factors.
 var isOn = store.Ne("confirmedAt", nil)
 
 // Get returns the state of a user's second factor.
@@ -63,7 +63,7 @@ func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error
 }
 
 // Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed.
-// Conflict: the user has one. Unauthorized: the account has been deleted since the authentication.
+// Conflict: the user has a confirmed one. Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolment, error) {
 	u, err := s.users.Get(ctx, caller.UserID)
 	if err != nil {
@@ -88,9 +88,9 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
 }
 
-// Confirm turns a second factor on, and ends the user's other sessions: they were opened without it. Conflict: it is on, or
-// there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many were. The states of the rate
-// limits are also returned with an error.
+// Confirm turns a second factor on, and ends the user's other sessions, which were opened without it. Conflict: it is on, or
+// there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were wrong. The states of
+// the rate limits are also returned with an error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
 		if err == nil && f.ConfirmedAt != nil {
@@ -112,16 +112,16 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	return RecoveryCodes{codes}, limits, s.sessions.EndOthers(ctx, caller)
 }
 
-// Disable turns the caller's second factor off. NotFound: there is none. ValidationFailed, TooManyRequests: as Confirm.
+// Disable turns the caller's second factor off. NotFound: it is not on. ValidationFailed, TooManyRequests: as Confirm.
 func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p Proof) (ratelimit.States, error) {
-	limits, err := s.use(ctx, client, caller.UserID, p, isConfirmed)
+	limits, err := s.use(ctx, client, caller.UserID, p, checkConfirmed)
 	if err == nil {
 		err = s.remove(context.WithoutCancel(ctx), caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
 	}
 	return limits, err
 }
 
-// Remove turns a user's second factor off, for an admin. NotFound: the user has none; one that is not confirmed is deleted.
+// Remove turns a user's second factor off, for an admin. It deletes one that is not confirmed. NotFound: none was on.
 // Forbidden: it is the admin's own, which requires a code.
 func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
 	if caller.Is(userID) {
@@ -139,7 +139,8 @@ func (s *Service) RestoreOf(ctx context.Context, userID store.ID, since store.Ti
 	return apperr.Replace(s.remove(ctx, userID, event, store.Gt("confirmedAt", since)), apperr.NotFound, nil)
 }
 
-// remove deletes a user's second factor if which selects it, and notifies the user. NotFound: there is none.
+// remove deletes a user's second factor if the filter which selects it, and notifies the user of the event. NotFound: which
+// selects none.
 func (s *Service) remove(ctx context.Context, userID store.ID, event string, which store.Filter) error {
 	removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), which))
 	if err == nil && removed == 0 {
@@ -181,7 +182,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 		return user.SignedIn{}, nil, apperr.Replace(err, apperr.NotFound, invalid)
 	}
 	limits, err := s.use(ctx, client, u.ID, in.Proof, func(f Factor, err error) error {
-		return apperr.Replace(isConfirmed(f, err), apperr.NotFound, invalid) // turned off since
+		return apperr.Replace(checkConfirmed(f, err), apperr.NotFound, invalid) // it was turned off in the meantime
 	})
 	if err != nil {
 		return user.SignedIn{}, limits, err
@@ -190,8 +191,8 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	return result, limits, err
 }
 
-// isConfirmed fails with NotFound unless a second factor was found and is on.
-func isConfirmed(f Factor, err error) error {
+// checkConfirmed fails with NotFound unless a second factor was found and is on. f and err are the result of a search.
+func checkConfirmed(f Factor, err error) error {
 	if apperr.Is(err, apperr.NotFound) || err == nil && f.ConfirmedAt == nil {
 		return apperr.New(apperr.NotFound, "Two-factor sign-in is off.")
 	}
@@ -199,7 +200,7 @@ func isConfirmed(f Factor, err error) error {
 }
 
 // use accepts a code of a user's second factor once, within the rate limits, and makes the changes in the same atomic write.
-// usable returns the error for a second factor that cannot be used, or that was not found with err.
+// usable receives the second factor, or the error of the search for it. It returns nil if the second factor can be used.
 func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -240,7 +241,7 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 	return limits, err
 }
 
-// accept returns the changes that use up a code, or nil if it is wrong or was used.
+// accept returns the changes that use up a code. They are nil if the code is wrong or was used.
 func (s *Service) accept(f Factor, p Proof) ([]store.Change, error) {
 	now := store.Set("updatedAt", store.At(s.now()))
 	if p.RecoveryCode != "" {
@@ -265,7 +266,8 @@ func (s *Service) accept(f Factor, p Proof) ([]store.Change, error) {
 	return changes, nil
 }
 
-// match returns the time step of a code, which must be after the last accepted one, or 0.
+// match returns the time step of a code. It returns 0 if the code is wrong, or not of a step after last, the last accepted
+// one.
 func (s *Service) match(secret, code string, last int64) (int64, error) {
 	now := s.now().Unix() / stepSeconds
 	for step := max(now-skew, last+1); step <= now+skew; step++ {
@@ -280,10 +282,11 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 	return 0, nil
 }
 
-// secretUse binds an encrypted secret to its user.
+// secretUse returns the purpose with which the secret of a user is encrypted, so that it cannot be used for another user.
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
-// restrict restricts admins without a second factor. Other users cost nothing.
+// restrict returns the restriction of an admin without a second factor, and nil for others. For a user who is not an admin
+// it makes no query.
 func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
 	if u.Role != access.RoleAdmin {
 		return nil, nil

@@ -9,10 +9,10 @@ import (
 type search[ID comparable] struct {
 	clock   uint32
 	terms   []*term[ID] // labels of the proxy
-	bits    []uint64    // one per number of a term; set for those of the proxy
-	found   []hit[ID]
-	ordered []hit[ID]
-	ends    []uint32
+	bits    []uint64    // one bit per number of a term; set for those of the proxy
+	found   []hit[ID]   // in any order
+	ordered []hit[ID]   // for inOrder
+	ends    []uint32    // for inOrder
 }
 
 // hit is a policy that was found, with a copy of its rank, so that sorting rarely reads the policy itself.

@@ -165,8 +165,8 @@ func (v *violations) checkValue(key, value string) {
 		"ends with a letter or digit.")
 }
 
-// isName reports whether s has the characters of a name: alphanumeric at both ends, inside also "-_.". It does not check
-// the length.
+// isName reports whether s is a name: letters and digits, and between them also '-', '_' and '.'. It does not check the
+// length.
 func isName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
