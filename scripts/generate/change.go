@@ -59,7 +59,7 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err != nil || old.entry() == next.entry() {
 		return out, err
 	}
-	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) error { return m.Replace(old.entry(), next.entry()) })
+	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) ([]byte, error) { return m.Replace(old.entry(), next.entry()) })
 }
 
 // merged returns the plan that merges the change of a resource into the files, and adds a migration if it has steps.

@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/scripts/internal/naming"
 )
 
@@ -144,7 +143,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 			bad("default=%s is not a time such as 2026-01-02T15:04:05Z", value)
 			return
 		}
-		f.Default = store.At(t).String()
+		f.Default = t.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
 	case f.Type == typeEnum:
 		if !slices.Contains(f.Values, value) {
 			bad("default=%s is not in the enum; %s", value, naming.Suggest(value, f.Values))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/printer"
@@ -12,12 +13,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/swaggo/swag"
 	"golang.org/x/tools/go/ast/astutil"
+
+	"example.com/ginseng/scripts/internal/registry"
 )
 
 // mergeFile merges the difference between two generated versions of a Go file into the current one. If they conflict, merged
@@ -64,8 +66,8 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
-// unaligned returns Go source without the spaces that align columns. With them, a longer name would change the lines around
-// it, and cause conflicts.
+// unaligned returns Go source without the spaces that align columns, so that a longer name does not change the lines
+// around it.
 func unaligned(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)
@@ -87,9 +89,6 @@ func unaligned(source []byte) ([]byte, error) {
 
 const migrationsFile = "migrations.go"
 
-// migrationList matches the method Migrations up to the end of the list that it returns.
-var migrationList = regexp.MustCompile(`(?s)\) Migrations\(\) \[\]migrate\.Migration \{\n\treturn \[\]migrate\.Migration\{(.*?\n\t)?\}\n\}`)
-
 // addMigration returns the source of migrations.go with a new migration of the steps. source is nil if the file does not
 // exist.
 func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
@@ -100,34 +99,59 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 		}
 		source = files[migrationsFile]
 	}
-	found := migrationList.FindIndex(source)
-	if found == nil {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", source, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	list := migrationList(file)
+	if list == nil {
 		return nil, errors.New("the method Migrations must return a literal list; add this migration by hand:\n" + r.migration(1, steps))
 	}
 	number := 1
 	for bytes.Contains(source, []byte(strconv.Quote(r.migrationName(number)))) {
 		number++
 	}
-	text, end := r.migration(number, steps), found[1]-len("}\n}")
-	if source[end-1] == '{' {
+	at := set.Position(list.Rbrace).Offset
+	for at > 0 && (source[at-1] == '\t' || source[at-1] == ' ') {
+		at--
+	}
+	text := r.migration(number, steps)
+	if source[at-1] != '\n' {
 		text = "\n" + text
 	}
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, "", slices.Concat(source[:end], []byte(text), source[end:]), parser.ParseComments)
-	if err != nil {
+	source, err = registry.Apply(source, []registry.Edit{{Offset: at, Text: text}})
+	if err != nil || !strings.Contains(text, "[store.") {
+		return source, err
+	}
+	set = token.NewFileSet()
+	if file, err = parser.ParseFile(set, "", source, parser.ParseComments); err != nil {
 		return nil, err
 	}
-	if strings.Contains(text, "[store.") {
-		astutil.AddImport(set, file, runtime+"/kit/store")
-	}
+	astutil.AddImport(set, file, runtime+"/kit/store")
 	var out bytes.Buffer
 	err = format.Node(&out, set, file)
 	return out.Bytes(), err
 }
 
+// migrationList returns the list that the method Migrations returns, or nil.
+func migrationList(file *ast.File) *ast.CompositeLit {
+	for _, d := range file.Decls {
+		method, ok := d.(*ast.FuncDecl)
+		if !ok || method.Name.Name != "Migrations" || method.Body == nil || len(method.Body.List) == 0 {
+			continue
+		}
+		if result, ok := method.Body.List[len(method.Body.List)-1].(*ast.ReturnStmt); ok && len(result.Results) == 1 {
+			list, _ := result.Results[0].(*ast.CompositeLit)
+			return list
+		}
+	}
+	return nil
+}
+
 func (r Resource) migrationName(number int) string { return fmt.Sprintf("%s-%d", r.Name, number) }
 
-// migration returns the Go code of a migration.
+// migration returns a migration in Go.
 func (r Resource) migration(number int, steps []string) string {
 	return fmt.Sprintf("{\nName: %q, Collection: m.controller.service.%s.Engine(),\nSteps: []migrate.Step{\n%s,\n},\n},\n",
 		r.migrationName(number), r.Collection(), strings.Join(steps, ",\n"))

@@ -46,10 +46,12 @@ func (p *project) planAdd(c call) (*plan, error) {
 	}
 	r := declare(c, p.module, p.hasUser(), &wrong)
 	modules, _, err := p.registry() // editRegistry reports the error
+	registered := map[string]bool{}
 	if err == nil {
+		registered = modules.Names()
 		p.resolve(&r, modules, &wrong)
 	}
-	p.checkCollisions(r, modules, &wrong)
+	p.checkCollisions(r, registered, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -62,10 +64,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 		out.add("written", path.Join("modules", r.Name, name), nil, files[name])
 	}
 	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  restart the service: go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
-	return out, p.editRegistry(out, "add", r, func(m *registry.Registry) error {
-		m.Insert(r.entry())
-		return nil
-	})
+	return out, p.editRegistry(out, "add", r, func(m *registry.Registry) ([]byte, error) { return m.Insert(r.entry()) })
 }
 
 // registry returns the parsed registry and its source.
@@ -80,14 +79,11 @@ func (p *project) registry() (*registry.Registry, []byte, error) {
 
 // editRegistry calls edit with the registry and adds the change to a plan. If it fails, the error has the lines that the
 // user can add, change or remove by hand; verb says which.
-func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*registry.Registry) error) error {
+func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*registry.Registry) ([]byte, error)) error {
 	modules, before, err := p.registry()
-	if err == nil {
-		err = edit(modules)
-	}
 	var after []byte
 	if err == nil {
-		after, err = modules.Source()
+		after, err = edit(modules)
 	}
 	if err != nil {
 		entry := r.entry()
@@ -148,7 +144,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 	if referrers := p.referrers(r.Name); referrers != nil {
 		return nil, mistakes{fmt.Sprintf("name %s: %s refers to it, or is under it; remove that first, or drop its field", r.Name, strings.Join(referrers, ", "))}
 	}
-	return out, p.editRegistry(out, "remove", r, func(m *registry.Registry) error { return m.Remove(r.entry()) })
+	return out, p.editRegistry(out, "remove", r, func(m *registry.Registry) ([]byte, error) { return m.Remove(r.entry()) })
 }
 
 // generated returns the resource that a module was generated from, with its Targets.

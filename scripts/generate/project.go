@@ -110,8 +110,8 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkCollisions reports names of the resource that the project already uses. modules is nil if the registry is invalid.
-func (p *project) checkCollisions(r Resource, modules *registry.Registry, wrong *mistakes) {
+// checkCollisions reports names of the resource that the project already uses. registered has those of the registry.
+func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return
 	}
@@ -135,10 +135,10 @@ func (p *project) checkCollisions(r Resource, modules *registry.Registry, wrong 
 			bad("the API document has the type %s", definition)
 		}
 	}
-	if modules != nil && modules.Uses(r.Package()) && !slices.Contains(imported, r.Package()) {
+	if registered[r.Package()] && !slices.Contains(imported, r.Package()) {
 		bad("%s uses the name %s", registry.Path, r.Package())
 	}
-	if variable := r.entry().Variable; modules != nil && modules.Uses(variable) {
+	if variable := r.entry().Variable; registered[variable] {
 		badPlural("%s uses the name %s", registry.Path, variable)
 	}
 	if file, exists := p.collections[r.Plural]; exists {

@@ -68,28 +68,14 @@ func (c cli) change(ctx context.Context, r request) error {
 		return err
 	}
 	maps.Copy(before, own) // so that the files of a removed component are deleted even if they were edited
-	if after[registry.Path], err = mergeModules(own[registry.Path], after[registry.Path], chosen); err != nil {
+	kept, err := registry.Keep(own[registry.Path], chosen.keeps)
+	if err == nil {
+		after[registry.Path], err = registry.Merge(kept, after[registry.Path])
+	}
+	if err != nil {
 		return fmt.Errorf("%w; change that code first", err)
 	}
 	return c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
-}
-
-// mergeModules returns the project's own registry, without the modules that are not chosen, and with those of the template
-// that it lacks.
-func mergeModules(own, template []byte, chosen answers) ([]byte, error) {
-	modules, err := registry.Parse(own)
-	if err != nil {
-		return nil, err
-	}
-	other, err := registry.Parse(template)
-	if err != nil {
-		return nil, err
-	}
-	if err := modules.Keep(chosen.keeps); err != nil {
-		return nil, err
-	}
-	modules.Merge(other)
-	return modules.Source()
 }
 
 // changedAnswers returns the answers of a project after add or remove.

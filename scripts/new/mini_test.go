@@ -166,7 +166,7 @@ func mini(t *testing.T) files.Tree {
 		"modules/article/list.go":         []byte("package article\n\n// Page is a size.\nconst Page = 20\n"),
 		"modules/policy/policy.go":        fmt.Appendf(nil, module, "policy", kit, "kit.Deps"),
 		"modules/policy/type/number.go":   []byte("package number\n"),
-		"modules/social/settings.go":      []byte(miniSocial),
+		"modules/social/social.go":        []byte(miniSocial),
 	})
 	for name, provider := range map[string]string{"facebook": "Facebook", "github": "GitHub", "google": "Google"} {
 		all["modules/social/"+name+".go"] = fmt.Appendf(nil, "package social\n\n// %[1]sSettings is empty.\ntype %[1]sSettings struct{}\n\nfunc new%[1]s(%[1]sSettings) bool { return true }\n", provider)

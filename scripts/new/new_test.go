@@ -19,7 +19,7 @@ func TestNew(t *testing.T) {
 	for name, want := range map[string]string{
 		"main.go":                         `Name: "web-shop"`,
 		"modules/modules.go":              `"github.com/you/shop/modules/user"`,
-		"modules/social/settings.go":      `"google": newGoogle(s.Google),`,
+		"modules/social/social.go":        `"google": newGoogle(s.Google),`,
 		".env.example":                    "MASTER_KEY=change-me-to-a-master-key\nJWT_SECRET=change-me-to-a-secret\n#GOOGLE_ID=1\n",
 		"README.md":                       "# Web Shop\n",
 		".ginseng.json":                   `"google"`,

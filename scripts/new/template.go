@@ -6,12 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"go/format"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -21,6 +19,7 @@ import (
 
 	"example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
+	"example.com/ginseng/scripts/internal/rewrite"
 )
 
 const (
@@ -130,7 +129,7 @@ func (s source) render(a answers) (files.Tree, error) {
 			own = strings.TrimPrefix(strings.ReplaceAll("/"+own, "/dot-", "/."), "/")
 			project[own], err = execute(name, data, a)
 		case isTemplate(name, a) && path.Ext(name) == ".go":
-			project[name], err = rewrite(name, data, a)
+			project[name], err = s.rewrite(name, data, a)
 		case isTemplate(name, a) && path.Base(path.Dir(name)) == "emails":
 			project[name] = bytes.ReplaceAll(data, []byte("Ginseng"), []byte(title(a.Name)))
 		case isTemplate(name, a):
@@ -196,37 +195,37 @@ func omitsProvider(file string, a answers) bool {
 	})
 }
 
-// ownImport matches the start of an import of the template's own packages, titleLine the annotation with the project's name.
-var (
-	ownImport = regexp.MustCompile(`"` + modulePath + `/(config|docs|modules)\b`)
-	titleLine = regexp.MustCompile(`(@title\s+)Ginseng`)
-)
-
-// rewrite returns a Go file of the template with the project's import paths and name, and without the modules and providers
-// that were not chosen. In the settings.go of social, it deletes each line that begins with the name of such a provider.
-func rewrite(name string, src []byte, a answers) ([]byte, error) {
-	text := ownImport.ReplaceAllString(string(src), `"`+a.Module+"/$1")
-	switch {
-	case name == "main.go":
-		text = titleLine.ReplaceAllString(strings.Replace(text, `Name: "ginseng"`, fmt.Sprintf("Name: %q", a.Name), 1), "${1}"+title(a.Name))
-	case path.Dir(name) == "modules/social":
-		text = strings.NewReplacer(`enums:"`+strings.Join(providers, ","), `enums:"`+strings.Join(a.Providers, ","),
-			"Enums("+strings.Join(providers, ", "), "Enums("+strings.Join(a.Providers, ", ")).Replace(text)
+// rewrite returns a Go file of the template for the project: with its import paths and name, without the modules and
+// providers that were not chosen.
+func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
+	file, err := rewrite.Parse(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for _, provider := range providers {
-		if name == "modules/social/settings.go" && !slices.Contains(a.Providers, provider) {
-			text = regexp.MustCompile(`(?im)^\t+"?`+provider+`"?:? .*\n`).ReplaceAllString(text, "")
-		}
+	file.Imports(modulePath, a.Module, "config", "docs", "modules")
+	if name == "main.go" {
+		file.Name(a.Name)
+		file.Annotation("@title", title(a.Name))
 	}
-	if name == registry.Path {
-		modules, err := registry.Parse([]byte(text))
-		if err != nil {
-			return nil, err
+	if path.Dir(name) == "modules/social" && !omitsProvider(path.Base(name), answers{}) { // what the providers share
+		gone := map[string]bool{}
+		for other, src := range s.files {
+			if path.Dir(other) == "modules/social" && path.Ext(other) == ".go" && omitsProvider(path.Base(other), a) {
+				provider, err := rewrite.Parse(src)
+				if err != nil {
+					return nil, err
+				}
+				for _, declared := range provider.Declared() {
+					gone[declared] = true
+				}
+			}
 		}
-		if err := modules.Keep(a.keeps); err != nil {
-			return nil, err
-		}
-		return modules.Source()
+		file.Without(gone)
+		file.Enum(providers, a.Providers)
 	}
-	return format.Source([]byte(text))
+	src, err = file.Bytes()
+	if err == nil && name == registry.Path {
+		src, err = registry.Keep(src, a.keeps)
+	}
+	return src, err
 }

@@ -3,12 +3,12 @@
 package registry
 
 import (
-	"cmp"
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
 	"go/token"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,11 +19,11 @@ const Path = "modules/modules.go"
 
 // Module is the registry's entry of a module.
 type Module struct {
-	Import   string // import path, such as example.com/shop/modules/password-reset
-	Package  string // package name, such as passwordreset
-	Variable string // variable in New, which is also the entry in the list, such as resets
-	Call     string // call of the constructor, such as passwordreset.New(d, s.PasswordReset, users)
-	Settings string // field of Settings, such as PasswordReset passwordreset.Settings; "" if the module has none
+	Import   string // path, such as example.com/shop/modules/password-reset
+	Package  string // such as passwordreset
+	Variable string // in New, and the entry in the list: resets
+	Call     string // of the constructor: passwordreset.New(d, s.PasswordReset, users)
+	Settings string // the field of Settings: PasswordReset passwordreset.Settings; "" if it has none
 }
 
 // ImportSpec returns the import in Go: the quoted path, after the package name if the path does not end with that.
@@ -37,241 +37,345 @@ func (m Module) ImportSpec() string {
 // Constructor returns the constructor line.
 func (m Module) Constructor() string { return m.Variable + " := " + m.Call }
 
-// Registry is the formatted source of a registry: texts[0], blocks[0], texts[1], blocks[1] and so on, then rest.
+// Registry is a parsed registry.
 type Registry struct {
-	texts  []string
-	blocks [4][]string // lines
-	rest   string
+	source   []byte
+	set      *token.FileSet
+	file     *ast.File
+	imports  *ast.GenDecl
+	settings *ast.StructType
+	body     *ast.BlockStmt    // of New
+	result   *ast.ReturnStmt   // of New
+	list     *ast.CompositeLit // what New returns
 }
 
-// The blocks of a registry: the imports, the fields of Settings, the body of New, and the list that New returns.
-const imports, settings, body, list = 0, 1, 2, 3
-
-// openBlocks puts the braces of an empty Settings and of an empty list on two lines, so that both are blocks of lines.
-// closeSettings undoes that for Settings.
-var (
-	openBlocks    = strings.NewReplacer("\ntype Settings struct{}\n", "\ntype Settings struct {\n}\n", "\n\treturn []kit.Module{}\n", "\n\treturn []kit.Module{\n\t}\n")
-	closeSettings = strings.NewReplacer("\ntype Settings struct {\n}\n", "\ntype Settings struct{}\n")
-)
-
-// severalEntries matches a line of the list with more than one module, constructorLine a line such as x := pkg.New(d).
-var (
-	severalEntries  = regexp.MustCompile(`^\w+, \w`)
-	constructorLine = regexp.MustCompile(`^(\w+) := ((\w+)\.\w+\(.*)$`)
-)
-
-// Parse parses a registry. It returns an error unless the source has, in this order, an import declaration in parentheses, a
-// struct Settings, and func New(d kit.Deps, s Settings) []kit.Module that ends by returning a list with one module per line.
+// Parse parses a registry. It returns an error unless the source has an import declaration in parentheses, a struct
+// Settings, and func New(d kit.Deps, s Settings) []kit.Module that ends by returning a list with one module per line.
 func Parse(source []byte) (*Registry, error) {
-	formatted, err := format.Source(source)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%w", Path, err)
+	r := &Registry{source: source, set: token.NewFileSet()}
+	var err error
+	if r.file, err = parser.ParseFile(r.set, Path, source, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return nil, err
 	}
-	const newFunction = "func New(d kit.Deps, s Settings) that ends by returning a list of modules"
-	r := &Registry{rest: openBlocks.Replace(string(formatted))}
-	for i, b := range []struct{ begin, end, missing string }{
-		imports:  {"\nimport (", "\n)\n", "import declaration in parentheses"},
-		settings: {"\ntype Settings struct {", "\n}\n", "struct Settings"},
-		body:     {"\nfunc New(d kit.Deps, s Settings) []kit.Module {", "\n\treturn []kit.Module{\n", newFunction},
-		list:     {"\n\treturn []kit.Module{", "\n\t}\n}\n", newFunction},
-	} {
-		before, after, found := strings.Cut(r.rest, b.begin)
-		lines, rest, closed := strings.Cut(after, b.end)
-		if !found || !closed {
-			return nil, fmt.Errorf("%s has no %s", Path, b.missing)
+	for _, decl := range r.file.Decls {
+		switch decl := decl.(type) {
+		case *ast.GenDecl:
+			r.readDecl(decl)
+		case *ast.FuncDecl:
+			if decl.Recv == nil && decl.Name.Name == "New" && r.text(decl.Type.Params) == "(d kit.Deps, s Settings)" {
+				r.readNew(decl.Body)
+			}
 		}
-		r.texts, r.blocks[i], r.rest = append(r.texts, before+b.begin), strings.Split(lines, "\n")[1:], b.end+rest
 	}
-	if r.find(list, severalEntries.MatchString) >= 0 {
-		return nil, fmt.Errorf("the list in %s has more than one module per line", Path)
+	switch {
+	case r.imports == nil:
+		return nil, fmt.Errorf("%s has no import declaration in parentheses", Path)
+	case r.settings == nil:
+		return nil, fmt.Errorf("%s has no struct Settings", Path)
+	case r.list == nil:
+		return nil, fmt.Errorf("%s has no func New(d kit.Deps, s Settings) that ends by returning a list of modules", Path)
+	}
+	last := r.line(r.list.Lbrace)
+	for _, entry := range r.list.Elts {
+		if r.line(entry.Pos()) == last {
+			return nil, fmt.Errorf("the list in %s has more than one module per line", Path)
+		}
+		last = r.line(entry.End())
 	}
 	return r, nil
 }
 
-// Source returns the formatted source of the registry.
-func (r *Registry) Source() ([]byte, error) {
-	out := ""
-	for i, text := range r.texts {
-		out += strings.Join(append([]string{text}, r.blocks[i]...), "\n")
+func (r *Registry) readDecl(decl *ast.GenDecl) {
+	if decl.Tok == token.IMPORT && decl.Lparen.IsValid() {
+		r.imports = decl
 	}
-	return format.Source([]byte(closeSettings.Replace(out + r.rest)))
-}
-
-// code returns a line without its comment, and with single spaces between words.
-func code(line string) string {
-	line, _, _ = strings.Cut(line, "//")
-	return strings.Join(strings.Fields(line), " ")
-}
-
-// find returns the index of the first line of a block whose code matches, or -1.
-func (r *Registry) find(block int, match func(code string) bool) int {
-	return slices.IndexFunc(r.blocks[block], func(line string) bool { return match(code(line)) })
-}
-
-// insert inserts a line before line i of a block, or at its end if i is negative.
-func (r *Registry) insert(block, i int, line string) {
-	if i < 0 {
-		i = len(r.blocks[block])
+	for _, spec := range decl.Specs {
+		if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.Name == "Settings" {
+			r.settings, _ = spec.Type.(*ast.StructType)
+		}
 	}
-	r.blocks[block] = slices.Insert(r.blocks[block], i, line)
 }
 
-// findImport returns the index of the line that imports a package, findSetting that of the field of Settings whose type is
-// from it, findConstructor that of the constructor line of a variable, and findEntry that of its list entry.
-func (r *Registry) findImport(pkg string) int {
-	return r.find(imports, func(code string) bool { name, _ := parseImport(code); return name == pkg })
-}
-
-func (r *Registry) findSetting(pkg string) int {
-	return r.find(settings, func(code string) bool { return strings.Contains(code, " "+pkg+".") })
-}
-
-func (r *Registry) findConstructor(variable string) int {
-	return r.find(body, func(code string) bool {
-		found := constructorLine.FindStringSubmatch(code)
-		return found != nil && found[1] == variable
-	})
-}
-
-func (r *Registry) findEntry(variable string) int {
-	return r.find(list, func(code string) bool { return code == variable+"," })
-}
-
-// parseImport returns the package's name, which is the last element of its path if code has none, and its path.
-func parseImport(code string) (name, importPath string) {
-	name, quoted, named := strings.Cut(code, " ")
-	importPath = strings.Trim(cmp.Or(quoted, name), `"`)
-	if !named {
-		name = path.Base(importPath)
+func (r *Registry) readNew(body *ast.BlockStmt) {
+	if body == nil || len(body.List) == 0 {
+		return
 	}
-	return name, importPath
+	result, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(result.Results) != 1 {
+		return
+	}
+	list, _ := result.Results[0].(*ast.CompositeLit)
+	r.body, r.result, r.list = body, result, list
 }
 
-// Modules returns the modules in the order of the list, without those that no line of their own constructs.
+// Modules returns the modules that have a separate constructor line, in the order of the list.
 func (r *Registry) Modules() []Module {
 	var out []Module
-	for _, entry := range r.blocks[list] {
-		variable := strings.TrimSuffix(code(entry), ",")
-		line := r.findConstructor(variable)
-		if line < 0 {
+	for _, entry := range r.list.Elts {
+		variable, ok := entry.(*ast.Ident)
+		if !ok {
 			continue
 		}
-		found := constructorLine.FindStringSubmatch(code(r.blocks[body][line]))
-		m := Module{Variable: variable, Call: found[2], Package: found[3]}
-		if i := r.findImport(m.Package); i >= 0 {
-			_, m.Import = parseImport(code(r.blocks[imports][i]))
+		statement, call := r.constructor(variable.Name)
+		if statement == nil {
+			continue
 		}
-		if i := r.findSetting(m.Package); i >= 0 {
-			m.Settings = code(r.blocks[settings][i])
+		m := Module{Package: packageOf(call.Fun), Variable: variable.Name, Call: r.text(call)}
+		if spec := r.importOf(m.Package); spec != nil {
+			m.Import = importPath(spec)
+		}
+		if field := r.settingsOf(m.Package); field != nil {
+			m.Settings = field.Names[0].Name + " " + r.text(field.Type)
 		}
 		out = append(out, m)
 	}
 	return out
 }
 
-// Uses reports whether the registry uses an identifier, so that a new import or variable must have another name.
-func (r *Registry) Uses(name string) bool {
-	mentions := func(line string) bool { return uses(line, name) }
-	others := strings.Split(strings.Join(r.texts, "\n")+r.rest, "\n")
-	if token.IsKeyword(name) {
-		return false
+// Names returns the names that a new import or variable must not have: those of the imports, and every other identifier
+// that neither follows a dot nor names a setting.
+func (r *Registry) Names() map[string]bool {
+	names := map[string]bool{}
+	for _, spec := range r.file.Imports {
+		names[importName(spec)] = true
 	}
-	return r.findImport(name) >= 0 || r.find(body, mentions) >= 0 || r.find(list, mentions) >= 0 ||
-		slices.ContainsFunc(others, func(line string) bool { return mentions(code(line)) })
+	eachName(r.file, r.settings, func(name *ast.Ident) { names[name.Name] = true })
+	return names
 }
 
-// uses reports whether code has the identifier name, other than after a dot.
-func uses(code, name string) bool {
-	return regexp.MustCompile(`(^|[^.\w])` + name + `\b`).MatchString(code)
+// eachName calls f with every identifier in n that does not follow a dot, except those in the skipped node.
+func eachName(n, skip ast.Node, f func(*ast.Ident)) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			eachName(n.X, skip, f)
+			return false
+		case *ast.Ident:
+			f(n)
+		}
+		return n != skip
+	})
 }
 
-// Insert adds a module. It keeps the imports and settings in alphabetical order. It inserts the constructor line and the
-// list entry before those of the first list entry that is one of the variables in before, or at the end if there is none.
-func (r *Registry) Insert(m Module, before ...string) {
-	constructor, entry := -1, r.find(list, func(code string) bool { return slices.Contains(before, strings.TrimSuffix(code, ",")) })
-	if entry >= 0 {
-		constructor = r.findConstructor(strings.TrimSuffix(code(r.blocks[list][entry]), ","))
+// Insert returns the source with the module added. Imports and settings are kept in alphabetical order. The constructor
+// line and the list entry are inserted before those of the first variable in before that the list has, or at the end.
+func (r *Registry) Insert(m Module, before ...string) ([]byte, error) {
+	constructorAt, entryAt := r.lineStart(r.result.Pos()), r.lineStart(r.list.Rbrace)
+	for _, entry := range r.list.Elts {
+		if slices.Contains(before, r.text(entry)) {
+			entryAt = r.lineStart(entry.Pos())
+			if statement, _ := r.constructor(r.text(entry)); statement != nil {
+				constructorAt = r.lineStart(statement.Pos())
+			}
+			break
+		}
 	}
-	r.insert(body, constructor, m.Constructor())
-	r.insert(list, entry, m.Variable+",")
-	r.insert(imports, r.find(imports, func(code string) bool { // gofmt sorts the group
-		_, other := parseImport(code)
-		return path.Dir(other) == path.Dir(m.Import)
-	}), m.ImportSpec())
+	edits := []Edit{
+		{r.importPlace(m.Import), 0, m.ImportSpec() + "\n"},
+		{constructorAt, 0, m.Constructor() + "\n"},
+		{entryAt, 0, m.Variable + ",\n"},
+	}
+	if len(r.list.Elts) == 0 {
+		edits[2] = Edit{r.offset(r.list.Lbrace) + 1, r.between(r.list.Lbrace, r.list.Rbrace), "\n" + m.Variable + ",\n"}
+	}
 	if m.Settings != "" {
-		r.insert(settings, r.find(settings, func(code string) bool { return code > m.Settings }), m.Settings)
+		edits = append(edits, r.insertSetting(m.Settings))
 	}
+	return Apply(r.source, edits)
 }
 
-// Remove removes a module. It returns an error if the module is missing, if its lines differ from m, or if other code uses
-// its variable.
-func (r *Registry) Remove(m Module) error {
+func (r *Registry) importPlace(path string) int {
+	at := r.lineStart(r.imports.Rparen)
+	modules := path[:strings.LastIndexByte(path, '/')+1]
+	found := false
+	for _, spec := range r.file.Imports {
+		switch other := importPath(spec); {
+		case strings.HasPrefix(other, modules) && other > path:
+			return r.lineStart(spec.Pos())
+		case strings.HasPrefix(other, modules), !found && other < path:
+			at, found = r.lineEnd(spec.End()), strings.HasPrefix(other, modules)
+		}
+	}
+	return at
+}
+
+func (r *Registry) insertSetting(setting string) Edit {
+	fields := r.settings.Fields
+	if len(fields.List) == 0 {
+		return Edit{r.offset(fields.Opening) + 1, r.between(fields.Opening, fields.Closing), "\n" + setting + "\n"}
+	}
+	at := r.lineStart(fields.Closing)
+	for _, field := range fields.List {
+		if len(field.Names) > 0 && field.Names[0].Name > setting {
+			at = r.lineStart(field.Pos())
+			break
+		}
+	}
+	return Edit{at, 0, setting + "\n"}
+}
+
+// Remove returns the source without the module. It returns an error if the module is missing, if its lines differ from m,
+// or if other code uses its variable.
+func (r *Registry) Remove(m Module) ([]byte, error) {
 	modules := r.Modules()
 	i := slices.IndexFunc(modules, func(other Module) bool { return other.Import == m.Import })
 	switch {
 	case i < 0:
-		return fmt.Errorf("%s does not create a module of %s", Path, m.Import)
+		return nil, fmt.Errorf("%s does not create a module of %s", Path, m.Import)
 	case modules[i] != m:
-		return fmt.Errorf("%s was edited: it has %q instead of %q", Path, modules[i].Constructor(), m.Constructor())
+		return nil, fmt.Errorf("%s was edited: it has %q instead of %q", Path, modules[i].Constructor(), m.Constructor())
 	}
-	lines := [4]int{r.findImport(m.Package), r.findSetting(m.Package), r.findConstructor(m.Variable), r.findEntry(m.Variable)}
-	for _, block := range []int{body, list} {
-		for i, line := range r.blocks[block] {
-			if i != lines[block] && uses(code(line), m.Variable) {
-				return fmt.Errorf("%s uses %s: %s", Path, m.Variable, strings.TrimSpace(line))
+	statement, _ := r.constructor(m.Variable)
+	entry := r.list.Elts[slices.IndexFunc(r.list.Elts, func(e ast.Expr) bool { return r.text(e) == m.Variable })]
+	var uses []int
+	eachName(r.body, statement, func(name *ast.Ident) {
+		if name.Name == m.Variable && name != entry {
+			uses = append(uses, r.line(name.Pos()))
+		}
+	})
+	if uses != nil {
+		return nil, fmt.Errorf("%s:%d uses %s", Path, uses[0], m.Variable)
+	}
+	edits := []Edit{r.cut(r.importOf(m.Package)), r.cut(statement), r.cut(entry)}
+	if len(r.list.Elts) == 1 {
+		edits[2] = Edit{r.offset(r.list.Lbrace) + 1, r.between(r.list.Lbrace, r.list.Rbrace), ""}
+	}
+	if field := r.settingsOf(m.Package); field != nil && len(r.settings.Fields.List) == 1 {
+		fields := r.settings.Fields
+		edits = append(edits, Edit{r.offset(fields.Opening) + 1, r.between(fields.Opening, fields.Closing), ""})
+	} else if field != nil {
+		edits = append(edits, r.cut(field))
+	}
+	return Apply(r.source, edits)
+}
+
+// Replace returns the source with another constructor call for a module. The constructor lines that the new call needs, and
+// that follow, are moved before it. It returns an error if the line differs from that of m.
+func (r *Registry) Replace(m, next Module) ([]byte, error) {
+	statement, call := r.constructor(m.Variable)
+	if statement == nil || r.text(call) != m.Call {
+		return nil, fmt.Errorf("%s was edited: it does not have %q", Path, m.Constructor())
+	}
+	needed := map[ast.Stmt]bool{}
+	var need func(ast.Expr)
+	need = func(call ast.Expr) {
+		eachName(call, nil, func(name *ast.Ident) {
+			if other, call := r.constructor(name.Name); other != nil && other.Pos() > statement.Pos() && !needed[other] {
+				needed[other] = true
+				need(call)
 			}
+		})
+	}
+	after, err := parser.ParseExpr(next.Call)
+	if err != nil {
+		return nil, err
+	}
+	need(after)
+	moved := ""
+	edits := []Edit{{r.offset(call.Pos()), len(m.Call), next.Call}}
+	for _, other := range r.body.List {
+		if needed[other] {
+			moved += r.text(other) + "\n"
+			edits = append(edits, r.cut(other))
 		}
 	}
-	for block, i := range lines {
-		if i >= 0 {
-			r.blocks[block] = slices.Delete(r.blocks[block], i, i+1)
-		}
-	}
-	return nil
+	return Apply(r.source, append(edits, Edit{r.lineStart(statement.Pos()), 0, moved}))
 }
 
-// Replace replaces the constructor call of m by that of next. If the new call uses variables that later constructor lines
-// declare, Replace moves these lines before it. It returns an error if the constructor line differs from that of m.
-func (r *Registry) Replace(m, next Module) error {
-	at := r.findConstructor(m.Variable)
-	if at < 0 || code(r.blocks[body][at]) != m.Constructor() {
-		return fmt.Errorf("%s was edited: it does not have %q", Path, m.Constructor())
-	}
-	lines, needed := r.blocks[body], next.Call
-	var moved []string
-	for i := len(lines) - 1; i > at; i-- { // backward, because a moved line can need lines before it
-		if found := constructorLine.FindStringSubmatch(code(lines[i])); found != nil && uses(needed, found[1]) {
-			needed += " " + found[2]
-			moved = append([]string{lines[i]}, moved...)
-			lines = slices.Delete(lines, i, i+1)
-		}
-	}
-	lines[at] = strings.Replace(lines[at], m.Call, next.Call, 1)
-	r.blocks[body] = slices.Insert(lines, at, moved...)
-	return nil
-}
-
-// Keep removes the modules for which keep returns false. Errors are those of Remove.
-func (r *Registry) Keep(keep func(Module) bool) error {
-	for _, m := range slices.Backward(r.Modules()) {
-		if keep(m) {
+// constructor returns the statement variable := package.New(…).
+func (r *Registry) constructor(variable string) (ast.Stmt, *ast.CallExpr) {
+	for _, statement := range r.body.List {
+		assign, ok := statement.(*ast.AssignStmt)
+		if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || r.text(assign.Lhs[0]) != variable {
 			continue
 		}
-		if err := r.Remove(m); err != nil {
-			return err
+		if call, ok := assign.Rhs[0].(*ast.CallExpr); ok && packageOf(call.Fun) != "" {
+			return statement, call
+		}
+	}
+	return nil, nil
+}
+
+// settingsOf returns the field of Settings whose type is from the package.
+func (r *Registry) settingsOf(pkg string) *ast.Field {
+	for _, field := range r.settings.Fields.List {
+		if len(field.Names) == 1 && packageOf(field.Type) == pkg {
+			return field
 		}
 	}
 	return nil
 }
 
-// Merge adds the modules of another registry that this one lacks. Each is inserted before the modules that follow it in the
-// other registry.
-func (r *Registry) Merge(other *Registry) {
-	var following []string
-	for _, m := range slices.Backward(other.Modules()) {
-		if !slices.ContainsFunc(r.Modules(), func(o Module) bool { return o.Import == m.Import }) {
-			r.Insert(m, following...)
+func (r *Registry) importOf(pkg string) *ast.ImportSpec {
+	for _, spec := range r.file.Imports {
+		if importName(spec) == pkg {
+			return spec
 		}
-		following = append([]string{m.Variable}, following...)
 	}
+	return nil
+}
+
+// packageOf returns x of an expression x.Name, or "".
+func packageOf(e ast.Expr) string {
+	if selector, ok := e.(*ast.SelectorExpr); ok {
+		if x, ok := selector.X.(*ast.Ident); ok {
+			return x.Name
+		}
+	}
+	return ""
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	path, _ := strconv.Unquote(spec.Path.Value) // valid: the parser has read it
+	return path
+}
+
+func importName(spec *ast.ImportSpec) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	return path.Base(importPath(spec))
+}
+
+func (r *Registry) text(n ast.Node) string {
+	return string(r.source[r.offset(n.Pos()):r.offset(n.End())])
+}
+
+func (r *Registry) offset(p token.Pos) int          { return r.set.Position(p).Offset }
+func (r *Registry) line(p token.Pos) int            { return r.set.Position(p).Line }
+func (r *Registry) between(open, end token.Pos) int { return r.offset(end) - r.offset(open) - 1 }
+
+func (r *Registry) lineStart(p token.Pos) int {
+	return r.offset(p) - r.set.Position(p).Column + 1
+}
+
+func (r *Registry) lineEnd(p token.Pos) int {
+	if i := strings.IndexByte(string(r.source[r.offset(p):]), '\n'); i >= 0 {
+		return r.offset(p) + i + 1
+	}
+	return len(r.source)
+}
+
+// cut deletes the lines of a node.
+func (r *Registry) cut(n ast.Node) Edit {
+	start := r.lineStart(n.Pos())
+	return Edit{start, r.lineEnd(n.End()) - start, ""}
+}
+
+// Edit replaces Length bytes at Offset by Text.
+type Edit struct {
+	Offset, Length int
+	Text           string
+}
+
+// Apply makes the edits, which must not overlap, and formats the result.
+func Apply(source []byte, edits []Edit) ([]byte, error) {
+	slices.SortStableFunc(edits, func(a, b Edit) int { return a.Offset - b.Offset })
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, source[at:e.Offset]...), e.Text...)
+		at = e.Offset + e.Length
+	}
+	return format.Source(append(out, source[at:]...))
 }

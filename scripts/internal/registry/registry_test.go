@@ -64,29 +64,22 @@ func parse(t *testing.T, source string) *Registry {
 	return r
 }
 
-func text(t *testing.T, r *Registry) string {
+func insert(t *testing.T, source string, m Module, before ...string) string {
 	t.Helper()
-	source, err := r.Source()
+	out, err := parse(t, source).Insert(m, before...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(source)
-}
-
-func insert(t *testing.T, source string, m Module, before ...string) string {
-	t.Helper()
-	r := parse(t, source)
-	r.Insert(m, before...)
-	return text(t, r)
+	return string(out)
 }
 
 func remove(t *testing.T, source string, m Module) string {
 	t.Helper()
-	r := parse(t, source)
-	if err := r.Remove(m); err != nil {
+	out, err := parse(t, source).Remove(m)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return text(t, r)
+	return string(out)
 }
 
 func TestModules(t *testing.T) {
@@ -137,15 +130,15 @@ func TestInsertLast(t *testing.T) {
 	}
 }
 
-func TestUses(t *testing.T) {
+func TestNames(t *testing.T) {
 	t.Parallel()
-	r := parse(t, full)
+	names := parse(t, full).Names()
 	for name, want := range map[string]bool{
 		"kit": true, "article": true, "passwordreset": true, "users": true, "d": true, "Settings": true, "New": true,
 		"User": false, "PasswordReset": false, "note": false,
 	} {
-		if got := r.Uses(name); got != want {
-			t.Errorf("Uses(%s) = %v, want %v", name, got, want)
+		if names[name] != want {
+			t.Errorf("Names has %s: %v, want %v", name, names[name], want)
 		}
 	}
 }
@@ -174,11 +167,11 @@ func TestRemoveRejects(t *testing.T) {
 		module Module
 		want   string
 	}{
-		{full, users, "modules/modules.go uses users: resets := passwordreset.New(d, s.PasswordReset, users)"},
+		{full, users, "modules/modules.go:20 uses users"},
 		{full, posts, "does not create a module of example.com/shop/modules/blog-post"},
 		{edited, articles, `was edited: it has "articles := article.New(d, 1)"`},
 	} {
-		if err := parse(t, test.source).Remove(test.module); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := parse(t, test.source).Remove(test.module); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.module.Variable, err, test.want)
 		}
 	}
@@ -186,19 +179,22 @@ func TestRemoveRejects(t *testing.T) {
 
 func TestKeepMerge(t *testing.T) {
 	t.Parallel()
-	kept := parse(t, full)
-	if err := kept.Keep(func(m Module) bool { return m == articles }); err != nil {
+	kept, err := Keep([]byte(full), func(m Module) bool { return m == articles })
+	if err != nil {
 		t.Fatal(err)
 	}
-	if modules := kept.Modules(); !slices.Equal(modules, []Module{articles}) {
+	if modules := parse(t, string(kept)).Modules(); !slices.Equal(modules, []Module{articles}) {
 		t.Errorf("Keep left %+v", modules)
 	}
-	kept.Insert(posts)
-	kept.Merge(parse(t, full))
-	if got := remove(t, text(t, kept), posts); got != full {
+	own := insert(t, string(kept), posts)
+	merged, err := Merge([]byte(own), []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := remove(t, string(merged), posts); got != full {
 		t.Errorf("merged:\n%s", got)
 	}
-	if err := parse(t, full).Keep(func(m Module) bool { return m != users }); err == nil {
+	if _, err := Keep([]byte(full), func(m Module) bool { return m != users }); err == nil {
 		t.Error("Keep removed a module that another uses")
 	}
 }
@@ -215,23 +211,22 @@ func TestReplace(t *testing.T) {
 	}
 	next := articles
 	next.Call = "article.New(d, users, tags)"
-	r := parse(t, source)
-	if err := r.Replace(articles, next); err != nil {
+	got, err := parse(t, source).Replace(articles, next)
+	if err != nil {
 		t.Fatal(err)
 	}
-	got := text(t, r)
 	for _, want := range []string{
 		"users)\n\tlabels := label.New(d)\n\ttags := tag.New(d, labels)\n\tarticles := article.New(d, users, tags)\n\tothers := other.New(d, articles)\n\treturn",
 		"articles,\n\t\tlabels,\n\t\tothers,\n\t\ttags,\n",
 	} {
-		if !strings.Contains(got, want) {
+		if !strings.Contains(string(got), want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
-	if err := r.Replace(next, articles); err != nil || strings.Contains(text(t, r), "users, tags") {
-		t.Errorf("%v\n%s", err, text(t, r))
+	if back, err := parse(t, string(got)).Replace(next, articles); err != nil || strings.Contains(string(back), "users, tags") {
+		t.Errorf("%v\n%s", err, back)
 	}
-	if err := parse(t, source).Replace(next, articles); err == nil {
+	if _, err := parse(t, source).Replace(next, articles); err == nil {
 		t.Error("Replace changed a line that was edited")
 	}
 }
