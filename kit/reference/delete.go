@@ -24,7 +24,7 @@ const MaxReferring = 1000
 // Referrers are the references to the records of a Target.
 type Referrers struct{ plans []planner }
 
-// planner adds what the deletion of records with the IDs does to the records of one reference to them.
+// planner adds to d what the deletion of the records with the IDs does to the records that refer to them by one reference.
 type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
@@ -44,6 +44,7 @@ func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, e
 	return d, nil
 }
 
+// plan calls every planner.
 func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
 	for _, plan := range r.plans {
 		if err := plan(ctx, d, ids); err != nil {
@@ -56,20 +57,20 @@ func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error
 // Deletion is what the deletion of a record does to the records that refer to it, directly or to a record that is deleted
 // with it.
 type Deletion struct {
-	deleted        map[store.ID]bool
+	deleted        map[store.ID]bool // the record and those that are deleted with it
 	blocked        []blocked
-	affected       int
-	clear, cascade []func(context.Context) error
+	affected       int                           // number of records that are changed or deleted, without the record itself
+	clear, cascade []func(context.Context) error // cascade in the order of planning: a record before those that refer to it
 }
 
 // blocked are records that restrict the deletion, unless they are deleted too.
 type blocked struct {
-	name, field string
+	name, field string // of their collection; of the reference
 	ids         []store.ID
 }
 
-// Run changes and deletes the referring records, each before the record that it refers to. After an error, another
-// Deletion of the same record completes the work.
+// Run changes and deletes the referring records, each before the record that it refers to. After an error, the caller can
+// plan and run the deletion again.
 func (d *Deletion) Run(ctx context.Context) error {
 	for _, step := range d.steps() {
 		if err := step(ctx); err != nil {
@@ -90,17 +91,17 @@ func (d *Deletion) steps() []func(context.Context) error {
 func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions store.Versions) error {
 	if len(c.plans) > 0 {
 		doc, err := c.Get(ctx, id)
-		if err == nil {
-			err = versions.Check(store.VersionOf(doc))
-		}
 		if err != nil {
 			return err
 		}
-		d, err := c.PlanDeletion(ctx, id)
-		if err == nil {
-			err = d.Run(ctx)
+		if err := versions.Check(store.VersionOf(doc)); err != nil {
+			return err
 		}
+		d, err := c.PlanDeletion(ctx, id)
 		if err != nil {
+			return err
+		}
+		if err := d.Run(ctx); err != nil {
 			return err
 		}
 	}
@@ -113,6 +114,7 @@ type referrer[D store.Document] struct {
 	*Reference
 }
 
+// plan implements planner.
 func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
 	refers := r.refersTo(ids)
 	docs, err := r.collection.List(ctx, store.Query{Filter: refers, Limit: MaxReferring + 1, Fields: []string{"id"}})
@@ -132,7 +134,8 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.blocked = append(d.blocked, blocked{r.collection.name, r.field, referring})
 		return nil
 	}
-	if d.affected += len(referring); d.affected > MaxReferring {
+	d.affected += len(referring)
+	if d.affected > MaxReferring {
 		return apperr.New(apperr.Conflict, "More than %d records would change with this one, among them %s. Delete some of them first.",
 			MaxReferring, r.collection.name)
 	}
@@ -144,7 +147,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		_, err := r.collection.Delete(ctx, store.And(store.In("id", store.Values(referring)...), refers)) // some may refer to others by now
+		_, err := r.collection.Delete(ctx, store.And(store.In("id", store.Values(referring)...), refers)) // refers: some may refer to other records by now
 		return err
 	})
 	return r.collection.Referrers.plan(ctx, d, referring)
@@ -156,7 +159,7 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 		if d.deleted[id] {
 			continue
 		}
-		for { // until no other write comes between
+		for { // until no concurrent write changes the record
 			done, err := r.clearOne(ctx, id, ids)
 			if err != nil {
 				return err
@@ -169,7 +172,8 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 	return nil
 }
 
-// clearOne removes the IDs from the reference of one record. It reports whether the record has none of them.
+// clearOne removes the IDs from the reference of one record. done is false if a concurrent write has changed the record:
+// then call clearOne again.
 func (r referrer[D]) clearOne(ctx context.Context, id store.ID, ids []store.ID) (done bool, err error) {
 	refers := store.And(store.Eq("id", id), r.refersTo(ids))
 	doc, err := r.collection.First(ctx, refers)

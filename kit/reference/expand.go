@@ -40,13 +40,13 @@ func (e Expanded) ExpandTag() string {
 	if e.Expand == nil {
 		return ""
 	}
-	text, _ := json.Marshal(e.Expand) // valid: Expand has encoded it; keys are sorted
-	sum := sha256.Sum256(text)
+	data, _ := json.Marshal(e.Expand) // cannot fail: the values are valid JSON; it sorts the names
+	sum := sha256.Sum256(data)
 	return "." + hex.EncodeToString(sum[:8])
 }
 
-// ExpandView adds to a view the referenced records that the parameter expand of a query string names. See List.
-// ValidationFailed: the collection does not have one of the references.
+// ExpandView adds to a view the referenced records that the parameter expand of a query string names, as List does.
+// ValidationFailed: the parameter names a reference that the collection does not have.
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
 	var names []string
 	for _, r := range c.references {
@@ -64,8 +64,8 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 }
 
 // List is listing.Run, and adds the referenced records that the query names to the views. Their type embeds Expanded and has
-// the fields of the references. A record that does not exist, or that the caller may not see, is null. List makes one query
-// more per reference and 100 different records. ValidationFailed: the expanded records are larger than 16 MiB together.
+// the fields of the references. A record that does not exist, or that the caller may not see, is null. Per reference, List
+// makes one query for every 100 different records. ValidationFailed: the expanded records are larger than 16 MiB together.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	page, err := listing.Run(ctx, c, q, view)
 	if err != nil || q.Expand == nil {
@@ -74,6 +74,7 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 	return page, expand(ctx, c, caller, q.Expand, page.Rows)
 }
 
+// expand adds to the views the referenced records of the references with the names.
 func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V) error {
 	budget := maxExpanded
 	for _, name := range names {
@@ -98,7 +99,7 @@ func expand[D store.Document, V any](ctx context.Context, c *Collection[D], call
 	return nil
 }
 
-// expanded returns the records of a reference: one, or a list.
+// expanded returns the JSON of a reference's records: one record or null, or a list.
 func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 	var items [][]byte
 	for _, id := range idsOf(ref) {
@@ -115,12 +116,14 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 
 var null = json.RawMessage("null")
 
-// encode returns the records with the IDs as JSON, and reduces the budget by the bytes of all, including repeated ones.
+// encode returns the records with the IDs as JSON, by ID; null for one that does not exist or that the caller may not see.
+// It subtracts their bytes from the budget, as often as an ID occurs. ValidationFailed: the budget is not sufficient.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, budget *int) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int, len(ids))
 	var distinct []store.ID
 	for _, id := range ids {
-		if uses[id]++; uses[id] == 1 {
+		uses[id]++
+		if uses[id] == 1 {
 			distinct, out[id] = append(distinct, id), null
 		}
 	}
@@ -137,7 +140,8 @@ func (r Reference) encode(ctx context.Context, caller access.Principal, ids []st
 				return nil, err
 			}
 			out[id] = bytes.TrimSpace(buf.Bytes())
-			if *budget -= uses[id] * len(out[id]); *budget < 0 {
+			*budget -= uses[id] * len(out[id])
+			if *budget < 0 {
 				return nil, apperr.Invalid(apperr.Field{
 					In: "query", Param: "expand", Code: apperr.Max, Expected: maxExpanded,
 					Message: fmt.Sprintf("The expanded records are larger than %d bytes. Request fewer rows, with limit.", maxExpanded),

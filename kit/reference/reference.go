@@ -39,20 +39,22 @@ type Parent interface {
 	MayChange(ctx context.Context, caller access.Principal, id store.ID) error
 }
 
-// Access returns the filter of the records that a caller may see, or may change: nil for all.
+// Access returns the filter that selects the records that a caller may see, or may change. nil selects all.
 type Access func(access.Principal) store.Filter
 
-// Public allows every caller.
+// Public allows every caller all records.
 func Public(access.Principal) store.Filter { return nil }
 
-// Users allows users and the master key.
-func Users(caller access.Principal) store.Filter { return unless(caller.IsUser() || caller.Master) }
+// Users allows users and the master key all records.
+func Users(caller access.Principal) store.Filter { return allOrNone(caller.IsUser() || caller.Master) }
 
-// Admins allows admins and the master key.
-func Admins(caller access.Principal) store.Filter { return unless(caller.IsAdmin() || caller.Master) }
+// Admins allows admins and the master key all records.
+func Admins(caller access.Principal) store.Filter {
+	return allOrNone(caller.IsAdmin() || caller.Master)
+}
 
-// Master allows the master key.
-func Master(caller access.Principal) store.Filter { return unless(caller.Master) }
+// Master allows the master key all records.
+func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 
 // Own allows a user the records with their ID in userId, and admins and the master key all records.
 func Own(caller access.Principal) store.Filter {
@@ -62,7 +64,8 @@ func Own(caller access.Principal) store.Filter {
 	return store.Eq("userId", caller.UserID)
 }
 
-func unless(allowed bool) store.Filter {
+// allOrNone returns the filter that selects all records if allowed is true, and otherwise none.
+func allOrNone(allowed bool) store.Filter {
 	if allowed {
 		return nil
 	}
@@ -74,7 +77,7 @@ type Reference struct {
 	field    string
 	target   Target
 	onDelete OnDelete
-	parent   Parent // the same as target, for records under it
+	parent   Parent // target, if the records are under it; otherwise nil
 	index    []int  // of the field in the document
 	isList   bool
 }
@@ -89,7 +92,8 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 	return Reference{field: field, onDelete: onDelete}
 }
 
-// Under returns the reference of records to the one that they are under. They are visible and deleted with it.
+// Under returns the reference of records to their parent, the record that they are under. A caller may see and change them
+// if the caller may see and change the parent. They are deleted with it.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
@@ -196,11 +200,12 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	}
 	var parents map[store.ID]any
 	if parent != nil {
-		var of []store.ID
+		var parentIDs []store.ID
 		for _, doc := range docs {
-			of = append(of, idsOf(parent.of(doc))...)
+			parentIDs = append(parentIDs, idsOf(parent.of(doc))...)
 		}
-		if parents, err = parent.target.Find(ctx, caller, of, "id"); err != nil {
+		parents, err = parent.target.Find(ctx, caller, parentIDs, "id")
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -236,25 +241,25 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 // Under returns a query for the records under a parent. NotFound: the caller may not see the parent.
 func (c *Collection[D]) Under(ctx context.Context, caller access.Principal, parent store.ID, q listing.Query) (listing.Query, error) {
 	q.Filter = store.And(q.Filter, store.Eq(c.parent().field, parent))
-	return q, c.visible(ctx, caller, parent)
+	return q, c.checkVisible(ctx, caller, parent)
 }
 
 // GetUnder returns a record under a parent. NotFound: there is none, or the caller may not see the parent.
 func (c *Collection[D]) GetUnder(ctx context.Context, caller access.Principal, parent, id store.ID) (doc D, err error) {
-	if err = c.visible(ctx, caller, parent); err == nil {
-		doc, err = c.First(ctx, store.And(store.Eq("id", id), store.Eq(c.parent().field, parent)))
+	if err := c.checkVisible(ctx, caller, parent); err != nil {
+		return doc, err
 	}
-	return doc, err
+	return c.First(ctx, store.And(store.Eq("id", id), store.Eq(c.parent().field, parent)))
 }
 
-// MayAdd fails unless the caller may add records under a parent: with NotFound if they may not see it, with Forbidden if
-// they may not change it.
+// MayAdd checks that the caller may add records under a parent. NotFound: the caller may not see the parent. Forbidden: the
+// caller may not change it.
 func (c *Collection[D]) MayAdd(ctx context.Context, caller access.Principal, parent store.ID) error {
 	return c.parent().parent.MayChange(ctx, caller, parent)
 }
 
-// MayChangeUnder fails unless the caller may change a record under a parent: with NotFound if there is none, otherwise as
-// MayAdd.
+// MayChangeUnder checks that the caller may change the record with the ID under a parent. NotFound: there is none. Other
+// errors: as MayAdd.
 func (c *Collection[D]) MayChangeUnder(ctx context.Context, caller access.Principal, parent, id store.ID) error {
 	if err := c.MayAdd(ctx, caller, parent); err != nil {
 		return err
@@ -263,8 +268,8 @@ func (c *Collection[D]) MayChangeUnder(ctx context.Context, caller access.Princi
 	return err
 }
 
-// visible fails with NotFound unless the caller may see the parent.
-func (c *Collection[D]) visible(ctx context.Context, caller access.Principal, parent store.ID) error {
+// checkVisible fails with NotFound unless the caller may see the parent.
+func (c *Collection[D]) checkVisible(ctx context.Context, caller access.Principal, parent store.ID) error {
 	found, err := c.parent().target.Find(ctx, caller, []store.ID{parent}, "id")
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
@@ -273,7 +278,7 @@ func (c *Collection[D]) visible(ctx context.Context, caller access.Principal, pa
 }
 
 // Check fails with ValidationFailed unless the references of a new record refer to records that the caller may see. It
-// makes one query per reference. The reference to a parent is not checked: see Parent.
+// makes one query per reference. It does not check the reference to a parent: call MayAdd.
 func (c *Collection[D]) Check(ctx context.Context, caller access.Principal, doc D) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -317,6 +322,7 @@ func (c *Collection[D]) CheckChanges(ctx context.Context, caller access.Principa
 	return invalid(unknown)
 }
 
+// invalid returns ValidationFailed for the fields, or nil if there are none.
 func invalid(unknown []apperr.Field) error {
 	if unknown == nil {
 		return nil

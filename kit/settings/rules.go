@@ -15,7 +15,7 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// The rules with access to the loader.
+// The rules that depend on other settings, such as APP_ENV.
 const (
 	tagSecret     = "secret"
 	tagProduction = "production"
@@ -24,7 +24,7 @@ const (
 // form is a rule for strings.
 type form struct {
 	valid  func(string) bool
-	reason string
+	reason string // of a Problem, if a string is not valid
 }
 
 // forms has the rules that this package adds to those of validator.
@@ -35,7 +35,7 @@ var forms = map[string]form{
 	"host_port": {isHostPort, "must be HOST:PORT, or :PORT for all networks"},
 }
 
-// validate checks the validate tags.
+// validate checks the fields by their validate tags, and reports the invalid ones.
 func (l *loader) validate() {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(f reflect.StructField) string { return f.Tag.Get("mapstructure") })
@@ -98,7 +98,7 @@ func (l *loader) nameOf(field, sibling string) string {
 	return f.Tag.Get("mapstructure")
 }
 
-// secretReason returns the reason that a secret or a list of secrets is invalid, or "".
+// secretReason returns the reason that a secret or a list of secrets is invalid, or "" if it is valid.
 func (l *loader) secretReason(name string, value reflect.Value) string {
 	const command = "; generate one with: openssl rand -hex 32"
 	list, ok := value.Interface().([]string)
@@ -150,6 +150,7 @@ func typeReason(f reflect.StructField) string {
 	return reason
 }
 
+// isOrigin reports whether text is a scheme and a host, as the rule origin requires.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host &&

@@ -54,7 +54,7 @@ const (
 	Test        Mode = "test"
 )
 
-// Problem is a mistake in one setting.
+// Problem describes a mistake in one setting.
 type Problem struct {
 	Name    string // of the setting
 	Reason  string // never contains the value, which can be a secret
@@ -85,7 +85,7 @@ type Checker interface {
 // Source describes where settings came from.
 type Source struct {
 	Created string   // the .env file that Load wrote, or ""
-	Unknown []string // names in .env that are not settings, sorted. OpenTelemetry has more variables, which are not listed
+	Unknown []string // names in .env that are not settings, sorted; without other variables of OpenTelemetry
 }
 
 // Entropy of a generated secret, and the minimum length in production: RFC 7518 section 3.2 requires 32 bytes for HS256.
@@ -131,7 +131,7 @@ func Load(dir string, target any) (Source, error) {
 	return source, l.err()
 }
 
-// LoadPart is Load for a struct with some of the settings. It ignores all other names and writes no file.
+// LoadPart is Load for a struct with only some settings of the service. It ignores all other names, and writes no file.
 func LoadPart(dir string, target any) error {
 	l, err := open(dir, target)
 	if err != nil {
@@ -156,7 +156,7 @@ type loader struct {
 	mode     Mode
 	target   reflect.Value
 	fields   map[string]reflect.StructField // by name of the setting
-	sections map[string]reflect.Type        // the structs of the fields
+	sections map[string]reflect.Type        // the struct that has the field, by name of the setting
 	names    []string                       // of the settings, in order of declaration
 	problems []Problem
 }
@@ -214,18 +214,20 @@ func (l *loader) err() error {
 	return &Invalid{l.problems}
 }
 
+// secrets returns the names of the settings with the rule secret.
 func (l *loader) secrets() []string {
 	return slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return !isSecret(l.fields[name]) })
 }
 
 func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagSecret }
 
+// noSecretSet reports whether there are secrets and none of them has a value.
 func (l *loader) noSecretSet() bool {
 	secrets := l.secrets()
 	return len(secrets) > 0 && !slices.ContainsFunc(secrets, func(name string) bool { return l.viper.GetString(name) != "" })
 }
 
-// createFile writes .env with new secrets, and uses them.
+// createFile writes .env with a new value for every secret, and uses these values.
 func (l *loader) createFile() error {
 	secrets := l.secrets()
 	var b strings.Builder
@@ -274,7 +276,7 @@ func (l *loader) input(section reflect.Type) map[string]any {
 	return out
 }
 
-// parseDecimal is a decode hook for integers: decimal only, while mapstructure would read 010 as 8.
+// parseDecimal is a decode hook that reads integers as decimal numbers. mapstructure would read 010 as 8.
 func parseDecimal(_, to reflect.Type, data any) (any, error) {
 	text, ok := data.(string)
 	if !ok || to.Kind() != reflect.Int && to.Kind() != reflect.Int64 {
@@ -291,7 +293,8 @@ func splitList(_, to reflect.Type, data any) (any, error) {
 	}
 	items := []string{}
 	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
+		item = strings.TrimSpace(item)
+		if item != "" {
 			items = append(items, item)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package suggest finds the word that a misspelled one stands for.
+// Package suggest finds the word that a misspelled one probably stands for.
 package suggest
 
 import (
@@ -7,10 +7,11 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// maxDistance is the number of letters in which a misspelled word can differ.
+// maxDistance is the maximum number of letters that are added, removed or replaced in a misspelled word.
 const maxDistance = 2
 
-// Nearest returns the known word with the fewest other letters, at most two, regardless of case; "" if there is none.
+// Nearest returns the known word with the smallest Levenshtein distance to word, regardless of case; "" if all differ by
+// more than maxDistance.
 func Nearest(word string, known []string) string {
 	best, least := "", maxDistance+1
 	for _, candidate := range known {

@@ -48,8 +48,8 @@ func (h hasher) Verify(ctx context.Context, password, hash string) (match, outda
 	return h.Hasher.Verify(ctx, password, hash)
 }
 
-// Emails adds metrics and traces of a queue. An email is sent after the response to the request: each attempt is a new
-// trace with a link to the request.
+// Emails adds the metrics of a queue, and traces of its attempts to send an email. Each attempt is a new trace with a link
+// to the request that queued the email, because it runs after the response.
 func (o *Observer) Emails(q *email.Queue) {
 	if o == nil {
 		return
@@ -58,16 +58,17 @@ func (o *Observer) Emails(q *email.Queue) {
 	if o.traces == nil {
 		return
 	}
-	q.Trace = func(request context.Context) func(context.Context) (context.Context, func(error)) {
-		link := trace.LinkFromContext(request)
-		return func(attempt context.Context) (context.Context, func(error)) {
-			ctx, span := o.traces.Start(attempt, "send email", trace.WithNewRoot(), trace.WithLinks(link))
+	q.Trace = func(requestCtx context.Context) func(context.Context) (context.Context, func(error)) {
+		link := trace.LinkFromContext(requestCtx)
+		return func(attemptCtx context.Context) (context.Context, func(error)) {
+			ctx, span := o.traces.Start(attemptCtx, "send email", trace.WithNewRoot(), trace.WithLinks(link))
 			return ctx, func(err error) { endSpan(span, err) }
 		}
 	}
 }
 
-// Database returns db with metrics and spans for each operation: collection, operation, duration and error code.
+// Database returns db with metrics and a span for each operation. They have the collection, the operation, the duration and
+// the code of the error.
 func (o *Observer) Database(db store.DB) store.DB {
 	if o == nil {
 		return db
@@ -75,7 +76,7 @@ func (o *Observer) Database(db store.DB) store.DB {
 	if embedded, ok := db.(interface {
 		ObserveCommits(func(writes int, took time.Duration))
 	}); ok && o.metrics != nil {
-		embedded.ObserveCommits(o.metrics.committed)
+		embedded.ObserveCommits(o.metrics.observeCommit)
 	}
 	out := database{DB: db, observer: o}
 	if named, ok := db.(interface{ System() string }); ok {
@@ -123,8 +124,8 @@ func (c collection) observe(ctx context.Context, operation string, do func(conte
 	return err
 }
 
-// endSpan records the code of the error, not its message, which can contain data. Only codes that are the fault of the
-// service set the status of the span.
+// endSpan ends a span. It records the code of the error, not its message, which can contain data. Only Internal and
+// Unavailable set the status of the span: other errors are caused by the client.
 func endSpan(span trace.Span, err error) {
 	if err != nil {
 		code := apperr.CodeOf(err)

@@ -26,8 +26,8 @@ type metrics struct {
 	commitLength prometheus.Histogram
 }
 
-// The buckets, in seconds unless noted. A request that reads a record takes less than a millisecond, one that hashes a
-// password some tens; the timeout is 30 s.
+// The buckets of the histograms, in seconds unless noted. A request that reads a record takes less than a millisecond, one
+// that hashes a password some tens of milliseconds; the timeout is 30 s.
 var (
 	requestBuckets   = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	operationBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}
@@ -70,13 +70,13 @@ func newMetrics(version string) *metrics {
 	}
 }
 
-// committed records a transaction of the embedded engine.
-func (m *metrics) committed(writes int, took time.Duration) {
+// observeCommit records a transaction of the embedded engine.
+func (m *metrics) observeCommit(writes int, took time.Duration) {
 	m.batchWrites.Observe(float64(writes))
 	m.commitLength.Observe(took.Seconds())
 }
 
-// Registry returns the registry, nil if metrics are disabled.
+// Registry returns the registry of the metrics, or nil if they are disabled.
 func (o *Observer) Registry() *prometheus.Registry {
 	if o == nil || o.metrics == nil {
 		return nil
@@ -84,7 +84,7 @@ func (o *Observer) Registry() *prometheus.Registry {
 	return o.metrics.registry
 }
 
-// Metrics returns a handler for GET /metrics only.
+// Metrics returns a handler for GET /metrics. Metrics must be enabled.
 func (o *Observer) Metrics(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{

@@ -69,7 +69,8 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// validPairs checks a list of the form of W3C Baggage, section 3.3.1.
+// validPairs reports whether list consists of pairs NAME=VALUE, comma-separated and percent-encoded (W3C Baggage, section
+// 3.3.1), for which valid returns true. An empty list is valid.
 func validPairs(list string, valid func(name, value string) bool) bool {
 	if list == "" {
 		return true

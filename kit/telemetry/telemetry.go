@@ -48,7 +48,8 @@ type traces struct {
 	propagator propagation.TextMapPropagator
 }
 
-// New returns an Observer for what is enabled, or nil. Call Shutdown when the service stops.
+// New returns an Observer for what is enabled, or nil if neither metrics nor traces are. Call Shutdown when the service
+// stops.
 func New(ctx context.Context, o Options) (*Observer, error) {
 	observer := &Observer{}
 	if o.Metrics {
@@ -56,7 +57,8 @@ func New(ctx context.Context, o Options) (*Observer, error) {
 	}
 	if o.Exporter != nil || o.Traces.enabled() {
 		var err error
-		if observer.traces, err = newTraces(ctx, o); err != nil {
+		observer.traces, err = newTraces(ctx, o)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +96,8 @@ func newTraces(ctx context.Context, o Options) (*traces, error) {
 	exporter := o.Exporter
 	if exporter == nil {
 		var err error
-		if exporter, err = autoexport.NewSpanExporter(ctx); err != nil {
+		exporter, err = autoexport.NewSpanExporter(ctx)
+		if err != nil {
 			return nil, fmt.Errorf("telemetry: exporter: %w", err)
 		}
 	}
@@ -116,7 +119,7 @@ func newTraces(ctx context.Context, o Options) (*traces, error) {
 type lossLogger struct {
 	sdktrace.SpanExporter
 	log  *slog.Logger
-	lost int
+	lost int // spans since the last successful export
 }
 
 var urls = regexp.MustCompile(`https?://[^\s"]+`)
@@ -149,8 +152,8 @@ type Request struct {
 // unmatched is the route label of requests without a route.
 const unmatched = "unmatched"
 
-// Begin starts the observation of a request. The route is its pattern, or "". The returned context has the span, which
-// continues the trace that the request's headers name.
+// Begin starts the observation of a request. route is the pattern of its route, or "" if there is none. The returned context
+// has the span, which continues the trace of the request's header traceparent. Call Request.End after the response.
 func (o *Observer) Begin(r *http.Request, method, route string) (context.Context, Request) {
 	ctx := r.Context()
 	if o == nil {
@@ -191,7 +194,7 @@ func knownMethod(method string) string {
 	return otherMethod
 }
 
-// TraceID returns the trace ID of the request, or "".
+// TraceID returns the trace ID of the request, or "" if traces are disabled.
 func (r Request) TraceID() string {
 	if r.span == nil {
 		return ""
@@ -199,7 +202,7 @@ func (r Request) TraceID() string {
 	return r.span.SpanContext().TraceID().String()
 }
 
-// End ends the observation. userID is the authenticated user, or "".
+// End ends the observation. status is that of the response. userID is the authenticated user, or "".
 func (r Request) End(status int, userID string) {
 	if r.observer == nil {
 		return
