@@ -124,9 +124,9 @@ func UnmarshalValues(data []byte) ([]any, error) {
 	return doc.Values, nil
 }
 
-// Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Its JSON is a
-// string without trailing zeros. Databases store the integer of millionths plus 2·10^18, which they sort and compare
-// exactly, and which is greater than every integer of a client: a migration can tell which of them a document has.
+// Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. In JSON it is a
+// string without trailing zeros. Databases store the number of millionths plus 2·10^18 as an integer, which they sort and
+// compare exactly. It is greater than every integer that a client can send, so that a migration can distinguish the two.
 type Decimal int64
 
 const (
@@ -135,7 +135,7 @@ const (
 	decimalOffset = 2_000_000_000_000_000_000
 )
 
-// StoredDecimal returns the decimal that a database stores as n; ok is false if n is another integer.
+// StoredDecimal returns the decimal that a database stores as n; ok is false if n is not a stored decimal.
 func StoredDecimal(n int64) (d Decimal, ok bool) {
 	return Decimal(n - decimalOffset), n > decimalOffset/2 && n < decimalOffset/2*3
 }
@@ -167,7 +167,7 @@ func (d *Decimal) UnmarshalBSONValue(typ byte, data []byte) error {
 
 var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)
 
-// ParseDecimal parses a number such as -12.5, without exponent.
+// ParseDecimal parses a number such as -12.5, without exponent. It fails if s has more digits than a Decimal.
 func ParseDecimal(s string) (Decimal, error) {
 	if !decimalPattern.MatchString(s) {
 		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimals", s)
@@ -185,7 +185,7 @@ func (d Decimal) String() string {
 // MarshalJSON returns d as a JSON string.
 func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
 
-// UnmarshalJSON parses a JSON string, or the stored integer. null leaves d unchanged.
+// UnmarshalJSON parses a JSON string as ParseDecimal does, or the stored integer. null leaves d unchanged.
 func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
 	var n int64
 	switch {
@@ -227,19 +227,19 @@ func ParseUUID(s string) (UUID, error) {
 // are float64.
 type Object map[string]any
 
-// Bounds of an Object from a client.
+// Limits of an Object from a client.
 const (
-	MaxObjectBytes = 16 << 10
-	MaxObjectDepth = 10
+	MaxObjectBytes = 16 << 10 // of its JSON
+	MaxObjectDepth = 10       // levels of objects and arrays
 )
 
-// ParseInput implements the Parser of package rest.
+// ParseInput implements the Parser of package rest. The fields of the result are the errors; nil if there are none.
 func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Field {
-	fault := func(code apperr.FieldCode, format string, args ...any) []apperr.Field {
+	fieldErr := func(code apperr.FieldCode, format string, args ...any) []apperr.Field {
 		return []apperr.Field{{Param: name, Code: code, Message: fmt.Sprintf(format, args...)}}
 	}
 	if len(value) > MaxObjectBytes {
-		return fault(apperr.MaxLength, "Must have at most %d bytes.", MaxObjectBytes)
+		return fieldErr(apperr.MaxLength, "Must have at most %d bytes.", MaxObjectBytes)
 	}
 	err := json.Unmarshal(value, (*map[string]any)(o))
 	if err == nil {
@@ -247,16 +247,17 @@ func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Fiel
 	}
 	switch {
 	case errors.Is(err, errTooDeep):
-		return fault(apperr.Max, "Must have at most %d levels.", MaxObjectDepth)
+		return fieldErr(apperr.Max, "Must have at most %d levels.", MaxObjectDepth)
 	case err != nil || *o == nil:
-		return fault(apperr.Type, "Must be a JSON object with distinct names, without the character U+0000.")
+		return fieldErr(apperr.Type, "Must be a JSON object with distinct names, without the character U+0000.")
 	}
 	return nil
 }
 
 var errTooDeep, errNUL = errors.New("too deep"), errors.New("a string has the character U+0000")
 
-// normalize checks the depth and the strings of a value, and removes null from objects.
+// normalize removes null from the objects in v, which is at the given depth. It fails with errTooDeep if v has too many
+// levels, and with errNUL if a string has the character U+0000.
 func normalize(v any, depth int) (err error) {
 	switch v := v.(type) {
 	case string:
@@ -327,6 +328,7 @@ func SetDefaults(dst any) {
 
 var defaultCache sync.Map // reflect.Type → reflect.Value, a struct with its defaults
 
+// withDefaults returns a struct of type t with its defaults.
 func withDefaults(t reflect.Type) reflect.Value {
 	v := reflect.New(t).Elem()
 	for _, f := range reflect.VisibleFields(t) {
@@ -345,7 +347,7 @@ func withDefaults(t reflect.Type) reflect.Value {
 }
 
 // FieldName returns the JSON name of a struct field, which is its name in requests, responses and stored documents; "" if
-// its tag has none.
+// the tag json has no name.
 func FieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The maximum length of a word, in runes. It is the same for texts and queries, so that a longer word of a query matches a
-// longer word of a text, and it keeps the keys of an index short.
+// The maximum length of a word, in runes; longer words are cut. Texts and queries have the same maximum, so that a long word
+// of a query matches the same word of a text. It keeps the keys of an index short.
 const (
 	maxWord  = 32 // in a script with spaces
 	maxPiece = 6  // in a script without spaces
@@ -28,7 +28,7 @@ func Words(text string) []string {
 	// The first part of a long text usually has enough words.
 	for size := firstPart; ; size = len(text) {
 		folded := fold(text[:min(size, len(text))])
-		if words, end := indexed(folded); end < len(folded) || size >= len(text) {
+		if words, end := indexedWords(folded); end < len(folded) || size >= len(text) {
 			return words
 		}
 	}
@@ -36,8 +36,9 @@ func Words(text string) []string {
 
 const firstPart = 16 << 10 // bytes
 
-// indexed returns the Words of a folded text, and the position of the first word that is not among them.
-func indexed(folded string) (words []string, end int) {
+// indexedWords returns the Words of a folded text. end is the position of the first word that is not among them because
+// there are too many, or the length of the text.
+func indexedWords(folded string) (words []string, end int) {
 	return split(folded, func(run string, add func(string) bool) int {
 		for rest := run; len(rest) > 0; rest = rest[len(cut(rest, 1)):] {
 			if !add(cut(rest, maxPiece)) {
@@ -131,7 +132,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// fold returns the text without case and accents. A space replaces each character that is not part of a word.
+// fold returns the text in lower case without accents. A space replaces each character that is not part of a word.
 func fold(text string) string {
 	folded := make([]byte, 0, len(text))
 	var letters []byte
@@ -184,7 +185,7 @@ func appendFolded(folded []byte, r rune) []byte {
 	return append(folded, ' ')
 }
 
-// asciiFold is fold of each ASCII character.
+// asciiFold has the result of fold for each ASCII character.
 var asciiFold = func() (table [utf8.RuneSelf]byte) {
 	for c := range table {
 		table[c] = ' '
@@ -217,18 +218,18 @@ func isUnspaced(r rune) bool {
 // isVoicingMark reports whether r changes は to ば or ぱ, which is another sound and no accent.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
-// MissingWord returns the index of the first prefix that begins none of the Words of a text, or -1. The prefixes are
-// those of QueryWords.
+// MissingWord returns the index of the first prefix with which none of the Words of a text begins, or -1 if there is none.
+// The prefixes must come from QueryWords.
 func MissingWord(text []byte, prefixes []string) int {
 	if len(text) < 2*MaxWords && isASCII(text) { // a word and a space have at least two bytes
 		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, true) })
 	}
 	folded := fold(string(text))
-	end := -1 // of the Words; unknown
+	end := -1 // position after the Words; -1 is unknown
 	for i, prefix := range prefixes {
 		at := wordAt(folded, prefix)
 		if at >= 2*MaxWords && end < 0 {
-			_, end = indexed(folded)
+			_, end = indexedWords(folded)
 		}
 		if at < 0 || end >= 0 && at >= end {
 			return i
@@ -237,8 +238,8 @@ func MissingWord(text []byte, prefixes []string) int {
 	return -1
 }
 
-// MissingText returns the index of the first prefix that is nowhere in a text, not even within a word, or -1. It is
-// faster than MissingWord if the text is ASCII.
+// MissingText returns the index of the first prefix that is nowhere in a text, not even within a word, or -1 if there is
+// none. It is faster than MissingWord if the text is ASCII.
 func MissingText(text []byte, prefixes []string) int {
 	if isASCII(text) {
 		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, false) })
@@ -251,14 +252,14 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// containsFold reports whether an ASCII text contains prefix in any case, anywhere or at the start of a word.
+// containsFold reports whether an ASCII text contains prefix in any case; with atWord, only at the start of a word counts.
 func containsFold(text []byte, prefix string, atWord bool) bool {
 	lower := prefix[0]
 	upper := byte(unicode.ToUpper(rune(lower)))
 	return containsCase(text, prefix, lower, atWord) || containsCase(text, prefix, upper, atWord)
 }
 
-// containsCase is containsFold for one case of the first character.
+// containsCase is containsFold for one case of the first character, which is first.
 func containsCase(text []byte, prefix string, first byte, atWord bool) bool {
 	for start := 0; ; {
 		at := bytes.IndexByte(text[start:], first)

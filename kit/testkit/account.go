@@ -28,7 +28,7 @@ func (a *API) SignUp(role string) Account {
 	return acc
 }
 
-// SignIn opens a session.
+// SignIn creates a session of a user.
 func (a *API) SignIn(email, password string) (s Session) {
 	a.t.Helper()
 	a.Do(Request{

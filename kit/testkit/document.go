@@ -19,8 +19,9 @@ import (
 
 // document is an OpenAPI document that responses are checked against.
 type document struct {
-	all, chosen *openapi3.T      // chosen: for requests with the parameter fields
-	paths       pathpattern.Node // documented paths
+	all    *openapi3.T      // for requests without the parameter fields
+	chosen *openapi3.T      // for requests with it: fields of rows are optional
+	paths  pathpattern.Node // documented paths
 }
 
 var documents sync.Map // of func() (*document, error), by the first byte of the document
@@ -34,13 +35,13 @@ func cachedDocument(raw []byte) (*document, error) {
 	return parse.(func() (*document, error))()
 }
 
-// newDocument parses a document. Undocumented fields are not allowed.
+// newDocument parses a document.
 func newDocument(raw []byte) (*document, error) {
-	all, err := closed(raw)
+	all, err := parseClosed(raw)
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := closed(raw)
+	chosen, err := parseClosed(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +59,8 @@ func newDocument(raw []byte) (*document, error) {
 	return d, nil
 }
 
-// closed parses a document, and disallows undocumented properties of the objects in its schemas.
-func closed(raw []byte) (*openapi3.T, error) {
+// parseClosed parses a document, and disallows undocumented properties of the objects in its schemas.
+func parseClosed(raw []byte) (*openapi3.T, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return nil, err
@@ -89,7 +90,8 @@ func closeObjects(schema any) {
 	}
 }
 
-// find returns the path and the responses of the operation of a request below the API root; "" if there is none.
+// find returns the documented path and the responses of the operation that a request calls. root is the path of the API. If
+// the operation is not documented, responses is nil.
 func (d *document) find(root string, r *http.Request) (path string, responses *openapi3.Responses) {
 	requested, below := strings.CutPrefix(r.URL.Path, root)
 	if !below || strings.HasSuffix(requested, "/") {
@@ -115,7 +117,7 @@ func (d *document) find(root string, r *http.Request) (path string, responses *o
 	return path, op.Responses
 }
 
-// validation is how bodies are validated: with short errors and the formats that openapi3 does not know.
+// validation are the options for the validation of bodies: short errors, and the formats that openapi3 does not know.
 var validation = []openapi3.SchemaValidationOption{
 	openapi3.VisitAsResponse(),
 	openapi3.SetSchemaErrorMessageCustomizer(func(err *openapi3.SchemaError) string {
@@ -138,14 +140,15 @@ var validation = []openapi3.SchemaValidationOption{
 	})),
 }
 
-// faults returns the differences between a response and its documentation.
-func (d *document) faults(root string, r *http.Request, a Response) (faults []string) {
+// differences returns the differences between a response and the documentation of its operation; nil if the operation is not
+// documented.
+func (d *document) differences(root string, r *http.Request, a Response) (differences []string) {
 	path, responses := d.find(root, r)
 	if responses == nil {
 		return nil
 	}
 	add := func(format string, args ...any) {
-		faults = append(faults, fmt.Sprintf("%s %s, status %d: ", r.Method, path, a.Status)+fmt.Sprintf(format, args...))
+		differences = append(differences, fmt.Sprintf("%s %s, status %d: ", r.Method, path, a.Status)+fmt.Sprintf(format, args...))
 	}
 	want := responses.Status(a.Status)
 	if want == nil { // the codes of the default response imply their statuses
@@ -153,7 +156,7 @@ func (d *document) faults(root string, r *http.Request, a Response) (faults []st
 	}
 	if want == nil {
 		add("is not documented: %s", a.Body)
-		return faults
+		return differences
 	}
 	for name, header := range want.Value.Headers {
 		if header.Value.Required && a.Header.Get(name) == "" {
@@ -170,9 +173,9 @@ func (d *document) faults(root string, r *http.Request, a Response) (faults []st
 		if len(a.Body) > 0 {
 			add("has a body, which is not documented: %s", a.Body)
 		}
-		return faults
+		return differences
 	case media == nil:
-		return faults
+		return differences
 	}
 	var body any
 	err := json.Unmarshal(a.Body, &body)
@@ -181,10 +184,10 @@ func (d *document) faults(root string, r *http.Request, a Response) (faults []st
 	}
 	if err != nil {
 		add("%v: %s", err, a.Body)
-		return faults
+		return differences
 	}
 	if problem, _ := body.(map[string]any); len(media.Examples) > 0 && media.Examples[fmt.Sprint(problem["code"])] == nil {
 		add("the code is %v, and documented is %v", problem["code"], slices.Collect(maps.Keys(media.Examples)))
 	}
-	return faults
+	return differences
 }

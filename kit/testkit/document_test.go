@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 		name, method, path string
 		status             int
 		body               string
-		want               string // a part of the only fault; "" is none
+		want               string // a part of the only difference; "" is none
 	}{
 		{"as documented", "GET", "/api/things/1", 200, thing, ""},
 		{"of HEAD there is no body", "HEAD", "/api/things/1", 200, "", ""},
@@ -96,15 +96,15 @@ func TestFaults(t *testing.T) {
 		if test.status == 200 || test.status == 400 {
 			response.Header.Set("Content-Type", "application/json; charset=utf-8")
 		}
-		faults := d.faults("/api", r, response)
-		if test.want == "" && len(faults) > 0 || test.want != "" && (len(faults) != 1 || !strings.Contains(faults[0], test.want)) {
-			t.Errorf("%s: %v", test.name, faults)
+		differences := d.differences("/api", r, response)
+		if test.want == "" && len(differences) > 0 || test.want != "" && (len(differences) != 1 || !strings.Contains(differences[0], test.want)) {
+			t.Errorf("%s: %v", test.name, differences)
 		}
 	}
 	r, _ := http.NewRequest("GET", "http://localhost/things", nil)
 	bare := Response{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`{"rows":[]}`)}
-	faults := strings.Join(d.faults("", r, bare), "\n")
-	if !strings.Contains(faults, "header X-Request-Id is missing") || !strings.Contains(faults, `the type is "text/html"`) || strings.Count(faults, "\n") != 1 {
-		t.Errorf("neither type nor header: %s", faults)
+	differences := strings.Join(d.differences("", r, bare), "\n")
+	if !strings.Contains(differences, "header X-Request-Id is missing") || !strings.Contains(differences, `the type is "text/html"`) || strings.Count(differences, "\n") != 1 {
+		t.Errorf("neither type nor header: %s", differences)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // ProviderSecret is the client secret of the service at the fake identity providers.
 const ProviderSecret = "test-client-secret-0123456789abcdefg"
 
-// Providers are fake identity providers.
+// Providers has a fake of each identity provider.
 type Providers struct {
 	Facebook *providers.Facebook
 	GitHub   *providers.GitHub

@@ -45,11 +45,12 @@ const LinkOrigin = "https://app.example.com"
 
 // Service is the service under test.
 type Service struct {
-	Modules   func(d kit.Deps, dir string) ([]kit.Module, error) // dir has the settings in .env; see Modules
+	// Modules creates the modules with the settings of the file .env in dir. See the function Modules.
+	Modules   func(d kit.Deps, dir string) ([]kit.Module, error)
 	Documents server.Documents
 }
 
-// Modules adapts the function that creates the modules from their settings.
+// Modules returns newModules as a function for Service.Modules, which reads the settings S from a directory.
 func Modules[S any](newModules func(kit.Deps, S) []kit.Module) func(kit.Deps, string) ([]kit.Module, error) {
 	return func(d kit.Deps, dir string) ([]kit.Module, error) {
 		var s S
@@ -68,7 +69,7 @@ type Config struct {
 	Log      *slog.Logger
 	Sender   email.Sender
 	Observer *telemetry.Observer
-	Modules  []kit.Module // in addition to those of the Service
+	Modules  []kit.Module // modules in addition to those of the Service
 
 	BodyTimeout     time.Duration
 	IdempotencyWait time.Duration
@@ -77,7 +78,7 @@ type Config struct {
 // Option changes the Config before the service starts.
 type Option func(*Config)
 
-// Env sets a setting, for example Env("PUBLIC_SIGNUP", "true").
+// Env returns an Option that sets a setting, for example Env("PUBLIC_SIGNUP", "true").
 func Env(name, value string) Option { return func(c *Config) { c.Env[name] = value } }
 
 // API is a running service.
@@ -91,7 +92,7 @@ type API struct {
 
 	t        testing.TB
 	service  Service
-	root     string // API_ROOT
+	root     string // value of API_ROOT
 	hasher   *password.Hasher
 	document *document
 }
@@ -154,7 +155,7 @@ func (a *API) start(options []Option) {
 	a.URL, a.root = httpServer.URL, s.APIRoot
 }
 
-// Insert stores a record, past the rules of its module.
+// Insert stores a record in the database directly, without the rules of its module.
 func Insert[D store.Document](a *API, collection string, record D) {
 	a.t.Helper()
 	a.must(store.Open[D](a.DB, store.Spec{Name: collection}).Insert(a.t.Context(), record))
@@ -167,14 +168,14 @@ func (a *API) must(err error) {
 	}
 }
 
-// Finish waits for background work: Email has all emails then. The service sends none afterwards.
+// Finish waits for the background work of the service, so that Email has all emails. Afterwards the service sends no emails.
 func (a *API) Finish() {
 	for _, c := range a.Handler.Closers {
 		c.Close(context.Background())
 	}
 }
 
-// Sweep deletes expired data.
+// Sweep calls the sweepers of the service, which delete expired data.
 func (a *API) Sweep() {
 	a.t.Helper()
 	for _, s := range a.Handler.Sweepers {
@@ -182,20 +183,20 @@ func (a *API) Sweep() {
 	}
 }
 
-// Request is a request. At most one of Form, JSON, Body and Stream is its body.
+// Request is a request. At most one of Form, JSON, Body and Stream may be set.
 type Request struct {
 	Method, Path    string
-	As              string // credential, sent as Authorization: Bearer
-	Email, Password string // sent as Authorization: Basic
-	Form            url.Values
-	JSON            any       // a string is sent unchanged
-	Body            string    // sent as ContentType
-	Stream          io.Reader // sent as ContentType
+	As              string     // token or key, sent as Authorization: Bearer
+	Email, Password string     // sent as Authorization: Basic
+	Form            url.Values // body, form-encoded
+	JSON            any        // body, encoded as JSON; a string is sent unchanged
+	Body            string     // body with the media type ContentType
+	Stream          io.Reader  // body with the media type ContentType
 	ContentType     string
 	Header          http.Header
 }
 
-// Response is a response.
+// Response is a response of the service.
 type Response struct {
 	t      testing.TB
 	Status int
@@ -259,13 +260,13 @@ func (a *API) send(request *http.Request) Response {
 	}
 	r := Response{a.t, response.StatusCode, response.Header, body}
 	r.check(request)
-	for _, fault := range a.document.faults(a.root, request, r) {
-		a.t.Error(fault)
+	for _, difference := range a.document.differences(a.root, request, r) {
+		a.t.Error(difference)
 	}
 	return r
 }
 
-// check checks the rules for all responses: errors are problems with the request ID, and no response has a secret.
+// check checks the rules for all responses: errors are problem details with the request ID, and no response has a secret.
 func (a Response) check(r *http.Request) {
 	a.t.Helper()
 	shown := a.Body[:min(len(a.Body), 500)]
@@ -297,7 +298,7 @@ func (a Response) check(r *http.Request) {
 	}
 }
 
-// JSON returns the response, which must have the status, as a JSON object.
+// JSON returns the body, a JSON object. It fails the test if the response has another status.
 func (a Response) JSON(status int) map[string]any {
 	a.t.Helper()
 	var out map[string]any
@@ -324,7 +325,7 @@ type Scenario struct {
 	WantNot []string
 }
 
-// Row returns a Scenario.
+// Row returns a Scenario in one line.
 func Row(name string, r Request, status int, want, wantNot []string) Scenario {
 	return Scenario{Name: name, Request: r, Status: status, Want: want, WantNot: wantNot}
 }

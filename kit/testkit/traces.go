@@ -13,10 +13,11 @@ import (
 // Spans has the exported spans of a service.
 type Spans struct{ *tracetest.InMemoryExporter }
 
-// Shutdown implements the exporter. It keeps the spans.
+// Shutdown implements the exporter. It keeps the spans, which that of InMemoryExporter removes.
 func (Spans) Shutdown(context.Context) error { return nil }
 
-// Observe returns an Observer with metrics and traces. Its spans are in Spans when its Shutdown returns.
+// Observe returns an Observer with metrics and traces, and the exporter of its spans. Spans has all of them after the
+// Shutdown of the Observer.
 func Observe(t testing.TB) (*telemetry.Observer, Spans) {
 	t.Helper()
 	spans := Spans{tracetest.NewInMemoryExporter()}
@@ -29,5 +30,5 @@ func Observe(t testing.TB) (*telemetry.Observer, Spans) {
 	return o, spans
 }
 
-// Observed sets the Observer of the service.
+// Observed returns an Option that sets the Observer of the service.
 func Observed(o *telemetry.Observer) Option { return func(c *Config) { c.Observer = o } }

@@ -17,12 +17,13 @@ import (
 // ErrAddress marks the error of an invalid address.
 var ErrAddress = errors.New("not the address of a database")
 
-// Open opens mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a server; Ping does.
+// Open opens the database at mongodb://…, mongodb+srv://… or sqlite:PATH. It does not connect to a server; call Ping to
+// check that it is reachable. An invalid address gives ErrAddress.
 func Open(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{})
 }
 
-// OpenExisting is Open, but does not create a missing file.
+// OpenExisting is Open, but fails if the file of a sqlite address does not exist or is not a database of the service.
 func OpenExisting(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{Existing: true})
 }
@@ -32,7 +33,7 @@ func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error
 	switch scheme {
 	case "mongodb", "mongodb+srv":
 		db, err := mongo.Open(url, nil)
-		if err != nil { // it has not connected yet
+		if err != nil { // it has not connected yet, so the address is invalid
 			return nil, fmt.Errorf("%w: %w", ErrAddress, err)
 		}
 		return db, nil
@@ -42,7 +43,7 @@ func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error
 	return nil, fmt.Errorf("%w: no engine for addresses that begin with %q; write mongodb://HOST/NAME or sqlite:PATH", ErrAddress, scheme)
 }
 
-// Path returns the file of a sqlite address, "" for other addresses.
+// Path returns the path of the file in a sqlite address; "" for other addresses.
 func Path(url string) string {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		return strings.TrimPrefix(path, "//")
@@ -50,7 +51,7 @@ func Path(url string) string {
 	return ""
 }
 
-// Redact returns the address without user, password and options, for logs.
+// Redact returns an address without user, password and options, for logs and messages.
 func Redact(url string) string {
 	if Path(url) != "" {
 		return url
@@ -66,8 +67,8 @@ func Redact(url string) string {
 	return scheme + "://" + server
 }
 
-// Same reports whether two addresses are known to name the same database. Two addresses of a server may do so without
-// being known to.
+// Same reports whether two addresses obviously name the same database. False does not prove that they do not: a server can
+// have several addresses.
 func Same(a, b string) bool {
 	if Path(a) == "" || Path(b) == "" {
 		return Redact(a) == Redact(b)

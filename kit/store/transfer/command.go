@@ -21,11 +21,11 @@ import (
 // ErrUsage marks the error of an invalid command line.
 var ErrUsage = errors.New("see --help")
 
-// Host is what the commands need of the program.
+// Host has what the commands need from the program that runs them.
 type Host struct {
-	Program        string                       // its name, for usage texts
-	Database       func() (string, error)       // DATABASE_URL
-	Collections    func() ([]store.Spec, error) // the collections of all modules
+	Program        string                       // name of the program, for usage texts
+	Database       func() (string, error)       // returns DATABASE_URL
+	Collections    func() ([]store.Spec, error) // returns the collections of all modules
 	Stdout, Stderr io.Writer
 }
 
@@ -56,7 +56,8 @@ Example:
 	%[1]s backup %[1]s-$(date +%%F).db
 `
 
-// Parse parses the arguments of a command. It returns pflag.ErrHelp after printing the usage for --help.
+// Parse parses the arguments of a command. For --help it prints the usage and the flags to stdout and returns pflag.ErrHelp.
+// Other errors are marked with ErrUsage.
 func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) error {
 	flags.Usage = func() { _, _ = io.WriteString(stdout, usage+flags.FlagUsages()) }
 	err := flags.Parse(args)
@@ -73,7 +74,7 @@ func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) 
 	return err
 }
 
-// CopyCommand is the command copy.
+// CopyCommand executes the command copy. Errors of the arguments are marked with ErrUsage.
 func CopyCommand(ctx context.Context, args []string, h Host) error {
 	flags := pflag.NewFlagSet("copy", pflag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
@@ -114,6 +115,7 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	return err
 }
 
+// address returns the address of an argument, which can be env:NAME.
 func address(text string) (string, error) {
 	name, ok := strings.CutPrefix(text, "env:")
 	if !ok {
@@ -125,7 +127,7 @@ func address(text string) (string, error) {
 	return text, nil
 }
 
-// BackupCommand is the command backup.
+// BackupCommand executes the command backup. Errors of the arguments are marked with ErrUsage.
 func BackupCommand(ctx context.Context, args []string, h Host) error {
 	flags := pflag.NewFlagSet("backup", pflag.ContinueOnError)
 	if err := Parse(flags, fmt.Sprintf(backupUsage, h.Program), args, h.Stdout); err != nil {
@@ -172,13 +174,14 @@ func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 		return err
 	}
 	defer func() { _ = backup.Close() }()
-	// A closed pipe ends the process, so remove the file before writing. Where open files cannot be removed, this fails.
+	// A closed pipe ends the process, so remove the file before writing. On systems that cannot remove open files, the
+	// deferred call does.
 	_ = os.RemoveAll(dir)
 	_, err = io.Copy(h.Stdout, backup)
 	return err
 }
 
-// backup writes a backup and shows its progress.
+// backup writes a backup of the database at path to a new file, and shows the progress on h.Stderr.
 func backup(ctx context.Context, path, file string, h Host) error {
 	info, err := os.Stat(path)
 	if err != nil {

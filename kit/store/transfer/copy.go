@@ -34,12 +34,12 @@ func (r *Recorder) Open(spec store.Spec) store.Engine {
 
 // Options are the arguments of Copy.
 type Options struct {
-	From, To string       // addresses
+	From, To string       // addresses of the databases
 	Specs    []store.Spec // all collections of the service
-	Skip     []string     // collections of the source to leave out
-	Replace  bool         // delete the documents that the target has; without it they are an error
-	Progress io.Writer
-	Report   io.Writer // receives a table of the copied collections
+	Skip     []string     // names of collections of the source that are not copied
+	Replace  bool         // delete the documents of the target; otherwise Copy fails if it has some
+	Progress io.Writer    // receives the progress
+	Report   io.Writer    // receives a table of the copied collections
 }
 
 // Copy copies all collections, compares the target with the source, and creates the indexes. While it runs, and after an
@@ -92,9 +92,10 @@ type copier struct {
 	inSource, inTarget map[string]checksum // by collection; without empty collections
 }
 
-// checkSource fails if something of the source would not be copied. It removes skipped collections from Specs.
+// checkSource fails if the source is an unfinished copy or has collections that would not be copied. It removes the
+// collections of Skip from Specs.
 func (c *copier) checkSource(ctx context.Context) error {
-	if m, err := find(ctx, c.source); err != nil {
+	if m, err := findMarker(ctx, c.source); err != nil {
 		return err
 	} else if m != nil {
 		return errors.New("is itself an unfinished copy; finish that one first")
@@ -131,7 +132,7 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := find(ctx, c.target)
+	m, err := findMarker(ctx, c.target)
 	switch {
 	case err != nil:
 		return err
@@ -146,12 +147,12 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	case m != nil:
 		err = updateMarker(ctx, c.target, store.Set("source", from), store.Set("emptied", false))
 	default:
-		m, err = mark(ctx, c.target, from)
+		m, err = createMarker(ctx, c.target, from)
 	}
 	if err != nil {
 		return err
 	}
-	if found, err := find(ctx, c.source); err != nil {
+	if found, err := findMarker(ctx, c.source); err != nil {
 		return err
 	} else if found != nil && found.ID == m.ID {
 		return errors.Join(errSame, c.target.Drop(ctx, markerName))
@@ -165,7 +166,7 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	return updateMarker(ctx, c.target, store.Set("emptied", true))
 }
 
-// filled returns the declared collections of the target that have documents.
+// filled returns the names of the collections in Specs that have documents in the target.
 func (c *copier) filled(ctx context.Context) (filled []string, err error) {
 	err = eachCollection(ctx, c.target, c.Specs, func(spec store.Spec) error {
 		last, err := lastID(ctx, c.target, spec, false)
@@ -177,7 +178,8 @@ func (c *copier) filled(ctx context.Context) (filled []string, err error) {
 	return filled, err
 }
 
-// compare reads both databases and fails if they differ. The next copy then starts from the beginning.
+// compare reads both databases and fails if they differ. It then marks the target so that the next copy starts from the
+// beginning.
 func (c *copier) compare(ctx context.Context) error {
 	total, err := count(ctx, c.source, c.Specs)
 	if err != nil {
@@ -243,17 +245,18 @@ func (c *copier) report() error {
 // markerName is the collection that the target of an unfinished copy has.
 const markerName = "unfinished-copy"
 
-// marker is its only document. Its id is unique, so that it shows whether two addresses lead to one database.
+// marker is the only document of that collection. If the source has a marker with the same id, both addresses lead to one
+// database.
 type marker struct {
 	store.Meta `bson:",inline"`
-	Source     string `json:"source"`  // address without credentials
-	Emptied    bool   `json:"emptied"` // all documents are of this copy
+	Source     string `json:"source"`  // address of the source, without credentials
+	Emptied    bool   `json:"emptied"` // the documents from before the copy are deleted
 }
 
 var markerSpec = store.Spec{Name: markerName}
 
-// find returns the marker of a database, nil if it has none.
-func find(ctx context.Context, db store.DB) (*marker, error) {
+// findMarker returns the marker of a database; nil if it has none.
+func findMarker(ctx context.Context, db store.DB) (*marker, error) {
 	names, err := db.Names(ctx)
 	if err != nil || !slices.Contains(names, markerName) {
 		return nil, err
@@ -267,7 +270,7 @@ func find(ctx context.Context, db store.DB) (*marker, error) {
 
 // CheckFinished fails if the database is the target of an unfinished copy.
 func CheckFinished(ctx context.Context, db store.DB) error {
-	m, err := find(ctx, db)
+	m, err := findMarker(ctx, db)
 	if err != nil || m == nil {
 		return err
 	}
@@ -275,8 +278,8 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 		m.Source, m.CreatedAt)
 }
 
-// mark creates the marker.
-func mark(ctx context.Context, db store.DB, source string) (*marker, error) {
+// createMarker creates the marker of a copy from source.
+func createMarker(ctx context.Context, db store.DB, source string) (*marker, error) {
 	m := &marker{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Source: source}
 	return m, db.Open(markerSpec).Load(ctx, []store.Document{m})
 }

@@ -325,7 +325,7 @@ func TestStale(t *testing.T) {
 	pairs(t, func(t *testing.T, from, to string) {
 		fill(t, from, 10)
 		with(t, to, func(db store.DB) {
-			m, err := mark(t.Context(), db, engines.Redact(from))
+			m, err := createMarker(t.Context(), db, engines.Redact(from))
 			must(t, err)
 			must(t, updateMarker(t.Context(), db, store.Set("emptied", true)))
 			d := plain{store.NewMeta(m.ID, noon), "not in the source"}
@@ -386,7 +386,7 @@ func TestRefused(t *testing.T) {
 
 			half := fresh(t)
 			with(t, half, func(db store.DB) {
-				_, err := mark(t.Context(), db, "sqlite:elsewhere.db")
+				_, err := createMarker(t.Context(), db, "sqlite:elsewhere.db")
 				must(t, err)
 			})
 			_, err = run(t, Options{From: from, To: half})

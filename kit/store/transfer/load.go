@@ -15,7 +15,7 @@ import (
 // pageSize is the number of documents that are read and written together.
 const pageSize = 500
 
-// load copies the documents that the target does not have yet.
+// load copies the documents of all collections that the target does not have yet.
 func (c *copier) load(ctx context.Context) error {
 	total, err := count(ctx, c.source, c.Specs)
 	if err != nil {
@@ -51,7 +51,7 @@ type checksum struct {
 	hash      string
 }
 
-// checksums reads all collections of a database.
+// checksums returns the checksums of all collections of a database that have documents.
 func checksums(ctx context.Context, db store.DB, specs []store.Spec, bar *progress.Bar) (map[string]checksum, error) {
 	sums := make(map[string]checksum)
 	err := eachCollection(ctx, db, specs, func(spec store.Spec) error {
@@ -75,7 +75,7 @@ func checksums(ctx context.Context, db store.DB, specs []store.Spec, bar *progre
 	return sums, err
 }
 
-// eachCollection calls do for each of the collections that exists.
+// eachCollection calls do with each of the specs whose collection exists in the database, until do returns an error.
 func eachCollection(ctx context.Context, db store.DB, specs []store.Spec, do func(store.Spec) error) error {
 	names, err := db.Names(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func eachCollection(ctx context.Context, db store.DB, specs []store.Spec, do fun
 	return nil
 }
 
-// eachPage calls do with each page of the documents that q selects, in the order of the ids.
+// eachPage calls do with the documents that q selects, up to pageSize at a time, in the order of their ids.
 func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, do func([]store.Document) error) error {
 	engine := db.Open(spec)
 	q.Limit = pageSize

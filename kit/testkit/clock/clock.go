@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Clock is a clock that only Advance changes.
+// Clock is a clock whose time only Advance changes. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// At returns a clock with a time.
+// At returns a clock that shows now.
 func At(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time.
@@ -22,7 +22,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance adds d, which can be negative.
+// Advance adds d to the time; d can be negative.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

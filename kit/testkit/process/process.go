@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// Build builds the service in a directory as for a release, and returns the path of the binary.
+// Build builds the service as for a release, and returns the path of the binary, which it writes into dir.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "service")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack,validator_novalidatefn", "-ldflags", "-s -w",
@@ -29,15 +29,15 @@ func Build(ctx context.Context, dir string) (string, error) {
 
 // Process is a running service.
 type Process struct {
-	Line string // printed when it listens
-	URL  string
+	Line string // the line that the service prints when it listens
+	URL  string // address of the service, from Line
 
 	cmd *exec.Cmd
 	log *Buffer
 }
 
-// Start starts the service, and waits until it listens. The end of the command's context kills it. Log returns its standard
-// error output, unless cmd.Stderr is set.
+// Start starts the service, and waits until it listens. When the context of cmd ends, the process is killed. Log returns its
+// standard error output, unless cmd.Stderr is set.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, log: new(Buffer)}
 	if cmd.Stderr == nil {
@@ -60,7 +60,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Signal sends a signal.
+// Signal sends a signal to the process.
 func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
 
 // Wait waits until the process ends and returns the exit code; -1 if a signal killed it.
@@ -69,7 +69,7 @@ func (p *Process) Wait() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Stop sends a signal and returns the exit code; -1 if the signal killed the process.
+// Stop sends a signal, waits until the process ends and returns the exit code; -1 if the signal killed it.
 func (p *Process) Stop(signal os.Signal) int {
 	_ = p.Signal(signal) // it may have ended
 	return p.Wait()
@@ -78,7 +78,7 @@ func (p *Process) Stop(signal os.Signal) int {
 // Pid returns the process ID.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Log returns the standard error output.
+// Log returns the standard error output so far.
 func (p *Process) Log() string { return p.log.String() }
 
 // Memory returns the resident memory in bytes; 0 if unknown.
@@ -95,7 +95,7 @@ func (p *Process) Files() int {
 	return len(entries)
 }
 
-// Goroutines ends the process with SIGQUIT, and returns the number of goroutines by the function that started them.
+// Goroutines ends the process with SIGQUIT, and returns the number of its goroutines by the function that started them.
 func (p *Process) Goroutines() map[string]int {
 	p.Stop(syscall.SIGQUIT)
 	counts := make(map[string]int)

@@ -20,8 +20,8 @@ import (
 type Google struct {
 	*provider
 	issuer string
-	made   int               // number of keys so far
-	keys   []jose.JSONWebKey // published; the last one signs
+	made   int               // number of keys created so far
+	keys   []jose.JSONWebKey // published keys; the last one signs
 }
 
 // NewGoogle returns a Google with one app and no user. Call SetIssuer before use.

@@ -15,7 +15,7 @@ import (
 // codeTTL is the lifetime of an authorization code: ten minutes at GitHub, the maximum of RFC 6749 4.1.2.
 const codeTTL = 10 * time.Minute
 
-// The reasons why a code is not exchanged.
+// The errors of redeem.
 var (
 	errCode     = errors.New("unknown, used or expired code")
 	errRedirect = errors.New("another redirect_uri")
@@ -25,11 +25,11 @@ var (
 // verifierForm is the format of a code_verifier (RFC 7636 4.1).
 var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// grant is what a code is exchanged for.
+// grant is an authorization that a code stands for.
 type grant struct {
 	clientID, redirectURI string
 	scopes                []string
-	challenge             string // S256; "" without PKCE
+	challenge             string // S256 code_challenge; "" without PKCE
 	userID                string
 	expires               time.Time
 }
@@ -40,7 +40,7 @@ type accessToken struct {
 	scopes                  []string
 }
 
-// may reports whether the token has one of the scopes.
+// may reports whether the token has at least one of the scopes.
 func (t accessToken) may(scopes ...string) bool {
 	return slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(t.scopes, scope) })
 }
@@ -51,8 +51,8 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Code returns an authorization code for the app, with the scopes of a sign-in, bound to the redirectURI, and to an S256
-// challenge unless that is empty.
+// Code returns an authorization code of a user for the app, with the scopes of a sign-in. It is bound to redirectURI and,
+// unless challenge is "", to that S256 code_challenge.
 func (p *provider) Code(userID, redirectURI, challenge string) string {
 	return p.code(grant{clientID: p.app.ID, redirectURI: redirectURI, scopes: p.scopes, challenge: challenge, userID: userID})
 }
@@ -66,8 +66,8 @@ func (p *provider) code(g grant) string {
 	return code
 }
 
-// redeem exchanges the code of a request for an access token of its user. A code of the client is used up also if the
-// exchange fails. An empty redirect_uri is not compared.
+// redeem exchanges the code of a request for an access token of its user. If the code is one of the client, it is used up
+// even if the exchange fails. A redirect_uri is only compared if the request has one.
 func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, error) {
 	code, redirectURI, verifier := r.FormValue("code"), r.FormValue("redirect_uri"), r.FormValue("code_verifier")
 	p.mu.Lock()
@@ -136,13 +136,13 @@ func (p *provider) token(value string) (accessToken, User, bool) {
 	return t, u, ok
 }
 
-// bearer returns the token of the Authorization header.
+// bearer returns the bearer token of the Authorization header.
 func bearer(r *http.Request) string {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
 }
 
-// knows reports whether a client ID is one of the app.
+// knows reports whether a client ID belongs to the app.
 func (p *provider) knows(clientID string) bool {
 	return clientID != "" && (clientID == p.app.ID || slices.Contains(p.app.MoreIDs, clientID))
 }

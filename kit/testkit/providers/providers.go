@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// ForeignClientID is the app that foreign tokens are issued to. It has no secret.
+// ForeignClientID is the client ID of another app, for ForeignToken. It has no secret.
 const ForeignClientID = "999999999999999"
 
-// Fake is what the fakes have in common.
+// Fake has the methods of all fakes.
 type Fake interface {
 	http.Handler
 	AddUser(User) User
@@ -43,14 +43,14 @@ type App struct {
 
 // User is an account at a provider.
 type User struct {
-	ID            string // a decimal number, as at all three; the next free one if empty
-	Login         string // GitHub's user name; made from ID if empty
+	ID            string // decimal number, as at all three providers; if empty, AddUser sets the next one
+	Login         string // GitHub's user name; if empty, AddUser derives it from ID
 	Name          string
-	Email         string // made from Login if empty, unless NoEmail
+	Email         string // if empty, AddUser derives it from Login, unless NoEmail is set
 	EmailVerified bool
 	NoEmail       bool
-	OtherEmails   []Email // GitHub: addresses that are not the primary one
-	Picture       string  // a URL
+	OtherEmails   []Email // GitHub: addresses besides the primary one
+	Picture       string  // URL of the picture
 }
 
 // Email is an address of a user at GitHub.
@@ -59,10 +59,10 @@ type Email struct {
 	Verified bool
 }
 
-// Failure is how a provider fails.
+// Failure is a way in which requests to a provider fail.
 type Failure int
 
-// The failures.
+// The failures; None means that requests succeed.
 const (
 	None     Failure = iota
 	Down             // the connection is closed without a response
@@ -75,12 +75,12 @@ const (
 // huge is the size of the response under Huge.
 const huge = 16 << 20
 
-// provider is the part that the three have in common.
+// provider is the part that the three fakes have in common.
 type provider struct {
 	app    App
 	now    func() time.Time
-	prefix string   // of access tokens
-	scopes []string // of a sign-in
+	prefix string   // prefix of access tokens
+	scopes []string // scopes of a sign-in
 	mux    *http.ServeMux
 
 	mu       sync.Mutex
@@ -126,8 +126,8 @@ func (p *provider) Users() []User {
 	return slices.Clone(p.users)
 }
 
-// user finds an account.
-func (p *provider) user(id string) (User, bool) {
+// user returns the account with the ID; ok is false if there is none.
+func (p *provider) user(id string) (u User, ok bool) {
 	users := p.Users()
 	i := slices.IndexFunc(users, func(u User) bool { return u.ID == id })
 	if i < 0 {
@@ -136,7 +136,7 @@ func (p *provider) user(id string) (User, bool) {
 	return users[i], true
 }
 
-// Fail makes requests to the paths fail, or all requests if no path is given. Fail with None ends that.
+// Fail makes requests to the paths fail, or all requests if no path is given. Fail(None, paths...) ends that.
 func (p *provider) Fail(f Failure, paths ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +155,7 @@ func (p *provider) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
-// note records a request and returns its failure.
+// note records a request and returns the failure that applies to it.
 func (p *provider) note(r *http.Request) Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (p *provider) note(r *http.Request) Failure {
 	return max(p.failures[r.URL.Path], p.failures[""])
 }
 
-// ServeHTTP responds as the provider does, or fails as set with Fail.
+// ServeHTTP responds as the provider does, or fails as Fail has set.
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch p.note(r) {
 	case None:
@@ -192,7 +192,7 @@ func page(w http.ResponseWriter, status int, sentence string) {
 // object is a JSON object.
 type object map[string]any
 
-// writeJSON writes JSON that may not be stored (RFC 6749 5.1).
+// writeJSON writes a response with JSON that caches must not store (RFC 6749 5.1).
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -10,38 +10,38 @@ import (
 
 // Proxy relays TCP connections to a server.
 type Proxy struct {
-	upward func(client, server net.Conn) error
+	upward func(client, server net.Conn) error // see New
 
 	mu       sync.Mutex
 	server   string
 	listener net.Listener // nil while connections are refused
-	addr     string
+	addr     string       // address of the proxy
 	links    map[*link]struct{}
-	fault    fault
-	changed  chan struct{} // closed at the next change of fault
+	failure  failure
+	changed  chan struct{} // closed at the next change of failure
 	running  sync.WaitGroup
 }
 
 // link is a client's connection and the proxy's connection to the server.
 type link struct {
 	client, server net.Conn
-	lost           bool            // nothing is forwarded any more
-	ctx            context.Context // ends when either end has closed the connection
+	lost           bool            // Lose was called: nothing is forwarded any more
+	ctx            context.Context // ends when the client or the server has closed its connection
 }
 
-// fault is a network failure. The zero value is none.
-type fault struct {
-	cut    bool
-	silent bool
-	delay  time.Duration
-	rate   int // bytes per second; 0 is unlimited
+// failure is a network failure. The zero value is none.
+type failure struct {
+	cut    bool          // connections are closed
+	silent bool          // nothing is forwarded
+	delay  time.Duration // by which data is forwarded later
+	rate   int           // bytes per second in each direction of a connection; 0 is no limit
 }
 
 // chunk is the number of bytes forwarded at a time.
 const chunk = 16 << 10
 
-// New listens on a free local port and forwards to a server. upward, if not nil, forwards the data of clients instead of
-// the proxy until it returns, so it can withhold data, or respond.
+// New starts a proxy on a free local port that forwards to a server, host:port. If upward is not nil, it must forward the
+// data of each client itself, and can withhold data or respond. When it returns, the connection ends.
 func New(server string, upward func(client, server net.Conn) error) (*Proxy, error) {
 	p := &Proxy{server: server, addr: "127.0.0.1:0", links: make(map[*link]struct{}), changed: make(chan struct{}), upward: upward}
 	return p, p.listen()
@@ -65,12 +65,12 @@ func (p *Proxy) listen() error {
 	return nil
 }
 
-// Addr returns the address of the proxy.
+// Addr returns the address of the proxy, host:port.
 func (p *Proxy) Addr() string { return p.addr }
 
-// Cut closes all connections, and new ones immediately.
+// Cut closes all connections, and each new connection when it is accepted.
 func (p *Proxy) Cut() {
-	p.set(fault{cut: true})
+	p.set(failure{cut: true})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for l := range p.links {
@@ -91,7 +91,7 @@ func (p *Proxy) Refuse() {
 
 // Silence accepts connections and data, but forwards nothing, not even the end of a connection. Heal forwards the withheld
 // data, as TCP does after an interruption.
-func (p *Proxy) Silence() { p.set(fault{silent: true}) }
+func (p *Proxy) Silence() { p.set(failure{silent: true}) }
 
 // Lose is a permanent Silence for the open connections, as if a router had lost its state.
 func (p *Proxy) Lose() {
@@ -103,15 +103,15 @@ func (p *Proxy) Lose() {
 	p.Silence()
 }
 
-// Delay delays all data.
-func (p *Proxy) Delay(d time.Duration) { p.set(fault{delay: d}) }
+// Delay forwards all data later by d.
+func (p *Proxy) Delay(d time.Duration) { p.set(failure{delay: d}) }
 
 // Throttle limits the bytes per second in each direction of a connection.
-func (p *Proxy) Throttle(bytesPerSecond int) { p.set(fault{rate: bytesPerSecond}) }
+func (p *Proxy) Throttle(bytesPerSecond int) { p.set(failure{rate: bytesPerSecond}) }
 
-// Heal ends the failure.
+// Heal ends the failure. It fails if the proxy cannot listen on its address again.
 func (p *Proxy) Heal() error {
-	p.set(fault{})
+	p.set(failure{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.listener != nil {
@@ -120,16 +120,16 @@ func (p *Proxy) Heal() error {
 	return p.listen()
 }
 
-// Close closes all connections and stops the proxy.
+// Close closes all connections, stops the proxy and waits until it has ended.
 func (p *Proxy) Close() {
 	p.Refuse()
 	p.running.Wait()
 }
 
-func (p *Proxy) set(f fault) {
+func (p *Proxy) set(f failure) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.fault = f
+	p.failure = f
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -151,7 +151,7 @@ func (p *Proxy) relay(client net.Conn) {
 	ctx, end := context.WithCancel(context.Background())
 	l := &link{client: client, server: server, ctx: ctx}
 	p.mu.Lock()
-	if p.fault.cut {
+	if p.failure.cut {
 		l.close()
 	}
 	p.links[l] = struct{}{}
@@ -178,7 +178,7 @@ func (p *Proxy) relay(client net.Conn) {
 	delete(p.links, l)
 }
 
-// carry forwards data until one end closes the connection.
+// carry forwards data in one direction until one of the connections is closed.
 func (p *Proxy) carry(l *link, to, from net.Conn) {
 	buf := make([]byte, chunk)
 	for {
@@ -192,11 +192,11 @@ func (p *Proxy) carry(l *link, to, from net.Conn) {
 	}
 }
 
-// wait applies the failure to n bytes. It returns false if they are never forwarded.
+// wait waits until n bytes may be forwarded, as the current failure demands. It returns false if they are never forwarded.
 func (p *Proxy) wait(l *link, n int) bool {
 	for {
 		p.mu.Lock()
-		f, lost, changed := p.fault, l.lost, p.changed
+		f, lost, changed := p.failure, l.lost, p.changed
 		p.mu.Unlock()
 		if f.cut {
 			return false

@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// Open opens a new database: on the server TEST_MONGODB_URI, or on the embedded engine. It is removed at the end of the
-// test.
+// Open opens a new database: on the server at TEST_MONGODB_URI or, if that is not set, of the embedded engine. It is removed
+// at the end of the test.
 func Open(t testing.TB) store.DB {
 	t.Helper()
 	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
@@ -25,7 +25,7 @@ func Open(t testing.TB) store.DB {
 			t.Fatalf("TEST_MONGODB_URI: %v", err)
 		}
 		u.Path = "/test_" + store.NewID().Hex()
-		// A busy machine lets the server wait for longer than a service should.
+		// Tests on a busy machine wait longer for the server than a service should.
 		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&timeoutMS=120000&serverSelectionTimeoutMS=60000&connectTimeoutMS=60000", "&")
 		address = u.String()
 	}
@@ -42,6 +42,7 @@ func Open(t testing.TB) store.DB {
 	return db
 }
 
+// drop drops all collections of the database at the address.
 func drop(t testing.TB, address string) {
 	db, err := engines.Open(context.Background(), address)
 	if err != nil {
