@@ -23,8 +23,8 @@ const (
 	owner // the user, or the author of the record, in the path
 	other
 	admin
-	deleted // with the token from before
-	demoted // likewise
+	deleted // a deleted user, with a token from before
+	demoted // an admin who became a user, with a token from before
 	callers
 	suspended // gets the same as deleted, except where the password is right
 )

@@ -99,7 +99,7 @@ func (l *Load) Await(ctx context.Context, more int64) error {
 	return until(ctx, func() bool { return l.Succeeded() >= goal })
 }
 
-// Mark sets the time when a fault ends, from which Recovery counts.
+// Mark records that a failure ends now. Recovery counts from this time.
 func (l *Load) Mark() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

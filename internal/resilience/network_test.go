@@ -23,7 +23,7 @@ func TestNetwork(t *testing.T) {
 		name   string
 		breaks func(*proxy.Proxy)
 		lasts  time.Duration
-		felt   time.Duration // how long the slowest request takes at least, if none fails
+		felt   time.Duration // minimum duration of the slowest request, if no request fails
 	}{
 		{"50 ms more each way, for 3 s", func(p *proxy.Proxy) { p.Delay(50 * time.Millisecond) }, 3 * time.Second, 200 * time.Millisecond},
 		{"16 KiB/s for each connection, for 3 s", func(p *proxy.Proxy) { p.Throttle(16 << 10) }, 3 * time.Second, 200 * time.Millisecond},
@@ -37,7 +37,7 @@ func TestNetwork(t *testing.T) {
 		load.Start()
 		await(t, load, 50)
 		load.Take()
-		load.Mark() // for the one that is for good
+		load.Mark() // for the failure that does not end
 		f.breaks(network)
 		if f.lasts > 0 {
 			time.Sleep(f.lasts)

@@ -17,7 +17,7 @@ type request struct {
 	repeated         bool // retry of an earlier request; canceled when the load stops
 }
 
-// response has status 0 if there was none.
+// response is a response to a client. Its status is 0 if the connection ended without a response.
 type response struct {
 	status int
 	header http.Header

@@ -23,7 +23,7 @@ import (
 // timeout bounds each wait of a test, also on a busy machine.
 const timeout = 3 * time.Minute
 
-// maxRecovery is the time after a fault in which requests may still fail.
+// maxRecovery is the time after the end of a failure in which requests may still fail.
 const maxRecovery = 5 * time.Second
 
 var binaryFile = flag.String("binary", "", "test this built `file` of the service (default: build one)")

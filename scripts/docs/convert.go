@@ -28,7 +28,8 @@ import (
 //   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
 //   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
 //   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
-//   - a filter with the description "also createdAt[gt], [in]" supports these operators too; "contains, also" of a list
+//   - a filter with the description "also createdAt[gt], [in]" supports these operators too; "contains, also …" means that
+//     the field is a list
 func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	swagger, err := prepare(swagger)
 	if err != nil {
@@ -53,7 +54,7 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range doc.Components.Schemas { // that only a list had
+	for name := range doc.Components.Schemas { // remove types that only lists used, which now use the type with "Row"
 		if doc.Components.Schemas[name+"Row"] != nil && !bytes.Contains(raw, []byte(`"#/components/schemas/`+name+`"`)) {
 			delete(doc.Components.Schemas, name)
 		}
@@ -128,12 +129,13 @@ func prepare(swagger []byte) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// enricher adds to doc what from, the Swagger 2 document, cannot express.
+// enricher adds what Swagger 2 cannot express to doc, the conversion of the Swagger 2 document from.
 type enricher struct {
 	doc  *openapi3.T
 	from *openapi2.T
 }
 
+// enrich adds to doc what the conventions of convert express, and what its operations imply.
 func enrich(doc *openapi3.T, from *openapi2.T) error {
 	e := enricher{doc, from}
 	doc.Servers = openapi3.Servers{{URL: ".", Description: "this service"}}
@@ -208,7 +210,7 @@ func byTag(a, b string) int {
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// operationID returns the method and the path in camel case: getArticlesById.
+// operationID returns the method and the path in camelCase: getArticlesById for GET /articles/{id}.
 func operationID(method, path string) string {
 	path = strings.ReplaceAll(path, "{", "by-")
 	id := strings.ToLower(method)
@@ -220,8 +222,8 @@ func operationID(method, path string) string {
 	return id
 }
 
-// requireFields makes all fields of a response required, except those with x-omitempty, also in the schemas in it. It also
-// adds null to the enum of nullable ones.
+// requireFields makes all fields of a response required, except those with x-omitempty, including those of nested schemas.
+// It also adds null to the enums of nullable fields. seen has the schemas that are done.
 func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || seen[ref.Value] {
 		return
@@ -251,14 +253,14 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	requireFields(s.AdditionalProperties.Schema, seen)
 }
 
-// parseExample replaces the JSON text of an example by its value. An invalid one fails the validation.
+// parseExample replaces an example in JSON by its value. An invalid one stays a string, which the validation rejects.
 func parseExample(s *openapi3.Schema) {
-	if text, ok := s.Example.(string); ok {
-		_ = json.Unmarshal([]byte(text), &s.Example)
+	if data, ok := s.Example.(string); ok {
+		_ = json.Unmarshal([]byte(data), &s.Example)
 	}
 }
 
-// extension removes an extension from a schema and returns its value.
+// extension removes an extension from a schema and returns its value; ok is false if the schema does not have it.
 func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 	extensions := ref.Extensions
 	if ref.Ref == "" && ref.Value != nil {
@@ -269,6 +271,7 @@ func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 	return value, ok
 }
 
+// operation completes the body, security, parameters and responses of an operation.
 func (e enricher) operation(op *openapi3.Operation, method string) error {
 	requestBody(op)
 	e.security(op)
@@ -279,14 +282,14 @@ func (e enricher) operation(op *openapi3.Operation, method string) error {
 	return e.responses(op, method)
 }
 
-// form returns the schema of a body with form parameters, or nil.
+// form returns the schema of a body that consists of form parameters; nil if there is none.
 func form(op *openapi3.Operation) *openapi3.Schema {
 	if op.RequestBody == nil {
 		return nil
 	}
 	for _, media := range op.RequestBody.Value.Content {
 		if media.Schema.Ref == "" {
-			return media.Schema.Value // all share it
+			return media.Schema.Value // all media types share it
 		}
 	}
 	return nil
@@ -338,7 +341,7 @@ func requestBody(op *openapi3.Operation) {
 	op.RequestBody.Value.Required = len(schema.Required) > 0
 }
 
-// nameBody moves the schema of a form to the components, named after the operation.
+// nameBody moves the schema of a form to the components, where it has a name derived from the operation's ID.
 func (e enricher) nameBody(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {

@@ -54,7 +54,7 @@ func (e enricher) imply(op *openapi3.Operation, status int, description string) 
 	}
 }
 
-// notEmpty bounds required strings: an empty one is rejected.
+// notEmpty sets the minimum length of required strings to 1, because the service rejects empty ones.
 func notEmpty(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
@@ -68,8 +68,8 @@ func notEmpty(op *openapi3.Operation) {
 	}
 }
 
-// partial makes the parameters of an update optional: none is required, and null resets those that are not required in the
-// annotated struct.
+// partial makes the parameters of an update optional. Those that the annotated struct does not require can be null, which
+// resets them.
 func partial(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {

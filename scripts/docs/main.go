@@ -60,6 +60,7 @@ func main() {
 	}
 }
 
+// run generates the files, only the API documents if api is true, and writes them, or compares them if check is true.
 func run(api, check bool) error {
 	runtime, err := runtimeDir()
 	if err != nil {
@@ -79,13 +80,14 @@ func run(api, check bool) error {
 	return write(files, check)
 }
 
-// runtimeDir returns the directory of the module with this command, which is the current one in Ginseng itself.
+// runtimeDir returns the directory of the module example.com/ginseng; in Ginseng itself this is the current directory.
 func runtimeDir() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "example.com/ginseng").Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// documents returns the two API documents. The types of the runtime are found in its own directory.
+// documents returns the contents of the two API documents, by path. In a project, the types of the runtime are read from the
+// directory runtime.
 func documents(runtime string) (map[string][]byte, error) {
 	dir, err := os.MkdirTemp("", "docs-")
 	if err != nil {
@@ -122,7 +124,7 @@ func license() *openapi3.License {
 	return &openapi3.License{Name: strings.TrimSpace(name)}
 }
 
-// write writes the files or, with check, compares them.
+// write writes the files. If check is true, it writes nothing, and fails if the content of one differs.
 func write(files map[string][]byte, check bool) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !check {

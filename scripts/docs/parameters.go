@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// operators describes the operators of filters.
+// operators has the description of each operator of a filter.
 var operators = map[string]string{
 	"gt": "greater than this", "gte": "this or greater", "lt": "less than this", "lte": "this or less", "ne": "not this",
 	"in": "one of these",
@@ -62,7 +62,7 @@ func (e enricher) parameters(op *openapi3.Operation) error {
 	return nil
 }
 
-// rank orders parameters: path, search, filters, then sort and pagination.
+// rank returns the position of a parameter: path, search, filters, sort and pagination, then headers.
 func rank(p *openapi3.Parameter) int {
 	how := []string{"sort", "page", "limit", "after", "fields", "expand", "count"}
 	switch {
@@ -107,7 +107,7 @@ func alternatives(p *openapi3.Parameter) (out openapi3.Parameters, err error) {
 	return out, nil
 }
 
-// listed returns the schema of the rows of a list, or nil.
+// listed returns the schema of the rows of a list; nil if the operation does not return a list.
 func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 	response := op.Responses.Value("200")
 	if response == nil || response.Value.Content.Get("application/json") == nil {
@@ -129,7 +129,7 @@ func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
 	e.doc.Components.Schemas[path.Base(rows.Ref)] = openapi3.NewSchemaRef("", &row)
 }
 
-// signed returns the names, each also with the prefix "-" unless it is in never.
+// signed returns each name and, unless it is in never, the name with the prefix "-".
 func signed(names []string, never ...string) (out []any) {
 	for _, name := range names {
 		out = append(out, name)

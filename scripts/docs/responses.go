@@ -16,7 +16,7 @@ import (
 //go:embed components.json
 var componentsJSON []byte
 
-// components has the headers of responses, and an example of each error.
+// components has the headers of responses, and an example of each error code.
 var components = func() (c openapi3.Components) {
 	if err := json.Unmarshal(componentsJSON, &c); err != nil {
 		panic(err)
@@ -49,13 +49,13 @@ func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []s
 	return codes
 }
 
-// isSignIn reports whether an operation returns tokens to a caller with a password or a provider's account.
+// isSignIn reports whether an operation creates a session for a caller with a credential.
 func (e enricher) isSignIn(op *openapi3.Operation) bool {
 	created := op.Responses.Value("201")
 	return created != nil && len(*op.Security) > 0 && created.Value.Content["application/json"].Schema.Ref == "#/components/schemas/AuthResult"
 }
 
-// defaultResponse adds the response "default" to an operation.
+// defaultResponse adds the response "default", which describes the errors of common and of restrictions, to an operation.
 func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
 	media.Examples = openapi3.Examples{}
@@ -74,12 +74,12 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 
 // responses adds media type and examples to errors, headers to all responses, and the default response.
 func (e enricher) responses(op *openapi3.Operation, method string) error {
-	invalid := "validation_failed" // also with no parameters: unknown ones are rejected
+	invalid := "validation_failed" // also of operations without parameters: unknown parameters are rejected
 	if method != http.MethodGet {
 		invalid += ", malformed_body"
 	}
 	e.imply(op, http.StatusBadRequest, invalid)
-	e.imply(op, http.StatusUnauthorized, "unauthorized") // also with no required credential: an invalid one is rejected
+	e.imply(op, http.StatusUnauthorized, "unauthorized") // also of public operations: an invalid credential is rejected
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
@@ -127,7 +127,7 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 	return nil
 }
 
-// isConditional reports whether the operation compares an ETag.
+// isConditional reports whether an operation has the parameter If-Match or If-None-Match.
 func isConditional(op *openapi3.Operation) bool {
 	header := op.Parameters.GetByInAndName
 	return header("header", "If-Match") != nil || header("header", "If-None-Match") != nil
@@ -144,7 +144,7 @@ func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, de
 	}
 }
 
-// hasCode reports whether the document declares an error code that components.json has an example of.
+// hasCode reports whether the document declares the error code, and components.json has an example of it.
 func (e enricher) hasCode(code string) bool {
 	schema := e.doc.Components.Schemas["ErrorCode"]
 	return schema != nil && slices.Contains(schema.Value.Enum, any(code)) && components.Examples[code] != nil

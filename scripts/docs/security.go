@@ -7,8 +7,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// securitySchemes replaces the API keys that are bearer tokens (RFC 6750), which Swagger 2 cannot express: those in the
-// header Authorization or named access_token.
+// securitySchemes declares API keys in the header Authorization, or with the name access_token, as bearer tokens (RFC 6750),
+// which Swagger 2 cannot express.
 func (e enricher) securitySchemes() {
 	for name, scheme := range e.from.SecurityDefinitions {
 		header := scheme.In == openapi3.ParameterInHeader && scheme.Name == "Authorization"
@@ -28,7 +28,7 @@ const accessToken = "access_token"
 // security moves a bearer token that is required together with HTTP Basic to access_token in the body, since both cannot
 // be in the header Authorization.
 func (e enricher) security(op *openapi3.Operation) {
-	out := openapi3.SecurityRequirements{} // none, for public operations
+	out := openapi3.SecurityRequirements{} // empty for public operations
 	if op.Security == nil {
 		op.Security = &out
 		return
@@ -58,6 +58,7 @@ func (e enricher) security(op *openapi3.Operation) {
 	op.Security = &out
 }
 
+// scheme returns the security scheme with the name; an empty one if there is none.
 func (e enricher) scheme(name string) *openapi3.SecurityScheme {
 	if ref := e.doc.Components.SecuritySchemes[name]; ref != nil {
 		return ref.Value

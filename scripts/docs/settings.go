@@ -26,7 +26,8 @@ const (
 	endTable   = "<!-- end of settings -->"
 )
 
-// settingsFiles returns .env.example and, if it exists, the guide with its tables. kit is read from the runtime.
+// settingsFiles returns the contents of .env.example and, if it exists, of the guide with its tables, by path. It reads the
+// fragments of kit from runtime and those of modules from project.
 func settingsFiles(runtime, project fs.FS) (map[string][]byte, error) {
 	fragments, err := readFragments(runtime, project)
 	if err != nil {
@@ -53,14 +54,15 @@ func settingsFiles(runtime, project fs.FS) (map[string][]byte, error) {
 	return files, err
 }
 
-// fragment is a part of .env.example. Its paragraphs are comments, the first of which has its title, each followed by the
-// settings that it describes.
+// fragment is a part of .env.example. Its first paragraph is a comment with its title. Each other paragraph is a comment,
+// followed by the settings that the comment describes.
 type fragment struct {
-	name, text string
-	declared   map[string]field // the settings of the package in its directory
+	name, text string           // path and content of its file
+	declared   map[string]field // settings that the package in its directory declares, by name
 }
 
-// readFragments returns the fragments in order: the server's, then by name.
+// readFragments returns the fragments in their order in .env.example: that of kit/server, the others of kit by name, then
+// those of modules by name.
 func readFragments(runtime, project fs.FS) (out []fragment, err error) {
 	const first = "kit/server/.env.example"
 	kit, _ := fs.Glob(runtime, "kit/*/.env.example") // sorted; the patterns are valid
@@ -86,11 +88,11 @@ func readFragments(runtime, project fs.FS) (out []fragment, err error) {
 
 // field is the declaration of a setting.
 type field struct {
-	kind string // the name of its Go type
+	kind string // Go type
 	tag  reflect.StructTag
 }
 
-// fields returns the settings that the Go files in dir declare.
+// fields returns the settings that the Go files in dir declare, by name.
 func fields(root fs.FS, dir string) (map[string]field, error) {
 	names, _ := fs.Glob(root, dir+"/*.go") // the pattern is valid
 	found := map[string]field{}
@@ -122,7 +124,7 @@ func fields(root fs.FS, dir string) (map[string]field, error) {
 	return found, nil
 }
 
-// setting matches a line that sets something, or would without "#".
+// setting matches a line that sets a setting, also if the line is commented out.
 var setting = regexp.MustCompile(`(?m)^#?([A-Z][A-Z0-9_]*)=(.*)$`)
 
 // tables returns one table per fragment, under its title.
@@ -156,7 +158,7 @@ func tables(fragments []fragment) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// comment returns the text of a paragraph without its settings.
+// comment returns the text of a paragraph's comment, in one line.
 func comment(paragraph string) string {
 	var words []string
 	for line := range strings.Lines(paragraph) {
@@ -167,7 +169,7 @@ func comment(paragraph string) string {
 	return strings.Join(words, " ")
 }
 
-// rule returns the parameter of a rule of the tag validate.
+// rule returns the parameter of a rule in the tag validate; "" if the tag does not have the rule.
 func (f field) rule(name string) string {
 	for rule := range strings.SplitSeq(f.tag.Get("validate"), ",") {
 		if value, ok := strings.CutPrefix(rule, name+"="); ok {
@@ -177,7 +179,7 @@ func (f field) rule(name string) string {
 	return ""
 }
 
-// allowed returns the valid values of the setting.
+// allowed returns a description of the valid values of the setting, in Markdown.
 func (f field) allowed() string {
 	if words := strings.Fields(f.rule("oneof")); len(words) > 0 {
 		return "`" + strings.Join(words, "`, `") + "`"
@@ -193,13 +195,14 @@ func (f field) allowed() string {
 	return kind
 }
 
-// required returns when the setting is required.
+// required returns a description of when the setting is required; "" if it is optional.
 func (f field) required() string {
 	return map[string]string{
 		"secret": "yes; at least 32 characters in production", "production": "in production", "required": "yes",
 	}[f.tag.Get("validate")]
 }
 
+// code returns text as code in Markdown; "" stays "".
 func code(text string) string {
 	if text == "" {
 		return ""
@@ -207,7 +210,7 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// escape escapes Markdown.
+// escape escapes the characters of text that have a meaning in a Markdown table.
 func escape(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;").Replace(text)
 }

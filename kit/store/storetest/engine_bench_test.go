@@ -32,8 +32,8 @@ var articleIndexes = []store.Index{
 	{Fields: []string{"userId", "createdAt"}},
 }
 
-// BenchmarkStore measures the verbs on every engine. Inserts and updates come from 32 goroutines at once; each is durable
-// when it returns. The lists read 30 of 10,000 documents, newest first.
+// BenchmarkStore measures the methods of a collection on every engine. Inserts and updates come from 32 goroutines at once;
+// each is durable when it returns. The lists read 30 of 10,000 documents, newest first.
 func BenchmarkStore(b *testing.B) {
 	for name, open := range engineOpeners(b) {
 		b.Run(name, func(b *testing.B) { benchmarkEngine(b, open(b)) })

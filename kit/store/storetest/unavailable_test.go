@@ -17,7 +17,7 @@ import (
 // timeout bounds the time until a lost database is noticed, and until a returned one is used again.
 const timeout = 30 * time.Second
 
-// TestUnavailable checks that a handle survives the loss of its server: meanwhile every verb fails with Unavailable, and
+// TestUnavailable checks that a handle survives the loss of its server: meanwhile every method fails with Unavailable, and
 // afterwards the handle works again without being reopened. The embedded database has no connection to lose.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestUnavailable(t *testing.T) {
 	insert(t, c, before)
 
 	network.Cut()
-	calls := verbs(c)
+	calls := methods(c)
 	calls["Ping"] = db.Ping
 	for name, call := range calls {
 		ctx, cancel := context.WithTimeout(t.Context(), timeout)

@@ -248,8 +248,8 @@ func testNilFilter(t *testing.T, open Opener) {
 	wantTitles(t, c, nil)
 }
 
-// verbs calls each verb once.
-func verbs(c *store.Collection[doc]) map[string]func(context.Context) error {
+// methods returns a call of each method of a collection, by name.
+func methods(c *store.Collection[doc]) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Insert": func(ctx context.Context) error { return c.Insert(ctx, newDoc("new")) },
 		"First":  func(ctx context.Context) error { _, err := c.First(ctx, nil); return err },
@@ -271,7 +271,7 @@ func testContext(t *testing.T, open Opener) {
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 
-	calls := verbs(c)
+	calls := methods(c)
 	calls["Ping"] = db.Ping
 	for name, call := range calls {
 		for ctx, want := range map[context.Context]error{canceled: context.Canceled, late: context.DeadlineExceeded} {
@@ -292,7 +292,7 @@ func testClose(t *testing.T, open Opener) {
 	db := open(t)
 	c := prepare(t, db, docSpec())
 	must(t, db.Close())
-	for name, call := range verbs(c) {
+	for name, call := range methods(c) {
 		if err := call(t.Context()); !apperr.Is(err, apperr.Unavailable) {
 			t.Errorf("after Close, %s returns %v, want Unavailable", name, err)
 		}

@@ -25,14 +25,14 @@ const (
 	sampling  = 100 * time.Millisecond
 )
 
-// attack is what a few clients do to keep a service from serving others, and a request of another client.
+// attack describes clients that try to keep a service from serving others, and a request of another client.
 type attack struct {
 	name    string
-	seeded  bool // on the database with many articles
+	seeded  bool // the service has the database with many articles
 	setUp   func(*service) error
 	clients int
 	request func(s *service, client int) []byte
-	stalls  bool // sends the request and reads nothing
+	stalls  bool // the clients send a request and do not read the response
 	probe   func(*service) []byte
 }
 
@@ -81,7 +81,7 @@ func largeArticles(s *service) error {
 
 // moment is one measurement during an attack.
 type moment struct {
-	at, took, ready time.Duration // since the start; of the probe; of /readyz
+	at, took, ready time.Duration // time since the start; duration of the probe; duration of /readyz
 	memory          int64
 	failed          bool // the probe had a status of 400 or more, or no response
 }

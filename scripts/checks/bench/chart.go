@@ -48,7 +48,7 @@ func (r *report) draw(file string) error {
 // attackChart has the curves of one attack: names and points, as plotutil takes them.
 type attackChart struct {
 	name            string
-	memory, latency []any // MiB, ms
+	memory, latency []any // curves of the memory in MiB and of the latency in ms
 }
 
 func (c *attackChart) add(version string, moments []moment) {

@@ -31,9 +31,9 @@ type figures struct {
 	PerSecond float64       `json:"perSecond"`
 	P50       time.Duration `json:"p50"`
 	P99       time.Duration `json:"p99"`
-	CPU       time.Duration `json:"cpu"`    // of the server, per request
-	Peak      int64         `json:"peak"`   // largest resident memory, in bytes
-	Failed    int           `json:"failed"` // responses with an unexpected status
+	CPU       time.Duration `json:"cpu"`    // CPU time of the server per request
+	Peak      int64         `json:"peak"`   // largest resident memory of the server, in bytes
+	Failed    int           `json:"failed"` // number of responses with an unexpected status
 }
 
 // medians returns the medians of several rounds, the largest peak and all failures.
@@ -112,7 +112,7 @@ func load(ctx context.Context, addr string, pid int, requests [][]byte, status i
 type worker struct {
 	conn     net.Conn
 	in       *bufio.Reader
-	next     int // request
+	next     int // index of the next request
 	response fasthttp.Response
 	times    []time.Duration
 	failed   int

@@ -62,14 +62,14 @@ type options struct {
 	articles []int
 	seconds  time.Duration // of each row and server, in all rounds
 	wrk      bool
-	minutes  time.Duration // of a soak test
-	database string        // of a soak test
+	minutes  time.Duration // duration of a soak test
+	database string        // address of the database of a soak test
 	rows     *regexp.Regexp
 	json     string
 	chart    string
 	attacks  bool
-	before   string // an older binary
-	dir      string // of the databases
+	before   string // path of an older binary, which is measured too
+	dir      string // directory of the databases
 	binary   string
 }
 
@@ -86,7 +86,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.
 Flags:
 `
 
-// run is main without the process: it returns the exit code, 2 for wrong arguments.
+// run executes the command line and returns the exit code: 2 for invalid arguments, 1 for other errors.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	switch {

@@ -26,7 +26,7 @@ type peer struct {
 // position is a record after which a page starts.
 type position struct{ ID, Created string }
 
-// findPeer returns nil if the environment has no peer.
+// findPeer returns the PocketBase that the environment names; nil if it names none.
 func findPeer(ctx context.Context) (*peer, error) {
 	address, err := url.Parse(os.Getenv("POCKETBASE_URL"))
 	if err != nil || address.Host == "" {

@@ -28,12 +28,12 @@ type service struct {
 	*process.Process
 	addr   string
 	data   *dataset
-	cursor string   // before the page at depth
-	tokens []string // of the authors
+	cursor string   // cursor of the page at depth
+	tokens []string // tokens of the authors
 }
 
-// startService starts the built service on a database and a free port, with more settings. Its log is a file next to the
-// database.
+// startService starts a binary of the service on a database and a free port, with the settings env ("NAME=value"). Its log
+// is a file next to the database.
 func startService(ctx context.Context, binary, database string, env ...string) (*service, error) {
 	log, err := os.Create(database + ".log")
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *service) call(method, path, authorization, body string, into any) error
 	return json.Unmarshal(response, into)
 }
 
-// cpuTime returns the CPU time of a process, 0 if it is unknown.
+// cpuTime returns the CPU time that a process has used; 0 if it is unknown.
 func cpuTime(pid int) time.Duration {
 	p, err := procfs.NewProc(pid)
 	if err != nil {

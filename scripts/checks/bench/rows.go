@@ -17,8 +17,8 @@ import (
 type row struct {
 	name   string
 	status int
-	ours   func(*service) [][]byte // the requests, sent in turn
-	theirs func(*peer) [][]byte    // the same for the peer
+	ours   func(*service) [][]byte // returns the requests to the service, which are sent in turn
+	theirs func(*peer) [][]byte    // returns the same requests to the peer
 }
 
 // rows are all rows of the table: first those that read, then those that write.
@@ -129,7 +129,7 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 	measured := make([][]figures, len(servers))
 	for round := range rounds {
 		for turn := range servers {
-			i := (round + turn) % len(servers) // none is always behind the same one
+			i := (round + turn) % len(servers) // so that no server always follows the same one
 			if round > 0 && measured[i][0].PerSecond == 0 {
 				continue // it did not finish the first time
 			}

@@ -19,12 +19,12 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// dataset is a database with articles, and what the rows need to know of it.
+// dataset is a database with articles, and the IDs in it that the rows need.
 type dataset struct {
-	file    string   // of the database
-	Authors []string // ids
-	IDs     []string // of articles that are spread over the list
-	Writers []int    // their authors
+	file    string   // path of the database
+	Authors []string // IDs of the authors
+	IDs     []string // IDs of articles that are spread over the list
+	Writers []int    // the author of each of these articles, as an index of Authors
 }
 
 // authors write the articles in turn.
@@ -61,8 +61,8 @@ type fields struct {
 	Content string `json:"content"`
 }
 
-// newFields returns those of the i-th of n articles: always the same, about 400 bytes, with few frequent and many rare
-// words, as in a language.
+// newFields returns the fields of the i-th of n articles: always the same for i, about 400 bytes, with few frequent and many
+// rare words, as in a language.
 func newFields(i, n int) fields {
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	var text strings.Builder
@@ -83,7 +83,8 @@ func newFields(i, n int) fields {
 	return fields{fmt.Sprintf("Article %d about %s", i, word(i%vocabulary)), strings.TrimSpace(text.String())}
 }
 
-// words has each word as often as texts have it, relative to the others. To look one up is much faster than to draw it.
+// words has each word in proportion to its frequency in texts. A random element of it is much faster to get than a random
+// number with that distribution.
 var words = func() []string {
 	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 1)), 1.1, 10, vocabulary-1)
 	drawn := make([]string, 1<<16)

@@ -17,8 +17,8 @@ type server struct {
 	Name     string        `json:"name"`
 	Version  string        `json:"version"`
 	Articles int           `json:"articles"`
-	Size     int64         `json:"size,omitempty"`    // of the database, in bytes
-	StartUp  time.Duration `json:"startUp,omitempty"` // from the start of the process to the first response
+	Size     int64         `json:"size,omitempty"`    // size of the database in bytes
+	StartUp  time.Duration `json:"startUp,omitempty"` // time from the start of the process to the first response
 	addr     string
 	pid      int
 	requests func(row) (requests [][]byte, status int)
