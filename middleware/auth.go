@@ -161,24 +161,28 @@ func (a Authenticator) master(c *gin.Context) (access.Principal, error) {
 	p, given, err := a.caller(c, true)
 	switch {
 	case apperr.Is(err, apperr.Unauthorized):
-		err = apperr.New(apperr.Unauthorized, "The master key is wrong.")
-	case err == nil && !given:
-		err = apperr.New(apperr.Unauthorized, "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it.")
-	case err == nil && !p.Master:
-		err = apperr.New(apperr.Unauthorized, "This operation takes the master key, not a user token.")
+		return p, apperr.New(apperr.Unauthorized, "The master key is wrong.")
+	case err != nil:
+		return p, err
+	case !given:
+		return p, apperr.New(apperr.Unauthorized, "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it.")
+	case !p.Master:
+		return p, apperr.New(apperr.Unauthorized, "This operation takes the master key, not a user token.")
 	}
-	return p, err
+	return p, nil
 }
 
 func (a Authenticator) user(c *gin.Context) (access.Principal, error) {
 	p, given, err := a.caller(c, true)
 	switch {
-	case err == nil && !given:
-		err = apperr.New(apperr.Unauthorized, `A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`)
-	case err == nil && !p.IsUser():
-		err = apperr.New(apperr.Unauthorized, "This operation takes a user token, not the master key.")
+	case err != nil:
+		return p, err
+	case !given:
+		return p, apperr.New(apperr.Unauthorized, `A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`)
+	case !p.IsUser():
+		return p, apperr.New(apperr.Unauthorized, "This operation takes a user token, not the master key.")
 	}
-	return p, err
+	return p, nil
 }
 
 func (a Authenticator) admin(c *gin.Context) (access.Principal, error) {
@@ -315,7 +319,8 @@ func (w *UserWrites) begin(ctx context.Context, id store.ID) (end func(), err er
 	leave := func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if user.requests--; user.requests == 0 {
+		user.requests--
+		if user.requests == 0 {
 			delete(w.users, id)
 		}
 	}

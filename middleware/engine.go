@@ -241,7 +241,7 @@ type limitedBody struct {
 	share         int64               // memory that the body has acquired from shares
 	shares, users *semaphore.Weighted // memory for the sender; memory for users
 	ctx           context.Context
-	wait          time.Duration            // for a share
+	wait          time.Duration            // how long a read waits for a share
 	header        http.Header              // of the response
 	connection    *http.ResponseController // nil: without deadlines
 }

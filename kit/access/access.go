@@ -30,7 +30,7 @@ const (
 type Principal struct {
 	Master    bool     // has the master key
 	UserID    store.ID // zero unless the caller is a user, with a token or a password
-	SessionID store.ID // of the token; zero without one
+	SessionID store.ID // the session of the user token; zero without a token
 	Epoch     int64    // the user's; a session of an earlier epoch has ended
 	Role      Role     // "" unless the caller is a user
 

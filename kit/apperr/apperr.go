@@ -48,7 +48,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Fields     []Field       // the invalid parameters
-	Challenge  string        // of SecondFactorRequired
+	Challenge  string        // token for the second step of a sign-in, only of SecondFactorRequired
 	RetryAfter time.Duration // the time to wait before another attempt; 0 if unknown
 	Overload   bool          // Unavailable because of too much load, and nothing was written
 	cause      error         // for the log; can be nil
@@ -79,7 +79,7 @@ const (
 	OneOf            FieldCode = "one_of"
 	Unknown          FieldCode = "unknown"
 	UnknownReference FieldCode = "unknown_reference" // the referenced record does not exist, or is not visible to the caller
-	FieldConflict    FieldCode = "conflict"          // with another parameter, or with another record
+	FieldConflict    FieldCode = "conflict"          // the value conflicts with another parameter or record
 	TooCommon        FieldCode = "too_common"
 	Wrong            FieldCode = "wrong" // a one-time code that does not match or was used
 	Wildcard         FieldCode = "wildcard"

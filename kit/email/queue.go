@@ -218,7 +218,8 @@ func (q *Queue) attempt(job Job, begin func(context.Context) (context.Context, f
 func (q *Queue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.pending--; q.pending == 0 {
+	q.pending--
+	if q.pending == 0 {
 		close(q.idle)
 	}
 }

@@ -28,7 +28,7 @@ type Links struct {
 }
 
 // allowedPage is a page that links may lead to, and all pages below it.
-type allowedPage struct{ origin, path string } // as returned by origin; without a slash at the end
+type allowedPage struct{ origin, path string } // origin is as returned by the function origin; path does not end with a slash
 
 func (p allowedPage) String() string { return p.origin + p.path }
 

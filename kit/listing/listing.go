@@ -50,14 +50,14 @@ const (
 type Filter struct {
 	Field  string
 	Type   Type
-	Values []string // of an Enum
+	Values []string // those that an Enum allows
 	List   bool     // the field is a list; the filter selects records whose list contains the value
-	Absent bool     // of a Bool: documents without the field count as false
+	Absent bool     // only for a Bool: documents without the field count as false
 }
 
 // Spec declares the list of a resource. Fields are named as in the JSON of the view; the document must have them too.
 type Spec struct {
-	Name   string   // of the collection, in the plural
+	Name   string   // the name of the collection, in the plural
 	Search []string // fields that q searches
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter

@@ -36,7 +36,7 @@ func (q Query) Only(f store.Filter) Query {
 type Lister struct {
 	spec    Spec
 	cursors Cursors
-	fields  []string // of the view
+	fields  []string // names that the parameter fields can select
 	params  []string // allowed names, sorted
 
 	conditions []condition
@@ -186,7 +186,8 @@ func (p *parser) number(name string, fallback, low, high int) int {
 func (p *parser) list(name string) []string {
 	var items []string
 	for item := range strings.SplitSeq(p.values.Get(name), ",") {
-		if item = strings.TrimSpace(item); item != "" {
+		item = strings.TrimSpace(item)
+		if item != "" {
 			items = append(items, item)
 		}
 	}
@@ -353,7 +354,8 @@ func (p *parser) value(c condition, text string) (value any, ok bool) {
 	}
 	text = strings.TrimSpace(text)
 	if c.Type == Enum {
-		if ok = slices.Contains(c.Values, text); !ok {
+		ok = slices.Contains(c.Values, text)
+		if !ok {
 			p.bad(c.name, apperr.OneOf, "Must be one of "+strings.Join(c.Values, ", ")+".", c.Values)
 		}
 		return text, ok

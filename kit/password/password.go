@@ -47,7 +47,7 @@ type Hasher struct {
 	slots          chan struct{} // has an element for each running hash
 	waiting        atomic.Int64  // callers that wait or whose hash is running
 	rejected       atomic.Int64  // callers, since the start
-	limit          int64         // of callers that wait
+	limit          int64         // maximum number of callers that wait
 	dummy          string        // a hash that is verified in place of an empty one
 }
 
@@ -164,10 +164,12 @@ func parse(hash string) (p parsed, err error) {
 	if p.memory > maxMemoryKiB || p.passes < 1 || p.passes > maxPasses || p.lanes < 1 {
 		return p, fmt.Errorf("password: a stored hash has parameters out of bounds")
 	}
-	if p.salt, err = encoding.DecodeString(parts[4]); err != nil {
+	p.salt, err = encoding.DecodeString(parts[4])
+	if err != nil {
 		return p, fmt.Errorf("password: a stored hash has a broken salt: %w", err)
 	}
-	if p.sum, err = encoding.DecodeString(parts[5]); err != nil || len(p.sum) == 0 {
+	p.sum, err = encoding.DecodeString(parts[5])
+	if err != nil || len(p.sum) == 0 {
 		return p, fmt.Errorf("password: a stored hash has a broken sum")
 	}
 	return p, nil

@@ -128,7 +128,8 @@ func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 	leave := func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if t.waiting--; t.waiting == 0 {
+		t.waiting--
+		if t.waiting == 0 {
 			delete(g.turns, k)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // Rule allows Max attempts in a Window, which begins with the first attempt.
 type Rule struct {
-	Name   string // in the RateLimit headers
+	Name   string // unique; sent to clients in the RateLimit headers
 	Max    int
 	Window time.Duration
 }
@@ -72,7 +72,7 @@ type counter struct {
 type Limiter struct {
 	counters *store.Collection[counter]
 	now      func() time.Time
-	rejected *prometheus.CounterVec // by the name of the rule
+	rejected *prometheus.CounterVec // requests, by the name of the rule
 }
 
 // New returns a Limiter with its collection in db.

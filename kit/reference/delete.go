@@ -65,7 +65,7 @@ type Deletion struct {
 
 // blocked are records that restrict the deletion, unless they are deleted too.
 type blocked struct {
-	name, field string // of their collection; of the reference
+	name, field string // the names of their collection and of the reference
 	ids         []store.ID
 }
 

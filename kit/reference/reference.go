@@ -78,7 +78,7 @@ type Reference struct {
 	target   Target
 	onDelete OnDelete
 	parent   Parent // target, if the records are under it; otherwise nil
-	index    []int  // of the field in the document
+	index    []int  // the index of the field in the document
 	isList   bool
 }
 

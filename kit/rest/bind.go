@@ -164,7 +164,7 @@ type field struct {
 	trim     bool
 	parser   bool // a Parser, or a pointer to one
 	required bool
-	rules    string // for the validator
+	rules    string // the rules in the tag validate, without required
 }
 
 var parserType = reflect.TypeFor[Parser]()
@@ -346,11 +346,13 @@ func parse(text string, into any) *apperr.Field {
 		return CheckString(text)
 	case *store.ID:
 		var ok bool
-		if *p, ok = store.ParseID(text); !ok {
+		*p, ok = store.ParseID(text)
+		if !ok {
 			return &apperr.Field{Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."}
 		}
 	case *store.UUID:
-		if *p, err = store.ParseUUID(text); err != nil {
+		*p, err = store.ParseUUID(text)
+		if err != nil {
 			return &apperr.Field{Code: apperr.Format, Message: "Must be a UUID such as 123e4567-e89b-42d3-a456-426614174000."}
 		}
 	case *bool:

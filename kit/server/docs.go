@@ -67,7 +67,7 @@ const (
 // page serves Swagger UI.
 type page struct {
 	files   map[string]file
-	handler gin.HandlerFunc // of gin-swagger
+	handler gin.HandlerFunc // the handler of gin-swagger
 }
 
 // newPage registers the document with swag under a unique name.
@@ -126,7 +126,7 @@ func (p page) serve(c *gin.Context, name string) {
 type file struct {
 	contentType, tag string
 	content          []byte
-	compressed       bool // with gzip
+	compressed       bool // content is compressed with gzip
 }
 
 func newFile(contentType string, content []byte) file {
@@ -142,7 +142,7 @@ func (f file) notModified(c *gin.Context, tag string) bool {
 // uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed ones.
 func uiFiles() map[string]file {
 	const dir = "swaggerui"
-	types := map[string]string{ // of the files that gin-swagger does not serve, or only compressed
+	types := map[string]string{ // only of files that gin-swagger does not serve, or serves only compressed
 		indexFile: "text/html; charset=utf-8", initializerFile: "text/javascript; charset=utf-8",
 		"swagger-ui-bundle.js": "application/javascript", "swagger-ui.css": "text/css; charset=utf-8",
 	}

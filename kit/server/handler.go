@@ -31,7 +31,7 @@ import (
 
 // DepsOptions are the arguments of NewDeps.
 type DepsOptions struct {
-	Name        string // of the service
+	Name        string // the name of the service
 	DB          store.DB
 	MasterKeys  []string // at least one; all verify the cursors of lists, the first signs them and is the key of Digest
 	Now         func() time.Time
@@ -88,16 +88,16 @@ type HandlerOptions struct {
 
 const (
 	bodyTimeout    = 15 * time.Second // default of HandlerOptions.BodyTimeout
-	requestTimeout = 30 * time.Second // of the context of a request, with which it uses the database
+	requestTimeout = 30 * time.Second // until the context of a request ends, with which it uses the database
 )
 
 // Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
 const (
 	pageBytes     = 32 << 20        // memory for large pages that are being sent
 	recordBytes   = 16 << 20        // memory for large records that are being sent
-	pageWait      = 5 * time.Second // of a request for its part of pageBytes
+	pageWait      = 5 * time.Second // how long a request waits for its part of pageBytes
 	writesPerUser = 2               // requests other than GET that a user can have in progress
-	writeWait     = 5 * time.Second // of a further one
+	writeWait     = 5 * time.Second // how long a further one waits
 )
 
 // The routes of health checks.
@@ -106,8 +106,8 @@ const livez, readyz = "/livez", "/readyz"
 // Handler is the HTTP handler of a service.
 type Handler struct {
 	http.Handler
-	Sweepers   []kit.Sweeper // to call periodically
-	Closers    []kit.Closer  // to call before the database is closed
+	Sweepers   []kit.Sweeper // must be called periodically
+	Closers    []kit.Closer  // must be called before the database is closed
 	Migrations *migrate.Runner
 
 	engine    *gin.Engine

@@ -29,7 +29,7 @@ func (s Settings) base() Settings { return s }
 
 // Service describes a service. C has its settings, those of the server and those of its modules.
 type Service[C Config] struct {
-	Name    string // of the program, and the default of OTEL_SERVICE_NAME
+	Name    string // the name of the program, and the default of OTEL_SERVICE_NAME
 	Version string
 	Modules func(kit.Deps, C) []kit.Module // dependencies first
 	OpenAPI []byte                         // the OpenAPI 3 document

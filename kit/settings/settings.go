@@ -56,7 +56,7 @@ const (
 
 // Problem describes a mistake in one setting.
 type Problem struct {
-	Name    string // of the setting
+	Name    string // the name of the setting
 	Reason  string // never contains the value, which can be a secret
 	Example string // a valid value; can be empty
 }
@@ -151,13 +151,13 @@ func Validate(target any) error {
 
 type loader struct {
 	viper    *viper.Viper
-	path     string // of .env
+	path     string // the path of .env
 	hasFile  bool
 	mode     Mode
 	target   reflect.Value
 	fields   map[string]reflect.StructField // by name of the setting
 	sections map[string]reflect.Type        // the struct that has the field, by name of the setting
-	names    []string                       // of the settings, in order of declaration
+	names    []string                       // the names of the settings, in order of declaration
 	problems []Problem
 }
 

@@ -32,7 +32,7 @@ type Options struct {
 	Traces   Settings
 	Exporter sdktrace.SpanExporter // nil uses the exporter that the environment configures, if any
 	Service  string                // the default of OTEL_SERVICE_NAME
-	Version  string                // of the service
+	Version  string                // the version of the service
 	Log      *slog.Logger
 }
 

@@ -167,7 +167,7 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 	case undo:
 		u, err = s.undo(ctx, t)
 	}
-	if apperr.Is(err, apperr.Conflict) { // with the user's own address, after a concurrent request with this token?
+	if apperr.Is(err, apperr.Conflict) { // the user has the address already if a concurrent request has used this token
 		if now, getErr := s.users.Get(ctx, t.UserID); getErr == nil && now.Email == t.Email {
 			err = noToken()
 		}

@@ -102,7 +102,8 @@ func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, e
 	labels := proxy.EffectiveLabels()
 	e.Explain = make([]Explanation, len(namespace.policies))
 	for i, p := range namespace.policies {
-		if e.Explain[i], err = p.explain(labels); err != nil {
+		e.Explain[i], err = p.explain(labels)
+		if err != nil {
 			return e, err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // provider is an identity provider.
 type provider struct {
 	configured bool   // the settings have a client ID
-	address    string // of the provider's API
+	address    string // base URL of the provider's API
 	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
 	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
 	profile func(ctx context.Context, proof Proof) (Profile, error)

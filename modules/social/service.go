@@ -28,7 +28,7 @@ const (
 	maxRounds      = 10              // attempts of a sign-in while concurrent requests make conflicting changes
 	maxSubject     = 255             // bytes (OpenID Connect Core section 2, sub)
 	maxEmail       = 254             // bytes, as in package user
-	restoreTimeout = 5 * time.Second // of an unlink that may have to be undone
+	restoreTimeout = 5 * time.Second // for the writes of an unlink, which may have to be undone
 )
 
 // Rate limits per network: of tokens and codes that a provider rejects, and of all, because each causes requests to the

@@ -23,7 +23,7 @@ type SMTP struct {
 	Hold           <-chan struct{}              // if not nil, emails are accepted only after it is closed
 
 	Address string         // host and port
-	RootCAs *x509.CertPool // with the CA of the server, whose certificate is for its address and example.com
+	RootCAs *x509.CertPool // has the CA of the server; the certificate is for Address and example.com
 
 	inbox[Email]
 	sessions chan struct{}
@@ -133,7 +133,8 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 }
 
 func (s *session) Data(r io.Reader) (err error) {
-	if s.email.Data, err = io.ReadAll(r); err != nil {
+	s.email.Data, err = io.ReadAll(r)
+	if err != nil {
 		return err
 	}
 	if s.server.Hold != nil {

@@ -43,7 +43,8 @@ func (x *Index[ID]) Put(entry Entry[ID]) error {
 	var matcher Matcher
 	if entry.Selector != nil {
 		var err error
-		if matcher, err = Compile(entry.Selector); err != nil {
+		matcher, err = Compile(entry.Selector)
+		if err != nil {
 			return err
 		}
 	}

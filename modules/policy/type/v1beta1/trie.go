@@ -25,7 +25,7 @@ type trie[ID comparable] struct {
 
 	// Used by the writer only.
 	live   map[ID]*policy[ID]
-	ranked []*policy[ID] // in order, without those added out of order
+	ranked []*policy[ID] // all versions in order, without those added out of order
 	size   int           // number of policies that the trie was made for
 }
 
@@ -34,7 +34,7 @@ type policy[ID comparable] struct {
 	id        ID
 	name      string
 	createdAt time.Time
-	terms     []*term[ID]   // of its selector, rarest first
+	terms     []*term[ID]   // the labels of its selector, rarest first
 	next      *policy[ID]   // the one added before it with the same selector
 	rank      uint32        // position in the order; one added out of order has that of the policy before it
 	added     uint32        // clock value
@@ -123,7 +123,7 @@ func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	return uint32(len(t.ranked))
 }
 
-// stale reports whether the trie should be rebuilt after many writes.
+// stale reports whether the trie should be rebuilt after many writes. A small trie is rebuilt after more than 64 writes.
 func (t *trie[ID]) stale() bool {
 	writes := int(t.clock.Load()) - t.size
 	return writes > 64+min(t.size, len(t.live))
@@ -162,8 +162,8 @@ type dictionary[ID comparable] struct {
 type term[ID comparable] struct {
 	label
 	number uint32   // rarer terms have lower numbers; a new term has the lowest
-	first  node[ID] // of the paths that begin with the term
-	uses   int      // by live policies; used by the writer only
+	first  node[ID] // the node of the paths that begin with the term
+	uses   int      // number of live policies that have it; used by the writer only
 }
 
 func (t *term[ID]) compare(u *term[ID]) int { return cmp.Compare(t.number, u.number) }
@@ -194,7 +194,7 @@ type node[ID comparable] struct {
 // content is the content of a node: the rest of each path while there are few, else a node for each next number. It is
 // immutable.
 type content[ID comparable] struct {
-	tails   []tail[ID] // with nodes, only the empty one
+	tails   []tail[ID] // if there are nodes, at most the one with an empty path
 	numbers []uint32   // ascending
 	nodes   []*node[ID]
 }

@@ -11,8 +11,8 @@ import (
 // Limits of a selector. Lengths are in bytes, as for the label keys and values of Kubernetes.
 const (
 	MaxLabels = 4096
-	MaxPrefix = 253 // of a key, before its slash
-	MaxName   = 63  // of a key after its slash, or of a value
+	MaxPrefix = 253 // length of a key before its slash
+	MaxName   = 63  // length of a key after its slash, and of a value
 )
 
 // Codes of violations.
