@@ -90,8 +90,8 @@ func TestUndoAfterPasswordChange(t *testing.T) {
 	want(t, 401, api.Do(signIn(ada.Email, guess)), "the attacker's password")
 }
 
-// TestReservedAddressAtProvider signs in with a provider account that has a former address, which is reserved. It must not get
-// an account with that address.
+// TestReservedAddressAtProvider signs in with a provider account that has a former address, which is reserved. It must not
+// get an account with that address.
 func TestReservedAddressAtProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +102,8 @@ func TestReservedAddressAtProvider(t *testing.T) {
 	ok(t, w.Do(confirm(undo)))
 }
 
-// TestVerifyWithoutEmail verifies an address with the token of another account. The caller's own account must stay unverified.
+// TestVerifyWithoutEmail verifies an address with the token of another account. The caller's own account must stay
+// unverified.
 func TestVerifyWithoutEmail(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("SIGNUP_EMAIL", "required"))

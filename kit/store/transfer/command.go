@@ -61,6 +61,9 @@ Example:
 func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) error {
 	flags.Usage = func() { _, _ = io.WriteString(stdout, usage+flags.FlagUsages()) }
 	err := flags.Parse(args)
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		var names []string
 		flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
@@ -68,10 +71,7 @@ func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) 
 			return fmt.Errorf("%w (did you mean %q?); %w", err, name, ErrUsage)
 		}
 	}
-	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		return fmt.Errorf("%w; %w", err, ErrUsage)
-	}
-	return err
+	return fmt.Errorf("%w; %w", err, ErrUsage)
 }
 
 // CopyCommand executes the command copy. Errors of the arguments are marked with ErrUsage.
@@ -96,10 +96,10 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 			return err
 		}
 	}
-	if o.From, err = address(*from); err == nil {
-		o.To, err = address(*to)
+	if o.From, err = address(*from); err != nil {
+		return err
 	}
-	if err != nil {
+	if o.To, err = address(*to); err != nil {
 		return err
 	}
 	if o.Specs, err = h.Collections(); err != nil {
@@ -115,16 +115,17 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	return err
 }
 
-// address returns the address of an argument, which can be env:NAME.
-func address(text string) (string, error) {
-	name, ok := strings.CutPrefix(text, "env:")
-	if !ok {
-		return text, nil
+// address returns the address that an argument names: the argument itself, or for env:NAME the value of the variable NAME.
+func address(argument string) (string, error) {
+	name, isVariable := strings.CutPrefix(argument, "env:")
+	if !isVariable {
+		return argument, nil
 	}
-	if text = os.Getenv(name); text == "" {
+	value := os.Getenv(name)
+	if value == "" {
 		return "", fmt.Errorf("the environment variable %s is not set; %w", name, ErrUsage)
 	}
-	return text, nil
+	return value, nil
 }
 
 // BackupCommand executes the command backup. Errors of the arguments are marked with ErrUsage.

@@ -128,7 +128,7 @@ func (c *copier) checkSource(ctx context.Context) error {
 // the same source.
 func (c *copier) prepareTarget(ctx context.Context) error {
 	from := engines.Redact(c.From)
-	filled, err := c.filled(ctx)
+	filled, err := c.filledCollections(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,14 +166,16 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	return updateMarker(ctx, c.target, store.Set("emptied", true))
 }
 
-// filled returns the names of the collections in Specs that have documents in the target.
-func (c *copier) filled(ctx context.Context) (filled []string, err error) {
+// filledCollections returns the names of the collections in Specs that have documents in the target. It records their last ids
+// in c.last.
+func (c *copier) filledCollections(ctx context.Context) (filled []string, err error) {
 	err = eachCollection(ctx, c.target, c.Specs, func(spec store.Spec) error {
 		last, err := lastID(ctx, c.target, spec, false)
-		if last != nil {
-			filled, c.last[spec.Name] = append(filled, spec.Name), last
+		if err != nil || last == nil {
+			return err
 		}
-		return err
+		filled, c.last[spec.Name] = append(filled, spec.Name), last
+		return nil
 	})
 	return filled, err
 }

@@ -30,6 +30,7 @@ func (c *copier) load(ctx context.Context) error {
 	return eachCollection(ctx, c.source, c.Specs, func(spec store.Spec) error { return c.loadCollection(ctx, spec, bar) })
 }
 
+// loadCollection copies the documents of one collection that follow the last one in the target.
 func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progress.Bar) error {
 	// A key of another type than ID may sort behind all ids, where pages would not reach it.
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
@@ -131,6 +132,7 @@ func lastID(ctx context.Context, db store.DB, spec store.Spec, lossless bool) ([
 	return []any{store.IDOf(last)}, nil
 }
 
+// count returns the number of documents of all collections of specs in a database.
 func count(ctx context.Context, db store.DB, specs []store.Spec) (total int64, err error) {
 	err = eachCollection(ctx, db, specs, func(spec store.Spec) error {
 		n, err := db.Open(spec).List(ctx, store.Query{MaxCount: store.CountAll}, nil)
