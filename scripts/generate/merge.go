@@ -66,8 +66,8 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
-// unaligned returns Go source without the spaces that align columns, so that a longer name does not change the lines
-// around it.
+// unaligned returns Go source without the spaces that align columns. With them, a longer name would change the lines around
+// it, and cause conflicts.
 func unaligned(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)
@@ -134,7 +134,8 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// migrationList returns the list that the method Migrations returns, or nil.
+// migrationList returns the list that the method Migrations returns; nil if the method is missing or does not end by
+// returning a literal.
 func migrationList(file *ast.File) *ast.CompositeLit {
 	for _, d := range file.Decls {
 		method, ok := d.(*ast.FuncDecl)
@@ -151,7 +152,7 @@ func migrationList(file *ast.File) *ast.CompositeLit {
 
 func (r Resource) migrationName(number int) string { return fmt.Sprintf("%s-%d", r.Name, number) }
 
-// migration returns a migration in Go.
+// migration returns the Go code of a migration.
 func (r Resource) migration(number int, steps []string) string {
 	return fmt.Sprintf("{\nName: %q, Collection: m.controller.service.%s.Engine(),\nSteps: []migrate.Step{\n%s,\n},\n},\n",
 		r.migrationName(number), r.Collection(), strings.Join(steps, ",\n"))

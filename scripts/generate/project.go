@@ -110,7 +110,8 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkCollisions reports names of the resource that the project already uses. registered has those of the registry.
+// checkCollisions reports names of the resource that the project already uses. registered has the names in the registry; nil
+// if the registry is invalid.
 func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return

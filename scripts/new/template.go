@@ -195,8 +195,8 @@ func omitsProvider(file string, a answers) bool {
 	})
 }
 
-// rewrite returns a Go file of the template for the project: with its import paths and name, without the modules and
-// providers that were not chosen.
+// rewrite returns a Go file of the template with the project's import paths and name, and without the modules and providers
+// that were not chosen.
 func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
 	file, err := rewrite.Parse(src)
 	if err != nil {

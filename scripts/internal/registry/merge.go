@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Keep returns a registry without the modules for which keep returns false.
+// Keep returns a registry without the modules for which keep returns false. Errors are those of Parse and Remove.
 func Keep(source []byte, keep func(Module) bool) ([]byte, error) {
 	r, err := Parse(source)
 	if err != nil {
@@ -24,7 +24,8 @@ func Keep(source []byte, keep func(Module) bool) ([]byte, error) {
 	return source, nil
 }
 
-// Merge returns a registry with the modules of another that it lacks, in the other's order.
+// Merge returns a registry with the modules of the registry from that it lacks. Each is inserted before the modules that
+// follow it in from.
 func Merge(source, from []byte) ([]byte, error) {
 	other, err := Parse(from)
 	if err != nil {

@@ -19,11 +19,11 @@ const Path = "modules/modules.go"
 
 // Module is the registry's entry of a module.
 type Module struct {
-	Import   string // path, such as example.com/shop/modules/password-reset
-	Package  string // such as passwordreset
-	Variable string // in New, and the entry in the list: resets
-	Call     string // of the constructor: passwordreset.New(d, s.PasswordReset, users)
-	Settings string // the field of Settings: PasswordReset passwordreset.Settings; "" if it has none
+	Import   string // import path, such as example.com/shop/modules/password-reset
+	Package  string // package name, such as passwordreset
+	Variable string // variable in New, which is also the entry in the list, such as resets
+	Call     string // call of the constructor, such as passwordreset.New(d, s.PasswordReset, users)
+	Settings string // field of Settings, such as PasswordReset passwordreset.Settings; "" if the module has none
 }
 
 // ImportSpec returns the import in Go: the quoted path, after the package name if the path does not end with that.
@@ -37,16 +37,16 @@ func (m Module) ImportSpec() string {
 // Constructor returns the constructor line.
 func (m Module) Constructor() string { return m.Variable + " := " + m.Call }
 
-// Registry is a parsed registry.
+// Registry is a parsed registry. Its methods do not change it: they return a new source.
 type Registry struct {
 	source   []byte
 	set      *token.FileSet
 	file     *ast.File
 	imports  *ast.GenDecl
 	settings *ast.StructType
-	body     *ast.BlockStmt    // of New
-	result   *ast.ReturnStmt   // of New
-	list     *ast.CompositeLit // what New returns
+	body     *ast.BlockStmt    // body of New
+	result   *ast.ReturnStmt   // last statement of New
+	list     *ast.CompositeLit // value that it returns
 }
 
 // Parse parses a registry. It returns an error unless the source has an import declaration in parentheses, a struct
@@ -85,6 +85,7 @@ func Parse(source []byte) (*Registry, error) {
 	return r, nil
 }
 
+// readDecl sets imports or settings if decl declares them.
 func (r *Registry) readDecl(decl *ast.GenDecl) {
 	if decl.Tok == token.IMPORT && decl.Lparen.IsValid() {
 		r.imports = decl
@@ -96,6 +97,7 @@ func (r *Registry) readDecl(decl *ast.GenDecl) {
 	}
 }
 
+// readNew sets body, result and list if the function body of New ends by returning a composite literal.
 func (r *Registry) readNew(body *ast.BlockStmt) {
 	if body == nil || len(body.List) == 0 {
 		return
@@ -108,7 +110,7 @@ func (r *Registry) readNew(body *ast.BlockStmt) {
 	r.body, r.result, r.list = body, result, list
 }
 
-// Modules returns the modules that have a separate constructor line, in the order of the list.
+// Modules returns the modules in the order of the list, without those that no statement of their own constructs.
 func (r *Registry) Modules() []Module {
 	var out []Module
 	for _, entry := range r.list.Elts {
@@ -132,8 +134,8 @@ func (r *Registry) Modules() []Module {
 	return out
 }
 
-// Names returns the names that a new import or variable must not have: those of the imports, and every other identifier
-// that neither follows a dot nor names a setting.
+// Names returns the names that a new import or variable must not have: those of the imports, and every other identifier in
+// the registry, except fields of Settings and identifiers after a dot.
 func (r *Registry) Names() map[string]bool {
 	names := map[string]bool{}
 	for _, spec := range r.file.Imports {
@@ -143,7 +145,7 @@ func (r *Registry) Names() map[string]bool {
 	return names
 }
 
-// eachName calls f with every identifier in n that does not follow a dot, except those in the skipped node.
+// eachName calls f with every identifier in n that does not follow a dot, except those in the node skip, which may be nil.
 func eachName(n, skip ast.Node, f func(*ast.Ident)) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -157,8 +159,9 @@ func eachName(n, skip ast.Node, f func(*ast.Ident)) {
 	})
 }
 
-// Insert returns the source with the module added. Imports and settings are kept in alphabetical order. The constructor
-// line and the list entry are inserted before those of the first variable in before that the list has, or at the end.
+// Insert returns the source with the module added. It keeps the imports and settings in alphabetical order. It inserts the
+// constructor line and the list entry before those of the first list entry that is one of the variables in before, or at the
+// end if there is none.
 func (r *Registry) Insert(m Module, before ...string) ([]byte, error) {
 	constructorAt, entryAt := r.lineStart(r.result.Pos()), r.lineStart(r.list.Rbrace)
 	for _, entry := range r.list.Elts {
@@ -184,6 +187,8 @@ func (r *Registry) Insert(m Module, before ...string) ([]byte, error) {
 	return Apply(r.source, edits)
 }
 
+// importPlace returns the offset at which an import of the path is inserted: in alphabetical order among the other modules
+// of the project.
 func (r *Registry) importPlace(path string) int {
 	at := r.lineStart(r.imports.Rparen)
 	modules := path[:strings.LastIndexByte(path, '/')+1]
@@ -199,6 +204,7 @@ func (r *Registry) importPlace(path string) int {
 	return at
 }
 
+// insertSetting returns the edit that inserts a field of Settings in alphabetical order.
 func (r *Registry) insertSetting(setting string) Edit {
 	fields := r.settings.Fields
 	if len(fields.List) == 0 {
@@ -249,8 +255,9 @@ func (r *Registry) Remove(m Module) ([]byte, error) {
 	return Apply(r.source, edits)
 }
 
-// Replace returns the source with another constructor call for a module. The constructor lines that the new call needs, and
-// that follow, are moved before it. It returns an error if the line differs from that of m.
+// Replace returns the source with the constructor call of next instead of that of m. If the new call uses variables that
+// later constructor lines declare, it moves these lines before it. It returns an error if the constructor line differs from
+// that of m.
 func (r *Registry) Replace(m, next Module) ([]byte, error) {
 	statement, call := r.constructor(m.Variable)
 	if statement == nil || r.text(call) != m.Call {
@@ -282,7 +289,7 @@ func (r *Registry) Replace(m, next Module) ([]byte, error) {
 	return Apply(r.source, append(edits, Edit{r.lineStart(statement.Pos()), 0, moved}))
 }
 
-// constructor returns the statement variable := package.New(…).
+// constructor returns the statement variable := package.New(…) and its call; nil if there is none.
 func (r *Registry) constructor(variable string) (ast.Stmt, *ast.CallExpr) {
 	for _, statement := range r.body.List {
 		assign, ok := statement.(*ast.AssignStmt)
@@ -296,7 +303,7 @@ func (r *Registry) constructor(variable string) (ast.Stmt, *ast.CallExpr) {
 	return nil, nil
 }
 
-// settingsOf returns the field of Settings whose type is from the package.
+// settingsOf returns the field of Settings whose type is from the package; nil if there is none.
 func (r *Registry) settingsOf(pkg string) *ast.Field {
 	for _, field := range r.settings.Fields.List {
 		if len(field.Names) == 1 && packageOf(field.Type) == pkg {
@@ -306,6 +313,7 @@ func (r *Registry) settingsOf(pkg string) *ast.Field {
 	return nil
 }
 
+// importOf returns the import of the package with the name; nil if there is none.
 func (r *Registry) importOf(pkg string) *ast.ImportSpec {
 	for _, spec := range r.file.Imports {
 		if importName(spec) == pkg {
@@ -315,7 +323,7 @@ func (r *Registry) importOf(pkg string) *ast.ImportSpec {
 	return nil
 }
 
-// packageOf returns x of an expression x.Name, or "".
+// packageOf returns x for an expression x.Name; "" for other expressions.
 func packageOf(e ast.Expr) string {
 	if selector, ok := e.(*ast.SelectorExpr); ok {
 		if x, ok := selector.X.(*ast.Ident); ok {
@@ -330,6 +338,7 @@ func importPath(spec *ast.ImportSpec) string {
 	return path
 }
 
+// importName returns the name of an imported package: the last element of its path, unless the import names it.
 func importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
@@ -337,6 +346,7 @@ func importName(spec *ast.ImportSpec) string {
 	return path.Base(importPath(spec))
 }
 
+// text returns the source of a node.
 func (r *Registry) text(n ast.Node) string {
 	return string(r.source[r.offset(n.Pos()):r.offset(n.End())])
 }
@@ -345,10 +355,12 @@ func (r *Registry) offset(p token.Pos) int          { return r.set.Position(p).O
 func (r *Registry) line(p token.Pos) int            { return r.set.Position(p).Line }
 func (r *Registry) between(open, end token.Pos) int { return r.offset(end) - r.offset(open) - 1 }
 
+// lineStart returns the offset of the start of the line with the position.
 func (r *Registry) lineStart(p token.Pos) int {
 	return r.offset(p) - r.set.Position(p).Column + 1
 }
 
+// lineEnd returns the offset after the end of the line with the position.
 func (r *Registry) lineEnd(p token.Pos) int {
 	if i := strings.IndexByte(string(r.source[r.offset(p):]), '\n'); i >= 0 {
 		return r.offset(p) + i + 1
@@ -356,7 +368,7 @@ func (r *Registry) lineEnd(p token.Pos) int {
 	return len(r.source)
 }
 
-// cut deletes the lines of a node.
+// cut returns the edit that deletes the lines of a node.
 func (r *Registry) cut(n ast.Node) Edit {
 	start := r.lineStart(n.Pos())
 	return Edit{start, r.lineEnd(n.End()) - start, ""}
@@ -368,7 +380,7 @@ type Edit struct {
 	Text           string
 }
 
-// Apply makes the edits, which must not overlap, and formats the result.
+// Apply returns the source with the edits, which must not overlap, formatted. It sorts edits by their offset.
 func Apply(source []byte, edits []Edit) ([]byte, error) {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return a.Offset - b.Offset })
 	var out []byte

@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// File is a Go file with changes to be made.
+// File is a Go file with changes that Bytes makes. The changes must not overlap.
 type File struct {
 	source []byte
 	set    *token.FileSet
@@ -26,7 +26,7 @@ func Parse(source []byte) (*File, error) {
 	return &File{source: source, set: set, file: file}, err
 }
 
-// Bytes returns the file with the changes, formatted.
+// Bytes returns the file with the changes, formatted; without changes, it returns the source unchanged.
 func (f *File) Bytes() ([]byte, error) {
 	if len(f.edits) == 0 {
 		return f.source, nil
@@ -34,6 +34,7 @@ func (f *File) Bytes() ([]byte, error) {
 	return registry.Apply(f.source, f.edits)
 }
 
+// replace changes the source of n to text.
 func (f *File) replace(n ast.Node, text string) {
 	f.edits = append(f.edits, registry.Edit{Offset: f.set.Position(n.Pos()).Offset, Length: int(n.End() - n.Pos()), Text: text})
 }
@@ -48,7 +49,8 @@ func (f *File) cut(n ast.Node) {
 	f.edits = append(f.edits, registry.Edit{Offset: start, Length: end - start})
 }
 
-// Imports replaces the module path of imports from the named directories of the module.
+// Imports changes the module path in imports of packages in the given directories of the module: from is the old path, to
+// the new one.
 func (f *File) Imports(from, to string, directories ...string) {
 	for _, spec := range f.file.Imports {
 		for _, directory := range directories {
@@ -60,7 +62,7 @@ func (f *File) Imports(from, to string, directories ...string) {
 	}
 }
 
-// Name sets the field Name of composite literals.
+// Name sets the field Name of all composite literals to name.
 func (f *File) Name(name string) {
 	ast.Inspect(f.file, func(n ast.Node) bool {
 		if pair, ok := n.(*ast.KeyValueExpr); ok {
@@ -83,7 +85,7 @@ func (f *File) Annotation(annotation, value string) {
 	}
 }
 
-// Enum replaces the values of an enum in annotations, and in the struct tag enums.
+// Enum changes the values of an enum in annotations and in the struct tag enums: from has the old values, to the new ones.
 func (f *File) Enum(from, to []string) {
 	replace := func(n ast.Node, text, open, separator string) {
 		old, enum := open+strings.Join(from, separator), open+strings.Join(to, separator)
@@ -104,7 +106,7 @@ func (f *File) Enum(from, to []string) {
 	}
 }
 
-// Declared returns the names that the file declares at package level, other than methods.
+// Declared returns the names that the file declares at package level, without methods.
 func (f *File) Declared() []string {
 	var names []string
 	for name := range f.file.Scope.Objects {
@@ -113,8 +115,8 @@ func (f *File) Declared() []string {
 	return names
 }
 
-// Without deletes the struct fields, and the elements of composite literals that are written on one line, which refer to
-// one of the names.
+// Without deletes struct fields whose type refers to one of the names, and elements of composite literals that refer to one
+// of them and are written on one line.
 func (f *File) Without(names map[string]bool) {
 	refers := func(n ast.Node) (found bool) {
 		ast.Inspect(n, func(n ast.Node) bool {
