@@ -95,6 +95,14 @@ func Fail(c *gin.Context, err error) {
 	write(c, status, problemType, body)
 }
 
+// challenge returns the WWW-Authenticate header of a 401 response (RFC 9110 section 11.6.1).
+func challenge(c *gin.Context) string {
+	if of(c).basic {
+		return `Basic realm="ginseng", charset="UTF-8"`
+	}
+	return `Bearer realm="ginseng"`
+}
+
 // Limits of a Problem: the body of a request can cause very many errors, with names of any length.
 const (
 	maxErrors    = 100

@@ -170,14 +170,6 @@ func BasicAuth(c *gin.Context) (email, password string, given bool) {
 	return email, password, true
 }
 
-// challenge returns the WWW-Authenticate header of a 401 response (RFC 9110 section 11.6.1).
-func challenge(c *gin.Context) string {
-	if of(c).basic {
-		return `Basic realm="ginseng", charset="UTF-8"`
-	}
-	return `Bearer realm="ginseng"`
-}
-
 // Params are the parameters of a request body.
 type Params struct {
 	form url.Values                 // nil if the body is not a form

@@ -36,9 +36,9 @@ const (
 // invalidRefreshes limits invalid refresh tokens per network.
 var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
-// SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong. Suspended:
-// they are right, but the user is suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins. The states of the
-// rate limits are also returned with an error.
+// SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong. Suspended: they
+// are right, but the user is suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent
+// sign-ins. The states of the rate limits are also returned with an error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
 	if err != nil {
@@ -81,9 +81,9 @@ func (s *Service) insert(ctx context.Context, u user.User, client access.Client,
 }
 
 // settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the user
-// has a second factor, it deletes the session and returns the error. Otherwise it ends the user's sessions beyond maxSessions.
-// All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all, and a second
-// factor that is confirmed later ends the session.
+// has a second factor, it deletes the session and returns the error. Otherwise it ends the user's sessions beyond
+// maxSessions. All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all,
+// and a second factor that is confirmed later ends the session.
 func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
 	err = apperr.Replace(err, apperr.NotFound,

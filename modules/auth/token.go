@@ -58,8 +58,8 @@ func digest(b []byte) string {
 	return encoding.EncodeToString(sum[:])
 }
 
-// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. A rotation that
-// is more than that in the future, because a clock has been set back since, has an unknown age and does not count.
+// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. A rotation
+// that is more than that in the future, because a clock has been set back since, has an unknown age and does not count.
 func (s Session) follow(t refreshToken, now store.Time) (current refreshToken, ok bool) {
 	first := slices.IndexFunc(s.Rotated, func(r rotation) bool { return r.Digest == digest(t.secret[:]) })
 	if first < 0 || now.Sub(s.Rotated[first].At.Time).Abs() > grace {

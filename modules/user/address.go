@@ -104,8 +104,8 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 }
 
 // ChangeEmail gives a user another address, marks it as verified, and ends all sessions of the user. NotFound: the user has
-// been deleted, or is no longer in the epoch of before. Conflict: the address is in use or reserved. Call CheckAddress first:
-// the unique index compares only the normal form of an address.
+// been deleted, or is no longer in the epoch of before. Conflict: the address is in use or reserved. Call CheckAddress
+// first: the unique index compares only the normal form of an address.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
 	current := store.And(store.Eq("id", before.ID), store.Eq("epoch", before.Epoch))
 	u, err := s.users.Update(ctx, current, append(addressChanges(NormalEmail(email), true), store.Set("updatedAt", store.At(s.now())))...)

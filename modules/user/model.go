@@ -139,6 +139,25 @@ func (u User) View() View {
 	}
 }
 
+// mayChange fails with Forbidden unless the caller is the user or an admin, and with PreconditionFailed if the user is not
+// as expected.
+func mayChange(u User, caller access.Principal, expected Expected) error {
+	if err := caller.MayChange(u.ID); err != nil {
+		return err
+	}
+	return expected.check(u)
+}
+
+// Expected reports whether a user with the view may be changed. nil accepts every user. See rest.IfMatchView.
+type Expected func(view any) bool
+
+func (e Expected) check(u User) error {
+	if e == nil || e(u.View()) {
+		return nil
+	}
+	return store.ErrStale
+}
+
 func spec() listing.Spec {
 	return listing.Spec{
 		Name:   "users",
