@@ -62,16 +62,23 @@ func main() {
 	if len(files) == 0 {
 		files = []string{"README.md"}
 	}
-	err := os.Chdir(os.Getenv("PWD")) // go -C has changed it
-	for _, file := range files {
-		if err == nil {
-			err = run(ctx, file, skip, os.Stdout)
-		}
-	}
-	if err != nil {
+	if err := runFiles(ctx, files, skip); err != nil {
 		fmt.Fprintln(os.Stderr, "readme:", err)
 		os.Exit(1)
 	}
+}
+
+// runFiles runs the files, whose names are relative to the caller's directory, until one fails.
+func runFiles(ctx context.Context, files, skip []string) error {
+	if err := os.Chdir(os.Getenv("PWD")); err != nil { // go -C has changed the directory
+		return err
+	}
+	for _, file := range files {
+		if err := run(ctx, file, skip, os.Stdout); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run runs the blocks of a file in a temporary copy of the repository.
@@ -82,7 +89,7 @@ func run(ctx context.Context, file string, skip []string, stdout io.Writer) (err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s := session{file: file, dir: dir, tree: filepath.Join(dir, "tree"), skip: skip, stdout: stdout}
-	// The files of a fresh clone, if everything that is not ignored were committed.
+	// Copy the files that a fresh clone would have if everything that is not ignored were committed.
 	copyTree := exec.CommandContext(ctx, "sh", "-c", `mkdir "$0" && git ls-files -z --cached --others --exclude-standard |
 		tar --null --ignore-failed-read -T - -cf - 2>/dev/null | tar -xf - -C "$0"`, s.tree)
 	if out, err := copyTree.CombinedOutput(); err != nil {
@@ -101,13 +108,13 @@ func run(ctx context.Context, file string, skip []string, stdout io.Writer) (err
 // session is a shell and the services that it started.
 type session struct {
 	file      string
-	dir, tree string // a temporary directory, and the copy of the repository in it
+	dir, tree string // temporary directory, and the copy of the repository in it
 	env       []string
 	skip      []string
 	stdout    io.Writer
 	shell     *shell
-	services  []*service // in the order of their start
-	printed   string     // what matched the last log block
+	services  []*service // running services, in the order of their start
+	printed   string     // output that matched the last log block
 }
 
 // curlrc makes curl print the status of each response to standard error. curl reads it in CURL_HOME.

@@ -21,7 +21,7 @@ var (
 	fileName = regexp.MustCompile(`^// ([\w-]+\.mjs)\n`)
 )
 
-// address returns the address of the service that prints the block at its start, or "".
+// address returns the address of the service that prints the block when it starts; "" if the block has none.
 func (b block) address() string {
 	if b.language != "text" {
 		return ""
@@ -29,7 +29,7 @@ func (b block) address() string {
 	return origin.FindString(b.text)
 }
 
-// file returns the name under which a js block is saved, or "".
+// file returns the name of the file in which a js block is saved; "" for other blocks.
 func (b block) file() string {
 	if match := fileName.FindStringSubmatch(b.text); b.language == "js" && match != nil {
 		return match[1]
@@ -58,8 +58,8 @@ func parse(markdown string) (blocks []block) {
 type step struct {
 	command string
 	line    int    // number of its first line
-	says    bool   // whether there is an expectation
-	status  string // expected HTTP status, or ""
+	says    bool   // the block has an expectation for this step
+	status  string // expected HTTP status; "" accepts every 2xx and 3xx
 	body    string // expected output, with "…" for any text
 }
 
@@ -68,7 +68,7 @@ var (
 	continuation = regexp.MustCompile(`^# {2,}(.*)$`)
 )
 
-// steps splits a block after each expectation.
+// steps returns the steps of a block, each of which ends with an expectation or the block.
 func (b block) steps() (steps []step) {
 	current := step{line: b.line}
 	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
@@ -99,7 +99,7 @@ type result struct {
 
 var httpStatus = regexp.MustCompile(`(?m)^HTTP (\d{3})$`)
 
-// check compares a result with the expectation.
+// check returns an error if a result differs from the expectation.
 func (s step) check(r result) error {
 	if r.code != 0 {
 		return fmt.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)

@@ -108,7 +108,7 @@ func (s *service) next(ctx context.Context, pattern string) (string, error) {
 	return found, nil
 }
 
-// wait waits until the output after an offset matches, and returns the match and the offset of its end.
+// wait waits until the output after an offset matches the pattern, and returns the match and the offset of its end.
 func (s *service) wait(ctx context.Context, timeout time.Duration, like *regexp.Regexp, offset int) (found string, end int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (s *service) wait(ctx context.Context, timeout time.Duration, like *regexp.
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-s.exited:
-			exited = true // look at the rest of the output
+			exited = true // compare the rest of the output once more
 		case <-ctx.Done():
 			return "", 0, fmt.Errorf("the service did not print: %s: %w", like, ctx.Err())
 		}
