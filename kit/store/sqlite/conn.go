@@ -185,19 +185,13 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return store.Unavailable(err)
 	}
-	var timeout <-chan time.Time
-	if r.wait > 0 {
-		timeout = time.After(r.wait)
-	}
 	var c *conn
 	select {
-	case c = <-r.idle:
-	case <-timeout:
-		return store.ErrSearches
-	case <-r.closed:
-		return store.Unavailable(errClosed)
-	case <-ctx.Done():
-		return store.Unavailable(ctx.Err())
+	case c = <-r.idle: // also if r.wait is over at once
+	default:
+		if c, err = r.await(ctx); err != nil {
+			return err
+		}
 	}
 	defer func() { r.idle <- c }()
 	if c == nil {
@@ -206,6 +200,24 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 		}
 	}
 	return translate(read(c))
+}
+
+// await waits for an idle connection. The result is nil if the connection is not open yet.
+func (r *readers) await(ctx context.Context) (*conn, error) {
+	var timeout <-chan time.Time
+	if r.wait > 0 {
+		timeout = time.After(r.wait)
+	}
+	select {
+	case c := <-r.idle:
+		return c, nil
+	case <-timeout:
+		return nil, store.ErrSearches
+	case <-r.closed:
+		return nil, store.Unavailable(errClosed)
+	case <-ctx.Done():
+		return nil, store.Unavailable(ctx.Err())
+	}
 }
 
 func (r *readers) open(ctx context.Context) (*conn, error) {
