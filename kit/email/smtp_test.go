@@ -59,18 +59,10 @@ func fails(t *testing.T, err error, permanent bool) {
 	}
 }
 
-// recording is a connection that records the plain text that the client sends.
+// recording has the plain text that the client sends on its connections.
 type recording struct {
-	net.Conn
 	mu   sync.Mutex
 	said bytes.Buffer
-}
-
-func (r *recording) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	r.said.Write(p)
-	r.mu.Unlock()
-	return r.Conn.Write(p)
 }
 
 func (r *recording) text() string {
@@ -79,12 +71,23 @@ func (r *recording) text() string {
 	return r.said.String()
 }
 
+type recordedConn struct {
+	net.Conn
+	recording *recording
+}
+
+func (c recordedConn) Write(p []byte) (int, error) {
+	c.recording.mu.Lock()
+	c.recording.said.Write(p)
+	c.recording.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
 // dialTo connects to the server for any name, and records the connection.
 func dialTo(address string, r *recording) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		r.Conn = conn
-		return r, err
+		return recordedConn{conn, r}, err
 	}
 }
 

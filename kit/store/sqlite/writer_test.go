@@ -275,14 +275,14 @@ func TestReaders(t *testing.T) {
 	err = db.lookUps.use(t.Context(), func(*conn) error {
 		response := make(chan error)
 		go func() {
-			_, err := c.Get(ctx, d.ID)
+			_, err := c.First(ctx, nil) // not from the cache
 			response <- err
 		}()
 		cancel()
 		return <-response
 	})
 	if !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
-		t.Errorf("Get without a reader returns %v, want Unavailable by context.Canceled", err)
+		t.Errorf("First without a reader returns %v, want Unavailable by context.Canceled", err)
 	}
 	_, err = c.Get(t.Context(), d.ID)
 	must(t, err)
