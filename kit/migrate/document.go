@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -69,8 +70,8 @@ func (d *document) version() (store.Filter, error) {
 
 // changes returns what the steps have changed.
 func (d *document) changes() (out []store.Change) {
-	for field, value := range d.changed {
-		out = append(out, store.Set(field, value))
+	for _, field := range slices.Sorted(maps.Keys(d.changed)) {
+		out = append(out, store.Set(field, d.changed[field]))
 	}
 	return out
 }

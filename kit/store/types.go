@@ -172,6 +172,9 @@ func ParseDecimal(s string) (Decimal, error) {
 	if !decimalPattern.MatchString(s) {
 		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimals", s)
 	}
+	if point := strings.IndexByte(s, '.'); point >= 0 {
+		s = s[:min(len(s), point+1+decimalPlaces)] // the others are zeros; big.Rat takes a million at most
+	}
 	n, _ := new(big.Rat).SetString(s)
 	return Decimal(n.Mul(n, big.NewRat(decimalUnits, 1)).Num().Int64()), nil
 }

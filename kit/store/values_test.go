@@ -167,3 +167,15 @@ func TestEncodeJSON(t *testing.T) {
 		t.Error("a year of five digits has no error")
 	}
 }
+
+// TestParseDecimalZeros parses numbers with more zeros at the end than big.Rat takes.
+func TestParseDecimalZeros(t *testing.T) {
+	t.Parallel()
+	zeros := strings.Repeat("0", 1_000_001)
+	for text, want := range map[string]string{"1." + zeros: "1", "-0.000001" + zeros: "-0.000001", "12.5" + zeros: "12.5"} {
+		d, err := ParseDecimal(text)
+		if err != nil || d.String() != want {
+			t.Errorf("%.12s and zeros: %s, %v, want %s", text, d, err, want)
+		}
+	}
+}

@@ -103,7 +103,7 @@ type collection struct {
 }
 
 // observe records an operation. Operations outside of a request, such as sweeps, have metrics but no span.
-func (c collection) observe(ctx context.Context, operation string, do func(context.Context) error) error {
+func (c collection) observe(ctx context.Context, operation string, do func(context.Context) error) (err error) {
 	started := time.Now()
 	var span trace.Span
 	if t := c.observer.traces; t != nil && trace.SpanContextFromContext(ctx).IsValid() {
@@ -111,17 +111,18 @@ func (c collection) observe(ctx context.Context, operation string, do func(conte
 			semconv.DBSystemNameKey.String(c.system), semconv.DBCollectionName(c.name), semconv.DBOperationName(operation),
 		))
 	}
-	err := do(ctx)
-	if m := c.observer.metrics; m != nil {
-		m.operations.WithLabelValues(c.name, operation).Observe(time.Since(started).Seconds())
-		if err != nil {
-			m.failures.WithLabelValues(c.name, operation, string(apperr.CodeOf(err))).Inc()
+	defer func() { // also after a panic
+		if m := c.observer.metrics; m != nil {
+			m.operations.WithLabelValues(c.name, operation).Observe(time.Since(started).Seconds())
+			if err != nil {
+				m.failures.WithLabelValues(c.name, operation, string(apperr.CodeOf(err))).Inc()
+			}
 		}
-	}
-	if span != nil {
-		endSpan(span, err)
-	}
-	return err
+		if span != nil {
+			endSpan(span, err)
+		}
+	}()
+	return do(ctx)
 }
 
 // endSpan ends a span. It records the code of the error, not its message, which can contain data. Only Internal and

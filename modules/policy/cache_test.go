@@ -324,7 +324,7 @@ func TestRandomWorld(t *testing.T) {
 		case what == 2:
 			in := store.Patch[Input]{Fields: Input{Selector: appIs(app())}, Given: []string{"selector"}}
 			if random.IntN(4) == 0 {
-				in.Fields.Selector = nil
+				in.Fields.Selector = &Selector{}
 			}
 			p, err := anyInstance().Update(t.Context(), alive[at].ID, nil, in)
 			w.must(err)

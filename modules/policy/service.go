@@ -62,6 +62,9 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
+	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil { // no selector either
+		in.Fields.Selector = nil
+	}
 	changes := in.Changes(s.now())
 	if changes == nil {
 		return p, nil
