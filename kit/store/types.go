@@ -142,12 +142,13 @@ func StoredDecimal(n int64) (d Decimal, ok bool) {
 
 func (d Decimal) stored() int64 { return int64(d) + decimalOffset }
 
-func (d *Decimal) setStored(n int64) (err error) {
-	var ok bool
-	if *d, ok = StoredDecimal(n); !ok {
-		err = fmt.Errorf("store: %d is not a stored decimal", n)
+func (d *Decimal) setStored(n int64) error {
+	stored, ok := StoredDecimal(n)
+	if !ok {
+		return fmt.Errorf("store: %d is not a stored decimal", n)
 	}
-	return err
+	*d = stored
+	return nil
 }
 
 // MarshalBSONValue returns the stored integer.
@@ -188,18 +189,15 @@ func (d Decimal) String() string {
 // MarshalJSON returns d as a JSON string.
 func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
 
-// UnmarshalJSON parses a JSON string as ParseDecimal does, or the stored integer. null leaves d unchanged.
+// UnmarshalJSON parses a JSON string or number as ParseDecimal does, or the stored integer. null leaves d unchanged.
 func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
-	var n int64
-	switch {
-	case string(b) == "null":
-	case b[0] == '"':
-		*d, err = ParseDecimal(strings.Trim(string(b), `"`))
-	default:
-		if n, err = strconv.ParseInt(string(b), 10, 64); err == nil {
-			err = d.setStored(n)
-		}
+	if string(b) == "null" {
+		return nil
 	}
+	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil && d.setStored(n) == nil {
+		return nil
+	}
+	*d, err = ParseDecimal(strings.Trim(string(b), `"`))
 	return err
 }
 

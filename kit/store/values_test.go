@@ -179,3 +179,17 @@ func TestParseDecimalZeros(t *testing.T) {
 		}
 	}
 }
+
+// TestDecimalJSON decodes a client's string and number, and the stored integer.
+func TestDecimalJSON(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]string{`"12.5"`: "12.5", `12.5`: "12.5", `7`: "7", `2000000000012500000`: "12.5", `null`: "0"} {
+		var d Decimal
+		if err := json.Unmarshal([]byte(data), &d); err != nil || d.String() != want {
+			t.Errorf("%s: %s, %v, want %s", data, d, err, want)
+		}
+	}
+	if err := json.Unmarshal([]byte(`1e3`), new(Decimal)); err == nil {
+		t.Error("a number with an exponent is accepted")
+	}
+}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers/legacy/pathpattern"
+
+	"example.com/ginseng/kit/store"
 )
 
 // document is an OpenAPI document that responses are checked against.
@@ -128,7 +130,14 @@ var validation = []openapi3.SchemaValidationOption{
 		return text
 	}),
 	openapi3.WithStringFormatValidator("email", openapi3.NewCallbackValidator(func(value string) error {
-		_, err := mail.ParseAddress(value)
+		address, err := mail.ParseAddress(value)
+		if err == nil && address.Address != value {
+			err = errors.New("not only an address")
+		}
+		return err
+	})),
+	openapi3.WithStringFormatValidator("uuid", openapi3.NewCallbackValidator(func(value string) error {
+		_, err := store.ParseUUID(value)
 		return err
 	})),
 	openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(func(value string) error {

@@ -125,6 +125,10 @@ func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps
 	}
 	var drops []string
 	for _, name := range c.drops {
+		if slices.ContainsFunc(c.renames, func(names string) bool { return strings.HasSuffix(names, "="+name) }) ||
+			slices.ContainsFunc(c.adds, func(declaration string) bool { return strings.HasPrefix(declaration+":", name+":") }) {
+			wrong.Add("flag --drop: another field gets the name %s; drop the old one first, in a separate run", quote(name))
+		}
 		if i := at("drop", name); i >= 0 {
 			fields = slices.Delete(fields, i, i+1)
 			drops = append(drops, fmt.Sprintf("migrate.Drop(%q)", name))

@@ -195,6 +195,8 @@ func TestChangeMistakes(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, append(declaredProduct, "tags:[]string", "code:string:unique")...)
 	for args, want := range map[string]string{
+		"--drop note --rename name=note": "flag --drop: another field gets the name note; drop the old one first, in a separate run",
+		"--drop note --add note:int":     "flag --drop: another field gets the name note; drop the old one first, in a separate run",
 		"--drop nme --rename prise=cost": "flag --drop: there is no field nme; did you mean name?\nflag --rename: there is no field prise; did you mean price?",
 		"--rename price=name":            "flag --rename: the field name exists",
 		"--rename price=id":              "flag --rename \"price=id\": is a field of every resource; choose another name",

@@ -224,6 +224,9 @@ func TestUnknownRegistry(t *testing.T) {
 	write(t, path, strings.Replace(read(t, path), "func New(", "func Assemble(", 1))
 	before := files(t, dir)
 	got := run(dir, "note", "text")
+	if under := run(dir, "note", "text", "--under", "article"); under != got {
+		t.Errorf("under an article: %+v", under)
+	}
 	for _, want := range []string{
 		"nothing was changed", "no func New(d kit.Deps, s Settings)", `"example.com/shop/modules/note"`, "notes := note.New(d)", "notes,",
 	} {

@@ -50,8 +50,11 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 	}
 	merged, err = exec.Command("git", arguments...).Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() < 128 {
-		return nil, string(bytes.Join(conflict.FindAll(merged, -1), nil)), nil
-	} else if err != nil {
+		if conflicts = string(bytes.Join(conflict.FindAll(merged, -1), nil)); conflicts != "" {
+			return nil, conflicts, nil
+		}
+	}
+	if err != nil {
 		return nil, "", fmt.Errorf("git merge-file: %w", err)
 	}
 	if merged, err = format.Source(merged); err != nil {

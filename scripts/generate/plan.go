@@ -45,15 +45,18 @@ func (p *project) planAdd(c call) (*plan, error) {
 		wrong.Add("flag --force: needs --undo")
 	}
 	r := declare(c, p.module, p.hasUser(), &wrong)
-	modules, _, err := p.registry() // editRegistry reports the error
+	modules, _, invalid := p.registry() // editRegistry reports the error
 	registered := map[string]bool{}
-	if err == nil {
+	if invalid == nil {
 		registered = modules.Names()
 		p.resolve(&r, modules, &wrong)
 	}
 	p.checkCollisions(r, registered, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err
+	}
+	if invalid != nil {
+		return nil, p.editRegistry(nil, "add", r, nil)
 	}
 	files, err := r.render()
 	if err != nil {

@@ -46,7 +46,7 @@ func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
 	}
 	err = c.run(ctx, fmt.Sprintf(`
 		PRAGMA busy_timeout=5000;  -- ms to wait for a lock of another program, such as the sqlite3 shell
-		PRAGMA temp_store=MEMORY;  -- sorting needs no directory for temporary files
+		PRAGMA temp_store=MEMORY;  -- sorting for a query needs no directory for temporary files
 		PRAGMA cache_size=-%d`, cache))
 	if err != nil {
 		c.close()
@@ -182,9 +182,6 @@ func newReaders(n int, dsn string) *readers {
 // use waits for a connection and calls read with it. The errors of read are translated. Other errors: Unavailable if ctx
 // ends first or the pool is closed; ErrSearches after r.wait.
 func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return store.Unavailable(err)
-	}
 	var c *conn
 	select {
 	case c = <-r.idle: // also if r.wait is over at once
@@ -194,6 +191,9 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 		}
 	}
 	defer func() { r.idle <- c }()
+	if err := ctx.Err(); err != nil {
+		return store.Unavailable(err)
+	}
 	if c == nil {
 		if c, err = r.open(ctx); err != nil {
 			return translate(err)
