@@ -30,7 +30,7 @@ const (
 // request fails, or if acknowledged data is missing. It prints a row per interval, and a table at the end.
 func TestSoak(t *testing.T) {
 	if *soakTime == 0 {
-		t.Skip("SKIPPED: needs -soak; make soak runs this")
+		t.Skip("takes minutes: run make soak")
 	}
 	data := t.TempDir()
 	database := cmp.Or(*soakDatabase, "sqlite:"+filepath.Join(data, "soak.db"))
