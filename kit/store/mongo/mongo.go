@@ -105,6 +105,9 @@ func clientOptions(uri string) *options.ClientOptions {
 // parse such a URI, because it may list several hosts.
 func databaseName(uri string) string {
 	_, rest, _ := strings.Cut(uri, "://")
+	if _, server, ok := strings.Cut(rest, "@"); ok { // a password may have a "?"
+		rest = server
+	}
 	rest, _, _ = strings.Cut(rest, "?")
 	_, path, _ := strings.Cut(rest, "/")
 	if name, err := url.PathUnescape(path); err == nil && name != "" {

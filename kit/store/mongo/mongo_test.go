@@ -405,6 +405,7 @@ func TestDatabaseName(t *testing.T) {
 		"mongodb://h:1,i:2/?w=1":           DefaultName,
 		"mongodb://h/?authSource=a/b":      DefaultName,
 		"mongodb://u:p%2Fq@h:1,i:2/app":    "app",
+		"mongodb://u:p?q@h/app":            "app",
 		"mongodb+srv://h/app?retryReads=1": "app",
 		"mongodb://h/a%2Db":                "a-b",
 	} {
