@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,7 +69,7 @@ func forbidden(from, to string, own bool, path string) string {
 	case to == "modules" && from != "" && from != "config":
 		return "only main and config know the registry"
 	case !testkit && (in(to, "kit/testkit/testdb") || in(to, "kit/testkit") || in(to, "kit/email/emailtest") || in(to, "internal/resilience")),
-		in(to, "kit/store/storetest"):
+		in(to, "kit/store/storetest"), in(to, "kit/store/mongo/mongotest") && from != "kit/testkit/testdb":
 		return "is for tests"
 	case from == "kit/server" && in(to, "middleware"):
 	case in(from, "kit") && !in(to, "kit"):
@@ -111,6 +115,7 @@ func TestForbidden(t *testing.T) {
 		{"scripts/x", root + "/config"},
 		{"", root + "/kit/testkit"},
 		{"", root + "/internal/resilience"},
+		{"kit/store/mongo", root + "/kit/store/mongo/mongotest"},
 	} {
 		to, own := strings.CutPrefix(arrow[1], root+"/")
 		if forbidden(arrow[0], to, own, arrow[1]) == "" {
@@ -122,5 +127,25 @@ func TestForbidden(t *testing.T) {
 		if why := forbidden(arrow[0], to, own, arrow[1]); why != "" {
 			t.Errorf("%s may not import %s: %s", arrow[0], arrow[1], why)
 		}
+	}
+}
+
+// TestMongoDBAddress checks that only mongotest reads the address of the MongoDB server for tests. A test that did would run
+// on the database that the address names, which may be in use.
+func TestMongoDBAddress(t *testing.T) {
+	t.Parallel()
+	var readers []string
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || path == "arrows_test.go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if strings.Contains(string(source), `"TEST_MONGODB_URI"`) {
+			readers = append(readers, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if want := []string{"kit/store/mongo/mongotest/mongotest.go"}; err != nil || !slices.Equal(readers, want) {
+		t.Errorf("%v, %v read TEST_MONGODB_URI, want %v", err, readers, want)
 	}
 }

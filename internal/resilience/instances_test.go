@@ -120,7 +120,7 @@ const drainDelay = 3 * time.Second
 // startTwo starts two instances on one database.
 func startTwo(t *testing.T) (one, two *process.Process, env []string) {
 	t.Helper()
-	env = settings(named(t, server(t)), "TRUSTED_PROXIES=127.0.0.0/8", "DRAIN_DELAY="+drainDelay.String())
+	env = settings(mongoDB(t).String(), "TRUSTED_PROXIES=127.0.0.0/8", "DRAIN_DELAY="+drainDelay.String())
 	return start(t, env), start(t, env), env
 }
 

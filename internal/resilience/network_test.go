@@ -1,8 +1,6 @@
 package resilience_test
 
 import (
-	"net/url"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,10 +10,10 @@ import (
 // TestNetwork interrupts the network between the service and its database in several ways, one after the other.
 func TestNetwork(t *testing.T) {
 	slow(t)
-	address, err := url.Parse(server(t))
-	must(t, err)
+	address := mongoDB(t)
 	network := through(t, address.Host)
-	p := start(t, settings(strings.Replace(named(t, server(t)), address.Host, network.Addr(), 1)))
+	address.Host = network.Addr()
+	p := start(t, settings(address.String()))
 	load := clients(t, p.URL, 8)
 	await(t, load, 100)
 	before := measureIdle(load, p)

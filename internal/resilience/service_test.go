@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/kit/testkit/process"
 	"example.com/ginseng/kit/testkit/proxy"
 )
@@ -62,20 +64,10 @@ func slow(t *testing.T) {
 	t.Parallel()
 }
 
-// server returns the address of the MongoDB-compatible server, and skips the test if there is none.
-func server(t *testing.T) string {
-	t.Helper()
-	uri := os.Getenv("TEST_MONGODB_URI")
-	if uri == "" {
-		t.Skip("SKIPPED: TEST_MONGODB_URI is not set; make test-integration runs this")
-	}
-	return uri
-}
-
 // sqliteOnly skips a test of the embedded engine when MongoDB is tested.
 func sqliteOnly(t *testing.T) {
 	t.Helper()
-	if os.Getenv("TEST_MONGODB_URI") != "" {
+	if mongotest.Available() {
 		t.Skip("tests the embedded engine; make test runs it")
 	}
 }
@@ -83,20 +75,21 @@ func sqliteOnly(t *testing.T) {
 // database returns the address of a new database, on the server of TEST_MONGODB_URI or of the embedded engine.
 func database(t *testing.T) string {
 	t.Helper()
-	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
-		return named(t, uri)
+	if mongotest.Available() {
+		return mongoDB(t).String()
 	}
 	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
 }
 
-// named returns a server's address with the name of a new database and a direct connection, which a proxy can interrupt.
-func named(t *testing.T, uri string) string {
+// mongoDB returns the address of a new database with a direct connection, which a proxy can interrupt. It skips the test if
+// there is no MongoDB-compatible server.
+func mongoDB(t *testing.T) *url.URL {
 	t.Helper()
-	return strings.TrimSuffix(uri, "/") + "/faults_" + store.NewID().Hex() + "?directConnection=true"
+	return mongotest.New(t, "directConnection=true")
 }
 
 func engine() string {
-	if os.Getenv("TEST_MONGODB_URI") != "" {
+	if mongotest.Available() {
 		return "MongoDB"
 	}
 	return "embedded"

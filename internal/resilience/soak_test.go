@@ -2,6 +2,7 @@ package resilience_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
 )
 
 var (
@@ -34,6 +38,7 @@ func TestSoak(t *testing.T) {
 	}
 	data := t.TempDir()
 	database := cmp.Or(*soakDatabase, "sqlite:"+filepath.Join(data, "soak.db"))
+	must(t, checkEmpty(t.Context(), database))
 	p := start(t, settings(database, "GOMEMLIMIT=200MiB", "GOGC=300")) // as in the Dockerfile
 	load := clients(t, p.URL, soakClients)
 	out := t.Output()
@@ -142,6 +147,33 @@ func mean(samples []sampled) (m sampled) {
 	}
 	m.files /= n
 	return m
+}
+
+// checkEmpty fails if a database has collections: the load would be mixed with data of somebody else.
+func checkEmpty(ctx context.Context, address string) (err error) {
+	db, err := engines.Open(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	names, err := db.Names(ctx)
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("the database %s is not empty; name a new one", engines.Redact(address))
+	}
+	return err
+}
+
+func TestCheckEmpty(t *testing.T) {
+	t.Parallel()
+	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+	must(t, checkEmpty(t.Context(), address))
+	db, err := engines.Open(t.Context(), address)
+	must(t, err)
+	store.Open[struct{ store.Meta }](db, store.Spec{Name: "orders"})
+	must(t, errors.Join(db.Prepare(t.Context()), db.Close()))
+	if err := checkEmpty(t.Context(), address); err == nil {
+		t.Error("a database with a collection is empty")
+	}
 }
 
 // TestEvaluate checks that each failure of a soak is reported.

@@ -2,10 +2,8 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +14,7 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
 // does runs a command in a directory, and returns its exit code and output.
@@ -68,14 +67,8 @@ func TestCopyKilled(t *testing.T) {
 	dir := t.TempDir()
 	source, once := "sqlite:"+filepath.Join(dir, "source.db"), "sqlite:"+filepath.Join(dir, "once.db")
 	target, n := "sqlite:"+filepath.Join(dir, "target.db"), 20_000
-	if uri := os.Getenv("TEST_MONGODB_URI"); uri != "" {
-		u, err := url.Parse(uri)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u.Path, n = "/test_"+store.NewID().Hex(), 5_000
-		target = u.String()
-		t.Cleanup(func() { drop(t, target) })
+	if mongotest.Available() {
+		target, n = mongotest.New(t).String(), 5_000
 	}
 	seed(t, source, n)
 	env := []string{"DATABASE_URL=" + source, "TARGET=" + target}
@@ -113,24 +106,6 @@ func TestCopyKilled(t *testing.T) {
 	p := start(t, dir, "DATABASE_URL="+target)
 	if code := p.Stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.Log())
-	}
-}
-
-func drop(t *testing.T, address string) {
-	t.Helper()
-	db, err := engines.Open(context.Background(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	names, err := db.Names(context.Background())
-	if err != nil {
-		t.Error(err)
-	}
-	for _, name := range names {
-		if err := db.Drop(context.Background(), name); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

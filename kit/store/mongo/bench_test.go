@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
 // The benchmarks compare the engine with a program that uses only the driver for the same commands and the same documents:
@@ -104,14 +105,14 @@ func newArticle(at store.Time) article {
 // benchmarked returns a collection with articles, and the same for the driver alone.
 func benchmarked(b *testing.B) (*store.Collection[article], *driver.Collection) {
 	b.Helper()
-	uri := serverURI(b)
-	db := openFresh(b, uri, nil)
+	address := mongotest.New(b)
+	db := open(b, address, nil)
 	engine := store.Open[article](db, store.Spec{Name: "articles", Indexes: []store.Index{{Fields: []string{"createdAt"}}}})
 	must(b, db.Prepare(b.Context()))
 	for i := range stock {
 		must(b, engine.Insert(b.Context(), newArticle(store.At(time.Now().Add(time.Duration(i)*time.Second)))))
 	}
-	client, err := driver.Connect(options.Client().ApplyURI(uri))
+	client, err := driver.Connect(options.Client().ApplyURI(address.String()))
 	must(b, err)
 	b.Cleanup(func() {
 		if err := client.Disconnect(context.Background()); err != nil {

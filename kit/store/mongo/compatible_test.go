@@ -28,13 +28,13 @@ func isCommand(request []byte, name string) bool {
 // TestUnnamedDuplicate responds to updates as DocumentDB does: without the code and without the index.
 func TestUnnamedDuplicate(t *testing.T) {
 	t.Parallel()
-	_, uri := newProxy(t, func(request []byte) bson.D {
+	_, address := newProxy(t, func(request []byte) bson.D {
 		if !isCommand(request, "findAndModify") {
 			return nil
 		}
 		return failure(1, `conflicting key value violates exclusion constraint "documents_rum_constraint_12_4"`)
 	})
-	db := openFresh(t, uri, nil)
+	db := open(t, address, nil)
 	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{
 		{Fields: []string{"short"}, Unique: true}, {Fields: []string{"title", "size"}, Unique: true},
 	}})
@@ -74,14 +74,14 @@ func TestDeadlock(t *testing.T) {
 	names := []string{"createIndexes", "insert", "findAndModify"}
 	deadlocks := make([]atomic.Int64, len(names))
 	const always = 1000
-	_, uri := newProxy(t, func(request []byte) bson.D {
+	_, address := newProxy(t, func(request []byte) bson.D {
 		i := slices.IndexFunc(names, func(name string) bool { return isCommand(request, name) })
 		if i < 0 || deadlocks[i].Add(-1) < 0 {
 			return nil
 		}
 		return failure(1, "deadlock detected")
 	})
-	db := openFresh(t, uri, nil)
+	db := open(t, address, nil)
 	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{{Fields: []string{"title"}}}})
 	n := note{Meta: store.NewMeta(store.NewID(), noon)}
 	for _, test := range []func() error{
@@ -119,7 +119,7 @@ func TestCountOfAll(t *testing.T) {
 		"another": {nil, 2},
 	} {
 		var commands atomic.Int64
-		_, uri := newProxy(t, func(request []byte) bson.D {
+		_, address := newProxy(t, func(request []byte) bson.D {
 			switch {
 			case isCommand(request, "buildInfo"):
 				return bson.D{{Key: "ok", Value: 1}, {Key: "version", Value: "7.0.0"}, {Key: "storageEngines", Value: test.engines}}
@@ -128,7 +128,7 @@ func TestCountOfAll(t *testing.T) {
 			}
 			return nil
 		})
-		db := openFresh(t, uri, &event.CommandMonitor{
+		db := open(t, address, &event.CommandMonitor{
 			Started: func(context.Context, *event.CommandStartedEvent) { commands.Add(1) },
 		})
 		c := store.Open[note](db, store.Spec{Name: "notes"})

@@ -7,12 +7,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
 // TestLossless reads documents of another program, which the Go type cannot keep.
 func TestLossless(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), nil)
+	db := open(t, mongotest.New(t), nil)
 	for _, test := range []struct {
 		name string
 		doc  bson.D

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -21,22 +20,13 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
-// serverURI is where the tests find a MongoDB: TEST_MONGODB_URI, of one host. Without it they are skipped.
-func serverURI(t testing.TB) string {
+// open opens the database at an address of mongotest.New, and closes it when the test ends.
+func open(t testing.TB, address *url.URL, monitor *event.CommandMonitor) *DB {
 	t.Helper()
-	uri := os.Getenv("TEST_MONGODB_URI")
-	if uri == "" {
-		t.Skip("NOT TESTED against a MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
-	}
-	return uri
-}
-
-// openFresh opens a database of a random name, and drops it in the end.
-func openFresh(t testing.TB, uri string, monitor *event.CommandMonitor) *DB {
-	t.Helper()
-	db, err := Open(withDatabase(uri, "test_"+store.NewID().Hex()), monitor)
+	db, err := Open(address.String(), monitor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,26 +34,8 @@ func openFresh(t testing.TB, uri string, monitor *event.CommandMonitor) *DB {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
-		again, err := Open(withDatabase(uri, db.db.Name()), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer again.Close()
-		if err := again.db.Drop(context.Background()); err != nil {
-			t.Error(err)
-		}
 	})
 	return db
-}
-
-// withDatabase replaces the path of the URI.
-func withDatabase(uri, name string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		panic(err)
-	}
-	u.Path = "/" + name
-	return u.String()
 }
 
 // monitored reports each command to started.
@@ -76,7 +48,7 @@ func TestOneCommandEach(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var commands []string
-	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
+	db := open(t, mongotest.New(t), monitored(func(e *event.CommandStartedEvent) {
 		mu.Lock()
 		defer mu.Unlock()
 		commands = append(commands, e.CommandName)
@@ -166,7 +138,7 @@ func TestOneCommandEach(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	var sent bson.D
-	db := openFresh(t, serverURI(t), monitored(func(e *event.CommandStartedEvent) {
+	db := open(t, mongotest.New(t), monitored(func(e *event.CommandStartedEvent) {
 		sent = nil
 		for _, key := range []string{"find", "filter", "sort", "projection", "skip", "limit", "batchSize"} {
 			if v, err := e.Command.LookupErr(key); err == nil {
@@ -201,8 +173,8 @@ func TestFind(t *testing.T) {
 // connections long before their deadline.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	p, uri := newProxy(t, nil)
-	db := openFresh(t, uri+"&heartbeatFrequencyMS=500&connectTimeoutMS=1000", nil)
+	p, address := newProxy(t, nil, "heartbeatFrequencyMS=500", "connectTimeoutMS=1000")
+	db := open(t, address, nil)
 	notes := db.Open(store.Spec{Name: "notes"})
 	const callers = 20 // as many connections
 	count := func() (failed int) {
@@ -243,13 +215,13 @@ func TestSilence(t *testing.T) {
 	t.Parallel()
 	var silent atomic.Bool
 	speak := make(chan struct{})
-	_, uri := newProxy(t, func([]byte) bson.D {
+	_, address := newProxy(t, func([]byte) bson.D {
 		if silent.Load() {
 			<-speak
 		}
 		return nil
 	})
-	db := openFresh(t, uri, nil)
+	db := open(t, address, nil)
 	if err := db.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +246,7 @@ func TestSilence(t *testing.T) {
 // TestPrepareKeepsOthersIndexes follows a collection through changes of its declaration.
 func TestPrepareKeepsOthersIndexes(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), nil)
+	db := open(t, mongotest.New(t), nil)
 	c := db.db.Collection("notes")
 	if _, err := c.Indexes().CreateOne(t.Context(), driver.IndexModel{
 		Keys: bson.D{{Key: "mine", Value: 1}}, Options: options.Index().SetName("mine"),
@@ -316,7 +288,7 @@ func TestPrepareKeepsOthersIndexes(t *testing.T) {
 // TestWordsFollowTheDeclaration searches what was written while the field was not searched, or by another way.
 func TestWordsFollowTheDeclaration(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), nil)
+	db := open(t, mongotest.New(t), nil)
 	declare := func(search ...string) *store.Collection[note] {
 		c := store.Open[note](db, store.Spec{Name: "notes", Search: search})
 		if err := db.Prepare(t.Context()); err != nil {
@@ -355,7 +327,7 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 // TestMapKeys stores keys that MongoDB has a use for, and finds them unharmed after an update beside them.
 func TestMapKeys(t *testing.T) {
 	t.Parallel()
-	db := openFresh(t, serverURI(t), nil)
+	db := open(t, mongotest.New(t), nil)
 	c := store.Open[note](db, store.Spec{Name: "notes"})
 	labels := map[string]string{"app.kubernetes.io/name": "$a.b", "$set": "1", "$": "2", ".": "3", "%2E": "4", "a b": "5"}
 	n := note{Meta: store.NewMeta(store.NewID(), noon), Labels: labels}

@@ -9,31 +9,26 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
-// newProxy returns a proxy for the server and its URI. If response is set and returns a document, that is the response, and
-// the request is not forwarded.
-func newProxy(t *testing.T, response func(request []byte) bson.D) (*proxy.Proxy, string) {
+// newProxy returns a proxy for the server, and the address of a new database behind it; see mongotest.New. If response is set
+// and returns a document, that is the response, and the request is not forwarded.
+func newProxy(t *testing.T, response func(request []byte) bson.D, opts ...string) (*proxy.Proxy, *url.URL) {
 	t.Helper()
-	u, err := url.Parse(serverURI(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := mongotest.New(t, append(opts, "directConnection=true")...) // a replica set would lead the driver past the proxy
 	var upward func(client, server net.Conn) error
 	if response != nil {
 		upward = func(client, server net.Conn) error { return relay(client, server, response) }
 	}
-	p, err := proxy.New(u.Host, upward)
+	p, err := proxy.New(address.Host, upward)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	u.Host = p.Addr()
-	query := u.Query()
-	query.Set("directConnection", "true") // a replica set would lead the driver past the proxy
-	u.RawQuery = query.Encode()
-	return p, u.String()
+	address.Host = p.Addr()
+	return p, address
 }
 
 // relay forwards requests, or sends the response of the function.

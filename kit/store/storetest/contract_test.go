@@ -3,7 +3,6 @@ package storetest
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
@@ -28,7 +28,7 @@ func engineOpeners(t testing.TB) map[string]Opener {
 		t.Cleanup(func() { must(t, db.Close()) })
 		return db
 	}}
-	if os.Getenv("TEST_MONGODB_URI") != "" {
+	if mongotest.Available() {
 		openers["mongodb"] = testdb.Open
 	}
 	return openers

@@ -2,15 +2,12 @@ package storetest
 
 import (
 	"context"
-	"errors"
-	"net/url"
-	"os"
 	"testing"
 	"time"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/kit/testkit/proxy"
 )
 
@@ -21,22 +18,15 @@ const timeout = 30 * time.Second
 // afterwards the handle works again without being reopened. The embedded database has no connection to lose.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("TEST_MONGODB_URI") == "" {
-		t.Skip("NOT TESTED against a MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
-	}
-	uri, err := url.Parse(os.Getenv("TEST_MONGODB_URI"))
-	must(t, err)
-	network, err := proxy.New(uri.Host, nil)
+	address := mongotest.New(t, "directConnection=true", "serverSelectionTimeoutMS=500", "heartbeatFrequencyMS=500")
+	network, err := proxy.New(address.Host, nil)
 	must(t, err)
 	t.Cleanup(network.Close)
-	uri.Host = network.Addr()
-	uri.Path = "/test_" + store.NewID().Hex()
-	uri.RawQuery = "directConnection=true&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500"
-	db, err := engines.Open(t.Context(), uri.String())
+	address.Host = network.Addr()
+	db, err := engines.Open(t.Context(), address.String())
 	must(t, err)
-	spec := docSpec()
-	t.Cleanup(func() { must(t, errors.Join(db.Drop(context.Background(), spec.Name), db.Close())) })
-	c := prepare(t, db, spec)
+	t.Cleanup(func() { must(t, db.Close()) })
+	c := prepare(t, db, docSpec())
 	before := newDoc("before")
 	insert(t, c, before)
 

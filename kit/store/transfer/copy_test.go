@@ -17,6 +17,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
 // paper is a document with all that is hard to keep.
@@ -65,27 +66,11 @@ func kinds(t *testing.T) map[string]func(t *testing.T) string {
 	all := map[string]func(t *testing.T) string{
 		"sqlite": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 	}
-	uri := os.Getenv("TEST_MONGODB_URI")
-	if uri == "" {
+	if !mongotest.Available() {
 		t.Log("NOT TESTED against a MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
 		return all
 	}
-	all["mongodb"] = func(t *testing.T) string {
-		u, err := url.Parse(uri)
-		must(t, err)
-		u.Path = "/test_" + store.NewID().Hex()
-		t.Cleanup(func() {
-			db, err := engines.Open(context.Background(), u.String())
-			must(t, err)
-			defer db.Close()
-			names, err := db.Names(context.Background())
-			must(t, err)
-			for _, name := range names {
-				must(t, db.Drop(context.Background(), name))
-			}
-		})
-		return u.String()
-	}
+	all["mongodb"] = func(t *testing.T) string { return mongotest.New(t).String() }
 	return all
 }
 
