@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -65,6 +66,23 @@ func TestUnnamedDuplicate(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: the Conflict names %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// TestDuplicatesAtStart responds to the creation of a unique index over duplicates as DocumentDB does.
+func TestDuplicatesAtStart(t *testing.T) {
+	t.Parallel()
+	_, address := newProxy(t, func(request []byte) bson.D {
+		if !isCommand(request, "createIndexes") {
+			return nil
+		}
+		return failure(1, `could not create exclusion constraint "documents_rum_index_514"`)
+	})
+	db := open(t, address, nil)
+	store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{{Fields: []string{"title", "size"}, Unique: true}}})
+	err := db.Prepare(t.Context())
+	if want := "several documents of the collection notes have the same title and size"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Prepare says %v, want %q", err, want)
 	}
 }
 

@@ -85,11 +85,12 @@ func isUnavailable(err error) bool {
 	return errors.As(err, &labeled) && slices.ContainsFunc(labels, labeled.HasErrorLabel)
 }
 
-// isDuplicate reports whether a unique index rejected a write. FerretDB 1 and DocumentDB return MongoDB's code only for an
-// insert, and for an update the message of SQLite or PostgreSQL.
+// isDuplicate reports whether a unique index rejected a write, or could not be created because of duplicates. FerretDB 1 and
+// DocumentDB return MongoDB's code only for an insert, and otherwise the message of SQLite or PostgreSQL.
 func isDuplicate(err error) bool {
 	return driver.IsDuplicateKeyError(err) ||
-		hasMessage(err, "UNIQUE constraint failed: index", "violates exclusion constraint", "violates unique constraint")
+		hasMessage(err, "UNIQUE constraint failed: index", "violates exclusion constraint", "violates unique constraint",
+			"could not create exclusion constraint")
 }
 
 // duplicateIndex finds the index in the message: MongoDB writes "index: NAME dup key", FerretDB 1 "index 'TABLE_NAME'"
