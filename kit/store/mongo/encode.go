@@ -51,8 +51,9 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 	return decoder.Decode(into)
 }
 
-// rewrite returns the document with its keys converted by convertKey. It leaves out nulls, except in arrays. Values have the
-// types bson.D, bson.A and bson.RawValue.
+// rewrite returns the document with its keys converted by convertKey. It leaves out nulls, except in arrays, and converts
+// integers to 64 bits: for a unique index of DocumentDB, 1 in 32 bits and 1 in 64 bits are different. Values have the types
+// bson.D, bson.A, int64 and bson.RawValue.
 func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {
@@ -88,6 +89,8 @@ func rewriteValue(v bson.RawValue, convertKey func(string) string) (any, error) 
 			}
 		}
 		return array, nil
+	case bson.TypeInt32, bson.TypeInt64:
+		return v.AsInt64(), nil
 	}
 	return v, nil
 }

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"bytes"
 	"math"
 	"reflect"
 	"testing"
@@ -68,7 +69,7 @@ func TestDocument(t *testing.T) {
 			}
 			test.doc.Secret = ""
 			if test.doc.Any != nil { // a null does not come back, and numbers have a size
-				test.doc.Any = map[string]any{"$where": bson.A{map[string]any{"$$": int32(1)}, nil}}
+				test.doc.Any = map[string]any{"$where": bson.A{map[string]any{"$$": int64(1)}, nil}}
 			}
 			if !reflect.DeepEqual(back, test.doc) {
 				t.Errorf("came back as\n%+v, want\n%+v", back, test.doc)
@@ -77,6 +78,56 @@ func TestDocument(t *testing.T) {
 	}
 	if got, err := c.document(map[string]any{"a": make(chan int)}); err == nil {
 		t.Errorf("a channel became %v", got)
+	}
+}
+
+// TestIntegers checks that every integer is stored and compared as one of 64 bits.
+func TestIntegers(t *testing.T) {
+	t.Parallel()
+	type numbers struct {
+		I   int
+		I8  int8
+		I16 int16
+		I32 int32
+		U   uint
+		U8  uint8
+		U16 uint16
+		U32 uint32
+		P   *int
+		S   []int32
+		M   map[string]int
+		A   any
+		D   bson.D
+	}
+	s := newSchema(store.Spec{})
+	all := numbers{1, 1, 1, 1, 1, 1, 1, 1, new(1), []int32{1}, map[string]int{"k": 1}, []any{1, map[string]any{"k": int8(1)}}, bson.D{{Key: "k", Value: 1}}}
+	document := func() (bson.D, error) { return (&collection{schema: s}).document(all) }
+	changes := func() (bson.D, error) {
+		return s.update([]store.Change{
+			store.Set("a", 1), store.Set("b", all), store.Set("c", []int{1}), store.Inc("d", 1), {Op: store.OpInc, Field: "e", Value: 1},
+		})
+	}
+	filter := func() (bson.D, error) {
+		return s.filter(store.And(store.Eq("a", 1), store.Ne("b", int8(1)), store.Gt("c", new(1)), store.In("d", 1, int16(1)), store.Contains("e", 1)))
+	}
+	cursor := func() (bson.D, error) { return after(sortKeys([]store.Order{{Field: "a"}}), []any{int32(1), someID}) }
+	for name, test := range map[string]struct {
+		make func() (bson.D, error)
+		want int // integers
+	}{
+		"document": {document, 14}, "changes": {changes, 19}, "filter": {filter, 6}, "cursor": {cursor, 3},
+	} {
+		doc, err := test.make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		canonical, err := bson.MarshalExtJSON(doc, true, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(canonical, []byte("$numberLong")); n != test.want || bytes.Contains(canonical, []byte("$numberInt")) {
+			t.Errorf("%s: %d of %d integers have 64 bits: %s", name, n, test.want, canonical)
+		}
 	}
 }
 

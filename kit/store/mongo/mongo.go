@@ -3,6 +3,7 @@
 //
 //   - "id" is "_id".
 //   - A null is not stored: the field is absent.
+//   - Integers have 64 bits.
 //   - A key of a map may have any character. "%", "." and a leading "$" are stored as %25, %2E and %24, because
 //     servers differ in how they store and update these characters.
 //   - "_words" has, for each field of Spec.Search, the words that Search looks up. The engine writes them together

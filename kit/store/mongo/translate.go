@@ -251,16 +251,15 @@ func (s *schema) update(changes []store.Change) (bson.D, error) {
 		}
 	}
 	for _, c := range changes {
-		var v any
+		v, err := encodeValue(c.Value)
+		if err != nil {
+			return nil, err
+		}
 		switch c.Op {
 		case store.OpSet, store.OpUnset:
-			var err error
-			if v, err = encodeValue(c.Value); err != nil {
-				return nil, err
-			}
 			put(path(c.Field), v)
 		case store.OpInc:
-			inc = append(inc, bson.E{Key: path(c.Field), Value: c.Value})
+			inc = append(inc, bson.E{Key: path(c.Field), Value: v})
 		default:
 			return nil, fmt.Errorf("mongo: unknown change %q", c.Op)
 		}

@@ -69,6 +69,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"Numbers", testNumbers},
 		{"Unique", testUnique},
 		{"UniqueUpdate", testUniqueUpdate},
+		{"UniqueIntegers", testUniqueIntegers},
 		{"Prepare", testPrepare},
 		{"PrepareLater", testPrepareLater},
 		{"PrepareDuplicates", testPrepareDuplicates},

@@ -94,6 +94,36 @@ func testUniqueUpdate(t *testing.T, open Opener) {
 	wantTitles(t, c, store.Search("spoiled"))
 }
 
+// testUniqueIntegers checks that equal integers are duplicates, whatever their Go type and the way they were stored: some
+// servers distinguish integers of 32 and of 64 bits.
+func testUniqueIntegers(t *testing.T, open Opener) {
+	c := openDocs(t, open, unique("rank"), unique("profile.visits"))
+	one := newDoc("one", func(d *doc) { d.Rank, d.Profile.Visits = new(1), 1 })
+	other := newDoc("other", func(d *doc) { d.Rank, d.Profile.Visits = new(0), 2 })
+	insert(t, c, one, other)
+	wantConflict(t, c.Insert(t.Context(), newDoc("again", func(d *doc) { d.Rank = new(1) })), "rank")
+	for _, test := range []struct {
+		change store.Change
+		field  string
+	}{
+		{store.Inc("rank", 1), "rank"},
+		{store.Set("rank", 1), "rank"},
+		{store.Set("rank", int32(1)), "rank"},
+		{store.Set("rank", int64(1)), "rank"},
+		{store.Inc("profile.visits", -1), "profile.visits"},
+		{store.Set("profile.visits", 1), "profile.visits"},
+		{store.Set("profile", map[string]any{"visits": 1}), "profile.visits"},
+	} {
+		_, err := c.Update(t.Context(), store.Eq("id", other.ID), test.change)
+		wantConflict(t, err, test.field)
+	}
+	for _, f := range []store.Filter{
+		store.Eq("rank", 1), store.Eq("rank", int64(1)), store.In("rank", 1, 7), store.In("rank", int32(1)), store.Gt("rank", 0),
+	} {
+		wantTitles(t, c, f, "one")
+	}
+}
+
 // testPrepare prepares one collection again and again, from two handles at once.
 func testPrepare(t *testing.T, open Opener) {
 	spec := docSpec(unique("name"), unique("count", "rank"),
