@@ -281,19 +281,46 @@ func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update
 	if err != nil {
 		return nil
 	}
-	set, _ := lookup(update, "$set").(bson.D)
 	value := func(path string) any {
-		for _, e := range set {
-			if e.Key == path {
-				return e.Value
-			}
-		}
-		if v, err := current.LookupErr(strings.Split(path, ".")...); err == nil {
+		if v, ok := assigned(update, path); ok {
 			return v
 		}
-		return nil
+		v, err := current.LookupErr(strings.Split(path, ".")...)
+		if n, ok := lookup(update, "$inc", path).(int64); ok {
+			return sum(v, n)
+		}
+		if err != nil {
+			return nil
+		}
+		return v
 	}
 	return c.conflictingFields(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
+}
+
+// assigned returns the value that the result of schema.update gives to a path, also by its parent; nil if it removes the
+// field. ok is false if it does neither.
+func assigned(update bson.D, path string) (v any, ok bool) {
+	for _, operator := range []string{"$set", "$unset"} {
+		fields, _ := lookup(update, operator).(bson.D)
+		for _, e := range fields {
+			if below, ok := cutPath(path, e.Key); ok {
+				if operator == "$unset" {
+					return nil, true
+				}
+				return lookup(e.Value, below...), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// sum returns a number plus n. An absent number is 0.
+func sum(number bson.RawValue, n int64) any {
+	if f, ok := number.DoubleOK(); ok {
+		return f + float64(n)
+	}
+	i, _ := number.AsInt64OK()
+	return i + n
 }
 
 // Delete implements store.Engine. It deletes a document by its id with DeleteOne, which the driver retries after a lost

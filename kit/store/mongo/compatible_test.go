@@ -37,11 +37,12 @@ func TestUnnamedDuplicate(t *testing.T) {
 	})
 	db := open(t, address, nil)
 	c := store.Open[note](db, store.Spec{Name: "notes", Indexes: []store.Index{
-		{Fields: []string{"short"}, Unique: true}, {Fields: []string{"title", "size"}, Unique: true},
+		{Fields: []string{"short"}, Unique: true}, {Fields: []string{"title", "size"}, Unique: true}, {Fields: []string{"place.city"}, Unique: true},
 	}})
-	a := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a", Size: 1, Short: "a"}
+	a := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a", Size: 1, Short: "a", Place: &place{City: "Oslo"}}
 	b := note{Meta: store.NewMeta(store.NewID(), noon), Title: "b", Size: 1, Short: "b"}
-	if err := errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b)); err != nil {
+	b3 := note{Meta: store.NewMeta(store.NewID(), noon), Title: "b", Size: 3}
+	if err := errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b), c.Insert(t.Context(), b3)); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -51,6 +52,9 @@ func TestUnnamedDuplicate(t *testing.T) {
 	}{
 		{"one field", store.Set("short", "a"), []string{"short"}},
 		{"one of two fields", store.Set("title", "a"), []string{"title", "size"}},
+		{"a sum", store.Inc("size", 2), []string{"title", "size"}},
+		{"a nested field", store.Set("place.city", "Oslo"), []string{"place.city"}},
+		{"a field of a struct", store.Set("place", place{City: "Oslo"}), []string{"place.city"}},
 		{"a value that no document has any more", store.Set("short", "c"), nil},
 	} {
 		_, err := c.Update(t.Context(), store.Eq("id", b.ID), test.change)
