@@ -25,6 +25,7 @@ type collection struct {
 	noUpdateProjection atomic.Bool
 	hasExactCount      *atomic.Bool        // of DB
 	searches           *semaphore.Weighted // of DB
+	writing            locks               // of values of unique indexes
 }
 
 // Searches of common words take long, and must not use all connections.
@@ -83,12 +84,12 @@ func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 	if err != nil {
 		return err
 	}
-	err = retryDeadlock(ctx, func() error {
+	value := func(path string) any { return lookup(stored, strings.Split(path, ".")...) }
+	err = c.writeUnique(ctx, value, func() error {
 		_, err := c.coll.InsertOne(ctx, stored)
 		return err
 	})
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
-		value := func(path string) any { return lookup(stored, strings.Split(path, ".")...) }
 		return store.Duplicate(c.conflictingFields(ctx, value, nil)...).WithCause(err)
 	}
 	return translate(err, c.indexes)
@@ -244,8 +245,12 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	if err != nil {
 		return err
 	}
+	value := func(path string) any {
+		v, _ := assigned(update, path)
+		return v
+	}
 	var raw bson.Raw
-	err = retryDeadlock(ctx, func() error {
+	err = c.writeUnique(ctx, value, func() error {
 		raw, err = c.findAndModify(ctx, filter, update)
 		return err
 	})

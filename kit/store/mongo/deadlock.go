@@ -3,16 +3,108 @@ package mongo
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// A server on PostgreSQL checks a unique index after it has written: concurrent writes of one value wait for each other until
+// its deadlock_timeout (1 s), and it then ends all but one, one after the other. Writes that are repeated meanwhile make the
+// rest wait again. So an instance sends one write of a value at a time, and pauses before it repeats one.
+
+// writeUnique calls f, which writes a document, while no other caller of this instance writes the same values of a unique
+// index, and repeats it as retryDeadlock does. value returns the value that f stores at a path; nil if there is none, or if it
+// does not change.
+func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
+	keys, err := c.uniqueKeys(value)
+	if err != nil {
+		return err
+	}
+	unlock, err := c.writing.lock(ctx, keys)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return retryDeadlock(ctx, f)
+}
+
+// uniqueKeys returns a key for each unique index of which value returns a value.
+func (s *schema) uniqueKeys(value func(path string) any) ([]string, error) {
+	var keys []string
+	for _, idx := range s.indexes {
+		if !idx.unique {
+			continue
+		}
+		values := bson.D{{Key: "index", Value: idx.name}}
+		for _, k := range idx.keys {
+			if v := value(k.Key); v != nil {
+				values = append(values, bson.E{Key: k.Key, Value: v})
+			}
+		}
+		if len(values) == 1 {
+			continue
+		}
+		key, err := bson.Marshal(values)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, string(key))
+	}
+	return keys, nil
+}
+
+// locks lets one caller at a time hold a key. The zero value is ready to use.
+type locks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when the caller that holds the key releases it
+}
+
+// lock waits until no other caller holds one of the keys, and holds them until unlock. It fails if ctx ends first.
+func (l *locks) lock(ctx context.Context, keys []string) (unlock func(), err error) {
+	released := make(chan struct{})
+	for busy := l.take(keys, released); busy != nil; busy = l.take(keys, released) {
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, k := range keys {
+			delete(l.held, k)
+		}
+		close(released)
+	}, nil
+}
+
+// take holds all keys, or none if another caller holds one of them. It returns the channel of that one.
+func (l *locks) take(keys []string, released chan struct{}) (busy chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range keys {
+		if l.held[k] != nil {
+			return l.held[k]
+		}
+	}
+	if l.held == nil {
+		l.held = make(map[string]chan struct{})
+	}
+	for _, k := range keys {
+		l.held[k] = released
+	}
+	return nil
+}
+
 // isDeadlock reports whether the server aborted the command, without effect, because of a deadlock of its transaction.
-// Servers on PostgreSQL do so for concurrent inserts and index builds.
+// Servers on PostgreSQL do so for concurrent writes of one value of a unique index, and for index builds.
 func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
 
-// The first and the longest pause of retryDeadlock; each is twice the previous one. With the random part, all pauses
-// together are shorter than 3 s.
-const deadlockPause, maxDeadlockPause = 10 * time.Millisecond, 640 * time.Millisecond
+// The first and the longest pause of retryDeadlock; each is twice the previous one, and with the random part at most twice as
+// long. Commands of other instances end meanwhile.
+const deadlockPause, maxDeadlockPause = 500 * time.Millisecond, 4 * time.Second
 
 // retryDeadlock calls f, and again after a pause while f returns a deadlock. After the longest pause, or if ctx ends, it
 // returns the deadlock.
