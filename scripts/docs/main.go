@@ -13,9 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
-	"log"
 	"maps"
 	"os"
 	"os/exec"
@@ -23,14 +21,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/swaggo/swag"
-	"github.com/swaggo/swag/gen"
-)
-
-const (
-	swaggerFile = "docs/swagger.json"
-	openAPIFile = "docs/openapi.json"
+	"example.com/ginseng/scripts/internal/documents"
 )
 
 const usage = `Generates the API documents, .env.example and the tables of settings of the module in the current directory.
@@ -66,12 +57,12 @@ func run(api, check bool) error {
 	if err != nil {
 		return err
 	}
-	files, err := documents(runtime)
+	files, err := documents.API(runtime)
 	if err != nil {
 		return err
 	}
 	if !api {
-		settings, err := settingsFiles(os.DirFS(runtime), os.DirFS("."))
+		settings, err := documents.Settings(os.DirFS(runtime), os.DirFS("."))
 		if err != nil {
 			return err
 		}
@@ -84,44 +75,6 @@ func run(api, check bool) error {
 func runtimeDir() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "example.com/ginseng").Output()
 	return strings.TrimSpace(string(out)), err
-}
-
-// documents returns the contents of the two API documents, by path. In a project, the types of the runtime are read from the
-// directory runtime.
-func documents(runtime string) (map[string][]byte, error) {
-	dir, err := os.MkdirTemp("", "docs-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	search := "."
-	if _, err := os.Stat("kit/server"); err != nil { // not in Ginseng itself
-		search += "," + filepath.Join(runtime, "kit")
-	}
-	err = gen.New().Build(&gen.Config{
-		SearchDir: search, Excludes: "third_party", MainAPIFile: "main.go", OutputDir: dir, OutputTypes: []string{"json"},
-		ParseInternal: true, PropNamingStrategy: swag.CamelCase, ParseGoList: true, Debugger: log.New(io.Discard, "", 0), LeftTemplateDelim: "{{", RightTemplateDelim: "}}",
-		CollectionFormat: "csv",
-	})
-	if err != nil {
-		return nil, err
-	}
-	swagger, err := os.ReadFile(filepath.Join(dir, "swagger.json"))
-	if err != nil {
-		return nil, err
-	}
-	openAPI, err := convert(swagger, license())
-	return map[string][]byte{swaggerFile: swagger, openAPIFile: openAPI}, err
-}
-
-// license returns the license of the module: the first line of its LICENSE. It is nil if there is no such file.
-func license() *openapi3.License {
-	text, err := os.ReadFile("LICENSE")
-	if err != nil {
-		return nil
-	}
-	name, _, _ := strings.Cut(string(text), "\n")
-	return &openapi3.License{Name: strings.TrimSpace(name)}
 }
 
 // write writes the files. If check is true, it writes nothing, and fails if the content of one differs.

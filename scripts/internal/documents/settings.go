@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"cmp"
@@ -26,9 +26,9 @@ const (
 	endTable   = "<!-- end of settings -->"
 )
 
-// settingsFiles returns the contents of .env.example and, if it exists, of the guide with its tables, by path. It reads the
+// Settings returns the contents of .env.example and, if it exists, of the guide with its tables, by path. It reads the
 // fragments of kit from runtime and those of modules from project.
-func settingsFiles(runtime, project fs.FS) (map[string][]byte, error) {
+func Settings(runtime, project fs.FS) (map[string][]byte, error) {
 	fragments, err := readFragments(runtime, project)
 	if err != nil {
 		return nil, err
