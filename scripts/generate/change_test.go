@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/ginseng/scripts/internal/command"
+	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -174,7 +175,7 @@ func TestChangeConflict(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, declaredProduct...)
 	before := git(t, dir, "stash", "list")
-	got := callWith(cli{dir: dir, document: func(string) error { return os.ErrInvalid }}, "product", "--add", "sku:string:filter")
+	got := callWith(cli{dir: dir, document: func(string, string) (trees.Tree, error) { return nil, os.ErrInvalid }}, "product", "--add", "sku:string:filter")
 	if status := git(t, dir, "status", "--porcelain"); got.code != command.ExitFailed || !strings.Contains(got.err, "nothing was changed: invalid argument") || status != before {
 		t.Errorf("%+v, status %s", got, status)
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"example.com/ginseng/scripts/internal/command"
+	"example.com/ginseng/scripts/internal/documents"
+	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -21,7 +23,7 @@ func newProject(t testing.TB) string {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"go.mod":                  "module example.com/shop\n\ngo 1.26\n",
-		swaggerPath:               `{"paths": {"/auth": {}, "/users/{id}": {}}, "definitions": {"rest.Problem": {}, "Problem": {}}}`,
+		documents.SwaggerFile:     `{"paths": {"/auth": {}, "/users/{id}": {}}, "definitions": {"rest.Problem": {}, "Problem": {}}}`,
 		"modules/auth/model.go":   "package auth\n\ntype Session struct {\n\tstore.Meta\n}\n\nvar spec = store.Spec{Name: \"sessions\"}\n",
 		"modules/user/model.go":   "package user\n\n// User is a user.\ntype User struct {\n\tstore.Meta `bson:\",inline\"`\n}\n",
 		"modules/user/module.go":  "package user\n\ntype Module struct {\n\treference.Target\n}\n",
@@ -100,7 +102,7 @@ func callWith(c cli, args ...string) result {
 		c.in = strings.NewReader("")
 	}
 	if c.document == nil {
-		c.document = func(string) error { return nil }
+		c.document = func(string, string) (trees.Tree, error) { return nil, nil }
 	}
 	c.out, c.err = &out, &errs
 	code := c.run(args)
@@ -278,7 +280,7 @@ func TestDocumentFails(t *testing.T) {
 	t.Parallel()
 	dir := newProject(t)
 	before := files(t, dir)
-	fails := func(string) error { return errors.New("no swag") }
+	fails := func(string, string) (trees.Tree, error) { return nil, errors.New("no swag") }
 	want := "generate: nothing was changed: no swag\n"
 	if got := callWith(cli{dir: dir, document: fails}, "note", "text"); got.code != command.ExitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
 		t.Errorf("add: %+v", got)

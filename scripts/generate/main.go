@@ -21,6 +21,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"example.com/ginseng/scripts/internal/command"
+	trees "example.com/ginseng/scripts/internal/files"
 )
 
 const usageText = `Adds a resource to a project, changes its fields, or removes it.
@@ -74,9 +75,9 @@ type cli struct {
 	dir       string
 	in        io.Reader
 	out, err  io.Writer
-	terminal  bool                    // in is a terminal
-	directive bool                    // the process was started by go generate
-	document  func(root string) error // updates the API document of the project at root
+	terminal  bool // in is a terminal
+	directive bool // the process was started by go generate
+	document  func(root, source string) (trees.Tree, error)
 }
 
 // run executes the command and returns the exit code.

@@ -5,24 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"example.com/ginseng/scripts/internal/documents"
+	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/naming"
 	"example.com/ginseng/scripts/internal/registry"
 )
-
-// change is the change of a file.
-type change struct {
-	verb          string // for the summary: written, removed or changed
-	path          string // path from the project's root, with slashes
-	before, after []byte // contents; nil if the file does not exist
-}
 
 // plan has the changes of files that add, remove or change a module.
 type plan struct {
@@ -31,10 +27,16 @@ type plan struct {
 	done    string // message to print after the changes
 }
 
+// change is the change of a file.
+type change struct {
+	trees.Change
+	verb string // for the summary: written, removed or changed
+}
+
 // add adds the change of a file. It does nothing if the contents are equal.
 func (p *plan) add(verb, path string, before, after []byte) {
 	if !bytes.Equal(before, after) {
-		p.changes = append(p.changes, change{verb, path, before, after})
+		p.changes = append(p.changes, change{trees.Change{Path: path, Before: before, After: after}, verb})
 	}
 }
 
@@ -131,7 +133,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 			return err
 		}
 		content, err := os.ReadFile(p.path(name))
-		out.changes = append(out.changes, change{"removed", name, content, nil})
+		out.changes = append(out.changes, change{trees.Change{Path: name, Before: content}, "removed"})
 		own := strings.TrimPrefix(name, module+"/")
 		if want, exists := generated[own]; !c.force && own != migrationsFile && (!exists || !bytes.Equal(want, content)) {
 			wrong.Add("file %s: was edited or added after it was generated; --force removes it", name)
@@ -193,24 +195,27 @@ func (p *project) declared(name string) (r Resource, err error) {
 	return r, nil
 }
 
+// apiDocuments are the documents that describe resources.
+var apiDocuments = []string{documents.SwaggerFile, documents.OpenAPIFile}
+
 // diff returns the changes of source files as a unified diff.
 func (p *plan) diff() string {
 	var out strings.Builder
 	for _, c := range p.changes {
-		from, to := "a/"+c.path, "b/"+c.path
-		if c.before == nil && strings.HasSuffix(c.path, "_test.go") {
-			fmt.Fprintf(&out, "new file %s, %d lines\n", c.path, bytes.Count(c.after, []byte("\n")))
+		from, to := "a/"+c.Path, "b/"+c.Path
+		if c.Before == nil && strings.HasSuffix(c.Path, "_test.go") {
+			fmt.Fprintf(&out, "new file %s, %d lines\n", c.Path, bytes.Count(c.After, []byte("\n")))
 			continue
 		}
-		if c.before == nil {
+		if c.Before == nil {
 			from = os.DevNull
 		}
-		if c.after == nil {
+		if c.After == nil {
 			to = os.DevNull
 		}
-		out.Write(diff.Diff(from, c.before, to, c.after))
+		out.Write(diff.Diff(from, c.Before, to, c.After))
 	}
-	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.changes), strings.Join(documents, ", "))
+	fmt.Fprintf(&out, "%d files; also generated: %s. Nothing was written.\n", len(p.changes), strings.Join(apiDocuments, ", "))
 	return out.String()
 }
 
@@ -218,53 +223,77 @@ func (p *plan) diff() string {
 func (p *plan) summary() string {
 	var out strings.Builder
 	for _, c := range p.changes {
-		fmt.Fprintf(&out, "  %s %s\n", c.verb, c.path)
+		fmt.Fprintf(&out, "  %s %s\n", c.verb, c.Path)
 	}
-	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(documents, "\n  written "), p.done)
+	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(apiDocuments, "\n  written "), p.done)
 	return out.String()
 }
 
-// apply makes the changes and calls document, which generates the API documents. After an error, it restores the files. If
-// the process is killed, the user can restore them with git.
-func (p *plan) apply(document func(root string) error) error {
-	err := p.write(func(c change) []byte { return c.after })
+// apply makes the changes, and those of the API documents: all or none, even if the process is killed. The function document
+// returns the API documents of the project at root whose source is in another directory.
+func (p *plan) apply(document func(root, source string) (trees.Tree, error)) error {
+	changes, err := p.documentChanges(document)
+	for _, c := range p.changes { // the registry is the last, so that the project compiles before
+		changes = append(changes, c.Change)
+	}
 	if err == nil {
-		err = document(p.root)
+		err = trees.Apply(p.root, changes)
 	}
 	if err != nil {
-		err = errors.Join(err, p.write(func(c change) []byte { return c.before }))
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	return nil
 }
 
-// write writes the content of each changed file. It removes files whose content is nil, with directories that become empty.
-func (p *plan) write(content func(change) []byte) (err error) {
+// documentChanges returns the changes of the API documents. They are generated from a copy of the project's source that has
+// the changes of p.
+func (p *plan) documentChanges(document func(root, source string) (trees.Tree, error)) ([]trees.Change, error) {
+	source, err := trees.Read(p.root, isSource)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range p.changes {
-		file := filepath.Join(p.root, filepath.FromSlash(c.path))
-		if data := content(c); data != nil {
-			err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, data, 0o644))
-			continue
-		}
-		if failed := os.Remove(file); !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, failed)
-		}
-		for dir := filepath.Dir(file); dir != filepath.Join(p.root, "modules") && os.Remove(dir) == nil; {
-			dir = filepath.Dir(dir)
+		delete(source, c.Path)
+		if c.After != nil {
+			source[c.Path] = c.After
 		}
 	}
-	return err
+	dir, err := os.MkdirTemp("", "ginseng-generate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := source.Write(dir); err != nil {
+		return nil, err
+	}
+	contents, err := document(p.root, dir)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	var changes []trees.Change
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		before, missing := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(name)))
+		if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+			return nil, missing
+		}
+		if !bytes.Equal(before, contents[name]) {
+			changes = append(changes, trees.Change{Path: name, Before: before, After: contents[name]})
+		}
+	}
+	return changes, nil
 }
 
-// documents are the generated documents that describe resources.
-var documents = []string{swaggerPath, "docs/openapi.json"}
+// isSource reports whether the API documents depend on a file of the project.
+func isSource(name string) bool {
+	own := !strings.HasPrefix(name, "third_party/") && !strings.HasSuffix(name, "_test.go")
+	return own && path.Ext(name) == ".go" || slices.Contains([]string{"go.mod", "go.sum", "LICENSE"}, name)
+}
 
-// document generates the documents of the project at root from the annotations.
-func document(root string) error {
-	command := exec.Command("go", "run", runtime+"/scripts/docs", "-api")
-	command.Dir = root
-	if printed, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", command, err, bytes.TrimSpace(printed))
+// document returns the API documents of the project at root, whose source is in another directory.
+func document(root, source string) (trees.Tree, error) {
+	runtime, err := documents.Runtime(root)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return documents.API(source, runtime)
 }

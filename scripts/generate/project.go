@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"example.com/ginseng/scripts/internal/documents"
+	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 )
 
@@ -28,11 +30,15 @@ type project struct {
 	paths, definitions map[string]bool
 }
 
-// openProject reads the project that dir or the nearest of its parent directories is the root of.
+// openProject reads the project that dir or the nearest of its parent directories is the root of. First it undoes a change
+// that was killed.
 func openProject(dir string) (*project, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		source, err := os.ReadFile(filepath.Join(at, "go.mod"))
 		if _, missing := os.Stat(filepath.Join(at, registry.Path)); err == nil && missing == nil {
+			if err := trees.Restore(at); err != nil {
+				return nil, err
+			}
 			p := &project{root: at, module: modfile.ModulePath(source)}
 			return p, errors.Join(p.readModules(), p.readDocument())
 		}
@@ -85,12 +91,10 @@ func collections(dir string) (map[string]string, error) {
 	return out, err
 }
 
-const swaggerPath = "docs/swagger.json"
-
 func (p *project) readDocument() error {
 	p.paths = map[string]bool{"docs": true, "livez": true, "readyz": true, "openapi.json": true, "metrics": true}
 	p.definitions = map[string]bool{}
-	source, err := os.ReadFile(p.path(swaggerPath))
+	source, err := os.ReadFile(p.path(documents.SwaggerFile))
 	if err != nil {
 		return err
 	}
@@ -98,7 +102,7 @@ func (p *project) readDocument() error {
 		Paths, Definitions map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(source, &document); err != nil {
-		return fmt.Errorf("%s: %w", swaggerPath, err)
+		return fmt.Errorf("%s: %w", documents.SwaggerFile, err)
 	}
 	for path := range document.Paths {
 		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

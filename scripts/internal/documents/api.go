@@ -2,53 +2,80 @@
 package documents
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/swaggo/swag"
-	"github.com/swaggo/swag/gen"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
-const (
-	swaggerFile = "docs/swagger.json"
-	openAPIFile = "docs/openapi.json"
-)
+// Paths of the API documents.
+const SwaggerFile, OpenAPIFile = "docs/swagger.json", "docs/openapi.json"
 
-// API returns the contents of the two API documents, by path. In a project, the types of the runtime are read from the
-// directory runtime.
-func API(runtime string) (map[string][]byte, error) {
-	dir, err := os.MkdirTemp("", "docs-")
-	if err != nil {
-		return nil, err
+// Runtime returns the directory of the module example.com/ginseng that the module in dir uses; in Ginseng itself this is the
+// root of the module.
+func Runtime(dir string) (string, error) {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "example.com/ginseng")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("%s: %w\n%s", cmd, err, exit.Stderr)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	search := "."
-	if _, err := os.Stat("kit/server"); err != nil { // not in Ginseng itself
-		search += "," + filepath.Join(runtime, "kit")
-	}
-	err = gen.New().Build(&gen.Config{
-		SearchDir: search, Excludes: "third_party", MainAPIFile: "main.go", OutputDir: dir, OutputTypes: []string{"json"},
-		ParseInternal: true, PropNamingStrategy: swag.CamelCase, ParseGoList: true, Debugger: log.New(io.Discard, "", 0), LeftTemplateDelim: "{{", RightTemplateDelim: "}}",
-		CollectionFormat: "csv",
-	})
-	if err != nil {
-		return nil, err
-	}
-	swagger, err := os.ReadFile(filepath.Join(dir, "swagger.json"))
-	if err != nil {
-		return nil, err
-	}
-	openAPI, err := convert(swagger, license())
-	return map[string][]byte{swaggerFile: swagger, openAPIFile: openAPI}, err
+	return strings.TrimSpace(string(out)), err
 }
 
-// license returns the license of the module: the first line of its LICENSE. It is nil if there is no such file.
-func license() *openapi3.License {
-	text, err := os.ReadFile("LICENSE")
+// All returns the contents of all generated documents of the module in dir, by path. The directory runtime has the module
+// example.com/ginseng.
+func All(dir, runtime string) (files.Tree, error) {
+	all, err := API(dir, runtime)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := settingsFiles(os.DirFS(runtime), os.DirFS(dir))
+	maps.Copy(all, settings)
+	return all, err
+}
+
+// API returns the contents of the two API documents of the module in dir, by path. The directory runtime has the module
+// example.com/ginseng.
+func API(dir, runtime string) (files.Tree, error) {
+	search := []string{dir}
+	if _, err := os.Stat(filepath.Join(dir, "kit/server")); err != nil { // not in Ginseng itself
+		search = append(search, filepath.Join(runtime, "kit"))
+	}
+	parser := swag.New(swag.SetExcludedDirsAndFiles(filepath.Join(dir, "third_party")), swag.SetDebugger(log.New(io.Discard, "", 0)),
+		swag.SetCollectionFormat("csv"))
+	parser.PropNamingStrategy = swag.CamelCase
+	// swag runs go list for the import path of each directory, which needs no dependencies, workspace and repository.
+	for name, value := range map[string]string{"GOFLAGS": "-find -buildvcs=false", "GOWORK": "off"} {
+		before := os.Getenv(name)
+		_ = os.Setenv(name, value)
+		defer func() { _ = os.Setenv(name, before) }()
+	}
+	if err := parser.ParseAPIMultiSearchDir(search, "main.go", 0); err != nil {
+		return nil, err
+	}
+	swagger, err := json.MarshalIndent(parser.GetSwagger(), "", "    ")
+	if err != nil {
+		return nil, err
+	}
+	openAPI, err := convert(swagger, license(dir))
+	return files.Tree{SwaggerFile: swagger, OpenAPIFile: openAPI}, err
+}
+
+// license returns the license of the module in dir: the first line of its LICENSE. It is nil if there is no such file.
+func license(dir string) *openapi3.License {
+	text, err := os.ReadFile(filepath.Join(dir, "LICENSE"))
 	if err != nil {
 		return nil
 	}

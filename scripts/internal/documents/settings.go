@@ -26,9 +26,9 @@ const (
 	endTable   = "<!-- end of settings -->"
 )
 
-// Settings returns the contents of .env.example and, if it exists, of the guide with its tables, by path. It reads the
+// settingsFiles returns the contents of .env.example and, if it exists, of the guide with its tables, by path. It reads the
 // fragments of kit from runtime and those of modules from project.
-func Settings(runtime, project fs.FS) (map[string][]byte, error) {
+func settingsFiles(runtime, project fs.FS) (map[string][]byte, error) {
 	fragments, err := readFragments(runtime, project)
 	if err != nil {
 		return nil, err

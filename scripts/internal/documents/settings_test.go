@@ -15,7 +15,7 @@ import (
 var root = os.DirFS("../../..")
 
 func TestCommittedFiles(t *testing.T) {
-	files, err := Settings(root, root)
+	files, err := settingsFiles(root, root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,26 +54,26 @@ func TestTable(t *testing.T) {
 		"| `TTL` | duration, at least 1m | `1h` |  | How long. |\n" +
 		"| `ON` | `true` or `false` | `true` |  | Whether. |\n" +
 		"| `NAME` | string |  | yes | Needed. |\n\n### A\n\n" + head + "| `AIM` | string |  |  | Aim. |\n\n" + endTable + "\n\nThe rest.\n"
-	files, err := Settings(tree, tree)
+	files, err := settingsFiles(tree, tree)
 	if err != nil || string(files[guideFile]) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, files[guideFile], want)
 	}
 	tree["docs/operations.md"].Data = []byte(want)
-	if again, err := Settings(tree, tree); err != nil || string(again[guideFile]) != want {
+	if again, err := settingsFiles(tree, tree); err != nil || string(again[guideFile]) != want {
 		t.Errorf("again: %v\n%s", err, again[guideFile])
 	}
 	fragment := tree["modules/z/.env.example"]
 	tree["modules/z/.env.example"] = &fstest.MapFile{Data: []byte("# The service\n\n# Nothing.\n#NOTHING=1\n")}
-	if _, err := Settings(tree, tree); err == nil || !strings.Contains(err.Error(), "NOTHING") {
+	if _, err := settingsFiles(tree, tree); err == nil || !strings.Contains(err.Error(), "NOTHING") {
 		t.Errorf("an undeclared setting: %v", err)
 	}
 	tree["modules/z/.env.example"] = fragment
 	tree["docs/operations.md"].Data = []byte("# Guide\n")
-	if _, err := Settings(tree, tree); err == nil {
+	if _, err := settingsFiles(tree, tree); err == nil {
 		t.Error("a guide without markers")
 	}
 	delete(tree, "docs/operations.md")
-	if files, err := Settings(tree, tree); err != nil || len(files) != 1 {
+	if files, err := settingsFiles(tree, tree); err != nil || len(files) != 1 {
 		t.Errorf("without a guide: %v, %d files", err, len(files))
 	}
 }

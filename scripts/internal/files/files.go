@@ -20,7 +20,7 @@ import (
 type Tree map[string][]byte
 
 // Read reads the regular files below dir for whose relative path match returns true. It leaves out directories with the
-// names .git, node_modules and data.
+// names .git and node_modules, and dir/data.
 func Read(dir string, match func(path string) bool) (Tree, error) {
 	t := Tree{}
 	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
@@ -30,7 +30,7 @@ func Read(dir string, match func(path string) bool) (Tree, error) {
 		name, err := filepath.Rel(dir, file)
 		name = filepath.ToSlash(name)
 		switch {
-		case entry.IsDir() && slices.Contains([]string{".git", "node_modules", "data"}, entry.Name()):
+		case entry.IsDir() && (name == "data" || slices.Contains([]string{".git", "node_modules"}, entry.Name())):
 			return filepath.SkipDir
 		case entry.Type().IsRegular() && match(name):
 			t[name], err = os.ReadFile(file)
@@ -43,15 +43,19 @@ func Read(dir string, match func(path string) bool) (Tree, error) {
 // Write writes the files below dir, and creates missing directories. Other files in dir stay.
 func (t Tree) Write(dir string) error {
 	for name, data := range t {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
+		if err := writeFile(dir, name, data); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func writeFile(dir, name string, data []byte) error {
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
 }
 
 // Sums returns a line for each file in the form of sha256sum, with dir before each path.
