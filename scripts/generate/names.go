@@ -9,12 +9,14 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// regular are nouns in -o with a plural in -os that flect does not know.
-var regular = strings.Fields("combo demo euro info kilo logo macro memo promo repo solo tempo todo typo")
+// inOes are the nouns in -o whose usual plural ends in -oes. Where dictionaries accept both, most others end in -os.
+var inOes = strings.Fields("buffalo cargo dingo domino echo embargo hero mango mosquito potato tomato tornado torpedo veto volcano")
 
-func init() {
-	for _, noun := range regular {
-		flect.InsertPluralRule(noun, noun+"s")
+func init() { // flect writes octupuses, and -oes after most consonants
+	_ = flect.LoadInflections(strings.NewReader(`{"octopus": "octopuses"}`))
+	flect.InsertPluralRule("o", "os")
+	for _, noun := range inOes {
+		flect.InsertPluralRule(noun, noun+"es")
 	}
 }
 

@@ -15,6 +15,11 @@ func TestPlural(t *testing.T) {
 		"match": "matches", "quiz": "quizzes", "analysis": "analyses", "axis": "axes", "news": "news", "sheep": "sheep", "series": "series",
 		"child": "children", "woman": "women", "fireman": "firemen", "human": "humans", "wolf": "wolves", "roof": "roofs", "buzz": "buzzes",
 		"y": "ys", "topaz": "topazes", "index": "indices", "criterion": "criteria", "words": "words", "people": "people",
+		"video": "videos", "gizmo": "gizmos", "studio": "studios", "piano": "pianos", "euro": "euros", "casino": "casinos", "zero": "zeros", "avocado": "avocados",
+		"cello": "cellos", "two": "twos", "info": "infos", "tango": "tangos", "logos": "logos", "zoo": "zoos", "home-video": "home-videos",
+		"potato": "potatoes", "tomato": "tomatoes", "echo": "echoes", "veto": "vetoes", "torpedo": "torpedoes", "mosquito": "mosquitoes",
+		"embargo": "embargoes", "cargo": "cargoes", "volcano": "volcanoes", "superhero": "superheroes", "heroes": "heroes", "air-cargo": "air-cargoes",
+		"toe": "toes", "shoe": "shoes", "canoe": "canoes", "octopus": "octopuses",
 		"memo": "memos", "shop-memo": "shop-memos", "memos": "memos", "logo": "logos", "repo": "repos", "todo": "todos", "tempo": "tempos",
 	} {
 		if got := plural(name); got != want {
