@@ -201,7 +201,7 @@ func (r *request) choose(with, without string, wrong *mistakes) {
 // in the list.
 func withNeeds(list []string) (complete, extra []string) {
 	for _, c := range components {
-		needed := slices.ContainsFunc(components, func(o component) bool { return o.needs == c.name && slices.Contains(list, o.name) })
+		needed := needing(c.name, list) != nil
 		if !slices.Contains(list, c.name) && needed {
 			extra = append(extra, c.name)
 		}
@@ -210,6 +210,16 @@ func withNeeds(list []string) (complete, extra []string) {
 		}
 	}
 	return complete, extra
+}
+
+// needing returns the components in a list that need another.
+func needing(name string, list []string) (out []string) {
+	for _, c := range components {
+		if c.needs == name && slices.Contains(list, c.name) {
+			out = append(out, c.name)
+		}
+	}
+	return out
 }
 
 // chooseProviders returns the providers of a list, in the order of providers; all of them if the list is empty or "all".

@@ -97,8 +97,10 @@ func (c cli) changedAnswers(a answers, r request) (answers, error) {
 		}
 	} else {
 		after.Components = slices.DeleteFunc(slices.Clone(a.Components), func(name string) bool { return slices.Contains(r.components, name) })
-		if _, missing := withNeeds(after.Components); missing != nil {
-			wrong.Add("other components need %s; remove them too", strings.Join(missing, ", "))
+		for _, name := range r.components {
+			if others := needing(name, after.Components); others != nil {
+				wrong.Add("%s is needed by %s; to remove all: new remove %s %s", name, strings.Join(others, ", "), strings.Join(r.components, " "), strings.Join(others, " "))
+			}
 		}
 	}
 	if !after.has("social") {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +35,22 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// TestRemoveNeeded removes a component that others need: the error names them.
+func TestRemoveNeeded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ project, remove, want string }{
+		{"user article policy", "user", "user is needed by policy; to remove all: new remove user policy"},
+		{"user social two-factor article", "article user", "user is needed by social, two-factor; to remove all: new remove article user social two-factor"},
+		{"user policy", "user policy", ""},
+	} {
+		r := request{command: commandRemove, components: strings.Fields(test.remove)}
+		_, err := cli{}.changedAnswers(answers{Components: strings.Fields(test.project)}, r)
+		if got := fmt.Sprint(err); got != cmp.Or(test.want, "<nil>") {
+			t.Errorf("%s without %s: %s, want %s", test.project, test.remove, got, test.want)
+		}
+	}
 }
 
 // TestChangeWithResources adds and removes a component of a project that added a resource.
