@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,6 +149,7 @@ func TestCommit(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	project := files.Tree{".gitignore": []byte("/shop\n"), "main.go": []byte("package main\n"), "modules/modules.go": nil, answersFile: nil}
+	write(t, filepath.Join(root, ".new.ginseng-new"), files.Tree{"main.go": []byte("package late"), "late.go": nil}) // of a killed run
 	for dir, existing := range map[string]files.Tree{
 		"new": {}, "cloned": {".git/HEAD": nil, "LICENSE": []byte("MIT\n"), ".gitignore": []byte("*.log\n.env")},
 	} {
@@ -156,12 +158,7 @@ func TestCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stage, err := to.stage()
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, stage, project)
-		if err := to.commit(stage); err != nil {
+		if err := to.commit(project); err != nil {
 			t.Fatal(err)
 		}
 		want := "/shop\n"
@@ -178,20 +175,18 @@ func TestCommit(t *testing.T) {
 			t.Errorf("%s: no main.go", dir)
 		}
 	}
+	if _, err := os.Stat(filepath.Join(root, "new/late.go")); err == nil {
+		t.Error("the project has a file of a killed run")
+	}
 
-	// A directory that someone else fills meanwhile: what was renamed is removed again.
+	// A directory that another process fills meanwhile is not changed.
 	write(t, filepath.Join(root, "late"), files.Tree{"LICENSE": nil})
 	to, err := checkTarget(filepath.Join(root, "late"), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stage, err := to.stage()
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, stage, project)
 	write(t, filepath.Join(root, "late"), files.Tree{"modules/own.go": nil})
-	if err := to.commit(stage); err == nil {
+	if err := to.commit(project); err == nil {
 		t.Error("no error")
 	}
 	if _, err := os.Stat(filepath.Join(root, "late/main.go")); err == nil {
@@ -199,5 +194,37 @@ func TestCommit(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(root, "late/modules/own.go")); err != nil {
 		t.Error(err)
+	}
+
+	write(t, filepath.Join(root, "filled"), files.Tree{"LICENSE": nil})
+	if err := (target{path: filepath.Join(root, "filled")}).commit(project); err == nil {
+		t.Error("a directory that was filled meanwhile was replaced")
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, ".*")); left != nil {
+		t.Errorf("left beside the projects: %q", left)
+	}
+}
+
+// TestCommitTogether commits to one directory several times at once: one succeeds.
+func TestCommitTogether(t *testing.T) {
+	t.Parallel()
+	root, project := t.TempDir(), files.Tree{answersFile: nil}
+	for i := range 200 {
+		project[fmt.Sprintf("modules/a%d/a.go", i)] = []byte("package a\n")
+	}
+	errs := make(chan error)
+	for range 4 {
+		go func() { errs <- target{path: filepath.Join(root, "shop")}.commit(project) }()
+	}
+	done := 0
+	for range 4 {
+		if err := <-errs; err == nil {
+			done++
+		} else if !strings.Contains(err.Error(), "already has") {
+			t.Error(err)
+		}
+	}
+	if got, err := files.Read(filepath.Join(root, "shop"), func(string) bool { return true }); err != nil || done != 1 || len(got) != len(project) {
+		t.Errorf("%v; %d succeeded, and there are %d files, want %d", err, done, len(got), len(project))
 	}
 }

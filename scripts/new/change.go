@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,9 +22,13 @@ type project struct {
 	dir string
 }
 
-// openProject opens the project in dir. It fails if its git repository has uncommitted changes.
+// openProject opens the project in dir. First it undoes a change that was killed. It fails if the git repository has
+// uncommitted changes.
 func openProject(ctx context.Context, dir string) (p project, err error) {
 	if p.dir, err = filepath.Abs(dir); err != nil {
+		return p, err
+	}
+	if err := files.Restore(p.dir); err != nil {
 		return p, err
 	}
 	raw, err := os.ReadFile(filepath.Join(p.dir, answersFile))
@@ -136,7 +142,7 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 	if err := finish(ctx, p.dir); err != nil {
 		return fmt.Errorf("%w\nThe change is committed. Fix the error and run make docs, or undo the change with: git reset --hard HEAD~1", err)
 	}
-	if err := addSecrets(p.dir); err != nil {
+	if err := p.addSecrets(); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"add", "--all", "."}, {"commit", "--amend", "--no-edit"}} {
@@ -146,6 +152,20 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 	}
 	c.printf("Committed: %s. Test the project with: go test ./...\n", message)
 	return nil
+}
+
+// addSecrets writes the secrets that .env lacks.
+func (p project) addSecrets() error {
+	file := filepath.Join(p.dir, envFile)
+	example, err := os.ReadFile(file + ".example")
+	if err != nil {
+		return err
+	}
+	env, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(file, addSecrets(env, example), 0o600)
 }
 
 // show prints the names of added and deleted files, and the differences of the others.

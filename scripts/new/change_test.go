@@ -78,6 +78,10 @@ func TestChangeWithResources(t *testing.T) {
 	}
 	same(t, "add --dry-run", filesOf(t, shop), before)
 
+	write(t, shop, files.Tree{ // as if generate was killed
+		"modules/late.go":    []byte("package mod"),
+		".ginseng-undo.json": []byte(`[{"Path": "modules/late.go", "After": "cGFja2FnZSBtb2R1bGVzCg=="}, {"Path": "modules/more.go", "After": ""}]`),
+	})
 	must(t, "add", "policy", "social", "--dir", shop)
 	shell(t, shop, "go", "vet", "./...")
 	if message := shell(t, shop, "git", "log", "-1", "--format=%s"); message != "Add policy, social" {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"example.com/ginseng/scripts/internal/documents"
 	"example.com/ginseng/scripts/internal/files"
 )
 
@@ -27,9 +27,11 @@ var tools = []string{
 // toolVersions are the versions of the tools that the runtime's go.mod does not require.
 var toolVersions = map[string]string{"github.com/swaggo/swag": "v1.16.6", "honnef.co/go/tools": "v0.8.1"}
 
-// create creates a project in r.dir. It builds the project in a temporary directory, so that a failure leaves nothing
-// behind.
+// create creates a project in r.dir, or changes nothing if it fails.
 func (c cli) create(ctx context.Context, r request) error {
+	if err := files.Restore(r.dir); err != nil {
+		return err
+	}
 	t, err := checkTarget(r.dir, r.dirGiven)
 	if err != nil {
 		return mistakes{err.Error()}
@@ -52,18 +54,15 @@ func (c cli) create(ctx context.Context, r request) error {
 		c.printf("generated: .env .env.example docs/openapi.json docs/swagger.json go.mod go.sum\nruntime: %s\nnothing was written\n", s.runtime)
 		return nil
 	}
-	stage, err := t.stage()
-	if err != nil {
+	complete := finish
+	if s.runtime.Path == "" {
+		complete = c.finishCopy
+	}
+	if project, err = s.build(ctx, project, r.answers, complete); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(stage) }()
-	if err := s.build(ctx, stage, project, r.answers); err != nil {
-		return err
-	}
-	if err := addSecrets(stage); err != nil {
-		return err
-	}
-	if err := t.commit(stage); err != nil {
+	project[envFile] = addSecrets(nil, project[envFile+".example"])
+	if err := t.commit(project); err != nil {
 		return err
 	}
 	c.printf("Created %s in %s. The runtime is %s. Next:\n  cd %s\n  go test ./...\n  go run .\n", r.Name, r.dir, s.runtime, r.dir)
@@ -77,51 +76,76 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	if err != nil || a.has("user") || !a.has("article") {
 		return project, err
 	}
-	dir, err := os.MkdirTemp("", "ginseng-new-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
 	bare := a
 	bare.Components = nil // article is the only component that does not need user
 	other, err := s.render(bare)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.build(ctx, dir, other, bare); err != nil {
-		return nil, err
-	}
-	if _, err := files.Run(ctx, dir, "go", "tool", "generate", "article", "title:string:required:search:sort", "content:text:search",
-		"--master", "create,update,delete"); err != nil {
-		return nil, err
-	}
-	isArticle := func(name string) bool { return strings.HasPrefix(name, "modules/article/") }
-	generated, err := files.Read(dir, isArticle)
-	maps.DeleteFunc(project, func(name string, _ []byte) bool { return isArticle(name) })
-	maps.Copy(project, generated)
+	other[documents.SwaggerFile] = []byte("{}")
+	other, err = s.build(ctx, other, bare, func(ctx context.Context, dir string) error {
+		// In the runtime's own module, generate compiles without go mod tidy, and its packages are in the build cache.
+		generate := filepath.Join(dir, ".generate")
+		if _, err := files.Run(ctx, s.dir, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", generate, "./scripts/generate"); err != nil {
+			return err
+		}
+		_, err := files.Run(ctx, dir, generate, "article", "title:string:required:search:sort", "content:text:search",
+			"--master", "create,update,delete")
+		return errors.Join(err, os.Remove(generate))
+	})
+	isArticle := func(name string, _ []byte) bool { return strings.HasPrefix(name, "modules/article/") }
+	maps.DeleteFunc(project, isArticle)
+	maps.DeleteFunc(other, func(name string, _ []byte) bool { return !isArticle(name, nil) })
+	maps.Copy(project, other)
 	return project, err
 }
 
-// build writes a project and its runtime into dir, and generates go.mod, go.sum and the documents.
-func (s source) build(ctx context.Context, dir string, project files.Tree, a answers) error {
+// build returns the files of a project with its runtime, go.mod and go.sum, and with what complete changes in a temporary
+// directory that has them.
+func (s source) build(ctx context.Context, project files.Tree, a answers, complete func(ctx context.Context, dir string) error) (files.Tree, error) {
 	mod, err := s.goMod([]byte("module " + a.Module + "\n"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	project = s.withRuntime(project)
 	project["go.mod"], project["go.sum"] = mod, s.files["go.sum"]
-	if err := project.Write(dir); err != nil {
-		return err
+	dir, err := os.MkdirTemp("", "ginseng-new-")
+	if err != nil {
+		return nil, err
 	}
-	return finish(ctx, dir)
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := project.Write(dir); err != nil {
+		return nil, err
+	}
+	if err := complete(ctx, dir); err != nil {
+		return nil, err
+	}
+	return files.Read(dir, func(string) bool { return true })
 }
 
-// finish updates the generated files of the project in dir: go.mod, go.sum, .env.example and the API documents.
+// finish updates the generated files of the project in dir: go.mod, go.sum, .env.example and the API documents. It runs the
+// tool of the project's runtime.
 func finish(ctx context.Context, dir string) error {
-	if _, err := files.Run(ctx, dir, "go", "mod", "tidy"); err != nil {
+	if err := tidy(ctx, dir); err != nil {
 		return err
 	}
 	_, err := files.Run(ctx, dir, "go", "tool", "docs")
+	return err
+}
+
+// finishCopy does the same for a project with a copy of this command's own runtime, without compiling a tool.
+func (c cli) finishCopy(ctx context.Context, dir string) error {
+	tidied := make(chan error, 1)
+	go func() { tidied <- tidy(ctx, dir) }()
+	generated, err := c.document(dir, filepath.Join(dir, runtimeDir))
+	if err == nil {
+		err = generated.Write(dir)
+	}
+	return errors.Join(err, <-tidied)
+}
+
+func tidy(ctx context.Context, dir string) error {
+	_, err := files.Run(ctx, dir, "go", "mod", "tidy")
 	return err
 }
 
@@ -162,16 +186,12 @@ func (s source) goMod(src []byte) ([]byte, error) {
 	return modfile.Format(f.Syntax), errors.Join(edits...)
 }
 
-// addSecrets writes a random value for each secret of .env.example that .env does not have.
-func addSecrets(dir string) error {
-	example, err := os.ReadFile(filepath.Join(dir, ".env.example"))
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(dir, ".env")
-	env, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		env, err = []byte("# The settings of this machine. .env.example lists all settings.\n"), nil
+const envFile = ".env"
+
+// addSecrets returns the content of .env with a random value for each secret of .env.example that it does not have.
+func addSecrets(env, example []byte) []byte {
+	if env == nil {
+		env = []byte("# The settings of this machine. .env.example lists all settings.\n")
 	}
 	for line := range strings.Lines(string(example)) {
 		name, value, _ := strings.Cut(line, "=")
@@ -179,8 +199,5 @@ func addSecrets(dir string) error {
 			env = fmt.Appendf(env, "%s=%s\n", name, rand.Text()+rand.Text())
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, env, 0o600)
+	return env
 }

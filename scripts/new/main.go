@@ -25,6 +25,8 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"example.com/ginseng/scripts/internal/command"
+	"example.com/ginseng/scripts/internal/documents"
+	"example.com/ginseng/scripts/internal/files"
 )
 
 const usage = `Creates a project from Ginseng's service, and adds, removes and upgrades its parts.
@@ -56,7 +58,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage with one line per mistake.
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	c := cli{in: bufio.NewReader(os.Stdin), out: os.Stdout, err: os.Stderr, terminal: isatty.IsTerminal(os.Stdin.Fd())}
+	c := cli{in: bufio.NewReader(os.Stdin), out: os.Stdout, err: os.Stderr, terminal: isatty.IsTerminal(os.Stdin.Fd()), document: documents.All}
 	code := c.main(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -66,7 +68,8 @@ func main() {
 type cli struct {
 	in       *bufio.Reader
 	out, err io.Writer
-	terminal bool // in is a terminal, so missing answers are asked for
+	terminal bool                                          // in is a terminal, so missing answers are asked for
+	document func(dir, runtime string) (files.Tree, error) // documents.All
 }
 
 // main executes the command line and returns the exit code.

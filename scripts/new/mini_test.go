@@ -3,14 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/ginseng/scripts/internal/command"
+	"example.com/ginseng/scripts/internal/documents"
 	"example.com/ginseng/scripts/internal/files"
 )
 
@@ -241,8 +244,21 @@ func must(t *testing.T, args ...string) string {
 func try(t *testing.T, input string, args ...string) (code int, out string) {
 	t.Helper()
 	var b bytes.Buffer
-	c := cli{in: bufio.NewReader(strings.NewReader(input)), out: &b, err: &b}
+	c := cli{in: bufio.NewReader(strings.NewReader(input)), out: &b, err: &b, document: document}
 	return c.main(t.Context(), args), b.String()
+}
+
+// document generates the documents of a project; those of the small Ginseng with its scripts/docs.
+func document(dir, runtime string) (files.Tree, error) {
+	if _, err := os.Stat(filepath.Join(runtime, "kit/server")); err == nil {
+		return documents.All(dir, runtime)
+	}
+	if _, err := files.Run(context.Background(), dir, "go", "run", "./third_party/ginseng/scripts/docs/main.go"); err != nil {
+		return nil, err
+	}
+	return files.Read(dir, func(name string) bool {
+		return slices.Contains([]string{".env.example", documents.SwaggerFile, documents.OpenAPIFile}, name)
+	})
 }
 
 // shell runs a command that must succeed, and returns its output.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"example.com/ginseng/scripts/internal/files"
 )
@@ -52,43 +53,59 @@ func checkTarget(dir string, given bool) (target, error) {
 	return t, nil
 }
 
-// stage creates a temporary directory beside the target, from which commit can rename files.
-func (t target) stage() (string, error) {
-	if err := os.MkdirAll(filepath.Dir(t.path), 0o755); err != nil {
-		return "", err
+// commit writes the project to the target: all files or none. If the process is killed, the next run removes what it has
+// written.
+func (t target) commit(project files.Tree) error {
+	parent := filepath.Dir(t.path)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(t.path), "."+filepath.Base(t.path)+".new-")
+	defer files.Lock(parent)()
+	if _, err := checkTarget(t.path, true); err != nil {
+		return err
+	}
+	if len(t.existing) > 0 {
+		return t.add(project)
+	}
+	stage := filepath.Join(parent, "."+filepath.Base(t.path)+".ginseng-new")
+	if err := os.RemoveAll(stage); err != nil {
+		return err
+	}
+	err := project.Write(stage)
 	if err == nil {
-		err = os.Chmod(dir, 0o755)
+		_ = os.Remove(t.path) // an empty directory, if it exists
+		err = os.Rename(stage, t.path)
 	}
-	return dir, err
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(stage))
+	}
+	return err
 }
 
-// commit moves the staged files into the target: by renaming the directory or, if the target has files, by renaming one file
-// after the other, .ginseng.json last. If that fails, it removes what it has moved.
-func (t target) commit(stage string) (err error) {
-	if len(t.existing) == 0 {
-		if err := os.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return os.Rename(stage, t.path)
-	}
-	for _, name := range append(slices.Clone(reserved[1:]), gitignore, answersFile) {
-		from, to := filepath.Join(stage, name), filepath.Join(t.path, name)
+// add adds the project to a target that has files. An existing .gitignore gets the lines that it lacks.
+func (t target) add(project files.Tree) error {
+	var changes []files.Change
+	for name, data := range project {
+		c := files.Change{Path: name, After: append([]byte{}, data...)}
 		if name == gitignore && slices.Contains(t.existing, gitignore) {
-			if err := files.AppendMissing(to, ".env", "data/"); err != nil {
+			var err error
+			if c.Before, err = os.ReadFile(filepath.Join(t.path, gitignore)); err != nil {
 				return err
 			}
-			continue
+			c.After = appendMissing(c.Before, ".env", "data/")
 		}
-		if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, os.RemoveAll(to))
-			}
-		}()
+		changes = append(changes, c)
 	}
-	return nil
+	return files.Apply(t.path, changes)
+}
+
+// appendMissing appends the lines that a text lacks. A line with a slash before it counts as the same line.
+func appendMissing(text []byte, lines ...string) []byte {
+	out := strings.TrimSuffix(string(text), "\n")
+	for _, line := range lines {
+		if have := strings.Fields(out); !slices.Contains(have, line) && !slices.Contains(have, "/"+line) {
+			out += "\n" + line
+		}
+	}
+	return []byte(strings.TrimPrefix(out, "\n") + "\n")
 }

@@ -55,7 +55,11 @@ func writeFile(dir, name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, data, 0o644)
+	mode := fs.FileMode(0o644)
+	if name == ".env" { // has secrets
+		mode = 0o600
+	}
+	return os.WriteFile(file, data, mode)
 }
 
 // Sums returns a line for each file in the form of sha256sum, with dir before each path.
@@ -154,19 +158,4 @@ func Commits(ctx context.Context, dir string, before, after Tree, message string
 		result = git(nil, "commit-tree", second, "-p", base, "-m", message)
 	}
 	return base, result, err
-}
-
-// AppendMissing appends the lines that a file lacks. A line with a slash before it counts as the same line.
-func AppendMissing(path string, lines ...string) error {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	text := strings.TrimSuffix(string(raw), "\n")
-	for _, line := range lines {
-		if have := strings.Fields(text); !slices.Contains(have, line) && !slices.Contains(have, "/"+line) {
-			text += "\n" + line
-		}
-	}
-	return os.WriteFile(path, []byte(strings.TrimPrefix(text, "\n")+"\n"), 0o644)
 }
