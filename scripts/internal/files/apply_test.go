@@ -186,7 +186,7 @@ func TestRestoreWaits(t *testing.T) {
 	check(t, "restored", dir, after)
 }
 
-// TestRead leaves out data only at the top: a resource can have this name.
+// TestRead leaves out data only at the top, because a resource can have this name, and reads a directory through a link.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	dir, kept := t.TempDir(), Tree{"modules/data/model.go": []byte("package data\n")}
@@ -194,8 +194,14 @@ func TestRead(t *testing.T) {
 	if err := errors.Join(kept.Write(dir), all.Write(dir)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(dir, func(name string) bool { return strings.HasSuffix(name, ".go") })
-	if err != nil || !maps.EqualFunc(got, kept, bytes.Equal) {
-		t.Errorf("%v, %q", err, got)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{dir, link} {
+		got, err := Read(dir, func(name string) bool { return strings.HasSuffix(name, ".go") })
+		if err != nil || !maps.EqualFunc(got, kept, bytes.Equal) {
+			t.Errorf("%s: %v, %q", dir, err, got)
+		}
 	}
 }

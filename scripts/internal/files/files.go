@@ -23,7 +23,11 @@ type Tree map[string][]byte
 // names .git and node_modules, and dir/data.
 func Read(dir string, match func(path string) bool) (Tree, error) {
 	t := Tree{}
-	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
+	dir, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a link
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
