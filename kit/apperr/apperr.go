@@ -32,6 +32,7 @@ const (
 	PayloadTooLarge      Code = "payload_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"
 	Internal             Code = "internal"
+	NotSupported         Code = "not_supported"
 	Unavailable          Code = "unavailable"
 )
 
@@ -39,7 +40,7 @@ const (
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, EmailNotVerified, Suspended, TwoFactorRequired, NotFound, RequestTimeout,
 	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
-	Unavailable,
+	NotSupported, Unavailable,
 }
 
 // Error is the error that services and stores return. Message is a sentence for the client; it contains no value that

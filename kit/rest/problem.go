@@ -50,6 +50,7 @@ var statuses = map[apperr.Code]int{
 	apperr.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	apperr.UnsupportedMediaType: http.StatusUnsupportedMediaType,
 	apperr.Internal:             http.StatusInternalServerError,
+	apperr.NotSupported:         http.StatusNotImplemented,
 	apperr.Unavailable:          http.StatusServiceUnavailable,
 }
 

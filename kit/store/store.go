@@ -9,7 +9,7 @@
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil)
 //     selects documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments
-//     Meta.Version.
+//     Meta.Version. Several writes are atomic in DB.Atomic.
 //   - Strings compare by code point. Absent values sort before all others. Documents with equal values are sorted by id, in
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
@@ -40,6 +40,23 @@ type DB interface {
 	Names(context.Context) ([]string, error)
 	// Drop deletes a collection if it exists. Prepare and Load create it again.
 	Drop(ctx context.Context, name string) error
+	// Atomic calls f, and stores all writes that f makes with its context, or none. They are durable when Atomic returns nil.
+	// Reads with the context see them, other callers only after the end.
+	//
+	// Nothing is stored if f returns an error or panics, if ctx ends, or if one of the operations of f fails, other than with
+	// NotFound, even if f ignores its error: Atomic returns the first of these errors. f must not search (ErrSearchInAtomic),
+	// and must have no effects but its writes: MongoDB repeats it after a conflict with other writers. In f, Atomic joins the
+	// outer one. Operations with the context after the end of Atomic fail.
+	//
+	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), and other writes wait meanwhile: f must not wait for
+	// anything else, such as a write with another context. On MongoDB, f sees a snapshot, and others can change what f only
+	// reads; see Collection.Lock. On a server without transactions, Atomic returns ErrNoTransactions and does not call f.
+	Atomic(ctx context.Context, f func(context.Context) error) error
+	// Together is Atomic if the server has transactions. Otherwise it calls f with ctx: the order of the writes of f must be such
+	// that it can be interrupted after each.
+	Together(ctx context.Context, f func(context.Context) error) error
+	// Serializable reports whether the functions of Atomic run as if one after the other, so that Collection.Lock is not needed.
+	Serializable() bool
 	// Ping returns nil if the database responds, otherwise Unavailable.
 	Ping(context.Context) error
 	// Close waits for running operations and closes the database.
@@ -82,6 +99,8 @@ type Engine interface {
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
+	// Lock implements Collection.Lock.
+	Lock(ctx context.Context, ids ...ID) error
 	// Load stores new documents in order, much faster than Insert. After an error or a loss of
 	// power, only the first documents may be stored. It creates the collection without indexes and without the words that
 	// Search looks up: call Prepare after the last Load, before any other use of the collection.

@@ -17,6 +17,7 @@ type thing struct {
 
 // recorder is an Engine that records its arguments and returns its documents.
 type recorder struct {
+	DB
 	docs   []thing
 	err    error
 	filter Filter
@@ -25,14 +26,10 @@ type recorder struct {
 	spec   Spec
 }
 
-func (r *recorder) Open(spec Spec) Engine         { r.spec = spec; return r }
-func (r *recorder) Prepare(context.Context) error { return nil }
-func (r *recorder) Ping(context.Context) error    { return nil }
-func (r *recorder) Close() error                  { return nil }
+func (r *recorder) Open(spec Spec) Engine { r.spec = spec; return r }
 
-func (r *recorder) Names(context.Context) ([]string, error) { return nil, nil }
-func (r *recorder) Drop(context.Context, string) error      { return nil }
-func (r *recorder) Load(context.Context, []Document) error  { return nil }
+func (r *recorder) Load(context.Context, []Document) error { return nil }
+func (r *recorder) Lock(context.Context, ...ID) error      { return nil }
 
 func (r *recorder) Insert(_ context.Context, id ID, doc any) error {
 	r.id, r.doc = id, doc

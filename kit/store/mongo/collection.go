@@ -38,7 +38,7 @@ const (
 // If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
 	filter, err = c.filter(f)
-	if err != nil || !hasSearch(f) {
+	if err != nil || !store.HasSearch(f) {
 		return filter, func() {}, err
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, searchWait)
@@ -50,17 +50,6 @@ func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, 
 		return nil, nil, store.Unavailable(ctx.Err())
 	}
 	return nil, nil, store.ErrSearches
-}
-
-// hasSearch reports whether f is or contains a TextSearch.
-func hasSearch(f store.Filter) bool {
-	switch f := f.(type) {
-	case store.TextSearch:
-		return true
-	case store.Connective:
-		return slices.ContainsFunc(f.Filters, hasSearch)
-	}
-	return false
 }
 
 // selectsID reports whether a filter selects at most one document, by its id.

@@ -19,6 +19,7 @@ type builder struct {
 	strings.Builder
 	c         *collection
 	args      []any
+	searches  bool // the statement has a search
 	usesWords bool // the statement reads the table of words
 	plan      *searchPlan
 	err       error // the first error

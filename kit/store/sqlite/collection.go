@@ -153,13 +153,16 @@ func (c *collection) write(ctx context.Context, b *builder, do func(*transaction
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
 	}
+	if s := c.db.writer.session(ctx); s != nil {
+		return s.write(ctx, b, do)
+	}
 	return c.db.writer.do(ctx, do)
 }
 
 // First implements store.Engine. If f selects a document by its id alone, First reads it from the cache, or adds it there.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	id, ok := idOf(f)
-	if !ok {
+	if !ok || c.db.writer.session(ctx) != nil {
 		doc, err := c.first(ctx, ctx, f)
 		if err != nil {
 			return err
@@ -188,12 +191,17 @@ func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc [
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return nil, err
 	}
-	err = c.db.lookUps.use(ctx, func(conn *conn) error {
+	read := func(conn *conn) error {
 		return conn.query(queryCtx, b.String(), b.args, func(row []driver.Value) error {
 			doc = row[0].([]byte)
 			return nil
 		})
-	})
+	}
+	if s := c.db.writer.session(ctx); s != nil {
+		err = s.read(ctx, f, read)
+	} else {
+		err = c.db.lookUps.use(ctx, read)
+	}
 	if err == nil && doc == nil {
 		err = store.ErrNotFound
 	}
@@ -261,8 +269,7 @@ func (c *collection) countStatement(f store.Filter, plan *searchPlan, limit int6
 
 // List implements store.Engine. The documents and their number come from one snapshot.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	snapshot := q.MaxCount > 0 && next != nil || q.After != nil
-	err = c.read(ctx, q, snapshot, func(conn *conn, plan *searchPlan) (err error) {
+	read := func(conn *conn, plan *searchPlan) (err error) {
 		if q.MaxCount > 0 {
 			n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount)
 		}
@@ -270,7 +277,13 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 			err = c.list(ctx, conn, q, plan, next)
 		}
 		return err
-	})
+	}
+	if s := c.db.writer.session(ctx); s != nil {
+		err = s.list(ctx, c, q, &n, read)
+		return n, err
+	}
+	snapshot := q.MaxCount > 0 && next != nil || q.After != nil
+	err = c.read(ctx, q, snapshot, read)
 	return n, err
 }
 

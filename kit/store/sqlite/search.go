@@ -352,6 +352,7 @@ func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `
 // search writes the condition of a search. Without a plan, all its words are looked up. With a plan for this search, the
 // condition selects the plan's rows or looks up its words; collection.rows scans for the others.
 func (b *builder) search(f store.TextSearch) *builder {
+	b.searches = true
 	words := store.QueryWords(f.Text)
 	if len(words) == 0 || len(b.c.spec.Search) == 0 {
 		return b.write("0")

@@ -24,6 +24,10 @@ const maxBatch = 256
 // texts is slow.
 const maxBatchText = 256 << 10
 
+// maxHeld is the time for which the Atomics of a transaction may use it, after which it accepts no other: the writes that it
+// has made wait for its commit.
+const maxHeld = 10 * time.Millisecond
+
 // writesPerCheckpoint is the number of writes after which a checkpoint starts. They fill about 2000 pages of the log, fewer
 // than wal_autocheckpoint, after which a commit would make a checkpoint itself.
 const writesPerCheckpoint = 300
@@ -35,7 +39,9 @@ type writer struct {
 	cache   *cache
 	connMu  sync.Mutex // guards conn; locked during a batch and doAlone
 	queue   chan *write
-	queueMu sync.RWMutex // guards closed; read-locked to use the writer, locked to close the queue
+	waiting []*write      // Atomics from the queue that have not begun; only the writer's goroutine uses it
+	limit   time.Duration // of an Atomic
+	queueMu sync.RWMutex  // guards closed; read-locked to use the writer, locked to close the queue
 	closed  bool
 	done    chan struct{} // closed after the last write
 
@@ -49,6 +55,7 @@ type writer struct {
 // write is a queued change.
 type write struct {
 	do      func(*transaction) error
+	atomic  bool        // do is writer.serve
 	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when its context ends before
 	result  chan error  // receives the error of the write after the commit; has room for it
 }
@@ -63,6 +70,7 @@ type transaction struct {
 	documents  map[*collection]int64 // by how much the number of documents changes
 	texts      map[row]string        // searched texts of written rows that are not indexed yet
 	size       int                   // total size of the searched texts so far, in bytes
+	held       time.Duration         // total time of Atomics so far
 	broken     bool                  // a write failed halfway, so the transaction must be rolled back
 }
 
@@ -73,11 +81,14 @@ type row struct {
 }
 
 func newWriter(c *conn, readers *readers, cache *cache) *writer {
-	w := &writer{conn: c, readers: readers, cache: cache, queue: make(chan *write, maxBatch), done: make(chan struct{})}
+	w := &writer{conn: c, readers: readers, cache: cache, queue: make(chan *write, maxBatch), done: make(chan struct{}), limit: atomicLimit}
 	go func() {
 		defer close(w.done)
 		for job := range w.queue {
 			w.batch(job)
+			for len(w.waiting) > 0 {
+				w.batch(w.nextAtomic())
+			}
 		}
 	}()
 	return w
@@ -88,7 +99,7 @@ func newWriter(c *conn, readers *readers, cache *cache) *writer {
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, result: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
-		return store.Unavailable(err)
+		return err
 	}
 	select {
 	case err := <-job.result:
@@ -101,21 +112,21 @@ func (w *writer) do(ctx context.Context, change func(*transaction) error) error 
 	}
 }
 
-// send queues a write. It fails if ctx ends first or the writer is closed.
+// send queues a write. It returns Unavailable if ctx ends first or the writer is closed.
 func (w *writer) send(ctx context.Context, job *write) error {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
 	if w.closed {
-		return errClosed
+		return store.Unavailable(errClosed)
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return store.Unavailable(err)
 	}
 	select {
 	case w.queue <- job:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return store.Unavailable(ctx.Err())
 	}
 }
 
@@ -176,26 +187,45 @@ func (w *writer) checkpoint() {
 
 // next returns the next write of a batch that has made the given number of writes; nil if the batch is full or no write is
 // queued. If the queue is empty, it lets other goroutines run first: the callers of the last batch are about to send their
-// next writes, and an fsync for the first of them would delay the others.
+// next writes, and an fsync for the first of them would delay the others. An Atomic begins after all queued writes, so that
+// many Atomics do not delay those for longer than one does.
 func (w *writer) next(tx *transaction, made int) *write {
 	if made == maxBatch || tx.size > maxBatchText {
 		return nil
 	}
-	if len(w.queue) == 0 {
+	if len(w.queue) == 0 && len(w.waiting) == 0 {
 		runtime.Gosched()
 	}
-	select {
-	case job := <-w.queue: // nil once the queue is closed
-		return job
-	default:
-		return nil
+	for {
+		select {
+		case job := <-w.queue: // nil once the queue is closed
+			if job == nil || !job.atomic {
+				return job
+			}
+			w.waiting = append(w.waiting, job)
+		default:
+			if len(w.waiting) == 0 || tx.held > maxHeld {
+				return nil
+			}
+			return w.nextAtomic()
+		}
 	}
+}
+
+// nextAtomic removes the first Atomic from w.waiting and returns it.
+func (w *writer) nextAtomic() *write {
+	job := w.waiting[0]
+	w.waiting = slices.Delete(w.waiting, 0, 1)
+	return job
 }
 
 // doAlone makes a change in a transaction of its own, which an error rolls back. If durable is false, the commit makes no
 // fsync; the fsync of the next durable commit includes the change. Until then a loss of power may lose the change; a crash
 // of the process does not.
 func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
+	if w.session(ctx) != nil {
+		return errors.New("sqlite: Prepare, Load and Drop cannot be a part of an Atomic; call them with another context, before it")
+	}
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
 	if w.closed {
@@ -256,8 +286,7 @@ func (tx *transaction) indexTexts() error {
 			size = 0
 		}
 		if err != nil {
-			tx.broken = true
-			return err
+			return tx.fail(err)
 		}
 	}
 	clear(tx.texts)

@@ -93,6 +93,18 @@ func testEngine(t *testing.T, open Opener) {
 		{"OneInsertWins", testOneInsertWins},
 		{"IncLosesNothing", testIncLosesNothing},
 		{"MixedWrites", testMixedWrites},
+		{"Atomic", testAtomic},
+		{"AtomicRollback", testAtomicRollback},
+		{"AtomicReads", testAtomicReads},
+		{"AtomicFailure", testAtomicFailure},
+		{"AtomicConflict", testAtomicConflict},
+		{"AtomicPanic", testAtomicPanic},
+		{"AtomicContext", testAtomicContext},
+		{"AtomicEnded", testAtomicEnded},
+		{"AtomicNested", testAtomicNested},
+		{"Lock", testLock},
+		{"LockSkew", testLockSkew},
+		{"Together", testTogether},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

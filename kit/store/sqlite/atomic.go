@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"example.com/ginseng/kit/store"
+)
+
+// atomicLimit is the time limit of an Atomic, because other writes wait for its end.
+const atomicLimit = 5 * time.Second
+
+// session is a running Atomic. Its function runs in the goroutine of its caller, and uses the writer's connection while the
+// writer waits.
+type session struct {
+	store.Transaction
+	tx     *transaction
+	broken error         // of a write that has made the transaction unusable
+	begun  chan struct{} // closed by the writer when the function may run
+	done   chan struct{} // closed by the caller when it has run
+}
+
+// sessionKey is the key of a writer's session in a context.
+type sessionKey struct{ w *writer }
+
+// session returns the Atomic of ctx, also if it has ended; nil if there is none.
+func (w *writer) session(ctx context.Context) *session {
+	s, _ := ctx.Value(sessionKey{w}).(*session)
+	return s
+}
+
+// Atomic implements store.DB by a savepoint in the transaction that writes share.
+func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err error) {
+	w := db.writer
+	if s := w.session(ctx); s != nil {
+		return s.Join(ctx, f)
+	}
+	s := &session{begun: make(chan struct{}), done: make(chan struct{})}
+	job := &write{do: func(tx *transaction) error { return w.serve(tx, s) }, atomic: true, result: make(chan error, 1)}
+	if err := w.send(ctx, job); err != nil {
+		return err
+	}
+	abandoned := ctx.Done()
+	for begun := false; !begun; {
+		select {
+		case <-s.begun:
+			begun = true
+		case err := <-job.result:
+			return translate(err)
+		case <-abandoned:
+			if job.claimed.CompareAndSwap(false, true) {
+				return store.Unavailable(ctx.Err())
+			}
+			abandoned = nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, sessionKey{w}, s), w.limit)
+	defer cancel()
+	defer func() {
+		close(s.done)
+		if commitErr := <-job.result; commitErr != nil {
+			err = translate(commitErr)
+		}
+	}()
+	return s.Run(ctx, f)
+}
+
+// Together implements store.DB.
+func (db *DB) Together(ctx context.Context, f func(context.Context) error) error {
+	return db.Atomic(ctx, f)
+}
+
+// Serializable implements store.DB.
+func (db *DB) Serializable() bool { return true }
+
+// serve lets the caller of an Atomic use the transaction until the function has ended or the time is over. If nothing is to
+// be stored, the transaction is then as before. An error means that the transaction is unusable.
+func (w *writer) serve(tx *transaction, s *session) error {
+	begun := time.Now()
+	defer func() { tx.held += time.Since(begun) }()
+	before := *tx
+	before.documents, before.texts = maps.Clone(tx.documents), maps.Clone(tx.texts)
+	if _, err := tx.exec("SAVEPOINT atomic"); err != nil {
+		return tx.fail(err)
+	}
+	s.tx = tx
+	close(s.begun)
+	timer := time.NewTimer(w.limit)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+	case <-timer.C:
+	}
+	rejected := s.End(store.ErrTooLong, store.ErrTooLong)
+	if s.broken != nil {
+		return s.broken
+	}
+	if rejected != nil {
+		if _, err := tx.exec("ROLLBACK TO atomic"); err != nil {
+			return tx.fail(err)
+		}
+		tx.changed, tx.documents, tx.texts, tx.size = before.changed, before.documents, before.texts, before.size
+	}
+	if _, err := tx.exec("RELEASE atomic"); err != nil {
+		return tx.fail(err)
+	}
+	return nil
+}
+
+// fail marks the transaction as unusable and returns err.
+func (tx *transaction) fail(err error) error {
+	tx.broken = true
+	return err
+}
+
+// write makes a change as a part of the Atomic.
+func (s *session) write(ctx context.Context, b *builder, do func(*transaction) error) error {
+	return s.Do(ctx, func() error {
+		if b.searches {
+			return store.ErrSearchInAtomic
+		}
+		err := do(s.tx)
+		if s.tx.broken || isUnavailable(err) { // SQLite may have rolled back the whole transaction
+			s.broken = s.tx.fail(err)
+		}
+		return translate(err)
+	})
+}
+
+// read calls read with the connection of the Atomic, for documents that f selects.
+func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) error) error {
+	return s.Do(ctx, func() error {
+		if store.HasSearch(f) {
+			return store.ErrSearchInAtomic
+		}
+		return translate(read(s.tx.conn))
+	})
+}
+
+// list calls read for a List. n points to the number of documents that read counts. The number of all documents has those of
+// the transaction.
+func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn, *searchPlan) error) error {
+	if c.err != nil {
+		return c.err
+	}
+	return s.read(ctx, q.Filter, func(conn *conn) error {
+		err := read(conn, nil)
+		if q.MaxCount > 0 && q.Filter == nil {
+			for other, added := range s.tx.documents {
+				if other.spec.Name == c.spec.Name {
+					*n += added
+				}
+			}
+		}
+		return err
+	})
+}
+
+// Lock implements store.Engine. The writer's connection changes nothing else meanwhile, so Lock only checks that the documents
+// exist.
+func (c *collection) Lock(ctx context.Context, ids ...store.ID) error {
+	s := c.db.writer.session(ctx)
+	if s == nil {
+		return store.ErrNoAtomic
+	}
+	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b store.ID) int { return slices.Compare(a[:], b[:]) }))
+	f := store.In("id", store.Values(ids)...)
+	return s.read(ctx, f, func(conn *conn) error {
+		n, err := conn.integer(ctx, c.countStatement(f, nil, int64(len(ids))))
+		if err == nil && n < int64(len(ids)) {
+			err = store.ErrNotFound
+		}
+		return err
+	})
+}
