@@ -236,6 +236,9 @@ func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, ret
 		if err == nil {
 			err = db.Prepare(ctx)
 		}
+		if err == nil {
+			return reportTransactions(ctx, db, logger)
+		}
 		if !apperr.Is(err, apperr.Unavailable) || ctx.Err() != nil {
 			return err
 		}
@@ -248,6 +251,16 @@ func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, ret
 		case <-ctx.Done():
 		}
 	}
+}
+
+// reportTransactions logs that the server has no transactions, if so.
+func reportTransactions(ctx context.Context, db store.DB, logger *slog.Logger) error {
+	err := db.Atomic(ctx, func(context.Context) error { return nil })
+	if errors.Is(err, store.ErrNoTransactions) {
+		logger.Info("the database server has no transactions: a request that needs them gets 501")
+		return nil
+	}
+	return err
 }
 
 // sweep calls the Sweepers periodically until ctx ends.

@@ -112,6 +112,10 @@ func (a *unavailable) Names(context.Context) ([]string, error) {
 
 func (a *unavailable) Prepare(context.Context) error { return nil }
 
+func (a *unavailable) Atomic(context.Context, func(context.Context) error) error {
+	return store.ErrNoTransactions
+}
+
 func TestDatabaseUnavailableAtStart(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
@@ -119,8 +123,10 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 	if err := prepare(t.Context(), &unavailable{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
 		t.Errorf("available later: %v", err)
 	}
-	if n := strings.Count(text.String(), "the database is unavailable"); n != 2 {
-		t.Errorf("%d lines:\n%s", n, &text)
+	for line, want := range map[string]int{"the database is unavailable": 2, "has no transactions": 1} {
+		if n := strings.Count(text.String(), line); n != want {
+			t.Errorf("%d lines with %q:\n%s", n, line, &text)
+		}
 	}
 	err := prepare(t.Context(), &unavailable{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {

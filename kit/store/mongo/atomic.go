@@ -2,20 +2,184 @@ package mongo
 
 import (
 	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"example.com/ginseng/kit/store"
 )
 
-// Atomic implements store.DB. It is not supported yet.
-func (db *DB) Atomic(context.Context, func(context.Context) error) error {
-	return store.ErrNoTransactions
+// lockKey is the field of a document that Lock increments. Documents are decoded without it.
+const lockKey = "_lock"
+
+// probes is the collection of the documents of hasTransactions. Names leaves it out.
+const probes = "_transactions"
+
+// session is one attempt of a running Atomic.
+type session struct {
+	store.Transaction
+	failed error // of the driver, from the operation that failed
 }
 
-// Together implements store.DB. It calls f.
-func (db *DB) Together(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
+type sessionKey struct{ client *driver.Client }
 
-// Serializable implements store.DB: transactions of MongoDB allow write skew.
+// sessionOf returns the Atomic of ctx, also if it has ended; nil if there is none.
+func sessionOf(ctx context.Context, client *driver.Client) *session {
+	s, _ := ctx.Value(sessionKey{client}).(*session)
+	return s
+}
+
+// Atomic implements store.DB by a transaction with a snapshot that a majority has acknowledged. The driver repeats f after a
+// conflict or an election, for the timeout of an operation.
+func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
+	if s := sessionOf(ctx, db.client); s != nil {
+		return s.Join(ctx, f)
+	}
+	if !db.transactions.Load() {
+		return store.ErrNoTransactions
+	}
+	if ctx.Err() != nil {
+		return store.Unavailable(ctx.Err())
+	}
+	transaction, err := db.client.StartSession()
+	if err != nil {
+		return translate(err, nil)
+	}
+	defer transaction.EndSession(context.WithoutCancel(ctx)) // aborts after a panic
+	var result error
+	_, err = transaction.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		s := new(session)
+		result = s.Run(context.WithValue(ctx, sessionKey{db.client}, s), f)
+		if hasLabel(s.failed, "TransientTransactionError") { // also if f has replaced the error
+			return nil, s.failed
+		}
+		return nil, result
+	}, options.Transaction().SetReadConcern(readconcern.Snapshot())) // writes: the concern of the client
+	if err != nil && result == nil {
+		return translate(err, nil) // of the commit
+	}
+	return result
+}
+
+// Together implements store.DB.
+func (db *DB) Together(ctx context.Context, f func(context.Context) error) error {
+	if db.transactions.Load() {
+		return db.Atomic(ctx, f)
+	}
+	return f(ctx)
+}
+
+// Serializable implements store.DB: snapshots allow write skew.
 func (db *DB) Serializable() bool { return false }
 
-// Lock implements store.Engine.
-func (c *collection) Lock(context.Context, ...store.ID) error { return store.ErrNoAtomic }
+// hasTransactions reports whether the server has transactions: it inserts a document, which only the transaction must find,
+// and aborts. What the server announces does not prove it: FerretDB announces sessions, and ignores their transactions.
+// Any error means no.
+func (db *DB) hasTransactions(ctx context.Context) bool {
+	coll, id := db.db.Collection(probes), bson.D{{Key: idKey, Value: store.NewID()}}
+	found := func(ctx context.Context) (bool, error) {
+		err := coll.FindOne(ctx, id).Err()
+		return err == nil, ignoreMissing(err)
+	}
+	errAbort := errors.New("mongo: abort")
+	defer func() { _, _ = coll.DeleteOne(ctx, id) }()
+	s, err := db.client.StartSession()
+	if err != nil {
+		return false
+	}
+	defer s.EndSession(ctx)
+	_, err = s.WithTransaction(ctx, func(inside context.Context) (any, error) {
+		if _, err := coll.InsertOne(inside, id); err != nil {
+			return nil, err
+		}
+		own, err := found(inside)
+		others, otherErr := found(ctx)
+		if err := errors.Join(err, otherErr); err != nil || !own || others {
+			return nil, errors.Join(err, errors.New("mongo: no isolation"))
+		}
+		return nil, errAbort
+	})
+	left, findErr := found(ctx)
+	return errors.Is(err, errAbort) && findErr == nil && !left
+}
+
+// ignoreMissing returns nil for the error of a FindOne that finds nothing, and otherwise err.
+func ignoreMissing(err error) error {
+	if errors.Is(err, driver.ErrNoDocuments) {
+		return nil
+	}
+	return err
+}
+
+// engine makes the operations of a collection parts of the Atomic of their context.
+type engine struct{ *collection }
+
+// do calls operation, which uses documents that f selects, as a part of the Atomic of ctx, if it is of one.
+func (e engine) do(ctx context.Context, f store.Filter, operation func() error) error {
+	s := sessionOf(ctx, e.client)
+	if s == nil {
+		return operation()
+	}
+	return s.Do(ctx, func() error {
+		if store.HasSearch(f) {
+			return store.ErrSearchInAtomic
+		}
+		s.failed = operation()
+		return s.failed
+	})
+}
+
+// Insert implements store.Engine.
+func (e engine) Insert(ctx context.Context, id store.ID, doc any) error {
+	return e.do(ctx, nil, func() error { return e.collection.Insert(ctx, id, doc) })
+}
+
+// First implements store.Engine.
+func (e engine) First(ctx context.Context, f store.Filter, into any) error {
+	return e.do(ctx, f, func() error { return e.collection.First(ctx, f, into) })
+}
+
+// List implements store.Engine.
+func (e engine) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
+	err = e.do(ctx, q.Filter, func() (err error) {
+		n, err = e.collection.List(ctx, q, next)
+		return err
+	})
+	return n, err
+}
+
+// Update implements store.Engine.
+func (e engine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	return e.do(ctx, f, func() error { return e.collection.Update(ctx, f, changes, into) })
+}
+
+// Delete implements store.Engine.
+func (e engine) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
+	err = e.do(ctx, f, func() (err error) {
+		n, err = e.collection.Delete(ctx, f)
+		return err
+	})
+	return n, err
+}
+
+// Lock implements store.Engine. It changes the documents, so that only one of several transactions can commit.
+func (e engine) Lock(ctx context.Context, ids ...store.ID) error {
+	if sessionOf(ctx, e.client) == nil {
+		return store.ErrNoAtomic
+	}
+	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b store.ID) int { return slices.Compare(a[:], b[:]) }))
+	return e.do(ctx, nil, func() error {
+		filter := bson.D{{Key: idKey, Value: bson.D{{Key: "$in", Value: ids}}}}
+		result, err := e.coll.UpdateMany(ctx, filter, bson.D{{Key: "$inc", Value: bson.D{{Key: lockKey, Value: int64(1)}}}})
+		if err == nil && result.MatchedCount < int64(len(ids)) {
+			return store.ErrNotFound
+		}
+		return translate(err, nil)
+	})
+}

@@ -17,10 +17,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// collection implements store.Engine.
+// collection implements store.Engine without Lock; see engine.
 type collection struct {
 	schema
-	coll *driver.Collection
+	client *driver.Client
+	coll   *driver.Collection
 	// noUpdateProjection is set after the first Update if the server cannot leave the words out of its response.
 	noUpdateProjection atomic.Bool
 	hasExactCount      *atomic.Bool        // of DB
@@ -78,7 +79,7 @@ func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
 		_, err := c.coll.InsertOne(ctx, stored)
 		return err
 	})
-	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
+	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && sessionOf(ctx, c.client) == nil {
 		return store.Duplicate(c.conflictingFields(ctx, value, nil)...).WithCause(err)
 	}
 	return translate(err, c.indexes)
@@ -212,6 +213,8 @@ func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n i
 	switch {
 	case len(filter) > 0:
 		n, err = c.coll.CountDocuments(ctx, filter, opts)
+	case sessionOf(ctx, c.client) != nil: // a transaction has no estimated count
+		n, err = c.coll.CountDocuments(ctx, filter)
 	case c.hasExactCount.Load():
 		n, err = c.coll.EstimatedDocumentCount(ctx)
 	default:
@@ -243,7 +246,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		raw, err = c.findAndModify(ctx, filter, update)
 		return err
 	})
-	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil {
+	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && sessionOf(ctx, c.client) == nil {
 		return store.Duplicate(c.conflictingUpdateFields(ctx, filter, update)...).WithCause(err)
 	}
 	if err != nil {

@@ -15,8 +15,11 @@ import (
 
 // writeUnique calls f, which writes a document, while no other caller of this instance writes the same values of a unique
 // index, and repeats it as retryDeadlock does. value returns the value that f stores at a path; nil if there is none, or if it
-// does not change.
+// does not change. In a transaction it only calls f: the transaction has ended after a deadlock.
 func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
+	if sessionOf(ctx, c.client) != nil {
+		return f()
+	}
 	keys, err := c.uniqueKeys(value)
 	if err != nil {
 		return err

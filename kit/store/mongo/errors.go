@@ -78,8 +78,12 @@ func isUnavailable(err error) bool {
 		return true
 	}
 	// The driver labels errors after which it retries, such as a lost connection.
+	return hasLabel(err, "NetworkError", "RetryableWriteError", "TransientTransactionError")
+}
+
+// hasLabel reports whether err has one of the driver's labels.
+func hasLabel(err error, labels ...string) bool {
 	var labeled driver.LabeledError
-	labels := []string{"NetworkError", "RetryableWriteError", "TransientTransactionError"}
 	return errors.As(err, &labeled) && slices.ContainsFunc(labels, labeled.HasErrorLabel)
 }
 

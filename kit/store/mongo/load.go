@@ -31,13 +31,13 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	return translate(err, c.indexes)
 }
 
-// Names implements store.DB. It leaves out MongoDB's system collections.
+// Names implements store.DB. It leaves out MongoDB's system collections and those of the engine, whose names begin with _.
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
 		return nil, translate(err, nil)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "system.") })
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "system.") || name[0] == '_' })
 	slices.Sort(names)
 	return names, nil
 }
@@ -68,6 +68,7 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	object["id"] = object[idKey]
 	delete(object, idKey)
 	delete(object, wordsKey)
+	delete(object, lockKey)
 	stored, err := json.Marshal(object)
 	if err == nil {
 		err = store.CheckLossless(stored, into)

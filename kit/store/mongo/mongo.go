@@ -8,6 +8,7 @@
 //     servers differ in how they store and update these characters.
 //   - "_words" has, for each field of Spec.Search, the words that Search looks up. The engine writes them together
 //     with the field. Documents that another program inserts get them at the next Prepare.
+//   - "_lock" is a number that Collection.Lock increments.
 //   - The names of indexes that Prepare creates and drops begin with "store:". It does not touch other indexes.
 package mongo
 
@@ -50,6 +51,7 @@ type DB struct {
 	// hasExactCount is set by Prepare if the server keeps the number of documents of each collection, as MongoDB's storage
 	// engine does.
 	hasExactCount atomic.Bool
+	transactions  atomic.Bool // the server has transactions; set by Prepare
 	searches      *semaphore.Weighted
 
 	mu          sync.Mutex
@@ -119,12 +121,14 @@ func databaseName(uri string) string {
 
 // Open implements store.DB.
 func (db *DB) Open(spec store.Spec) store.Engine {
-	c := &collection{schema: newSchema(spec), coll: db.db.Collection(spec.Name), hasExactCount: &db.hasExactCount, searches: db.searches}
+	c := &collection{
+		schema: newSchema(spec), client: db.client, coll: db.db.Collection(spec.Name), hasExactCount: &db.hasExactCount, searches: db.searches,
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.collections = slices.DeleteFunc(db.collections, func(old *collection) bool { return old.coll.Name() == spec.Name })
 	db.collections = append(db.collections, c)
-	return c
+	return engine{c}
 }
 
 // Prepare implements store.DB. It also drops indexes that it created and that are no longer declared. It ends after an hour
@@ -146,7 +150,7 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// identify sets hasExactCount. In buildInfo, only MongoDB's server lists its storage engines: neither the router of a
+// identify sets hasExactCount and transactions. In buildInfo, only MongoDB's server lists its storage engines: neither the router of a
 // sharded cluster nor another product does.
 func (db *DB) identify(ctx context.Context) error {
 	var build struct {
@@ -154,7 +158,11 @@ func (db *DB) identify(ctx context.Context) error {
 	}
 	err := db.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&build)
 	db.hasExactCount.Store(slices.Contains(build.StorageEngines, "wiredTiger"))
-	return translate(err, nil)
+	if err != nil {
+		return translate(err, nil)
+	}
+	db.transactions.Store(db.hasTransactions(ctx))
+	return nil
 }
 
 // Ping implements store.DB. The primary must respond.
