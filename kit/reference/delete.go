@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"example.com/ginseng/kit/apperr"
@@ -89,7 +90,10 @@ func (d *Deletion) steps() []func(context.Context) error {
 // DeleteByID deletes the record and applies the rules of the references to it. Errors: as store.Collection.DeleteByID, and
 // Conflict as PlanDeletion.
 func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions store.Versions) error {
-	if len(c.plans) > 0 {
+	if len(c.plans) == 0 {
+		return c.Collection.DeleteByID(ctx, id, versions)
+	}
+	return c.inOneStep(ctx, func(ctx context.Context) error {
 		doc, err := c.Get(ctx, id)
 		if err != nil {
 			return err
@@ -104,8 +108,8 @@ func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions st
 		if err := d.Run(ctx); err != nil {
 			return err
 		}
-	}
-	return c.Collection.DeleteByID(ctx, id, versions)
+		return c.Collection.DeleteByID(ctx, id, versions)
+	})
 }
 
 // referrer is a reference of the records of a collection.
@@ -159,32 +163,30 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 		if d.deleted[id] {
 			continue
 		}
-		for { // until no concurrent write changes the record
-			done, err := r.clearOne(ctx, id, ids)
-			if err != nil {
-				return err
-			}
-			if done {
-				break
-			}
+		_, err := r.collection.Modify(ctx, id, func(doc *D) error {
+			r.remove(doc, ids)
+			return nil
+		})
+		if err := apperr.Replace(err, apperr.NotFound, nil); err != nil { // not found: it has been deleted
+			return err
 		}
 	}
 	return nil
 }
 
-// clearOne removes the IDs from the reference of one record. done is false if a concurrent write has changed the record:
-// then call clearOne again.
-func (r referrer[D]) clearOne(ctx context.Context, id store.ID, ids []store.ID) (done bool, err error) {
-	refers := store.And(store.Eq("id", id), r.refersTo(ids))
-	doc, err := r.collection.First(ctx, refers)
-	if err != nil {
-		return apperr.Is(err, apperr.NotFound), apperr.Replace(err, apperr.NotFound, nil)
+// remove removes the IDs from the reference of a record, and sets updatedAt if it has one of them.
+func (r referrer[D]) remove(doc *D, ids []store.ID) {
+	removed := func(id store.ID) bool { return slices.Contains(ids, id) }
+	record := reflect.ValueOf(doc).Elem()
+	field := record.FieldByIndex(r.index)
+	before := idsOf(field.Interface())
+	if !slices.ContainsFunc(before, removed) {
+		return
 	}
-	change := store.Unset(r.field)
 	if r.isList {
-		list := slices.DeleteFunc(slices.Clone(idsOf(r.of(doc))), func(id store.ID) bool { return slices.Contains(ids, id) })
-		change = store.Set(r.field, list)
+		field.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(before), removed)))
+	} else {
+		field.SetZero()
 	}
-	_, err = r.collection.Update(ctx, store.And(refers, store.Eq("version", store.VersionOf(doc))), change, store.Set("updatedAt", store.At(r.collection.now())))
-	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
+	record.FieldByName("UpdatedAt").Set(reflect.ValueOf(store.At(r.collection.now())))
 }

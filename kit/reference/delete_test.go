@@ -146,9 +146,7 @@ func TestRace(t *testing.T) {
 			referring := node{Meta: store.NewMeta(store.NewID(), store.At(time.Unix(1, 0))), Maybe: &id}
 			var group sync.WaitGroup
 			group.Go(func() {
-				if created = nodes.Check(t.Context(), nobody, referring); created == nil {
-					created = nodes.Insert(t.Context(), referring)
-				}
+				created = nodes.Create(t.Context(), nobody, referring)
 			})
 			group.Go(func() { deleted = w.delete(targets, id) })
 			group.Wait()

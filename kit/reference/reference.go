@@ -6,8 +6,9 @@
 //	products := reference.Open(d, productSpec, Product.View, reference.Public, reference.Own,
 //		reference.To("category", categories, reference.Restrict))
 //
-// Each write is atomic on one record only. A record that is written while its target is deleted, or by a crash in between,
-// can have a reference to a record that does not exist.
+// On the embedded database, a reference always refers to a record that exists: Create, Change and DeleteByID check and write in
+// one step. On MongoDB, each write is atomic on one record only. A record that is written while its target is deleted, or by a
+// crash in between, can have a reference to a record that does not exist.
 package reference
 
 import (
@@ -99,10 +100,11 @@ func Under(field string, parent Parent) Reference {
 }
 
 // Collection is a store.Collection whose records have references or are referred to. Insert and Update do not check
-// references: call Check or CheckChanges before.
+// references: use Create and Change.
 type Collection[D store.Document] struct {
 	*store.Collection[D]
 	Referrers
+	db          store.DB
 	name        string
 	view        func(D) any
 	see, change Access
@@ -120,7 +122,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		change = Public
 	}
 	c := &Collection[D]{
-		Collection: store.Open[D](d.DB, spec), name: spec.Name, view: func(doc D) any { return view(doc) },
+		Collection: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) },
 		see: see, change: change, references: references, now: d.Now,
 	}
 	for i := range references {
@@ -275,6 +277,43 @@ func (c *Collection[D]) checkVisible(ctx context.Context, caller access.Principa
 		err = store.ErrNotFound
 	}
 	return err
+}
+
+// Create stores a new record after Check and, if it is under a parent, MayAdd. Errors: those of Check, MayAdd and Insert.
+func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
+	return c.inOneStep(ctx, func(ctx context.Context) error {
+		if r := c.parent(); r != nil {
+			if err := c.MayAdd(ctx, caller, idsOf(r.of(doc))[0]); err != nil {
+				return err
+			}
+		}
+		if err := c.Check(ctx, caller, doc); err != nil {
+			return err
+		}
+		return c.Insert(ctx, doc)
+	})
+}
+
+// Change changes a record after CheckChanges. Errors: those of CheckChanges and UpdateByID.
+func (c *Collection[D]) Change(
+	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
+) (doc D, err error) {
+	err = c.inOneStep(ctx, func(ctx context.Context) error {
+		if err := c.CheckChanges(ctx, caller, id, changes); err != nil {
+			return err
+		}
+		doc, err = c.UpdateByID(ctx, id, versions, changes...)
+		return err
+	})
+	return doc, err
+}
+
+// inOneStep calls f so that no other write comes between its reads and writes, on a database where Atomic guarantees this.
+func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) error) error {
+	if c.db.Serializable() {
+		return c.db.Atomic(ctx, f)
+	}
+	return f(ctx)
 }
 
 // Check fails with ValidationFailed unless the references of a new record refer to records that the caller may see. It

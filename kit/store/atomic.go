@@ -1,11 +1,17 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/ginseng/kit/apperr"
 )
@@ -29,6 +35,68 @@ var errEnded = errors.New("store: the Atomic of this context has ended; use its 
 // over several documents needs it, except on a database that is DB.Serializable: each writer locks a document that all of
 // them share. Errors: NotFound if one does not exist; ErrNoAtomic.
 func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
+
+// Modify reads the document with the id, calls change with it, and stores the fields that change has changed. If another write
+// changes the document meanwhile, Modify repeats this with the new version, so change must have no other effects. If change
+// leaves the document as it was, nothing is written. id and version cannot be changed. Modify returns the new version. Errors:
+// NotFound, those of change and of Update.
+func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (T, error) {
+	for {
+		doc, err := c.Get(ctx, id)
+		if err != nil {
+			return doc, err
+		}
+		read := And(Eq("id", id), Eq("version", VersionOf(doc)))
+		before, err := storedFields(doc)
+		if err != nil {
+			return doc, err
+		}
+		if err := change(&doc); err != nil {
+			return doc, err
+		}
+		changes, err := changesSince(before, doc)
+		if err != nil || len(changes) == 0 {
+			return doc, err
+		}
+		changed, err := c.Update(ctx, read, changes...)
+		if !apperr.Is(err, apperr.NotFound) {
+			return changed, err
+		}
+	}
+}
+
+// storedFields returns the stored form of each field of a document that is not null.
+func storedFields(doc any) (map[string]jsontext.Value, error) {
+	var data bytes.Buffer
+	if err := EncodeStored(&data, doc); err != nil {
+		return nil, err
+	}
+	var fields map[string]jsontext.Value
+	err := json.Unmarshal(data.Bytes(), &fields)
+	maps.DeleteFunc(fields, func(_ string, v jsontext.Value) bool { return v.Kind() == 'n' })
+	return fields, err
+}
+
+// changesSince returns the changes that make doc of a document with the fields.
+func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, err error) {
+	now, err := storedFields(doc)
+	if err != nil {
+		return nil, err
+	}
+	v := reflect.ValueOf(doc)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		name := FieldName(f)
+		if f.Anonymous || name == "" || name == "id" || name == "version" || bytes.Equal(fields[name], now[name]) {
+			continue
+		}
+		if now[name] == nil { // null or omitted
+			changes = append(changes, Unset(name))
+		} else {
+			changes = append(changes, Set(name, v.FieldByIndex(f.Index).Interface()))
+		}
+	}
+	return changes, nil
+}
 
 // Transaction is the state of a running Atomic, for engines. The zero value is ready to use.
 type Transaction struct {

@@ -93,6 +93,8 @@ func testEngine(t *testing.T, open Opener) {
 		{"OneInsertWins", testOneInsertWins},
 		{"IncLosesNothing", testIncLosesNothing},
 		{"MixedWrites", testMixedWrites},
+		{"Modify", testModify},
+		{"ModifyTogether", testModifyTogether},
 		{"Atomic", testAtomic},
 		{"AtomicRollback", testAtomicRollback},
 		{"AtomicReads", testAtomicReads},

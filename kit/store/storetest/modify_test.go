@@ -1,0 +1,67 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+func testModify(t *testing.T, open Opener) {
+	c := openDocs(t, open, unique("name"))
+	owner := store.NewID()
+	old := newDoc("old", func(d *doc) {
+		d.Tags, d.Body, d.Labels = []string{"a", "b", "c"}, new("text"), map[string]string{"k": "v"}
+		d.Profile.City = "Rome"
+	})
+	insert(t, c, old, newDoc("other", func(d *doc) { d.Name = new("taken") }))
+	got, err := c.Modify(t.Context(), old.ID, func(d *doc) error {
+		d.ID, d.Version = owner, 7 // are ignored
+		d.Title, d.Body, d.Owner, d.Profile.City, d.Labels = "new", nil, owner, "Oslo", nil
+		d.Tags = append(d.Tags[:1], d.Tags[2:]...) // in the same array
+		return nil
+	})
+	must(t, err)
+	want := old
+	want.Version, want.Title, want.Body, want.Owner, want.Profile.City, want.Labels = 2, "new", nil, owner, "Oslo", nil
+	want.Tags = []string{"a", "c"}
+	wantDoc(t, got, want)
+	got, err = c.Get(t.Context(), old.ID)
+	must(t, err)
+	wantDoc(t, got, want)
+	wantTitles(t, c, store.Search("oslo"), "new")
+
+	failure := errors.New("failure")
+	for _, change := range []func(*doc) error{
+		func(d *doc) error { d.Title = "rejected"; return failure },
+		func(*doc) error { return nil },
+	} {
+		if _, err := c.Modify(t.Context(), old.ID, change); err != nil && !errors.Is(err, failure) {
+			t.Errorf("Modify returns %v", err)
+		}
+	}
+	_, err = c.Modify(t.Context(), old.ID, func(d *doc) error { d.Name = new("taken"); return nil })
+	wantConflict(t, err, "name")
+	_, err = c.Modify(t.Context(), store.NewID(), func(*doc) error { return nil })
+	wantCode(t, err, apperr.NotFound)
+	got, err = c.Get(t.Context(), old.ID)
+	must(t, err)
+	wantDoc(t, got, want)
+}
+
+// testModifyTogether has concurrent callers change the same document, and each sees the changes of those before it.
+func testModifyTogether(t *testing.T, open Opener) {
+	c := openDocs(t, open)
+	d := newDoc("counter")
+	insert(t, c, d)
+	won := together(t, "", func(int) error {
+		_, err := c.Modify(t.Context(), d.ID, func(d *doc) error { d.Count++; return nil })
+		return err
+	})
+	got, err := c.Get(t.Context(), d.ID)
+	must(t, err)
+	if won != crowd || got.Count != crowd || got.Version != crowd+1 {
+		t.Errorf("%d callers have counted to %d, in version %d", won, got.Count, got.Version)
+	}
+}
