@@ -107,6 +107,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"Lock", testLock},
 		{"LockSkew", testLockSkew},
 		{"Together", testTogether},
+		{"Clinic", testClinic},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

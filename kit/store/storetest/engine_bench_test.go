@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -122,6 +124,18 @@ func benchmarkEngine(b *testing.B, db store.DB) {
 			parallel(b, func() error { return c.Insert(b.Context(), newArticle(store.At(time.Now()))) })
 		})
 	}
+	b.Run("insert-checked", func(b *testing.B) { // as a resource with a reference is created
+		c := collection(plain)
+		parallel(b, func() error {
+			return db.Atomic(b.Context(), func(ctx context.Context) error {
+				q := store.Query{Filter: store.In("id", articles[rand.IntN(stock)].ID), Fields: []string{"id"}}
+				if found, err := full.List(ctx, q); err != nil || len(found) != 1 {
+					return fmt.Errorf("%d articles: %w", len(found), err)
+				}
+				return c.Insert(ctx, newArticle(store.At(time.Now())))
+			})
+		})
+	})
 }
 
 // parallel measures f, called from 32 goroutines.
