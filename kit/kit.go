@@ -64,6 +64,11 @@ type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
 	LargeBody   gin.HandlerFunc // before Auth: accepts bodies of up to MAX_BODY_BYTES; without it, up to 16 KiB
+
+	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. Its
+	// routes can be operations of a batch: they must only read and write the database. They must not send emails, hash
+	// passwords, call other services or take a rate limit, because a batch can be undone and repeated.
+	Resource func(r gin.IRouter, name string) gin.IRouter
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on

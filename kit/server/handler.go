@@ -160,7 +160,10 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 			authenticator.Passwords = v
 		}
 	}
-	mw := kit.Middleware{Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), LargeBody: middleware.LargeBody()}
+	mw := kit.Middleware{
+		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), LargeBody: middleware.LargeBody(),
+		Resource: func(r gin.IRouter, _ string) gin.IRouter { return r },
+	}
 	api := engine.Group(s.APIRoot)
 	for _, m := range o.Modules {
 		m.Routes(api, mw)

@@ -10,6 +10,7 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
+	r = mw.Resource(r, "articles")
 	r.POST("/articles", mw.LargeBody, auth.User, mw.Idempotency, rest.Handle(c.create))
 	r.GET("/articles", auth.Public, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/articles/:id", auth.Public, rest.Handle(c.show))
