@@ -71,6 +71,8 @@ type request struct {
 	caller access.Principal
 	basic  bool // a 401 response asks for HTTP Basic
 
+	failure error // see Failure
+
 	query     url.Values
 	queryErr  error
 	queryRead bool
@@ -351,45 +353,6 @@ func readAll(body io.Reader, length int64) ([]byte, error) {
 		return nil, malformed("The body is incomplete.").WithCause(err)
 	}
 	return buf.Bytes(), nil
-}
-
-// parseObject parses a JSON object. A duplicate name is an error: RFC 8259 section 4 does not define which value counts.
-func parseObject(body []byte) (map[string]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return nil, malformed("The body is not a JSON object.").WithCause(err)
-	}
-	object := make(map[string]json.RawMessage)
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, notJSON(dec, err)
-		}
-		key := tok.(string) // the decoder returns only strings here
-		if len(object) == maxParams {
-			return nil, tooManyParams()
-		}
-		if _, twice := object[key]; twice {
-			return nil, malformed("The body has a parameter twice.")
-		}
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, notJSON(dec, err)
-		}
-		object[key] = raw
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, notJSON(dec, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, malformed("The body has data after the JSON object.")
-	}
-	return object, nil
-}
-
-// notJSON returns the error of a body with invalid JSON.
-func notJSON(dec *json.Decoder, err error) *apperr.Error {
-	return apperr.New(apperr.MalformedBody, "The body is not valid JSON; the error is after byte %d.", dec.InputOffset()).WithCause(err)
 }
 
 func malformed(message string) *apperr.Error { return apperr.New(apperr.MalformedBody, "%s", message) }
