@@ -226,6 +226,20 @@ func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
+// Again verifies the user token of an authenticated request again, with ctx: for a transaction. Its errors are those of the
+// middleware User.
+func (a Authenticator) Again(ctx context.Context, c *gin.Context) (access.Principal, error) {
+	token, _, err := a.credential(c, true)
+	if err != nil {
+		return access.Principal{}, err
+	}
+	caller, err := a.Tokens.VerifyToken(ctx, token)
+	if err == nil {
+		err = checkRestriction(c, caller)
+	}
+	return caller, err
+}
+
 // verify returns the caller with the master key or the user token. Unauthorized: it is neither.
 func (a Authenticator) verify(c *gin.Context, token string) (access.Principal, error) {
 	if a.Keys.Match(token) {

@@ -164,6 +164,26 @@ func digest(key, text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
+// keepKey is the key of the function, in a gin.Context, that KeepResponse calls.
+const keepKey = "ginseng.idempotency"
+
+// KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
+// uses a transaction calls it, so that the response is stored if and only if its changes are.
+func KeepResponse(ctx context.Context, c *gin.Context, status int, body []byte) error {
+	keep, ok := c.Get(keepKey)
+	if !ok {
+		return nil
+	}
+	return keep.(func(context.Context, int, []byte) error)(ctx, status, body)
+}
+
+// store stores the response of a claim. header has its Location and ETag.
+func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, header http.Header, body []byte) error {
+	_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(status)), store.Set("body", string(body)),
+		store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
+	return err
+}
+
 // runAndStore runs the handlers that follow, stores their response as that of the claim, and then sends it. After an error
 // that shows that nothing was created, it deletes the claim instead. It continues if the client disconnects, which can then
 // request the response again.
@@ -172,19 +192,23 @@ func (i *Idempotency) runAndStore(c *gin.Context, claim store.ID) {
 	defer cancel()
 	c.Request = c.Request.WithContext(ctx)
 	recorder := &responseRecorder{ResponseWriter: c.Writer, status: http.StatusOK}
+	kept := false
+	c.Set(keepKey, func(ctx context.Context, status int, body []byte) error {
+		kept = true
+		return i.store(ctx, claim, status, c.Writer.Header(), body)
+	})
 	func() {
 		c.Writer = recorder
 		defer func() { c.Writer = recorder.ResponseWriter }() // also after a panic
 		c.Next()
 	}()
-	switch header := c.Writer.Header(); {
+	switch {
+	case recorder.status < http.StatusBadRequest && kept:
 	case recorder.status < http.StatusBadRequest:
-		_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(recorder.status)), store.Set("body", recorder.body.String()),
-			store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
-		if err != nil {
+		if err := i.store(ctx, claim, recorder.status, c.Writer.Header(), recorder.body.Bytes()); err != nil {
 			_ = c.Error(err) // only for the log: the record has been created
 		}
-	case recorder.status < http.StatusInternalServerError || overloaded(c):
+	case recorder.status < http.StatusInternalServerError || nothingWritten(c):
 		releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		_, _ = i.responses.Delete(releaseCtx, store.Eq("id", claim)) // after an error the key stays reserved until it expires
@@ -193,11 +217,10 @@ func (i *Idempotency) runAndStore(c *gin.Context, claim store.ID) {
 	_, _ = c.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
 }
 
-// overloaded reports whether the request failed because of overload, which means that nothing was stored.
-func overloaded(c *gin.Context) bool {
+// nothingWritten reports whether the request failed because of overload, or because the database lacks what it needs.
+func nothingWritten(c *gin.Context) bool {
 	var e *apperr.Error
-	last := c.Errors.Last()
-	return last != nil && errors.As(last.Err, &e) && e.Overload
+	return errors.As(rest.Failure(c), &e) && (e.Overload || e.Code == apperr.NotSupported)
 }
 
 // replay sends the stored response to the first request with the key, for whose end it waits. Conflict: that request failed,

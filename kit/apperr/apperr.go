@@ -84,7 +84,8 @@ const (
 	TooCommon        FieldCode = "too_common"
 	Wrong            FieldCode = "wrong" // a one-time code that does not match or was used
 	Wildcard         FieldCode = "wildcard"
-	ReadOnly         FieldCode = "read_only" // only an admin can change it
+	ReadOnly         FieldCode = "read_only"   // only an admin can change it
+	NotAllowed       FieldCode = "not_allowed" // an operation that a batch cannot have
 )
 
 // New returns an Error with a message that is formatted as by fmt.Sprintf.

@@ -26,6 +26,7 @@ type Problem struct {
 	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // also in the log and in X-Request-Id
 	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"`    // the invalid parameters
 	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // of second_factor_required
+	Operation *int           `json:"operation,omitempty" extensions:"x-omitempty"` // index of the operation of a batch that failed
 } //	@name	Problem
 
 const problemType = "application/problem+json"
@@ -57,9 +58,24 @@ var statuses = map[apperr.Code]int{
 // defaultRetryAfter is the Retry-After of an error without one.
 const defaultRetryAfter = 5 * time.Second
 
+// OperationError is the error of one operation of a batch.
+type OperationError struct {
+	Index int
+	Err   error
+}
+
+func (e *OperationError) Error() string { return fmt.Sprintf("operations[%d]: %v", e.Index, e.Err) }
+
+// Unwrap returns Err.
+func (e *OperationError) Unwrap() error { return e.Err }
+
+// Failure returns the error that Fail responded with; nil if there is none.
+func Failure(c *gin.Context) error { return of(c).failure }
+
 // Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
 // 500 without details. An error with a status of 500 or more is added to c.Errors, for the log.
 func Fail(c *gin.Context, err error) {
+	of(c).failure = err
 	var e *apperr.Error
 	if !errors.As(err, &e) {
 		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
@@ -80,12 +96,17 @@ func Fail(c *gin.Context, err error) {
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not read
 	case apperr.UnsupportedMediaType: // RFC 9110 section 15.5.16
-		header.Set("Accept", strings.Join(mediaTypes(c.Request.Method), ", "))
+		if header.Get("Accept") == "" {
+			header.Set("Accept", strings.Join(mediaTypes(c.Request.Method), ", "))
+		}
 		header.Set("Accept-Encoding", "identity")
 	}
 	p := Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
 		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields, Challenge: e.Challenge,
+	}
+	if failed := (*OperationError)(nil); errors.As(err, &failed) {
+		p.Operation = &failed.Index
 	}
 	p.limit()
 	body, marshalErr := json.Marshal(p)
