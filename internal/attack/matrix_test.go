@@ -85,6 +85,8 @@ var matrix = []struct{ route, body, statuses string }{
 	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},
 	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403"},
 
+	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200"},
+
 	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403"},
 	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200"},
 	{"GET /policies", "", "401 401 200 200 200 401 200"},

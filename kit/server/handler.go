@@ -174,6 +174,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 			h.Closers = append(h.Closers, closer)
 		}
 	}
+	mountBatch(api, s.APIRoot, o.Deps.DB, o.Modules, authenticator, mw)
 	h.Closers = append(h.Closers, o.Deps.Email) // last: modules enqueue emails
 	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix))
 	if err != nil {

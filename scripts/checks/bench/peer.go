@@ -89,7 +89,11 @@ func (p *peer) list(query, filter string) []byte {
 }
 
 func (p *peer) create() []byte {
+	return request("POST", "/api/collections/articles/records", p.token, p.article())
+}
+
+// article returns the body of a new article.
+func (p *peer) article() string {
 	content := strings.Repeat("Lorem ipsum dolor sit amet. ", 14)
-	return request("POST", "/api/collections/articles/records", p.token,
-		fmt.Sprintf(`{"title":"Article of %s","content":%q,"author":%q}`, time.Now().Format(time.DateOnly), content, p.user))
+	return fmt.Sprintf(`{"title":"Article of %s","content":%q,"author":%q}`, time.Now().Format(time.DateOnly), content, p.user)
 }

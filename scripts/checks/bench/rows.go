@@ -70,6 +70,18 @@ var rows = []row{
 				return request("PATCH", "/api/collections/articles/records/"+id, p.token, `{"title":"A new title"}`)
 			})
 		}},
+	{"batch of 100", http.StatusOK, // creations
+		func(s *service) [][]byte {
+			f := newFields(1, vocabulary)
+			operation := fmt.Sprintf(`{"method":"POST","path":"/articles","body":{"title":%q,"content":%q}}`, f.Title, f.Content)
+			return each(s.tokens, func(token string) []byte {
+				return request("POST", "/batch", "Bearer "+token, `{"operations":[`+repeat(operation, 100)+`]}`)
+			})
+		},
+		func(p *peer) [][]byte {
+			operation := `{"method":"POST","url":"/api/collections/articles/records","body":` + p.article() + `}`
+			return [][]byte{request("POST", "/api/batch", p.token, `{"requests":[`+repeat(operation, 100)+`]}`)}
+		}},
 	{"sign-in", http.StatusCreated,
 		func(*service) [][]byte { return [][]byte{request("POST", "/auth", basic(0), masterKeyBody)} },
 		func(p *peer) [][]byte {
@@ -77,6 +89,9 @@ var rows = []row{
 				fmt.Sprintf(`{"identity":%q,"password":%q}`, p.email, p.password))}
 		}},
 }
+
+// repeat returns n items of a JSON list.
+func repeat(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 
 func each(ids []string, make func(id string) []byte) (requests [][]byte) {
 	for _, id := range ids {

@@ -151,6 +151,11 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 			}
 		}
 	})
+	for _, schema := range doc.Components.Schemas { // also those of bodies that are only JSON
+		for _, property := range schema.Value.Properties {
+			anyObject(property)
+		}
+	}
 	e.securitySchemes()
 	ids, tags := map[string]string{}, map[string]string{}
 	var intros []string
@@ -233,11 +238,7 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if s.Nullable && len(s.Enum) > 0 {
 		s.Enum = append(s.Enum, nil)
 	}
-	if _, isObject := extension(ref, "x-json"); isObject {
-		s.Type = &openapi3.Types{"object"}
-		s.WithAnyAdditionalProperties()
-		parseExample(s)
-	}
+	anyObject(ref)
 	s.Required, s.MinLength, s.MinItems = nil, 0, 0 // an absent string or list is empty
 	for name, property := range s.Properties {
 		if _, optional := extension(property, "x-omitempty"); !optional {
@@ -251,6 +252,15 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	}
 	requireFields(s.Items, seen)
 	requireFields(s.AdditionalProperties.Schema, seen)
+}
+
+// anyObject converts the extension x-json of a schema that is not in a form.
+func anyObject(ref *openapi3.SchemaRef) {
+	if _, isObject := extension(ref, "x-json"); isObject {
+		ref.Value.Type = &openapi3.Types{"object"}
+		ref.Value.WithAnyAdditionalProperties() // else typed clients could set no properties
+		parseExample(ref.Value)
+	}
 }
 
 // parseExample replaces an example in JSON by its value. An invalid one stays a string, which the validation rejects.
@@ -299,6 +309,9 @@ func form(op *openapi3.Operation) *openapi3.Schema {
 func requestBody(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
+		if op.RequestBody != nil {
+			delete(op.RequestBody.Value.Extensions, "x-originalParamName")
+		}
 		return
 	}
 	examples, encoding := map[string]any{}, openapi3.Encodings{}

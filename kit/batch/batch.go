@@ -1,0 +1,240 @@
+// Package batch provides POST /batch: several writes of resources in one request, which are stored together or not at all.
+// The operations call the same handlers as other requests, as the caller of the batch.
+package batch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// Path is the path of batches below the root of the API.
+const Path = "/batch"
+
+// maxResponse is the maximum size of the responses to the operations of a batch together, in bytes.
+const maxResponse = 1 << 20
+
+// Handler handles batches.
+type Handler struct {
+	DB store.DB
+	// Engine has the routes of resources, below Root. It must use the middleware Use, and verify tokens with Caller.
+	Engine    *gin.Engine
+	Root      string   // API_ROOT
+	Resources []string // the names of the resources
+	// Authenticate returns the caller of a batch, as of a transaction.
+	Authenticate func(ctx context.Context, c *gin.Context) (access.Principal, error)
+	// Keep stores the response to a batch with an Idempotency-Key, in a transaction.
+	Keep func(ctx context.Context, c *gin.Context, status int, body []byte) error
+}
+
+// Output is the response to a batch.
+type Output struct {
+	Results []Result `json:"results"`
+} //	@name	Batch
+
+// Result is the response to one operation.
+type Result struct {
+	Status   int             `json:"status" example:"201"`
+	Location string          `json:"location,omitempty" extensions:"x-omitempty" example:"/articles/65f0c1d2e3a4b5c6d7e8f902"`
+	ETag     string          `json:"etag,omitempty" extensions:"x-omitempty"`
+	Body     json.RawMessage `json:"body,omitempty" swaggertype:"object" extensions:"x-omitempty,x-json=object"`
+} //	@name	BatchResult
+
+// Handle runs a batch.
+//
+//	@Summary		Write several records in one step
+//	@Description	Runs 1 to 100 operations in order, as the caller. All of them are stored, or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, stands for a field of the response to the earlier operation with that name; write $$ for $ at the beginning of a string.
+//	@Description	If an operation fails, the response has its status and problem, with its index in operation, and nothing is stored. The responses must not be larger than 1 MiB together. On a MongoDB server without transactions, the response is 501.
+//	@Tags			batch
+//	@Accept			json
+//	@Param			input			body		Input	true	"the operations"
+//	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key run one batch"
+//	@Success		200				{object}	Output
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller may not do an operation"
+//	@Failure		404				{object}	rest.Problem	"not_found: of an operation"
+//	@Failure		409				{object}	rest.Problem	"conflict: of an operation"
+//	@Failure		412				{object}	rest.Problem	"precondition_failed: of an operation"
+//	@Failure		501				{object}	rest.Problem	"not_supported: the database has no transactions"
+//	@Security		UserToken
+//	@Router			/batch [post]
+func (h *Handler) Handle(c *gin.Context) error {
+	if media := c.ContentType(); media != "application/json" && c.Request.ContentLength != 0 {
+		c.Header("Accept", "application/json")
+		return apperr.New(apperr.UnsupportedMediaType, "A batch must have the Content-Type application/json.")
+	}
+	in, err := rest.Bind[Input](c)
+	if err != nil {
+		return err
+	}
+	if err := h.checkRoutes(in.Operations); err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	err = h.DB.Atomic(c.Request.Context(), func(ctx context.Context) error {
+		caller, err := h.Authenticate(ctx, c)
+		if err != nil {
+			return err
+		}
+		results, err := h.run(ctx, c, caller, in.Operations)
+		if err != nil {
+			return err
+		}
+		body.Reset() // MongoDB can repeat the function
+		if err := store.EncodeJSON(&body, Output{results}); err != nil {
+			return err
+		}
+		body.WriteByte('\n') // as rest.OK does
+		return h.Keep(ctx, c, http.StatusOK, body.Bytes())
+	})
+	if err != nil {
+		return err
+	}
+	return rest.OK(c, json.RawMessage(body.Bytes()))
+}
+
+// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource.
+func (h *Handler) checkRoutes(operations Operations) error {
+	routes := h.Engine.Routes()
+	var fieldErrs []apperr.Field
+	for i, op := range operations {
+		if !slices.ContainsFunc(routes, func(route gin.RouteInfo) bool { return op.matches(route, h.Root) }) {
+			fieldErrs = append(fieldErrs, apperr.Field{
+				In: "body", Param: fmt.Sprintf("operations[%d].path", i), Code: apperr.NotAllowed,
+				Message: "A batch cannot call this method and path, only those that write resources.", Expected: h.Resources,
+			})
+		}
+	}
+	if fieldErrs == nil {
+		return nil
+	}
+	return apperr.Invalid(fieldErrs...)
+}
+
+// run runs the operations in the transaction of ctx. The error is that of the operation that failed, or PayloadTooLarge.
+func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Principal, operations Operations) ([]Result, error) {
+	results := make([]Result, 0, len(operations))
+	size := 0
+	values := func(reference string) (jsontext.Value, string) { return field(reference, operations, results) }
+	for i, op := range operations {
+		request, err := op.request(ctx, c.Request, h.Root, values)
+		if err != nil {
+			return nil, operationError(i, err)
+		}
+		r := &recorder{caller: caller, header: http.Header{}, status: http.StatusOK}
+		h.Engine.ServeHTTP(r, request.WithContext(context.WithValue(ctx, recorderKey{}, r)))
+		if r.err != nil {
+			return nil, operationError(i, inBatch(r.err))
+		}
+		if size += r.body.Len(); size > maxResponse {
+			return nil, apperr.New(apperr.PayloadTooLarge, "The response would be larger than %d bytes, so nothing was stored. Send fewer operations.", maxResponse)
+		}
+		results = append(results, Result{
+			Status: r.status, Location: r.header.Get("Location"), ETag: r.header.Get("ETag"), Body: bytes.TrimSpace(r.body.Bytes()),
+		})
+	}
+	return results, nil
+}
+
+// inBatch returns the error of an operation with the names that its parameters have in the operation.
+func inBatch(err error) error {
+	var e *apperr.Error
+	if !errors.As(err, &e) || e.Fields == nil {
+		return err
+	}
+	renamed := *e
+	renamed.Fields = slices.Clone(e.Fields)
+	for i := range renamed.Fields {
+		f := &renamed.Fields[i]
+		if f.In == "path" || f.In == "query" {
+			f.Param = "path"
+		} else {
+			f.Param = strings.TrimSuffix("body."+f.Param, ".")
+		}
+	}
+	return &renamed
+}
+
+// operationError returns err as the error of operation i, with the names of its parameters in the batch.
+func operationError(i int, err error) error {
+	var e *apperr.Error
+	if errors.As(err, &e) && e.Fields != nil {
+		renamed := *e
+		renamed.Fields = prefixed(i, e.Fields)
+		err = &renamed
+	}
+	return &rest.OperationError{Index: i, Err: err}
+}
+
+// request returns the HTTP request of the operation in a batch.
+func (op Operation) request(ctx context.Context, batch *http.Request, root string, values lookup) (*http.Request, error) {
+	path, invalid := op.pathWith(values)
+	body, more := replaceReferences(op.Body, values)
+	if invalid = append(invalid, more...); invalid != nil {
+		return nil, apperr.Invalid(invalid...)
+	}
+	request, err := http.NewRequestWithContext(ctx, op.Method, root+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.RemoteAddr = batch.RemoteAddr
+	request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer operation"}}
+	if op.IfMatch != "" {
+		request.Header.Set("If-Match", op.IfMatch)
+	}
+	return request, nil
+}
+
+// field is the lookup for the results so far.
+func field(reference string, operations Operations, results []Result) (value jsontext.Value, missing string) {
+	parts := referencePattern.FindStringSubmatch(reference)
+	i := slices.IndexFunc(operations[:len(results)], func(op Operation) bool { return op.Name == parts[1] })
+	if i >= 0 {
+		var body map[string]json.RawMessage
+		if json.Unmarshal(results[i].Body, &body) == nil && body[parts[2]] != nil {
+			return jsontext.Value(body[parts[2]]), ""
+		}
+	}
+	return nil, fmt.Sprintf("The response to %s has no field %s.", parts[1], parts[2])
+}
+
+// recorder is the response to an operation.
+type recorder struct {
+	caller access.Principal
+	header http.Header
+	status int
+	body   bytes.Buffer
+	err    error // passed to rest.Fail
+}
+
+type recorderKey struct{}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+
+// Use is middleware of Handler.Engine. It returns the error of an operation to the batch.
+func Use(c *gin.Context) {
+	c.Next()
+	c.Request.Context().Value(recorderKey{}).(*recorder).err = rest.Failure(c)
+}
+
+// Caller verifies the tokens of operations: the caller of each is that of the batch.
+type Caller struct{}
+
+// VerifyToken implements access.TokenVerifier.
+func (Caller) VerifyToken(ctx context.Context, _ string) (access.Principal, error) {
+	return ctx.Value(recorderKey{}).(*recorder).caller, nil
+}

@@ -1,0 +1,208 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+)
+
+// Input is the body of a batch.
+type Input struct {
+	Operations Operations `json:"operations" validate:"required,max=100"`
+} //	@name	BatchInput
+
+// Operations are the operations of a batch, in order.
+type Operations []Operation
+
+// Operation is one write.
+type Operation struct {
+	Name    string `json:"name" example:"first"` // for references from later operations
+	Method  string `json:"method" validate:"required,oneof=POST PUT PATCH DELETE" example:"POST"`
+	Path    string `json:"path" validate:"required,max=1000" example:"/articles"` // of a resource, below the base address of the API
+	Body    Object `json:"body" swaggertype:"object" extensions:"x-json=object"`  // the parameters
+	IfMatch string `json:"ifMatch" validate:"max=1000"`                           // the header If-Match
+} //	@name	BatchOperation
+
+// Object is a JSON object.
+type Object json.RawMessage
+
+var _, _ rest.Parser = (*Operations)(nil), (*Object)(nil)
+
+// ParseInput implements rest.Parser.
+func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
+	if len(value) == 0 || value[0] != '{' {
+		return []apperr.Field{{Param: name, Code: apperr.Type, Message: "Must be a JSON object."}}
+	}
+	*o = Object(value)
+	return nil
+}
+
+// ParseInput implements rest.Parser. It checks everything that does not depend on responses.
+func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Field {
+	var items []json.RawMessage
+	if json.Unmarshal(value, &items) != nil {
+		return []apperr.Field{{Param: name, Code: apperr.Type, Message: "Must be a list of operations."}}
+	}
+	if len(items) == 0 {
+		return []apperr.Field{{Param: name, Code: apperr.Required, Message: "Must have at least one operation."}}
+	}
+	var fieldErrs []apperr.Field
+	names := map[string]bool{}
+	for i, item := range items {
+		var op Operation
+		found := rest.DecodeObject(item, &op)
+		if len(found) == 0 {
+			found = op.check(names)
+		}
+		fieldErrs = append(fieldErrs, prefixed(i, found)...)
+		if op.Name != "" {
+			names[op.Name] = true
+		}
+		*o = append(*o, op)
+	}
+	return fieldErrs
+}
+
+// prefixed returns the errors of operation i with the names of their parameters in the batch. An error without a name is one
+// of the whole operation.
+func prefixed(i int, fieldErrs []apperr.Field) []apperr.Field {
+	out := slices.Clone(fieldErrs)
+	for n := range out {
+		out[n].In, out[n].Param = "body", strings.TrimSuffix(fmt.Sprintf("operations[%d].%s", i, out[n].Param), ".")
+	}
+	return out
+}
+
+var (
+	namePattern      = regexp.MustCompile(`^[a-z][a-zA-Z0-9]{0,29}$`)
+	segmentPattern   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+	referencePattern = regexp.MustCompile(`^\$([a-z][a-zA-Z0-9]{0,29})\.([A-Za-z0-9_]{1,100})$`)
+)
+
+// check returns the errors of the operation. names are those of the operations before it.
+func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
+	add := func(param string, code apperr.FieldCode, message string) {
+		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: param, Code: code, Message: message})
+	}
+	switch {
+	case op.Name == "":
+	case !namePattern.MatchString(op.Name):
+		add("name", apperr.Format, "Must begin with a lower-case letter and have at most 30 letters and digits.")
+	case names[op.Name]:
+		add("name", apperr.FieldConflict, "Is the name of an earlier operation.")
+	}
+	known := func(reference string) (jsontext.Value, string) {
+		if name := referencePattern.FindStringSubmatch(reference)[1]; !names[name] {
+			return nil, fmt.Sprintf("No earlier operation has the name %s.", name)
+		}
+		return jsontext.Value("null"), ""
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
+		switch isReference := referencePattern.MatchString(segment); {
+		case op.Path[0] != '/' || !isReference && !segmentPattern.MatchString(segment):
+			add("path", apperr.Format, "Must be a path such as /articles or /articles/$article.id, without a query string.")
+			return fieldErrs
+		case isReference:
+			if _, missing := known(segment); missing != "" {
+				add("path", apperr.UnknownReference, missing)
+			}
+		}
+	}
+	_, found := replaceReferences(op.Body, known)
+	return append(fieldErrs, found...)
+}
+
+// matches reports whether the operation calls the route.
+func (op Operation) matches(route gin.RouteInfo, root string) bool {
+	pattern := strings.Split(route.Path, "/")
+	path := strings.Split(root+op.Path, "/")
+	return op.Method == route.Method && slices.EqualFunc(pattern, path, func(part, segment string) bool {
+		return part == segment || strings.HasPrefix(part, ":") && segment != ""
+	})
+}
+
+// lookup returns the value of a reference, or a sentence for the client if there is none.
+type lookup func(reference string) (value jsontext.Value, missing string)
+
+// pathWith returns the path with the references replaced by their values, which must be strings.
+func (op Operation) pathWith(values lookup) (string, []apperr.Field) {
+	segments := strings.Split(op.Path, "/")
+	for i, segment := range segments {
+		if !strings.HasPrefix(segment, "$") {
+			continue
+		}
+		value, missing := values(segment)
+		if missing == "" && (json.Unmarshal(value, &segments[i]) != nil || !segmentPattern.MatchString(segments[i])) {
+			missing = "The value of " + segment + " cannot be a part of a path."
+		}
+		if missing != "" {
+			return "", []apperr.Field{{In: "body", Param: "path", Code: apperr.UnknownReference, Message: missing}}
+		}
+	}
+	return strings.Join(segments, "/"), nil
+}
+
+// replaceReferences returns a JSON value in which each string that is a reference is replaced by its value, and $$ at the
+// beginning of a string by $.
+func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
+	var out bytes.Buffer
+	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)} // as in other bodies
+	decoder, encoder := jsontext.NewDecoder(bytes.NewReader(body), options...), jsontext.NewEncoder(&out, options...)
+	var fieldErrs []apperr.Field
+	for {
+		token, err := decoder.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSpace(out.Bytes()), fieldErrs
+		}
+		if err != nil {
+			return nil, []apperr.Field{{In: "body", Param: "body", Code: apperr.Type, Message: "Must be a JSON object."}}
+		}
+		text := ""
+		if parent, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (parent != '{' || length%2 == 0) { // not a name
+			text = token.String()
+		}
+		switch {
+		case strings.HasPrefix(text, "$$"):
+			token = jsontext.String(text[1:])
+		case referencePattern.MatchString(text):
+			value, missing := values(text)
+			if missing == "" {
+				_ = encoder.WriteValue(value) // cannot fail: it is a value of a response
+				continue
+			}
+			fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "body" + path(decoder), Code: apperr.UnknownReference, Message: missing})
+		case strings.HasPrefix(text, "$"):
+			fieldErrs = append(fieldErrs, apperr.Field{
+				In: "body", Param: "body" + path(decoder), Code: apperr.Format,
+				Message: "Must be a reference such as $order.id. Write $$ for a string that begins with $.",
+			})
+		}
+		_ = encoder.WriteToken(token) // cannot fail: it comes from a valid value
+	}
+}
+
+// path returns the path of the decoder's last token: .lines[0].product.
+func path(decoder *jsontext.Decoder) string {
+	var out strings.Builder
+	depth := 0
+	for token := range decoder.StackPointer().Tokens() {
+		depth++
+		if kind, _ := decoder.StackIndex(depth); kind == '[' {
+			out.WriteString("[" + token + "]")
+		} else {
+			out.WriteString("." + token)
+		}
+	}
+	return out.String()
+}
