@@ -41,7 +41,7 @@ func TestBatchAttacks(t *testing.T) {
 		{"a batch in a batch", batchOf(eve.Token, path("POST", "/batch")), 400, "not_allowed"},
 		{"reading", batchOf(eve.Token, path("GET", "/users")), 400, "one_of"},
 		{"a stale version last", batchOf(ada.Token, create, `{"method":"PATCH","path":"`+location+`","body":{"title":"U"},"ifMatch":"`+strings.Replace(tag, "-1-", "-2-", 1)+`"}`), 412, `"operation":1`},
-		{"101 operations", batchOf(eve.Token, slices.Repeat([]string{path("POST", "/articles")}, 101)...), 400, "max_items"},
+		{"101 operations", batchOf(eve.Token, slices.Repeat([]string{path("POST", "/articles")}, 101)...), 400, "at most 100"},
 		{"a large body", batchOf(eve.Token, `{"method":"POST","path":"/articles","body":{"title":"T","content":"`+strings.Repeat("x", 1<<20)+`"}}`), 413, ""},
 		{"a large response", batchOf(eve.Token, large()...), 413, "nothing was stored"},
 	})

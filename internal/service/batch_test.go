@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
 )
@@ -100,6 +102,35 @@ func TestBatchFails(t *testing.T) {
 	})
 	if n := articles(t, api); n != 1 {
 		t.Errorf("%v articles", n)
+	}
+}
+
+// noTransactions is the database of a server without transactions.
+type noTransactions struct{ store.DB }
+
+func (noTransactions) Atomic(context.Context, func(context.Context) error) error {
+	return store.ErrNoTransactions
+}
+
+// TestBatchNotSupported sends a batch to a service without transactions. The key can be used again after a move to another server.
+func TestBatchNotSupported(t *testing.T) {
+	t.Parallel()
+	api := startBatch(t)
+	without := api.Instance(func(c *testkit.Config) { c.DB = noTransactions{c.DB} })
+	ada := api.SignUp("user")
+	r := batchOf(ada.Token, `{"method":"POST","path":"/articles","body":{"title":"T"}}`)
+	r.Header = http.Header{"Idempotency-Key": {"k"}}
+	if got := without.Do(r); got.Status != http.StatusNotImplemented || !strings.Contains(string(got.Body), `"code":"not_supported"`) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if log := api.Log.String(); strings.Contains(log, "level=ERROR") {
+		t.Errorf("logged as an error: %s", log)
+	}
+	if n := articles(t, api); n != 0 {
+		t.Errorf("%v articles", n)
+	}
+	if got := api.Do(r); got.Status != http.StatusOK {
+		t.Errorf("the same key with transactions: %d %s", got.Status, got.Body)
 	}
 }
 

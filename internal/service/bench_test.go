@@ -60,6 +60,31 @@ func load(b *testing.B, api *testkit.API, token, name, method, path string, stat
 // quiet disables the log.
 func quiet(c *testkit.Config) { c.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
+// BenchmarkBatch compares 100 creations in one batch with 100 requests, one after the other.
+func BenchmarkBatch(b *testing.B) {
+	api := apitest.Start(b, quiet)
+	ada := api.SignUp("user")
+	article := fmt.Sprintf(`{"title":"An article of middling length","content":%q}`, strings.Repeat("lorem ipsum dolor ", 18))
+	operation := `{"method":"POST","path":"/articles","body":` + article + `},`
+	send := func(b *testing.B, path, body string, status int) {
+		if got := api.Do(testkit.Request{Method: "POST", Path: path, As: ada.Token, JSON: body}); got.Status != status {
+			b.Fatalf("%d %s", got.Status, got.Body)
+		}
+	}
+	b.Run("100 requests", func(b *testing.B) {
+		for b.Loop() {
+			for range 100 {
+				send(b, "/articles", article, 201)
+			}
+		}
+	})
+	b.Run("batch of 100", func(b *testing.B) {
+		for b.Loop() {
+			send(b, "/batch", `{"operations":[`+strings.TrimSuffix(strings.Repeat(operation, 100), ",")+`]}`, 200)
+		}
+	})
+}
+
 // BenchmarkService measures the service without the network, with SQLite or the database of TEST_MONGODB_URI.
 func BenchmarkService(b *testing.B) {
 	api := apitest.Start(b, quiet)

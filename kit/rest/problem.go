@@ -73,7 +73,7 @@ func (e *OperationError) Unwrap() error { return e.Err }
 func Failure(c *gin.Context) error { return of(c).failure }
 
 // Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
-// 500 without details. An error with a status of 500 or more is added to c.Errors, for the log.
+// 500 without details. An error with a status of 500 or more, except NotSupported, is added to c.Errors, for the log.
 func Fail(c *gin.Context, err error) {
 	of(c).failure = err
 	var e *apperr.Error
@@ -81,7 +81,7 @@ func Fail(c *gin.Context, err error) {
 		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
 	}
 	status := statuses[e.Code]
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError && e.Code != apperr.NotSupported {
 		_ = c.Error(err)
 	}
 	header := c.Writer.Header()
