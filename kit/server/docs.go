@@ -104,12 +104,8 @@ func (p page) serve(c *gin.Context, name string) {
 		c.Data(http.StatusOK, f.contentType, f.content)
 		return
 	case f.compressed && !gzipped:
-		content, err := unzip(f.content)
-		if err != nil {
-			rest.Fail(c, err)
-			return
-		}
-		c.Data(http.StatusOK, f.contentType, content)
+		c.Header("Content-Type", f.contentType)
+		unzip(c.Writer, f.content)
 		return
 	case gzipped:
 		c.Header("Content-Encoding", "gzip")
@@ -164,12 +160,14 @@ func uiFiles() map[string]file {
 	return files
 }
 
-func unzip(content []byte) ([]byte, error) {
+// unzip writes the uncompressed content in small parts: all of it would stay in memory while a client reads slowly. An error
+// of the client ends it.
+func unzip(w io.Writer, content []byte) {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
-		return nil, err
+		panic(err) // embedded
 	}
-	return io.ReadAll(reader)
+	_, _ = io.Copy(w, reader) // fails if the client has disconnected
 }
 
 // acceptsGzip reports whether a header Accept-Encoding accepts gzip (RFC 9110 section 12.5.3).
