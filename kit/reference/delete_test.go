@@ -176,7 +176,7 @@ func (w world) checkRace(targets, nodes *Collection[node], rule OnDelete, referr
 		w.Errorf("rule %d: the created node is missing: %v", rule, missing)
 	case missing == nil && got.Maybe != nil: // no record: expanded as null, and kept by other changes
 		views := []view{got.view()}
-		w.want(expand(w.Context(), nodes, nobody, []string{"maybe"}, views), "")
+		w.want(expand(w.Context(), nodes, nobody, []string{"maybe"}, views, unlimited), "")
 		if string(views[0].Expand["maybe"]) != "null" {
 			w.Errorf("rule %d: expanded as %s", rule, views[0].Expand["maybe"])
 		}

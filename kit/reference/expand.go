@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -14,11 +16,13 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
 const (
 	expandBatch = listing.MaxLimit // records per query
+	expandBytes = 1 << 20          // bytes of the records that a query reads, if the response has a share of the budget
 	maxExpanded = 16 << 20         // bytes of expanded records in a response
 )
 
@@ -40,13 +44,16 @@ func (e Expanded) ExpandTag() string {
 	if e.Expand == nil {
 		return ""
 	}
-	data, _ := json.Marshal(e.Expand) // cannot fail: the values are valid JSON; it sorts the names
-	sum := sha256.Sum256(data)
-	return "." + hex.EncodeToString(sum[:8])
+	hash := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(e.Expand)) {
+		fmt.Fprintf(hash, "%q:%s\n", name, e.Expand[name])
+	}
+	return "." + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
 // ExpandView adds to a view the referenced records that the parameter expand of a query string names, as List does.
-// ValidationFailed: the parameter names a reference that the collection does not have.
+// ValidationFailed: the parameter names a reference that the collection does not have. Unavailable: the expanded records are
+// large, and other large responses use the budget of ctx (rest.Budget).
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
 	var names []string
 	for _, r := range c.references {
@@ -59,24 +66,47 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 		return view, err
 	}
 	views := []V{view}
-	err = expand(ctx, c, caller, names, views)
+	err = expand(ctx, c, caller, names, views, func(size int64) error { return rest.Reserve(ctx, size) })
 	return views[0], err
 }
 
+// errNoShare is returned by expand if the response needs a share of the budget, and has none.
+var errNoShare = errors.New("reference: the response has no share of the budget")
+
 // List is listing.Run, and adds the referenced records that the query names to the views. Their type embeds Expanded and has
 // the fields of the references. A record that does not exist, or that the caller may not see, is null. Per reference, List
-// makes one query for every 100 different records. ValidationFailed: the expanded records are larger than 16 MiB together.
+// makes one query for every 100 different records, or for 1 MiB of them. ValidationFailed: the expanded records are larger
+// than 16 MiB together.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
+	page, err := listExpanded(ctx, c, caller, q, view)
+	if !errors.Is(err, errNoShare) {
+		return page, err
+	}
+	page = listing.Page[V]{} // not in memory while the request waits
+	if err := rest.ReservePage(ctx, listing.MaxPageBytes+expandBytes); err != nil {
+		return page, err
+	}
+	return listExpanded(ctx, c, caller, q, view)
+}
+
+// listExpanded is List. It fails with errNoShare if the expanded records need a share of the budget, and the page has none.
+func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	page, err := listing.Run(ctx, c, q, view)
 	if err != nil || q.Expand == nil {
 		return page, err
 	}
-	return page, expand(ctx, c, caller, q.Expand, page.Rows)
+	return page, expand(ctx, c, caller, q.Expand, page.Rows, func(size int64) error {
+		if !rest.Reserved(ctx) {
+			return errNoShare
+		}
+		return rest.Reserve(ctx, listing.MaxPageBytes+size)
+	})
 }
 
-// expand adds to the views the referenced records of the references with the names.
-func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V) error {
-	budget := maxExpanded
+// expand adds to the views the referenced records of the references with the names. It calls reserve before the expanded
+// records have more bytes than the last size, which is rest.LargeResponse at first.
+func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V, reserve func(size int64) error) error {
+	used := &meter{reserved: rest.LargeResponse, reserve: reserve}
 	for _, name := range names {
 		i := slices.IndexFunc(c.references, func(r Reference) bool { return r.field == name })
 		index := indexOf(reflect.TypeFor[V](), name)
@@ -86,7 +116,7 @@ func expand[D store.Document, V any](ctx context.Context, c *Collection[D], call
 			refs[v] = reflect.ValueOf(views[v]).FieldByIndex(index).Interface()
 			ids = append(ids, idsOf(refs[v])...)
 		}
-		found, err := c.references[i].encode(ctx, caller, ids, &budget)
+		found, err := c.references[i].encode(ctx, caller, ids, used)
 		if err != nil {
 			return err
 		}
@@ -97,6 +127,42 @@ func expand[D store.Document, V any](ctx context.Context, c *Collection[D], call
 		}
 	}
 	return nil
+}
+
+// meter counts the bytes of the expanded records of a response, as often as the response has them.
+type meter struct {
+	used, reserved int64
+	reserve        func(size int64) error
+}
+
+// add counts n bytes. ValidationFailed: they are too many. Other errors are those of reserve.
+func (m *meter) add(n int64) error {
+	m.used += n
+	if m.used > maxExpanded {
+		return apperr.Invalid(apperr.Field{
+			In: "query", Param: "expand", Code: apperr.Max, Expected: maxExpanded,
+			Message: fmt.Sprintf("The expanded records are larger than %d bytes. Request fewer rows, with limit.", maxExpanded),
+		})
+	}
+	return m.ensure(m.used)
+}
+
+// ensure calls reserve if less than size bytes are reserved.
+func (m *meter) ensure(size int64) error {
+	if size <= m.reserved {
+		return nil
+	}
+	m.reserved = size
+	return m.reserve(size)
+}
+
+// nextQuery returns the size of the records that the next query may read: what is left of the first rest.LargeResponse
+// bytes, then expandBytes, which it reserves.
+func (m *meter) nextQuery() (*store.Size, error) {
+	if left := rest.LargeResponse - m.used; left > 0 {
+		return &store.Size{Max: int(left)}, nil
+	}
+	return &store.Size{Max: expandBytes}, m.ensure(m.used + expandBytes)
 }
 
 // expanded returns the JSON of a reference's records: one record or null, or a list.
@@ -117,9 +183,9 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 var null = json.RawMessage("null")
 
 // encode returns the records with the IDs as JSON, by ID; null for one that does not exist or that the caller may not see.
-// It subtracts their bytes from the budget, as often as an ID occurs. ValidationFailed: the budget is not sufficient.
-func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, budget *int) (map[store.ID]json.RawMessage, error) {
-	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int, len(ids))
+// It adds their bytes to used, as often as an ID occurs, and returns its errors.
+func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
+	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
 	var distinct []store.ID
 	for _, id := range ids {
 		uses[id]++
@@ -127,25 +193,28 @@ func (r Reference) encode(ctx context.Context, caller access.Principal, ids []st
 			distinct, out[id] = append(distinct, id), null
 		}
 	}
-	for batch := range slices.Chunk(distinct, expandBatch) {
-		found, err := r.target.Find(ctx, caller, batch)
-		if err != nil {
-			return nil, err
-		}
-		for id, view := range found {
-			var buf bytes.Buffer
-			enc := json.NewEncoder(&buf)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(view); err != nil {
+	for unread := range slices.Chunk(distinct, expandBatch) {
+		for len(unread) > 0 {
+			size, err := used.nextQuery()
+			if err != nil {
 				return nil, err
 			}
-			out[id] = bytes.TrimSpace(buf.Bytes())
-			*budget -= uses[id] * len(out[id])
-			if *budget < 0 {
-				return nil, apperr.Invalid(apperr.Field{
-					In: "query", Param: "expand", Code: apperr.Max, Expected: maxExpanded,
-					Message: fmt.Sprintf("The expanded records are larger than %d bytes. Request fewer rows, with limit.", maxExpanded),
-				})
+			var found map[store.ID]any
+			found, unread, err = r.target.Find(ctx, caller, unread, size)
+			if err != nil {
+				return nil, err
+			}
+			for id, view := range found {
+				var buf bytes.Buffer
+				enc := json.NewEncoder(&buf)
+				enc.SetEscapeHTML(false)
+				if err := enc.Encode(view); err != nil {
+					return nil, err
+				}
+				out[id] = bytes.TrimSpace(buf.Bytes())
+				if err := used.add(uses[id] * int64(len(out[id]))); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

@@ -12,6 +12,7 @@
 package reference
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -28,8 +29,9 @@ import (
 // Target has records that references can refer to.
 type Target interface {
 	// Find returns the views of the records with the IDs that the caller may see, by ID. fields are the stored fields
-	// that the caller of Find needs, as in store.Query.
-	Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error)
+	// that the caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of their
+	// IDs, and ends before one that does not fit; unread are the IDs of the rest.
+	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
 	referredBy(planner)
 }
 
@@ -187,18 +189,27 @@ func (c *Collection[D]) parent() *Reference {
 }
 
 // Find implements Target.
-func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error) {
-	out := make(map[store.ID]any, len(ids))
+func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (
+	found map[store.ID]any, unread []store.ID, err error) {
+	found = make(map[store.ID]any, len(ids))
 	if len(ids) == 0 {
-		return out, nil
+		return found, nil, nil
 	}
 	parent := c.parent()
 	if parent != nil && fields != nil {
 		fields = append(fields, parent.field)
 	}
-	docs, err := c.List(ctx, store.Query{Filter: store.And(store.In("id", store.Values(ids)...), c.see(caller)), Fields: fields})
+	q := store.Query{Filter: store.And(store.In("id", store.Values(ids)...), c.see(caller)), Fields: fields, Bytes: size}
+	if size != nil {
+		q.Sort = []store.Order{{Field: "id"}}
+	}
+	docs, err := c.List(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if size != nil && size.Exceeded() {
+		last := store.IDOf(docs[len(docs)-1])
+		unread = slices.DeleteFunc(slices.Clone(ids), func(id store.ID) bool { return bytes.Compare(id[:], last[:]) <= 0 })
 	}
 	var parents map[store.ID]any
 	if parent != nil {
@@ -206,9 +217,9 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 		for _, doc := range docs {
 			parentIDs = append(parentIDs, idsOf(parent.of(doc))...)
 		}
-		parents, err = parent.target.Find(ctx, caller, parentIDs, "id")
+		parents, _, err = parent.target.Find(ctx, caller, parentIDs, nil, "id")
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, doc := range docs {
@@ -217,9 +228,9 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 				continue
 			}
 		}
-		out[store.IDOf(doc)] = c.view(doc)
+		found[store.IDOf(doc)] = c.view(doc)
 	}
-	return out, nil
+	return found, unread, nil
 }
 
 // MayChange implements Parent.
@@ -272,7 +283,7 @@ func (c *Collection[D]) MayChangeUnder(ctx context.Context, caller access.Princi
 
 // checkVisible fails with NotFound unless the caller may see the parent.
 func (c *Collection[D]) checkVisible(ctx context.Context, caller access.Principal, parent store.ID) error {
-	found, err := c.parent().target.Find(ctx, caller, []store.ID{parent}, "id")
+	found, _, err := c.parent().target.Find(ctx, caller, []store.ID{parent}, nil, "id")
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
 	}
@@ -375,7 +386,7 @@ func (r Reference) check(ctx context.Context, caller access.Principal, value any
 	if len(ids) == 0 || r.parent != nil {
 		return nil, nil
 	}
-	found, err := r.target.Find(ctx, caller, ids, "id")
+	found, _, err := r.target.Find(ctx, caller, ids, nil, "id")
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func TestFind(t *testing.T) {
 			}
 			for _, id := range []store.ID{id, item} {
 				c := map[bool]*Collection[node]{true: targets, false: items}[id != item]
-				found, err := c.Find(t.Context(), caller, []store.ID{id, store.NewID()})
+				found, _, err := c.Find(t.Context(), caller, []store.ID{id, store.NewID()}, nil)
 				if _, ok := found[id]; err != nil || ok != want || len(found) > 1 {
 					t.Errorf("%s: %+v finds %v, %v", c.name, caller, found, err)
 				}
@@ -202,13 +202,16 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// unlimited reserves nothing.
+func unlimited(int64) error { return nil }
+
 func TestExpand(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Own, Own)
 	nodes := w.open("nodes", Public, Public, To("to", targets, Restrict), To("maybe", targets, Clear), To("many", targets, Clear))
 	mine, others := w.add(targets, node{Name: "mine <&>", UserID: alice.UserID}), w.add(targets, node{Name: "others", UserID: bob.UserID})
 	views := []view{{To: mine, Maybe: &others, Many: []store.ID{mine, others, store.NewID(), mine}}, {To: store.NewID()}}
-	if err := expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, views); err != nil {
+	if err := expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, views, unlimited); err != nil {
 		t.Fatal(err)
 	}
 	record := `{"id":"` + mine.Hex() + `","name":"mine <&>","to":"000000000000000000000000","maybe":null,"many":null}`
@@ -224,11 +227,11 @@ func TestExpand(t *testing.T) {
 	}
 	before := views[0].ExpandTag()
 	again := []view{{To: mine, Maybe: &others, Many: views[0].Many}}
-	w.want(expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, again), "")
+	w.want(expand(t.Context(), nodes, alice, []string{"to", "maybe", "many"}, again, unlimited), "")
 	if before == "" || before != again[0].ExpandTag() {
 		t.Errorf("tags %q and %q of the same records", before, again[0].ExpandTag())
 	}
-	w.want(expand(t.Context(), nodes, admin, []string{"to", "maybe", "many"}, again), "")
+	w.want(expand(t.Context(), nodes, admin, []string{"to", "maybe", "many"}, again, unlimited), "")
 	if before == again[0].ExpandTag() {
 		t.Error("the tag of other records is the same")
 	}
@@ -257,11 +260,11 @@ func TestExpandTooLarge(t *testing.T) {
 	nodes := w.open("nodes", Public, Public, To("many", targets, Clear))
 	large := w.add(targets, node{Name: strings.Repeat("x", 1<<20)})
 	views := []view{{Many: []store.ID{large, large, large}}}
-	w.want(expand(t.Context(), nodes, nobody, []string{"many"}, views), "")
+	w.want(expand(t.Context(), nodes, nobody, []string{"many"}, views, unlimited), "")
 	for range 15 {
 		views = append(views, view{Many: []store.ID{large}})
 	}
-	w.want(expand(t.Context(), nodes, nobody, []string{"many"}, views), apperr.ValidationFailed)
+	w.want(expand(t.Context(), nodes, nobody, []string{"many"}, views, unlimited), apperr.ValidationFailed)
 }
 
 // TestOneQuery expands the references of a page, and counts the queries.
@@ -274,8 +277,8 @@ func TestOneQuery(t *testing.T) {
 		id := w.add(targets.Collection, node{})
 		views = append(views, view{To: id, Maybe: &id})
 	}
-	w.want(expand(t.Context(), nodes, nobody, []string{"to"}, views), "")
-	w.want(expand(t.Context(), nodes, nobody, nil, views), "")
+	w.want(expand(t.Context(), nodes, nobody, []string{"to"}, views, unlimited), "")
+	w.want(expand(t.Context(), nodes, nobody, nil, views, unlimited), "")
 	if targets.calls != 1 {
 		t.Errorf("%d queries, want 1", targets.calls)
 	}
@@ -286,7 +289,7 @@ type counter struct {
 	calls int
 }
 
-func (c *counter) Find(ctx context.Context, caller access.Principal, ids []store.ID, fields ...string) (map[store.ID]any, error) {
+func (c *counter) Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (map[store.ID]any, []store.ID, error) {
 	c.calls++
-	return c.Collection.Find(ctx, caller, ids, fields...)
+	return c.Collection.Find(ctx, caller, ids, size, fields...)
 }

@@ -15,6 +15,9 @@ const LargeResponse = 128 << 10
 
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
 // single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
+//
+// A response waits only for its first share. More of it is acquired without waiting: two responses that wait for each
+// other's memory would block the budget.
 type Budget struct {
 	pages, records *semaphore.Weighted
 	wait           time.Duration
@@ -54,8 +57,8 @@ func tooManyResponses() error {
 // read. It does nothing without a Budget, or if the response has a share already. Unavailable: other responses use the
 // budget.
 func ReservePage(ctx context.Context, size int64) error {
-	s, ok := ctx.Value(shareKey{}).(*share)
-	if !ok || s.from != nil {
+	s := shareOf(ctx)
+	if s == nil || s.from != nil {
 		return nil
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, s.budget.wait)
@@ -67,16 +70,68 @@ func ReservePage(ctx context.Context, size int64) error {
 	return nil
 }
 
-// reserve is ReservePage for a response of size bytes that is not a page. It does not wait: the response is in memory
-// already.
-func reserve(ctx context.Context, size int64) error {
-	s, ok := ctx.Value(shareKey{}).(*share)
-	if !ok || s.from != nil {
-		return nil
+// Reserved reports whether the response of the context has a share of the Budget, or needs none because there is no Budget.
+func Reserved(ctx context.Context) bool {
+	s := shareOf(ctx)
+	return s == nil || s.from != nil
+}
+
+// Reserve increases the share of the Budget of the context to at least size bytes. It does not wait. A response without a
+// share gets one of the limit for records. Unavailable: other responses use the budget.
+func Reserve(ctx context.Context, size int64) error {
+	_, err := reserve(ctx, size)
+	return err
+}
+
+// reserve is Reserve. It returns the size of the share. Without a Budget that is the given size.
+func reserve(ctx context.Context, size int64) (int64, error) {
+	s := shareOf(ctx)
+	if s == nil {
+		return size, nil
 	}
-	if !s.budget.records.TryAcquire(size) {
-		return tooManyResponses()
+	if size <= s.bytes {
+		return s.bytes, nil
 	}
-	s.from, s.bytes = s.budget.records, size
-	return nil
+	from := s.from
+	if from == nil {
+		from = s.budget.records
+	}
+	if !from.TryAcquire(size - s.bytes) {
+		return 0, tooManyResponses()
+	}
+	s.from, s.bytes = from, size
+	return size, nil
+}
+
+// shareOf returns the share of the response of a context, or nil.
+func shareOf(ctx context.Context) *share {
+	s, _ := ctx.Value(shareKey{}).(*share)
+	return s
+}
+
+// buffer has the body of a response.
+type buffer struct {
+	data []byte
+	// ctx is the context of the request. More than LargeResponse bytes are reserved from its Budget as the buffer grows. If
+	// it is nil, they are not.
+	ctx      context.Context
+	reserved int64
+}
+
+// Write implements io.Writer. Unavailable: other responses use the budget.
+func (b *buffer) Write(p []byte) (int, error) {
+	size := int64(len(b.data) + len(p))
+	if b.ctx != nil && size > max(LargeResponse, b.reserved) {
+		if b.reserved > 0 {
+			size += size / 4 // a buffer that grows by more than it needs is copied less often
+		}
+		reserved, err := reserve(b.ctx, size)
+		if err != nil {
+			return 0, err
+		}
+		b.reserved = reserved
+		b.data = append(make([]byte, 0, reserved), b.data...)
+	}
+	b.data = append(b.data, p...)
+	return len(p), nil
 }

@@ -1,9 +1,10 @@
 package rest
 
 import (
-	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -38,11 +39,11 @@ func Record(c *gin.Context, record store.Meta, view any) error {
 // View responds 200 with a view and an ETag of its content, or 304 to a GET whose If-None-Match has that ETag. Use it
 // instead of Record if the record has data that the view does not show.
 func View(c *gin.Context, view any) error {
-	return encode(view, func(body []byte) error {
-		if NotModified(c, ContentTag(body)) {
-			return nil
+	return encode(budgetOf(c), view, func(body []byte) error {
+		if !NotModified(c, ContentTag(body)) {
+			write(c, http.StatusOK, ContentType, body)
 		}
-		return writeView(c, http.StatusOK, body)
+		return nil
 	})
 }
 
@@ -59,7 +60,7 @@ func Created(c *gin.Context, record store.Meta, view any) error {
 // CreatedView is Created with the ETag of View.
 func CreatedView(c *gin.Context, id store.ID, view any) error {
 	c.Header("Location", c.Request.URL.Path+"/"+id.Hex())
-	return encode(view, func(body []byte) error {
+	return encode(budgetOf(c), view, func(body []byte) error {
 		c.Header("ETag", ContentTag(body))
 		write(c, http.StatusCreated, ContentType, body)
 		return nil
@@ -98,45 +99,58 @@ func SetRateLimit(c *gin.Context, states ratelimit.States) {
 }
 
 func respond(c *gin.Context, status int, view any) error {
-	return encode(view, func(body []byte) error { return writeView(c, status, body) })
-}
-
-// writeView writes an encoded view. A large response to a GET needs a share of the Budget, and fails with Unavailable
-// without one. Responses to other methods do not: the change that they report has been made.
-func writeView(c *gin.Context, status int, body []byte) error {
-	if len(body) > LargeResponse && c.Request.Method == http.MethodGet {
-		if err := reserve(c.Request.Context(), int64(len(body))); err != nil {
-			c.Writer.Header().Del("ETag")
-			return err
-		}
+	err := encode(budgetOf(c), view, func(body []byte) error {
+		write(c, status, ContentType, body)
+		return nil
+	})
+	if err != nil {
+		c.Writer.Header().Del("ETag")
 	}
-	write(c, status, ContentType, body)
-	return nil
+	return err
 }
 
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// budgetOf returns the context of the request if a large response must have a share of its Budget, otherwise nil. Responses
+// to GET must, and those that have a share already. Others need none: the change that they report has been made.
+func budgetOf(c *gin.Context) context.Context {
+	ctx := c.Request.Context()
+	if c.Request.Method != http.MethodGet && !Reserved(ctx) {
+		return nil
+	}
+	return ctx
+}
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // maxPooledBuffer is the capacity in bytes above which a buffer is not pooled.
 const maxPooledBuffer = 64 << 10
 
-// encode calls use with the view as JSON. The bytes are valid until use returns.
-func encode(view any, use func(body []byte) error) error {
+// encode calls use with the view as JSON. The bytes are valid until use returns. ctx is that of a buffer. Unavailable: the
+// JSON is large, and other responses use the budget.
+func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	if v, ok := view.(interface{ JSON() any }); ok {
 		view = v.JSON()
 	}
-	buf := buffers.Get().(*bytes.Buffer)
+	buf := buffers.Get().(*buffer)
 	defer func() {
-		if buf.Cap() <= maxPooledBuffer {
+		if cap(buf.data) <= maxPooledBuffer {
+			*buf = buffer{data: buf.data[:0]}
 			buffers.Put(buf)
 		}
 	}()
-	buf.Reset()
+	buf.ctx = ctx
 	// It does not escape HTML: browsers do not read application/json with nosniff as HTML.
-	if err := store.EncodeJSON(buf, view); err != nil {
+	err := store.EncodeJSON(buf, view)
+	if err == nil {
+		_, err = buf.Write([]byte("\n"))
+	}
+	var overload *apperr.Error
+	switch {
+	case errors.As(err, &overload):
+		return overload
+	case err != nil:
 		return apperr.New(apperr.Internal, "The response could not be encoded.").WithCause(err)
 	}
-	buf.WriteByte('\n')
-	return use(buf.Bytes())
+	return use(buf.data)
 }
 
 // autoLength is the size in bytes up to which net/http sets Content-Length itself. The header map of most responses then has
@@ -229,7 +243,7 @@ func IfMatchView(c *gin.Context) func(view any) bool {
 	}
 	return func(view any) bool {
 		matches := false
-		_ = encode(view, func(body []byte) error { // an error matches nothing; View reports it
+		_ = encode(context.Background(), view, func(body []byte) error { // an error matches nothing; View reports it
 			tag := ContentTag(body)
 			for item := range strings.SplitSeq(header, ",") {
 				if strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag {

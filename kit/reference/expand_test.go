@@ -1,0 +1,148 @@
+package reference
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// watched is a target. It calls before in each Find.
+type watched struct {
+	*Collection[node]
+	calls  atomic.Int64
+	before func(ctx context.Context)
+}
+
+func (c *watched) Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (map[store.ID]any, []store.ID, error) {
+	c.calls.Add(1)
+	if c.before != nil {
+		c.before(ctx)
+	}
+	return c.Collection.Find(ctx, caller, ids, size, fields...)
+}
+
+// largeTargets returns a collection with one record that refers to n records of the size, and the target.
+func largeTargets(w world, n, size int) (*Collection[node], *watched, view) {
+	targets := &watched{Collection: w.open("targets", Public, Public)}
+	nodes := w.open("nodes", Public, Public, To("many", targets, Clear))
+	var many []store.ID
+	for range n {
+		many = append(many, w.add(targets.Collection, node{Name: strings.Repeat("x", size)}))
+	}
+	w.add(nodes, node{Many: many})
+	return nodes, targets, view{Many: many}
+}
+
+var expandMany = listing.Query{Query: store.Query{Limit: 5}, Expand: []string{"many"}}
+
+// TestExpandReservesAsItGrows expands more than the budget. The records are not read to the end.
+func TestExpandReservesAsItGrows(t *testing.T) {
+	w := newWorld(t)
+	nodes, targets, one := largeTargets(w, 30, 400<<10)
+	budget := rest.NewBudget(3<<20, 1<<20, time.Millisecond)
+	for name, expand := range map[string]func(context.Context) error{
+		"list": func(ctx context.Context) error {
+			_, err := List(ctx, nodes, nobody, expandMany, node.view)
+			return err
+		},
+		"record": func(ctx context.Context) error {
+			_, err := ExpandView(ctx, nodes, nobody, url.Values{"expand": {"many"}}, one)
+			return err
+		},
+	} {
+		targets.calls.Store(0)
+		ctx, release := budget.Context(t.Context())
+		w.want(expand(ctx), apperr.Unavailable)
+		release()
+		if n := targets.calls.Load(); n > 4 {
+			t.Errorf("%s: %d queries before the error", name, n)
+		}
+		ctx, release = rest.NewBudget(32<<20, 32<<20, time.Millisecond).Context(t.Context())
+		w.want(expand(ctx), "")
+		release()
+	}
+	ctx, release := budget.Context(t.Context())
+	w.want(rest.ReservePage(ctx, 3<<20), "") // everything is free again
+	release()
+}
+
+// TestExpandConcurrently has several requests that need more of the budget than is free, while each has a part of it. They
+// must not wait for each other.
+func TestExpandConcurrently(t *testing.T) {
+	w := newWorld(t)
+	nodes, targets, _ := largeTargets(w, 4, 500<<10)
+	const requests = 12
+	first := listing.MaxPageBytes + expandBytes // the share that a request waits for
+	budget := rest.NewBudget(2*int64(first), 1, time.Minute)
+	var holders atomic.Int64
+	both := make(chan struct{})
+	targets.before = func(ctx context.Context) {
+		if !rest.Reserved(ctx) {
+			return
+		}
+		if holders.Add(1) == 2 {
+			close(both)
+		}
+		<-both // until two requests have the whole budget
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	request := func() error {
+		ctx, release := budget.Context(ctx)
+		defer release()
+		_, err := List(ctx, nodes, nobody, expandMany, node.view)
+		return err
+	}
+	errs := make(chan error)
+	for range requests {
+		go func() { errs <- request() }()
+	}
+	for range requests {
+		if err := <-errs; err != nil && !apperr.Is(err, apperr.Unavailable) {
+			t.Error(err)
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatal("the requests waited for each other")
+	}
+	w.want(request(), "")
+}
+
+// TestFindInParts reads records in parts, some of which the caller does not see.
+func TestFindInParts(t *testing.T) {
+	w := newWorld(t)
+	owners := w.open("owners", Own, Own)
+	targets := w.open("targets", nil, nil, Under("to", owners))
+	mine, others := w.add(owners, node{UserID: alice.UserID}), w.add(owners, node{UserID: bob.UserID})
+	var ids []store.ID
+	for i := range 20 {
+		to := mine
+		if i%5 > 0 {
+			to = others
+		}
+		ids = append(ids, w.add(targets, node{To: to, Name: strings.Repeat("x", 1000)}))
+	}
+	seen, parts := map[store.ID]bool{}, 0
+	for unread := append([]store.ID{store.NewID()}, ids...); len(unread) > 0; parts++ {
+		found, rest, err := targets.Find(t.Context(), alice, unread, &store.Size{Max: 2500})
+		if w.want(err, ""); len(rest) >= len(unread) {
+			t.Fatalf("%d of %d IDs are left", len(rest), len(unread))
+		}
+		for id := range found {
+			seen[id] = true
+		}
+		unread = rest
+	}
+	if len(seen) != 4 || parts < 5 {
+		t.Errorf("%d records in %d parts", len(seen), parts)
+	}
+}

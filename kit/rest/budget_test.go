@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+// row counts how often it is encoded.
+type row struct{ encoded *int }
+
+func (r row) MarshalJSON() ([]byte, error) {
+	*r.encoded++
+	return []byte(`"` + strings.Repeat("x", 10_000) + `"`), nil
+}
+
+// TestEncodingReserves encodes a view that is larger than the budget. The encoding ends early.
+func TestEncodingReserves(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	for _, test := range []struct {
+		method string
+		page   int64 // reserved before
+		rows   int
+		want   apperr.Code
+	}{
+		{"GET", 0, 10, ""},
+		{"GET", 0, 100, ""},
+		{"GET", 0, 1000, apperr.Unavailable},
+		{"GET", limit / 2, 100, ""},
+		{"GET", limit / 2, 1000, apperr.Unavailable},
+		{"POST", 0, 1000, ""}, // the change that it reports has been made
+		{"POST", limit / 2, 1000, apperr.Unavailable},
+	} {
+		encoded, view := 0, make([]row, test.rows)
+		for i := range view {
+			view[i].encoded = &encoded
+		}
+		budget := NewBudget(limit+limit/2, limit+limit/2, time.Millisecond)
+		ctx, release := budget.Context(t.Context())
+		if test.page > 0 {
+			if err := ReservePage(ctx, test.page); err != nil {
+				t.Fatal(err)
+			}
+		}
+		recorder := httptest.NewRecorder()
+		c, _ := gin.CreateTestContext(recorder)
+		c.Request = httptest.NewRequest(test.method, "/", nil).WithContext(ctx)
+		err := OK(c, view)
+		if apperr.CodeOf(err) != test.want || err != nil && (encoded > 200 || recorder.Body.Len() > 0) {
+			t.Errorf("%+v: %v, %d rows encoded, %d bytes", test, err, encoded, recorder.Body.Len())
+		}
+		if err == nil && recorder.Body.Len() != test.rows*10_003+2 {
+			t.Errorf("%+v: %d bytes", test, recorder.Body.Len())
+		}
+		release()
+		ctx, release = budget.Context(t.Context())
+		if err := ReservePage(ctx, limit+limit/2); err != nil {
+			t.Errorf("%+v: the share was not released: %v", test, err)
+		}
+		release()
+	}
+}
+
+// TestNoTagWithoutShare responds with a record for which there is no memory.
+func TestNoTagWithoutShare(t *testing.T) {
+	t.Parallel()
+	ctx, release := NewBudget(1, 1, time.Millisecond).Context(t.Context())
+	defer release()
+	recorder := httptest.NewRecorder()
+	c, _ := gin.CreateTestContext(recorder)
+	c.Request = httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx)
+	c.Header("ETag", `"x"`)
+	if err := OK(c, strings.Repeat("x", LargeResponse)); !apperr.Is(err, apperr.Unavailable) || recorder.Header().Get("ETag") != "" {
+		t.Errorf("%v, %v", err, recorder.Header())
+	}
+}
