@@ -132,18 +132,18 @@ func FuzzCursor(f *testing.F) {
 	ours := NewCursors("secret")
 	f.Fuzz(func(t *testing.T, scope, title string, size, millis int64, tail []byte, place uint, flip byte, otherScope, secret string) {
 		position := []any{title, size, store.At(time.UnixMilli(millis % 1e14)), nil, store.ID{1}}
-		cursor := ours.seal(scope, position)
-		got, ok := ours.open(scope, cursor, len(position)-1)
+		cursor := ours.Seal(scope, position)
+		got, ok := ours.Open(scope, cursor, len(position)-1)
 		if !ok || !reflect.DeepEqual(got, position) {
 			t.Fatalf("%v was sealed, %v came out, %v", position, got, ok)
 		}
-		if _, ok := ours.open(scope, cursor, len(position)); ok {
+		if _, ok := ours.Open(scope, cursor, len(position)); ok {
 			t.Error("it is valid for another number of fields")
 		}
-		if _, ok := ours.open(otherScope, cursor, len(position)-1); ok && otherScope != scope {
+		if _, ok := ours.Open(otherScope, cursor, len(position)-1); ok && otherScope != scope {
 			t.Errorf("a cursor of %q is valid for %q", scope, otherScope)
 		}
-		if _, ok := NewCursors(secret).open(scope, cursor, len(position)-1); ok && secret != "secret" {
+		if _, ok := NewCursors(secret).Open(scope, cursor, len(position)-1); ok && secret != "secret" {
 			t.Errorf("it is valid with the secret %q", secret)
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -152,10 +152,10 @@ func FuzzCursor(f *testing.F) {
 		}
 		forged := append(slices.Clone(raw), tail...)
 		forged[place%uint(len(forged))] ^= flip
-		if _, ok := ours.open(scope, base64.RawURLEncoding.EncodeToString(forged), len(position)-1); ok && !slices.Equal(forged, raw) {
+		if _, ok := ours.Open(scope, base64.RawURLEncoding.EncodeToString(forged), len(position)-1); ok && !slices.Equal(forged, raw) {
 			t.Errorf("%x was altered to %x", raw, forged)
 		}
-		if _, ok := ours.open(scope, string(tail), len(position)-1); ok {
+		if _, ok := ours.Open(scope, string(tail), len(position)-1); ok {
 			t.Errorf("%q was made up", tail)
 		}
 	})

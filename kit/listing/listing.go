@@ -243,8 +243,9 @@ func tag(key []byte, scope string, position []byte) []byte {
 	return mac.Sum(nil)[:tagBytes]
 }
 
-// seal returns the cursor of a position: a tag and the position.
-func (c Cursors) seal(scope string, values []any) string {
+// Seal returns the cursor of a position, which are values of stored documents. The scope is what the cursor is bound to: the
+// list, and what determines its rows and their order.
+func (c Cursors) Seal(scope string, values []any) string {
 	position, err := store.MarshalValues(values)
 	if err != nil {
 		panic(err) // unreachable: values come from a stored document
@@ -252,9 +253,9 @@ func (c Cursors) seal(scope string, values []any) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
-// open returns the position of a cursor: the values of so many sort fields, and the ID. ok is false if the cursor was not
-// returned with the scope.
-func (c Cursors) open(scope, cursor string, sorts int) (position []any, ok bool) {
+// Open returns the position of a cursor: the values of so many sort fields, and the ID. ok is false if the cursor was not
+// returned by Seal with the scope.
+func (c Cursors) Open(scope, cursor string, sorts int) (position []any, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < tagBytes {
 		return nil, false

@@ -107,9 +107,9 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 		}
 	}
 	scope := p.scope()
-	q.seal = func(values []any) string { return l.cursors.seal(scope, values) }
+	q.seal = func(values []any) string { return l.cursors.Seal(scope, values) }
 	if after := p.get("after"); after != "" {
-		switch position, ok := l.cursors.open(scope, after, len(q.Sort)); {
+		switch position, ok := l.cursors.Open(scope, after, len(q.Sort)); {
 		case q.paged:
 			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
 		case !ok:

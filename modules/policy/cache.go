@@ -17,7 +17,7 @@ import (
 
 const (
 	maxAge    = 30 * time.Second // of a snapshot
-	maxCached = 256 << 20        // approximate bytes of all snapshots; the most recently used one is kept even if it is larger
+	maxCached = 64 << 20         // approximate bytes of all snapshots; the most recently used one is kept even if it is larger
 	timeout   = 10 * time.Second // of writes of stamps and of loads, which continue if the client disconnects
 )
 

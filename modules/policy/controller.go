@@ -136,7 +136,7 @@ func (c *controller) delete(g *gin.Context) error {
 //	@Summary		Find the policies that apply to a proxy
 //	@Description	Considers only policies of the namespace. A policy applies if it has no selector, or if the proxy has every label of it, with exactly that value. Labels come from the instance (the registry's data about the pod or virtual machine), the handshake and the metadata (both sent by the proxy). If several have a key, the first of these wins. Each has at most 4096 labels with string values.
 //	@Description	In a JSON body, the three are objects: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form they are the JSON of these objects. This proxy has the labels app=reviews and version=v2.
-//	@Description	Every change that was acknowledged before the request, by any instance, is visible.
+//	@Description	Every change that was acknowledged before the request, by any instance, is visible. The result is a page, with up to 1 MiB of policies; next is for the parameter after of the next request, which has the same proxy.
 //	@Tags			policies
 //	@Param			input	formData	EvaluateInput	true	"the proxy"
 //	@Success		200		{object}	Evaluation

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/policy"
@@ -20,7 +22,7 @@ func evaluate(t *testing.T, api *testkit.API, token, proxy string) []string {
 	t.Helper()
 	response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: token, JSON: proxy})
 	var e policy.Evaluation
-	if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 || e.Count != len(e.Rows) || e.Rows == nil {
+	if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 || e.Count == nil || *e.Count != len(e.Rows) || e.Rows == nil {
 		t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
 	}
 	names := make([]string, len(e.Rows))
@@ -122,7 +124,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%d: %v", i, x)
 		}
 	}
-	if e.Count != 2 || len(e.Explain) != 13 || e.Rows[0].ID != second.ID || e.Rows[1].ID != third.ID {
+	if *e.Count != 2 || len(e.Explain) != 13 || e.Rows[0].ID != second.ID || e.Rows[1].ID != third.ID {
 		t.Errorf("%s", response.Body)
 	}
 }
@@ -179,5 +181,131 @@ func TestBadProxies(t *testing.T) {
 		if got := problems(t, api.Do(r)); !slices.Equal(got, []string{"instance type"}) {
 			t.Errorf("form %q: %q", text, got)
 		}
+	}
+}
+
+// namespace fills a namespace with n policies, of which every so many-th applies to each proxy, and the others to none. Their
+// selectors have about the given characters.
+func namespace(api *testkit.API, name string, n, every, characters int) {
+	for i := range n {
+		api.Clock.Advance(time.Millisecond)
+		selector := &policy.Selector{MatchLabels: map[string]string{"none": "has"}}
+		if i%every == 0 {
+			selector = nil
+		}
+		for c := 0; selector != nil && c < characters; c += 100 {
+			selector.MatchLabels[fmt.Sprintf("k%d.%s/x", c, strings.Repeat("x", 80))] = "y"
+		}
+		testkit.Insert(api, "policies", policy.Policy{
+			Meta: store.NewMeta(store.NewID(), store.At(api.Clock.Now())), Namespace: name, Name: fmt.Sprintf("p%d", i), Selector: selector,
+		})
+	}
+}
+
+// TestEvaluatePages walks through the pages of a namespace, of which each explains its part.
+func TestEvaluatePages(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	const policies, every, limit = 230, 3, 7
+	namespace(api, "shop", policies, every, 0)
+	post := func(body string) policy.Evaluation {
+		t.Helper()
+		response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: body})
+		var e policy.Evaluation
+		if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 {
+			t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
+		}
+		return e
+	}
+	if e := post(`{"namespace":"shop"}`); len(e.Rows) != 30 || e.Next == "" || *e.Count != 77 || e.Explain != nil {
+		t.Errorf("%d rows, %v", len(e.Rows), e.Next)
+	}
+	if e := post(`{"namespace":"shop","limit":100,"count":false}`); len(e.Rows) != 77 || e.Next != "" || e.Count != nil {
+		t.Errorf("%d rows, %v, %v", len(e.Rows), e.Next, e.Count)
+	}
+	rows, explained, after := 0, 0, ""
+	for {
+		e := post(fmt.Sprintf(`{"namespace":"shop","limit":%d,"explain":true%s}`, limit, after))
+		for _, row := range e.Rows {
+			if want := fmt.Sprint("p", rows*every); row.Name != want {
+				t.Fatalf("row %s, want %s", row.Name, want)
+			}
+			rows++
+		}
+		for _, x := range e.Explain {
+			if want := fmt.Sprint("p", explained); x.Policy.Name != want || x.Applies != (explained%every == 0) {
+				t.Fatalf("%+v, want %s", x, want)
+			}
+			explained++
+		}
+		if e.Next == "" {
+			break
+		}
+		if len(e.Rows) != limit || len(e.Explain) > limit*every {
+			t.Fatalf("a page of %d rows, %d explained", len(e.Rows), len(e.Explain))
+		}
+		after = `,"after":"` + e.Next + `"`
+	}
+	if rows != 77 || explained != policies {
+		t.Errorf("%d rows, %d explained", rows, explained)
+	}
+	namespace(api, "web", 300, 1000, 0)
+	if e := post(`{"namespace":"web","explain":true}`); len(e.Rows) != 1 || len(e.Explain) != 101 || e.Explain[100].Policy.Name != "p100" {
+		t.Errorf("%d rows, %d explained", len(e.Rows), len(e.Explain))
+	}
+	namespace(api, "large", 60, 1000, 50_000)
+	if e := post(`{"namespace":"large","explain":true}`); len(e.Explain) < 10 || len(e.Explain) > 25 {
+		t.Errorf("%d large policies are explained", len(e.Explain))
+	}
+	page := post(`{"namespace":"shop","limit":2,"instance":{"labels":{"a":"b"}}}`)
+	bad := func(body string) testkit.Scenario {
+		return row(body, request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: strings.ReplaceAll(body, "NEXT", page.Next)}, 400, []string{`"param":"after","code":"format"`}, nil)
+	}
+	api.Run(t, []testkit.Scenario{
+		bad(`{"namespace":"shop","after":"x"}`),
+		bad(`{"namespace":"web","after":"NEXT","instance":{"labels":{"a":"b"}}}`),
+		bad(`{"namespace":"shop","after":"NEXT","instance":{"labels":{"a":"c"}}}`),
+		bad(`{"namespace":"shop","after":"NEXT"}`),
+		row("limits", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: `{"namespace":"shop","limit":0}`}, 400, []string{`"param":"limit","code":"min"`}, nil),
+		row("limits", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: `{"namespace":"shop","limit":101}`}, 400, []string{`"param":"limit","code":"max"`}, nil),
+		row("the same labels from another source", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token,
+			JSON: `{"namespace":"shop","limit":1,"handshake":{"labels":{"a":"b"}},"after":"` + page.Next + `"}`}, 200, []string{`"name":"p6"`}, nil),
+	})
+}
+
+// TestLargeEvaluation evaluates policies that are larger than a page.
+func TestLargeEvaluation(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	namespace(api, "n", 30, 1, 0)
+	large := policy.Policy{Namespace: "n", Selector: &policy.Selector{MatchLabels: map[string]string{}}}
+	var labels []string
+	for i := range 3000 {
+		key := fmt.Sprintf("k%d.%s/x", i, strings.Repeat("x", 80))
+		large.Selector.MatchLabels[key] = "y"
+		labels = append(labels, `"`+key+`":"y"`)
+	}
+	for i := range 9 {
+		large.Meta, large.Name = store.NewMeta(store.NewID(), store.At(api.Clock.Now())), fmt.Sprint("large", i)
+		testkit.Insert(api, "policies", large)
+	}
+	proxy := `{"namespace":"n","limit":100,"instance":{"labels":{` + strings.Join(labels, ",") + `}}`
+	rows, after := 0, ""
+	for pages := 1; ; pages++ {
+		response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: proxy + after + `}`})
+		page := response.JSON(200)
+		if len(response.Body) > listing.MaxPageBytes || page["count"] != 39.0 {
+			t.Fatalf("%d bytes, %v policies", len(response.Body), page["count"])
+		}
+		rows += len(page["rows"].([]any))
+		if page["next"] == nil {
+			if rows != 39 || pages < 3 {
+				t.Errorf("%d rows on %d pages", rows, pages)
+			}
+			return
+		}
+		after = fmt.Sprintf(`,"after":"%s"`, page["next"])
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -55,8 +56,17 @@ type EvaluateInput struct {
 	Metadata  Source `json:"metadata" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"app\": \"reviews\", \"version\": \"v1\"}}"`
 	Instance  Source `json:"instance" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"version\": \"v2\"}}"`
 	Handshake Source `json:"handshake" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
-	Explain   bool   `json:"explain" example:"true"` // also explain for each policy of the namespace why it applies or not
+	Limit     int64  `json:"limit" default:"30" validate:"min=1,max=100" minimum:"1" maximum:"100"` // policies per page
+	After     string `json:"after" validate:"max=1000" maxLength:"1000"`                            // the next of the previous page, for the same proxy
+	Count     bool   `json:"count" default:"true"`                                                  // false omits count
+	Explain   bool   `json:"explain" example:"true"`                                                // also explain why policies apply or not
 } //	@name	PolicyEvaluate
+
+// scope returns what the cursors of an evaluation are bound to: the namespace and the labels of the proxy.
+func (in EvaluateInput) scope() string {
+	labels, _ := json.Marshal(in.proxy().EffectiveLabels()) // cannot fail; it sorts the keys
+	return "policies/evaluate?" + in.Namespace + "&" + string(labels)
+}
 
 // Source has the labels from one source.
 type Source struct{ Labels map[string]string }
@@ -71,11 +81,12 @@ type View struct {
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Policy
 
-// Evaluation is the result for a proxy.
+// Evaluation is a page of the result for a proxy.
 type Evaluation struct {
-	Count   int           `json:"count" example:"1"`
-	Rows    []View        `json:"rows"`                                      // the policies that apply, oldest first, then by name
-	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"` // if explain is true: every policy of the namespace, in the same order
+	Count   *int          `json:"count,omitempty" extensions:"x-omitempty" example:"1"` // of all policies that apply
+	Rows    []View        `json:"rows"`                                                 // the policies that apply, oldest first, then by name
+	Next    string        `json:"next,omitempty" extensions:"x-omitempty"`              // for the parameter after, if there is a next page
+	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"`            // if explain is true: the policies of the page, and up to 100 between them that do not apply, in the same order
 } //	@name	PolicyEvaluation
 
 // Explanation states why a policy applies to a proxy or not.
@@ -131,8 +142,19 @@ func (p *Policy) size() int {
 	return size
 }
 
+// encoded returns the approximate number of bytes of the policy in a response.
+func (p *Policy) encoded() int {
+	bytes := 256
+	if p.Selector != nil {
+		for key, value := range p.Selector.MatchLabels {
+			bytes += len(key) + len(value) + len(`"":"",`) + len(v1beta1.Different) // an explanation has a verdict instead of the value
+		}
+	}
+	return bytes
+}
+
 // explain compares the policy's selector with the labels of a workload.
-func (p Policy) explain(labels map[string]string) (Explanation, error) {
+func (p *Policy) explain(labels map[string]string) (Explanation, error) {
 	e := Explanation{Policy: Reference{p.ID, p.Namespace, p.Name}, Applies: true, Labels: map[string]string{}}
 	if p.Selector == nil {
 		return e, nil

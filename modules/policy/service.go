@@ -15,12 +15,13 @@ import (
 type Service struct {
 	policies *store.Collection[Policy]
 	cache    *cache
+	cursors  listing.Cursors
 	now      func() time.Time
 }
 
 func newService(d kit.Deps) *Service {
 	policies := store.Open[Policy](d.DB, storeSpec())
-	return &Service{policies: policies, cache: newCache(d.DB, policies, d.Now), now: d.Now}
+	return &Service{policies: policies, cache: newCache(d.DB, policies, d.Now), cursors: d.Cursors, now: d.Now}
 }
 
 // Create stores a new policy. Conflict: the namespace has a policy of this name.
@@ -85,30 +86,4 @@ func (s *Service) Delete(ctx context.Context, id store.ID, expected store.Versio
 		return err
 	}
 	return s.cache.write(ctx, p.Namespace, func() error { return s.policies.DeleteByID(ctx, id, expected) })
-}
-
-// Evaluate returns the policies that apply to a proxy, with every write that was acknowledged before the call.
-func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, error) {
-	namespace, err := s.cache.get(ctx, in.Namespace)
-	if err != nil {
-		return Evaluation{}, err
-	}
-	proxy := in.proxy()
-	applying := namespace.index.Select(proxy, nil)
-	e := Evaluation{Count: len(applying), Rows: make([]View, len(applying))}
-	for i, p := range applying {
-		e.Rows[i] = p.View()
-	}
-	if !in.Explain {
-		return e, nil
-	}
-	labels := proxy.EffectiveLabels()
-	e.Explain = make([]Explanation, len(namespace.policies))
-	for i, p := range namespace.policies {
-		e.Explain[i], err = p.explain(labels)
-		if err != nil {
-			return e, err
-		}
-	}
-	return e, nil
 }

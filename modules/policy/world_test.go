@@ -112,7 +112,7 @@ func (w *world) must(err error) {
 // names evaluates for a workload of the namespace n with the label app, and returns the names of the policies.
 func (w *world) names(s *Service, app string) string {
 	w.Helper()
-	e, err := s.Evaluate(w.Context(), EvaluateInput{Namespace: "n", Instance: Source{map[string]string{"app": app}}})
+	e, err := s.Evaluate(w.Context(), EvaluateInput{Namespace: "n", Limit: 100, Instance: Source{map[string]string{"app": app}}})
 	if err != nil {
 		w.Error(err)
 	}
