@@ -50,10 +50,15 @@ type media struct {
 type schema struct {
 	Required   []string
 	Enum       []apperr.Code
-	Properties map[string]struct {
-		Description string
-		Example     any
-	}
+	Properties map[string]property
+}
+
+type property struct {
+	Description, Type, Format string
+	Example                   any
+	Enum                      []any
+	Maximum                   *float64
+	MinLength, MaxLength      int
 }
 
 func operations(t *testing.T) map[string]operation {

@@ -98,6 +98,22 @@ func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
+// JoinInvalid returns ValidationFailed with the invalid parameters of both errors, without those of the second that the first
+// has too. If one of them is nil or another error, it returns the first that is not nil.
+func JoinInvalid(first, second error) error {
+	var a, b *Error
+	if first == nil {
+		return second
+	}
+	if !errors.As(first, &a) || a.Code != ValidationFailed || !errors.As(second, &b) || b.Code != ValidationFailed {
+		return first
+	}
+	more := slices.DeleteFunc(slices.Clone(b.Fields), func(f Field) bool {
+		return slices.ContainsFunc(a.Fields, func(known Field) bool { return known.In == f.In && known.Param == f.Param })
+	})
+	return a.WithFields(more...)
+}
+
 // WithCause returns a copy of e with a cause for the log.
 func (e Error) WithCause(cause error) *Error {
 	e.cause = cause

@@ -68,6 +68,12 @@ func (l Links) Choose(link string) (string, error) {
 	return link, l.check(link)
 }
 
+// WithErrors returns an error of the request with the link, with the parameters that Choose rejects in addition.
+func (l Links) WithErrors(err error, link string) error {
+	_, invalid := l.Choose(link)
+	return apperr.JoinInvalid(err, invalid)
+}
+
 // check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages.
 // Another site must not get a token, also not from a page that redirects to an address in its query: there the token must be
 // the whole value of a parameter.

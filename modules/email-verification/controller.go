@@ -51,7 +51,7 @@ func (c *controller) request(g *gin.Context) error {
 func (c *controller) requestChange(g *gin.Context) error {
 	in, err := rest.Bind[ChangeInput](g)
 	if err != nil {
-		return err
+		return c.service.links.WithErrors(err, in.Link)
 	}
 	limits, err := c.service.RequestChange(g.Request.Context(), rest.Client(g), rest.Caller(g), in)
 	rest.SetRateLimit(g, limits)

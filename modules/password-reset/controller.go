@@ -26,7 +26,7 @@ type controller struct{ service *Service }
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
 	if err != nil {
-		return err
+		return c.service.links.WithErrors(err, in.Link)
 	}
 	limits, err := c.service.Create(g.Request.Context(), rest.Client(g), in)
 	rest.SetRateLimit(g, limits)

@@ -3,6 +3,7 @@ package twofactor
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 )
 
@@ -140,7 +141,7 @@ func (c *controller) remove(g *gin.Context) error {
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)
 	if err != nil {
-		return err
+		return apperr.JoinInvalid(err, in.Proof.check())
 	}
 	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Client(g), in)
 	rest.SetRateLimit(g, limits)

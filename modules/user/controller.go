@@ -3,6 +3,7 @@ package user
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -130,7 +131,7 @@ func (c *controller) show(g *gin.Context) error {
 func (c *controller) update(g *gin.Context) error {
 	in, err := rest.BindPatch[UpdateInput](g, View{})
 	if err != nil {
-		return err
+		return apperr.JoinInvalid(err, in.Fields.check())
 	}
 	id, err := IDOrMe(g)
 	if err != nil {

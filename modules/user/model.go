@@ -80,6 +80,14 @@ type profile struct {
 	Picture string `json:"picture" validate:"max=2048,plain_http_url"`
 }
 
+// check fails with ValidationFailed for a name, picture or address that no user could change to.
+func (in UpdateInput) check() error {
+	return rest.Validate(struct {
+		profile
+		Email string `json:"email" validate:"maxbytes=254,email,excludes=:,plain,idna"`
+	}{profile{in.Name, in.Picture}, in.Email})
+}
+
 // PasswordInput has the parameters of a password change.
 type PasswordInput struct {
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"a better horse battery" format:"password"`

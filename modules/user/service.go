@@ -257,17 +257,18 @@ func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u 
 	if changed.Picture == u.Picture {
 		changed.Picture = ""
 	}
-	if err := rest.Validate(changed); err != nil {
-		return nil, err
+	invalid := rest.Validate(changed)
+	if changesEmail {
+		invalid = apperr.JoinInvalid(invalid, s.checkEmail(ctx, caller, u, in.Fields.Email))
+	}
+	if invalid != nil {
+		return nil, invalid
 	}
 	patch := in
 	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
 	var more []store.Change
 	if changesEmail {
-		if err := s.checkEmail(ctx, caller, u, in.Fields.Email); err != nil {
-			return nil, err
-		}
 		patch.Fields.Email = NormalEmail(in.Fields.Email)
 		more = []store.Change{store.Set("emailWords", emailWords(patch.Fields.Email)), store.Set("emailVerified", false)}
 	} else { // keep the stored form of the address

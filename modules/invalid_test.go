@@ -1,0 +1,155 @@
+package modules_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/rest"
+)
+
+// invalid has an invalid value of each parameter, by name.
+type invalid map[string]any
+
+const nul = "x\x00" // no parameter accepts U+0000
+
+// ofNoType returns values that no parameter accepts.
+func (op operation) ofNoType() invalid {
+	out := invalid{}
+	for name, p := range op.body() {
+		out[name] = 5
+		if p.Type == "string" {
+			out[name] = nul
+		} else if p.Type == "integer" || p.Type == "number" {
+			out[name] = "x"
+		}
+	}
+	return out
+}
+
+// ofWrongType returns values of another type.
+func (op operation) ofWrongType() invalid {
+	out := invalid{}
+	for name, p := range op.body() {
+		out[name] = map[string]any{"$gt": ""}
+		if p.Type != "string" && p.Type != "integer" && p.Type != "boolean" {
+			out[name] = "x"
+		}
+	}
+	return out
+}
+
+// ofWrongForm returns values of the right type that violate a documented rule, of the parameters that have one.
+func (op operation) ofWrongForm() invalid {
+	out := invalid{}
+	for name, p := range op.body() {
+		switch {
+		case p.Format == "email" || p.Format == "uri" || p.Enum != nil:
+			out[name] = "x"
+		case p.Maximum != nil:
+			out[name] = *p.Maximum + 1
+		case p.MinLength > 1:
+			out[name] = strings.Repeat("x", p.MinLength-1)
+		case p.MaxLength > 0 && p.MaxLength <= 4096: // a route without long parameters accepts only small bodies
+			out[name] = strings.Repeat("x", p.MaxLength+1)
+		}
+	}
+	return out
+}
+
+// missing returns no values. The names are those of required parameters.
+func (op operation) missing() invalid {
+	out := invalid{}
+	for name, p := range op.body() {
+		if slices.Contains(op.Input.Required, name) || strings.Contains(p.Description, "required unless") {
+			out[name] = nil
+		}
+	}
+	return out
+}
+
+// body returns the parameters of the body, except the credential, which is verified before the others.
+func (op operation) body() map[string]property {
+	out := map[string]property{}
+	for name, p := range op.Input.Properties {
+		if name != rest.Credential || p.MaxLength > 0 { // a provider's token has a maximum
+			out[name] = p
+		}
+	}
+	return out
+}
+
+// query returns an invalid query string.
+func (op operation) query() url.Values {
+	out := url.Values{}
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			out.Set(p.Name, nul)
+		}
+	}
+	return out
+}
+
+// TestAllMistakesAtOnce sends each operation requests in which every parameter is invalid. The response must report all of
+// them.
+func TestAllMistakesAtOnce(t *testing.T) {
+	t.Parallel()
+	ops := operations(t)
+	for name, op := range ops {
+		query := op.query()
+		if len(op.Input.Properties) == 0 && len(query) == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKitchen(t, ops, name)
+			good := k.good()
+			send := func(kind string, values invalid, body any) {
+				r := good
+				r.Form, r.JSON = nil, body
+				if len(query) > 0 {
+					r.Path += "?" + query.Encode()
+				}
+				response := k.api.Do(r)
+				var problem rest.Problem
+				if err := json.Unmarshal(response.Body, &problem); err != nil || response.Status != 400 {
+					t.Fatalf("%s: %d %s", kind, response.Status, response.Body)
+				}
+				for param := range values {
+					if !reports(problem, "body", param) {
+						t.Errorf("%s: %s is not reported: %s", kind, param, response.Body)
+					}
+				}
+				for param := range query {
+					if !reports(problem, "query", param) {
+						t.Errorf("the parameter %s of the query is not reported: %s", param, response.Body)
+					}
+				}
+			}
+			if len(op.Input.Properties) == 0 {
+				send("query", nil, nil)
+				return
+			}
+			for kind, values := range map[string]invalid{"characters": op.ofNoType(), "type": op.ofWrongType(), "rules": op.ofWrongForm()} {
+				if len(values) > 0 {
+					send(kind, values, values)
+				}
+			}
+			if missing := op.missing(); len(missing) > 0 {
+				send("missing", missing, invalid{})
+			}
+		})
+	}
+}
+
+// reports reports whether a problem has an error of the parameter, or of a part of it.
+func reports(p rest.Problem, in, param string) bool {
+	for _, e := range p.Errors {
+		if rest, ok := strings.CutPrefix(e.Param, param); ok && e.In == in && (rest == "" || rest[0] == '.' || in == "body" && rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}

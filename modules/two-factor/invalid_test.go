@@ -1,0 +1,22 @@
+package twofactor_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+// TestMissingParameters signs in without parameters. The response reports the code too, which is required although it can be
+// a recovery code instead.
+func TestMissingParameters(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	response := api.Do(testkit.Request{Method: "POST", Path: "/auth/second-factor", JSON: `{}`, As: testkit.MasterKey})
+	for _, param := range []string{"challenge", "code"} {
+		if !strings.Contains(string(response.Body), `"param":"`+param+`","code":"required"`) {
+			t.Errorf("%s is not reported: %s", param, response.Body)
+		}
+	}
+}
