@@ -27,7 +27,9 @@ func TestBatchAttacks(t *testing.T) {
 	}
 	article := ok(t, api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}))
 	location, tag := article.Header.Get("Location"), strings.ReplaceAll(article.Header.Get("ETag"), `"`, `\"`)
-	path := func(method, path string) string { return fmt.Sprintf(`{"method":%q,"path":%q,"body":{"title":"U"}}`, method, path) }
+	path := func(method, path string) string {
+		return fmt.Sprintf(`{"method":%q,"path":%q,"body":{"title":"U"}}`, method, path)
+	}
 	rejected(t, api, []attempt{
 		{"no user", batchOf("", create), 401, ""},
 		{"the master key", batchOf(testkit.MasterKey, create), 401, ""},
@@ -43,7 +45,7 @@ func TestBatchAttacks(t *testing.T) {
 		{"a stale version last", batchOf(ada.Token, create, `{"method":"PATCH","path":"`+location+`","body":{"title":"U"},"ifMatch":"`+strings.Replace(tag, "-1-", "-2-", 1)+`"}`), 412, `"operation":1`},
 		{"101 operations", batchOf(eve.Token, slices.Repeat([]string{path("POST", "/articles")}, 101)...), 400, "at most 100"},
 		{"a large body", batchOf(eve.Token, `{"method":"POST","path":"/articles","body":{"title":"T","content":"`+strings.Repeat("x", 1<<20)+`"}}`), 413, ""},
-		{"a large response", batchOf(eve.Token, large()...), 413, "nothing was stored"},
+		{"a large response", batchOf(eve.Token, largeBatch()...), 413, "nothing was stored"},
 	})
 	for _, escape := range []string{
 		"//articles", "/articles/../users/me", "/articles/..", "http://example.com/articles", "/articles/%2e%2e/users", "/articles?access_token=x", "/Articles", "/articles/",
@@ -68,8 +70,8 @@ func TestBatchAttacks(t *testing.T) {
 	want(t, 401, api.Do(batchOf(eve.Token, create)), "a suspended user")
 }
 
-// large returns operations with a small body, whose responses are larger than 1 MiB together.
-func large() []string {
+// largeBatch returns operations with a small body, whose responses are larger than 1 MiB together.
+func largeBatch() []string {
 	operations := []string{`{"name":"a","method":"POST","path":"/articles","body":{"title":"T","content":"` + strings.Repeat("x", 100_000) + `"}}`}
 	for range 20 {
 		operations = append(operations, `{"method":"PATCH","path":"/articles/$a.id","body":{"title":"U"}}`)

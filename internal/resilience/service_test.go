@@ -50,6 +50,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == holdSmallDisk {
 		os.Exit(runSmallDisk(os.Args[2]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == serveShelves {
+		runShelves()
+	}
 	code := m.Run()
 	_ = os.RemoveAll(built)
 	os.Exit(code)

@@ -141,6 +141,11 @@ func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Princip
 		if size += r.body.Len(); size > maxResponse {
 			return nil, apperr.New(apperr.PayloadTooLarge, "The response would be larger than %d bytes, so nothing was stored. Send fewer operations.", maxResponse)
 		}
+		if size > rest.LargeResponse {
+			if err := rest.Reserve(ctx, int64(size)); err != nil {
+				return nil, err
+			}
+		}
 		results = append(results, Result{
 			Status: r.status, Location: r.header.Get("Location"), ETag: r.header.Get("ETag"), Body: bytes.TrimSpace(r.body.Bytes()),
 		})

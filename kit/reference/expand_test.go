@@ -15,11 +15,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// watched is a target. It calls before in each Find.
+// watched is a target. It calls before in each Find, and counts the calls and the records of the largest one.
 type watched struct {
 	*Collection[node]
-	calls  atomic.Int64
-	before func(ctx context.Context)
+	calls, most atomic.Int64
+	before      func(ctx context.Context)
 }
 
 func (c *watched) Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (map[store.ID]any, []store.ID, error) {
@@ -27,7 +27,9 @@ func (c *watched) Find(ctx context.Context, caller access.Principal, ids []store
 	if c.before != nil {
 		c.before(ctx)
 	}
-	return c.Collection.Find(ctx, caller, ids, size, fields...)
+	found, unread, err := c.Collection.Find(ctx, caller, ids, size, fields...)
+	c.most.Store(max(c.most.Load(), int64(len(found))))
+	return found, unread, err
 }
 
 // largeTargets returns a collection with one record that refers to n records of the size, and the target.
@@ -69,6 +71,9 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 		ctx, release = rest.NewBudget(32<<20, 32<<20, time.Millisecond).Context(t.Context())
 		w.want(expand(ctx), "")
 		release()
+	}
+	if n := targets.most.Load(); n > expandBytes/(400<<10) {
+		t.Errorf("a query reads %d records", n)
 	}
 	ctx, release := budget.Context(t.Context())
 	w.want(rest.ReservePage(ctx, 3<<20), "") // everything is free again

@@ -17,13 +17,23 @@ import (
 	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
+// evaluatePage returns the response to an evaluation.
+func evaluatePage(t *testing.T, api *testkit.API, token, body string) policy.Evaluation {
+	t.Helper()
+	response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: token, JSON: body})
+	var e policy.Evaluation
+	if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 || e.Rows == nil {
+		t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
+	}
+	return e
+}
+
 // evaluate returns the names of the policies that apply to a proxy, in order.
 func evaluate(t *testing.T, api *testkit.API, token, proxy string) []string {
 	t.Helper()
-	response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: token, JSON: proxy})
-	var e policy.Evaluation
-	if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 || e.Count == nil || *e.Count != len(e.Rows) || e.Rows == nil {
-		t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
+	e := evaluatePage(t, api, token, proxy)
+	if e.Count == nil || *e.Count != len(e.Rows) {
+		t.Fatalf("count %v of %d rows", e.Count, len(e.Rows))
 	}
 	names := make([]string, len(e.Rows))
 	for i, row := range e.Rows {
@@ -209,15 +219,7 @@ func TestEvaluatePages(t *testing.T) {
 	ada := api.SignUp("user")
 	const policies, every, limit = 230, 3, 7
 	namespace(api, "shop", policies, every, 0)
-	post := func(body string) policy.Evaluation {
-		t.Helper()
-		response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: body})
-		var e policy.Evaluation
-		if err := json.Unmarshal(response.Body, &e); err != nil || response.Status != 200 {
-			t.Fatalf("%d, %v: %s", response.Status, err, response.Body)
-		}
-		return e
-	}
+	post := func(body string) policy.Evaluation { return evaluatePage(t, api, ada.Token, body) }
 	if e := post(`{"namespace":"shop"}`); len(e.Rows) != 30 || e.Next == "" || *e.Count != 77 || e.Explain != nil {
 		t.Errorf("%d rows, %v", len(e.Rows), e.Next)
 	}
@@ -250,15 +252,35 @@ func TestEvaluatePages(t *testing.T) {
 	if rows != 77 || explained != policies {
 		t.Errorf("%d rows, %d explained", rows, explained)
 	}
+}
+
+// TestExplainLimits explains few of many policies that do not apply.
+func TestExplainLimits(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	post := func(body string) policy.Evaluation { return evaluatePage(t, api, ada.Token, body) }
 	namespace(api, "web", 300, 1000, 0)
 	if e := post(`{"namespace":"web","explain":true}`); len(e.Rows) != 1 || len(e.Explain) != 101 || e.Explain[100].Policy.Name != "p100" {
+		t.Errorf("%d rows, %d explained", len(e.Rows), len(e.Explain))
+	}
+	namespace(api, "tail", 151, 150, 0)
+	if e := post(`{"namespace":"tail","explain":true}`); len(e.Rows) != 2 || len(e.Explain) != 102 || e.Explain[101].Policy.Name != "p150" {
 		t.Errorf("%d rows, %d explained", len(e.Rows), len(e.Explain))
 	}
 	namespace(api, "large", 60, 1000, 50_000)
 	if e := post(`{"namespace":"large","explain":true}`); len(e.Explain) < 10 || len(e.Explain) > 25 {
 		t.Errorf("%d large policies are explained", len(e.Explain))
 	}
-	page := post(`{"namespace":"shop","limit":2,"instance":{"labels":{"a":"b"}}}`)
+}
+
+// TestEvaluateCursors sends cursors for another proxy, and other invalid parameters of pages.
+func TestEvaluateCursors(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	namespace(api, "shop", 10, 3, 0)
+	page := evaluatePage(t, api, ada.Token, `{"namespace":"shop","limit":2,"instance":{"labels":{"a":"b"}}}`)
 	bad := func(body string) testkit.Scenario {
 		return row(body, request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: strings.ReplaceAll(body, "NEXT", page.Next)}, 400, []string{`"param":"after","code":"format"`}, nil)
 	}

@@ -1,0 +1,248 @@
+package resilience_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/modules/policy"
+)
+
+// The data of TestMemory.
+const (
+	policies     = 20_000
+	policyLabels = 20
+	shelfItems   = 15
+	itemBytes    = 1 << 20
+)
+
+// fill stores the data of TestMemory in a new database, and returns its address.
+func fill(t *testing.T) string {
+	t.Helper()
+	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+	db, err := engines.Open(t.Context(), address)
+	must(t, err)
+	all := store.Open[policy.Policy](db, store.Spec{Name: "policies"})
+	items, shelves := store.Open[item](db, store.Spec{Name: "items"}), store.Open[shelf](db, store.Spec{Name: "shelves"})
+	must(t, db.Prepare(t.Context()))
+	meta := func() store.Meta { return store.NewMeta(store.NewID(), store.At(time.Now())) }
+	var many []store.ID
+	for range shelfItems {
+		i := item{meta(), strings.Repeat("x", itemBytes)}
+		must(t, items.Insert(t.Context(), i))
+		many = append(many, i.ID)
+	}
+	must(t, shelves.Insert(t.Context(), shelf{meta(), many}))
+	labels := map[string]string{}
+	for i := range policyLabels {
+		labels[fmt.Sprintf("example.com/a-long-name-of-a-label-%d", i)] = "a-long-value-of-a-label"
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(64) // they are committed together
+	for i := range policies {
+		group.Go(func() error {
+			return all.Insert(ctx, policy.Policy{Meta: meta(), Namespace: "n", Name: fmt.Sprint("p", i), Selector: &policy.Selector{MatchLabels: labels}})
+		})
+	}
+	must(t, group.Wait())
+	must(t, db.Close())
+	return address
+}
+
+// TestMemory measures the memory that callers can make the service use, and the time of the requests of another client.
+func TestMemory(t *testing.T) {
+	slow(t)
+	sqliteOnly(t)
+	const (
+		most    = 150      // MiB more than before an attack
+		slowest = 1000     // ms, the median of the other client
+		samples = 60       // requests of the other client during an attack, at least
+		readers = 200      // clients that do not read
+		expands = 40       // anonymous callers of expand
+		users   = 6        // who evaluate policies, twice each
+		limit   = "200MiB" // as in the image
+	)
+	address := fill(t)
+	for _, attack := range []struct {
+		name string
+		run  func(p *process.Process, tokens []string) (end func())
+	}{
+		{"200 clients that do not read Swagger UI", func(p *process.Process, _ []string) func() {
+			return stall(t, p.URL, "/docs/swagger-ui-bundle.js", readers)
+		}},
+		{"40 anonymous callers of expand, who do not read 15 MiB", func(p *process.Process, _ []string) func() {
+			return stall(t, p.URL, "/shelves?limit=1&expand=items", expands)
+		}},
+		{"6 users who evaluate 20,000 policies", func(p *process.Process, tokens []string) func() {
+			var running sync.WaitGroup
+			for _, token := range tokens {
+				for range 2 {
+					running.Go(func() {
+						body := strings.NewReader(`{"namespace":"n","limit":100,"explain":true}`)
+						if got := send(http.DefaultClient, newRequest(t, "POST", p.URL+"/policies/evaluate", token, body)); got.status != 200 && got.status != 503 {
+							t.Errorf("evaluate: status %d: %.200s", got.status, got.body)
+						}
+					})
+				}
+			}
+			running.Wait()
+			return func() {}
+		}},
+	} {
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], serveShelves)
+		cmd.Dir, cmd.Env = t.TempDir(), append(settings(address), "GOMEMLIMIT="+limit)
+		p := begin(t, cmd)
+		var tokens []string
+		for range users {
+			_, token := account(t, p.URL)
+			tokens = append(tokens, token)
+		}
+		other := startOther(p.URL)
+		other.await(20)
+		before, usual := resetPeak(t, p), other.median()
+		end := attack.run(p, tokens)
+		other.await(samples)
+		after, meanwhile := peak(t, p), other.stop()
+		end()
+		t.Logf("| %s | %d, %d | %.1f, %.1f | %d |", attack.name, before>>20, after>>20, usual, meanwhile, other.failed)
+		if more := (after - before) >> 20; more > most {
+			t.Errorf("%s: %d MiB more", attack.name, more)
+		}
+		if other.failed > 0 || meanwhile > slowest {
+			t.Errorf("%s: %d requests of another client failed, median %.1f ms", attack.name, other.failed, meanwhile)
+		}
+		stop(t, p)
+	}
+}
+
+// stall sends n requests whose clients read only the first bytes of the response. It returns when each response has begun.
+// end closes the connections.
+func stall(t *testing.T, address, path string, n int) (end func()) {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10) })
+	}}
+	var conns []net.Conn
+	group, ctx := errgroup.WithContext(t.Context())
+	for range n {
+		conn, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(address, "http://"))
+		must(t, err)
+		conns = append(conns, conn)
+		group.Go(func() error {
+			if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+				return err
+			}
+			status := make([]byte, len("HTTP/1.1 200"))
+			if _, err := io.ReadFull(conn, status); err != nil || !slices.Contains([]string{"200", "503"}, string(status[9:])) {
+				return fmt.Errorf("%s: %q, %w", path, status, err)
+			}
+			return nil
+		})
+	}
+	must(t, group.Wait())
+	return func() {
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+	}
+}
+
+var highWater = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// peak returns the largest resident memory of a process in bytes.
+func peak(t *testing.T, p *process.Process) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	must(t, err)
+	match := highWater.FindSubmatch(status)
+	if match == nil {
+		t.Skip("SKIPPED: the kernel does not report VmHWM")
+	}
+	n, err := strconv.ParseInt(string(match[1]), 10, 64)
+	must(t, err)
+	return n << 10
+}
+
+// resetPeak makes peak begin now, and returns the resident memory.
+func resetPeak(t *testing.T, p *process.Process) int64 {
+	t.Helper()
+	must(t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.Pid()), []byte("5"), 0o600))
+	return p.Memory()
+}
+
+// other is a client that lists articles all the time.
+type other struct {
+	mu      sync.Mutex
+	took    []float64 // ms, since the last call of median
+	failed  int
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func startOther(url string) *other {
+	o := new(other)
+	ctx, cancel := context.WithCancel(context.Background())
+	o.cancel = cancel
+	o.running.Go(func() {
+		for ctx.Err() == nil {
+			r, err := http.NewRequest("GET", url+"/articles?limit=1", nil)
+			if err != nil {
+				panic(err)
+			}
+			begun := time.Now()
+			got := send(http.DefaultClient, r)
+			o.mu.Lock()
+			o.took = append(o.took, float64(time.Since(begun).Microseconds())/1000)
+			if got.status != 200 {
+				o.failed++
+			}
+			o.mu.Unlock()
+			time.Sleep(retryDelay)
+		}
+	})
+	return o
+}
+
+// await waits for n requests.
+func (o *other) await(n int) {
+	_ = until(context.Background(), func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return len(o.took) >= n
+	})
+}
+
+// median returns the median time of the requests since the last call, in ms.
+func (o *other) median() float64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	took := slices.Sorted(slices.Values(o.took))
+	o.took = nil
+	return took[len(took)/2]
+}
+
+// stop ends the client and returns the median.
+func (o *other) stop() float64 {
+	o.await(1)
+	o.cancel()
+	o.running.Wait()
+	return o.median()
+}

@@ -1,0 +1,77 @@
+package resilience_test
+
+import (
+	"os"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/config"
+	"example.com/ginseng/docs"
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/server"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules"
+)
+
+// serveShelves is the argument that makes the test binary serve the modules and shelves.
+const serveShelves = "serve-shelves"
+
+// runShelves is the service with a module whose records refer to large ones, which no module of this repository has.
+func runShelves() {
+	os.Args = os.Args[:1]
+	server.Main(server.Service[config.Settings]{
+		Name: "shelves",
+		Modules: func(d kit.Deps, s config.Settings) []kit.Module {
+			return append(modules.New(d, s.Modules), newShelves(d))
+		},
+		OpenAPI: docs.OpenAPI, Swagger: docs.Swagger,
+	})
+}
+
+type item struct {
+	store.Meta `bson:",inline"`
+	Text       string `json:"text"`
+}
+
+type shelf struct {
+	store.Meta `bson:",inline"`
+	Items      []store.ID `json:"items"`
+}
+
+type shelfView struct {
+	ID    store.ID   `json:"id"`
+	Items []store.ID `json:"items"`
+	reference.Expanded
+}
+
+func (s shelf) view() shelfView { return shelfView{ID: s.ID, Items: s.Items} }
+
+type shelves struct {
+	*reference.Collection[shelf]
+	list *listing.Lister
+}
+
+func newShelves(d kit.Deps) *shelves {
+	spec := listing.Spec{Name: "shelves", Sort: []string{"createdAt"}, View: shelfView{}, Expand: []string{"items"}}
+	items := reference.Open(d, store.Spec{Name: "items"}, func(i item) item { return i }, reference.Public, reference.Admins)
+	all := reference.Open(d, spec.Store(), shelf.view, reference.Public, reference.Admins, reference.To("items", items, reference.Clear))
+	return &shelves{all, listing.NewLister(spec, d.Cursors)}
+}
+
+// Routes implements kit.Module.
+func (s *shelves) Routes(r gin.IRouter, _ kit.Middleware) {
+	r.GET("/shelves", rest.Handle(func(c *gin.Context) error {
+		q, err := s.list.Parse(rest.Query(c))
+		if err != nil {
+			return err
+		}
+		page, err := reference.List(c.Request.Context(), s.Collection, rest.Caller(c), q, shelf.view)
+		if err != nil {
+			return err
+		}
+		return rest.Page(c, page)
+	}, rest.AnyQuery))
+}
