@@ -23,6 +23,7 @@ import (
 const (
 	expandBatch = listing.MaxLimit // records per query
 	expandBytes = 1 << 20          // bytes of the records that a query reads, if the response has a share of the budget
+	readBytes   = 4 * expandBytes  // memory for these records while they are read and encoded
 	maxExpanded = 16 << 20         // bytes of expanded records in a response
 )
 
@@ -83,7 +84,7 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 		return page, err
 	}
 	page = listing.Page[V]{} // not in memory while the request waits
-	if err := rest.ReservePage(ctx, listing.MaxPageBytes+expandBytes); err != nil {
+	if err := rest.ReservePage(ctx, listing.MaxPageBytes+readBytes); err != nil {
 		return page, err
 	}
 	return listExpanded(ctx, c, caller, q, view)
@@ -157,12 +158,12 @@ func (m *meter) ensure(size int64) error {
 }
 
 // nextQuery returns the size of the records that the next query may read: what is left of the first rest.LargeResponse
-// bytes, then expandBytes, which it reserves.
+// bytes, then expandBytes, for which it reserves readBytes.
 func (m *meter) nextQuery() (*store.Size, error) {
 	if left := rest.LargeResponse - m.used; left > 0 {
 		return &store.Size{Max: int(left)}, nil
 	}
-	return &store.Size{Max: expandBytes}, m.ensure(m.used + expandBytes)
+	return &store.Size{Max: expandBytes}, m.ensure(m.used + readBytes)
 }
 
 // expanded returns the JSON of a reference's records: one record or null, or a list.
@@ -186,6 +187,7 @@ var null = json.RawMessage("null")
 // It adds their bytes to used, as often as an ID occurs, and returns its errors.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
+	var buf bytes.Buffer
 	var distinct []store.ID
 	for _, id := range ids {
 		uses[id]++
@@ -201,17 +203,18 @@ func (r Reference) encode(ctx context.Context, caller access.Principal, ids []st
 			}
 			var found map[store.ID]any
 			found, unread, err = r.target.Find(ctx, caller, unread, size)
+			if err == nil {
+				err = used.ensure(used.used + int64(size.Used())) // the first record may be larger than size
+			}
 			if err != nil {
 				return nil, err
 			}
 			for id, view := range found {
-				var buf bytes.Buffer
-				enc := json.NewEncoder(&buf)
-				enc.SetEscapeHTML(false)
-				if err := enc.Encode(view); err != nil {
+				buf.Reset()
+				if err := store.EncodeJSON(&buf, view); err != nil {
 					return nil, err
 				}
-				out[id] = bytes.TrimSpace(buf.Bytes())
+				out[id] = bytes.Clone(buf.Bytes())
 				if err := used.add(uses[id] * int64(len(out[id]))); err != nil {
 					return nil, err
 				}

@@ -50,7 +50,7 @@ var expandMany = listing.Query{Query: store.Query{Limit: 5}, Expand: []string{"m
 func TestExpandReservesAsItGrows(t *testing.T) {
 	w := newWorld(t)
 	nodes, targets, one := largeTargets(w, 30, 400<<10)
-	budget := rest.NewBudget(3<<20, 1<<20, time.Millisecond)
+	budget := rest.NewBudget(6<<20, 1<<20, time.Millisecond)
 	for name, expand := range map[string]func(context.Context) error{
 		"list": func(ctx context.Context) error {
 			_, err := List(ctx, nodes, nobody, expandMany, node.view)
@@ -65,7 +65,7 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 		ctx, release := budget.Context(t.Context())
 		w.want(expand(ctx), apperr.Unavailable)
 		release()
-		if n := targets.calls.Load(); n > 4 {
+		if n := targets.calls.Load(); n > 5 {
 			t.Errorf("%s: %d queries before the error", name, n)
 		}
 		ctx, release = rest.NewBudget(32<<20, 32<<20, time.Millisecond).Context(t.Context())
@@ -76,7 +76,7 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 		t.Errorf("a query reads %d records", n)
 	}
 	ctx, release := budget.Context(t.Context())
-	w.want(rest.ReservePage(ctx, 3<<20), "") // everything is free again
+	w.want(rest.ReservePage(ctx, 6<<20), "") // everything is free again
 	release()
 }
 
@@ -86,7 +86,7 @@ func TestExpandConcurrently(t *testing.T) {
 	w := newWorld(t)
 	nodes, targets, _ := largeTargets(w, 4, 500<<10)
 	const requests = 12
-	first := listing.MaxPageBytes + expandBytes // the share that a request waits for
+	first := listing.MaxPageBytes + readBytes // the share that a request waits for
 	budget := rest.NewBudget(2*int64(first), 1, time.Minute)
 	var holders atomic.Int64
 	both := make(chan struct{})

@@ -144,6 +144,9 @@ func (s *Size) Add(size int) bool {
 	return !s.exceeded
 }
 
+// Used returns the size of the documents, with the one that did not fit.
+func (s *Size) Used() int { return s.used }
+
 // Exceeded reports whether the list ended before a document that did not fit.
 func (s *Size) Exceeded() bool { return s.exceeded }
 
