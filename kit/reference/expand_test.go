@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -149,5 +150,32 @@ func TestFindInParts(t *testing.T) {
 	}
 	if len(seen) != 4 || parts < 5 {
 		t.Errorf("%d records in %d parts", len(seen), parts)
+	}
+}
+
+// heavy is a target with one record of 1 MiB, whose view counts how often it is encoded.
+type heavy struct{ encoded int }
+
+func (h *heavy) Find(_ context.Context, _ access.Principal, ids []store.ID, size *store.Size, _ ...string) (map[store.ID]any, []store.ID, error) {
+	size.Add(1 << 20)
+	return map[store.ID]any{ids[0]: h}, nil, nil
+}
+
+func (h *heavy) referredBy(planner) {}
+
+// MarshalJSON implements json.Marshaler.
+func (h *heavy) MarshalJSON() ([]byte, error) {
+	h.encoded++
+	return []byte("{}"), nil
+}
+
+// TestReserveBeforeEncoding reads a record that is larger than what needs no share.
+func TestReserveBeforeEncoding(t *testing.T) {
+	t.Parallel()
+	target := &heavy{}
+	used := &meter{reserved: rest.LargeResponse, reserve: func(int64) error { return errNoShare }}
+	_, err := Reference{target: target}.encode(t.Context(), nobody, []store.ID{store.NewID()}, used)
+	if !errors.Is(err, errNoShare) || target.encoded > 0 {
+		t.Errorf("%v, encoded %d times", err, target.encoded)
 	}
 }
