@@ -165,7 +165,7 @@ func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Q
 		return docs, false, err
 	}
 	docs = nil // not in memory while the request waits
-	if err := rest.ReservePage(ctx, MaxPageBytes); err != nil {
+	if err := rest.ReservePage(ctx, MaxPageBytes*5/4); err != nil { // JSON can be larger than the stored records
 		return docs, false, err
 	}
 	sq.Bytes = &store.Size{Max: MaxPageBytes}
