@@ -88,7 +88,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := c.Request.Context()
 	if sender := a.largeBodySender(c); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, sender.UserID)
+		end, err = a.Writes.begin(ctx, sender.UserID, bodySize(c))
 		if err != nil {
 			return caller, nil, err
 		}
@@ -104,9 +104,24 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
-		end, err = a.Writes.begin(ctx, caller.UserID)
+		end, err = a.Writes.begin(ctx, caller.UserID, bodySize(c))
 	}
 	return caller, end, err
+}
+
+// bodySize returns the size of the body in bytes: what has been read, or before that the announced size, or the limit of the
+// route.
+func bodySize(c *gin.Context) int64 {
+	body, ok := c.Request.Body.(*limitedBody)
+	switch {
+	case !ok:
+		return 0
+	case body.read > 0:
+		return body.read
+	case body.announced >= 0:
+		return body.announced
+	}
+	return body.size
 }
 
 // largeBodySender returns the caller that the Authorization header authenticates, if the body is large, and counts the body
@@ -295,8 +310,9 @@ func bearer(c *gin.Context) (tokens []string) {
 	return tokens
 }
 
-// UserWrites limits the requests other than GET that a user has in progress on an instance, so that one user cannot delay
-// the writes of others. Further requests wait.
+// UserWrites limits the size of the requests other than GET that a user has in progress on an instance, so that one user
+// cannot delay the writes of others: storing a long text takes long, while small requests share the cost of a commit.
+// Further requests wait.
 type UserWrites struct {
 	limit int64
 	wait  time.Duration
@@ -310,15 +326,18 @@ type userWrites struct {
 	requests int // those that are running or waiting
 }
 
-// NewUserWrites returns UserWrites that allow limit requests in progress per user. A further request fails with
-// TooManyRequests if it cannot start within the given wait.
+// minWrite is the size in bytes that a request counts at least: a small one costs more than its body.
+const minWrite = 512
+
+// NewUserWrites returns UserWrites that allow requests with bodies of limit bytes together in progress per user. A larger
+// request is the only one of its user. A request that cannot start within the given wait fails with TooManyRequests.
 func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
 	return &UserWrites{limit: limit, wait: wait, users: make(map[store.ID]*userWrites)}
 }
 
-// begin waits until the user may have one more request in progress. Call end after the request; it is nil if w is nil, which
-// means that there is no limit. TooManyRequests: the wait is over.
-func (w *UserWrites) begin(ctx context.Context, id store.ID) (end func(), err error) {
+// begin waits until the user may have a request with a body of size bytes in progress. Call end after the request; it is nil
+// if w is nil, which means that there is no limit. TooManyRequests: the wait is over.
+func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end func(), err error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -338,13 +357,15 @@ func (w *UserWrites) begin(ctx context.Context, id store.ID) (end func(), err er
 			delete(w.users, id)
 		}
 	}
-	if !user.running.TryAcquire(1) {
+	size = min(max(size, minWrite), w.limit)
+	if !user.running.TryAcquire(size) {
 		waitCtx, cancel := context.WithTimeout(ctx, w.wait)
 		defer cancel()
-		if user.running.Acquire(waitCtx, 1) != nil {
+		if user.running.Acquire(waitCtx, size) != nil {
 			leave()
-			return nil, apperr.New(apperr.TooManyRequests, "You have %d other changes in progress. Wait for their responses.", w.limit)
+			return nil, apperr.New(apperr.TooManyRequests,
+				"Your other changes in progress have %d KiB together. Wait for their responses.", w.limit>>10)
 		}
 	}
-	return func() { user.running.Release(1); leave() }, nil
+	return func() { user.running.Release(size); leave() }, nil
 }

@@ -28,12 +28,15 @@ func (users) VerifyToken(_ context.Context, token string) (access.Principal, err
 	return access.Principal{UserID: id, Role: access.RoleUser}, nil
 }
 
+// userLimit is the limit of limited's UserWrites: two small requests, or a large one.
+const userLimit = 2 * minWrite
+
 // limited returns a handler with the route POST /small, and POST /large with LargeBody, which respond 204.
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.Use(BodyLimit(1<<20, timeout))
-	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(2, time.Millisecond)}.Middleware()
+	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}.Middleware()
 	end := func(c *gin.Context) { _ = rest.NoContent(c) }
 	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
 	engine.POST("/large", append([]gin.HandlerFunc{LargeBody(), auth.Public}, append(handlers, end)...)...)
@@ -114,7 +117,8 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// TestUserWrites has two changes of a user in progress, before and after their bodies have been read.
+// TestUserWrites has changes of a user in progress that have reached the limit together, before and after their bodies have
+// been read.
 func TestUserWrites(t *testing.T) {
 	t.Parallel()
 	user, other := store.NewID().Hex(), store.NewID().Hex()
@@ -125,37 +129,55 @@ func TestUserWrites(t *testing.T) {
 			<-end
 		}
 	})
-	go func() { ended <- post(h, "/small?wait=1", user, strings.NewReader("x=y"), -1) }()
-	<-running
-	go func() { ended <- post(h, "/large", user, stalled{running, end}, 1<<20) }()
-	<-running
-	if got := post(h, "/small", user, strings.NewReader("x=y"), -1); got != 429 {
-		t.Errorf("a third change: status %d, want 429", got)
+	body := func(size int64) io.Reader { return strings.NewReader(strings.Repeat("x", int(size))) }
+	expect := func(want int, what, path, token string, body io.Reader, size int64) {
+		t.Helper()
+		if got := post(h, path, token, body, size); got != want {
+			t.Errorf("%s: status %d, want %d", what, got, want)
+		}
 	}
-	if got := post(h, "/large", user, strings.NewReader(strings.Repeat("x", 1<<20)), 1<<20); got != 429 {
-		t.Errorf("a third, large change: status %d, want 429", got)
+	hold := func(requests ...func()) (release func()) {
+		for _, request := range requests {
+			go request()
+			<-running
+		}
+		return func() {
+			for range requests {
+				end <- struct{}{}
+			}
+			for range requests {
+				<-ended
+			}
+		}
 	}
-	if got := post(h, "/small", other, strings.NewReader("x=y"), -1); got != 204 {
-		t.Errorf("another user: status %d", got)
+	small := func() { ended <- post(h, "/small?wait=1", user, body(10), -1) }
+	long := func() { ended <- post(h, "/small?wait=1", user, body(minWrite+1), -1) }
+	large := func() { ended <- post(h, "/large", user, stalled{running, end}, 1<<20) }
+
+	release := hold(small)
+	expect(204, "a second small change", "/small", user, body(minWrite), minWrite)
+	expect(429, "a second, long change", "/small", user, body(minWrite+1), minWrite+1)
+	expect(429, "a second, long change of unknown size", "/small", user, body(minWrite+1), -1)
+	expect(429, "a large change beside a small one", "/large", user, body(1<<20), 1<<20)
+	release()
+	for what, requests := range map[string][]func(){"two small changes": {small, small}, "a long change": {long}, "a large change": {large}} {
+		release := hold(requests...)
+		expect(429, "another change beside "+what, "/small", user, body(0), 0)
+		expect(204, "another user beside "+what, "/small", other, body(10), -1)
+		release()
 	}
-	close(end)
-	for range 2 {
-		<-ended
-	}
-	if got := post(h, "/small", user, strings.NewReader("x=y"), -1); got != 204 {
-		t.Errorf("after the others: status %d", got)
-	}
+	expect(204, "a large change alone", "/large", user, body(1<<20), 1<<20)
 }
 
 // TestForgetUsers checks that users without a change in progress use no memory.
 func TestForgetUsers(t *testing.T) {
 	t.Parallel()
 	w, id := NewUserWrites(1, time.Millisecond), store.NewID()
-	end, err := w.begin(t.Context(), id)
+	end, err := w.begin(t.Context(), id, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.begin(t.Context(), id); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, err := w.begin(t.Context(), id, 0); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Error(err)
 	}
 	if end(); len(w.users) != 0 {

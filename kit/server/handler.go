@@ -93,11 +93,11 @@ const (
 
 // Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
 const (
-	pageBytes     = 32 << 20        // memory for large pages that are being sent
-	recordBytes   = 16 << 20        // memory for large records that are being sent
-	pageWait      = 5 * time.Second // how long a request waits for its part of pageBytes
-	writesPerUser = 2               // requests other than GET that a user can have in progress
-	writeWait     = 5 * time.Second // how long a further one waits
+	pageBytes      = 32 << 20        // memory for large pages that are being sent
+	recordBytes    = 16 << 20        // memory for large records that are being sent
+	pageWait       = 5 * time.Second // how long a request waits for its part of pageBytes
+	userWriteBytes = 32 << 10        // bodies of the requests other than GET that a user can have in progress
+	writeWait      = 5 * time.Second // how long a further one waits
 )
 
 // The routes of health checks.
@@ -147,7 +147,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		mountEmails(engine, o.Modules)
 	}
 	authenticator := middleware.Authenticator{
-		Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(writesPerUser, writeWait),
+		Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)

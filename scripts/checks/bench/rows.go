@@ -49,31 +49,17 @@ var rows = []row{
 	{"me", http.StatusOK,
 		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.tokens[0], "")} },
 		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
-	{"create", http.StatusCreated,
-		func(s *service) [][]byte {
-			f := newFields(1, vocabulary)
-			body := fmt.Sprintf(`{"title":%q,"content":%q}`, f.Title, f.Content)
-			return each(s.tokens, func(token string) []byte { // the changes of one user are limited
-				return request("POST", "/articles", "Bearer "+token, body)
-			})
-		},
+	{"create", http.StatusCreated, func(s *service) [][]byte { return creations(s.tokens) },
 		func(p *peer) [][]byte { return [][]byte{p.create()} }},
-	{"update", http.StatusOK,
-		func(s *service) (requests [][]byte) {
-			for i, id := range s.data.IDs {
-				requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[s.data.Writers[i]], `{"title":"A new title"}`))
-			}
-			return requests
-		},
-		func(p *peer) [][]byte {
-			return each(p.ids, func(id string) []byte {
-				return request("PATCH", "/api/collections/articles/records/"+id, p.token, `{"title":"A new title"}`)
-			})
-		}},
+	{"create, one user", http.StatusCreated, func(s *service) [][]byte { return creations(s.tokens[:1]) },
+		func(p *peer) [][]byte { return [][]byte{p.create()} }},
+	{"update", http.StatusOK, func(s *service) [][]byte { return s.updates(len(s.tokens)) }, theirUpdates},
+	{"update, one user", http.StatusOK, func(s *service) [][]byte { return s.updates(1) }, theirUpdates},
+	{"update, one record", http.StatusOK, func(s *service) [][]byte { return s.updates(1)[:1] },
+		func(p *peer) [][]byte { return theirUpdates(p)[:1] }},
 	{"batch of 100", http.StatusOK, // creations
 		func(s *service) [][]byte {
-			f := newFields(1, vocabulary)
-			operation := fmt.Sprintf(`{"method":"POST","path":"/articles","body":{"title":%q,"content":%q}}`, f.Title, f.Content)
+			operation := `{"method":"POST","path":"/articles","body":` + newArticle() + `}`
 			return each(s.tokens, func(token string) []byte {
 				return request("POST", "/batch", "Bearer "+token, `{"operations":[`+repeat(operation, 100)+`]}`)
 			})
@@ -98,6 +84,35 @@ func each(ids []string, make func(id string) []byte) (requests [][]byte) {
 		requests = append(requests, make(id))
 	}
 	return requests
+}
+
+// creations returns requests of each of these users in turn.
+func creations(tokens []string) [][]byte {
+	return each(tokens, func(token string) []byte { return request("POST", "/articles", "Bearer "+token, newArticle()) })
+}
+
+// newArticle returns the body of a new article.
+func newArticle() string {
+	f := newFields(1, vocabulary)
+	return fmt.Sprintf(`{"title":%q,"content":%q}`, f.Title, f.Content)
+}
+
+const newTitle = `{"title":"A new title"}`
+
+// updates returns the updates of articles of the first users.
+func (s *service) updates(users int) (requests [][]byte) {
+	for i, id := range s.data.IDs {
+		if writer := s.data.Writers[i]; writer < users {
+			requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[writer], newTitle))
+		}
+	}
+	return requests
+}
+
+func theirUpdates(p *peer) [][]byte {
+	return each(p.ids, func(id string) []byte {
+		return request("PATCH", "/api/collections/articles/records/"+id, p.token, newTitle)
+	})
 }
 
 func list(query string) func(*service) [][]byte {
