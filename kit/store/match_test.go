@@ -46,26 +46,32 @@ func matches(text, query string) bool {
 	return len(prefixes) > 0 && MissingWord([]byte(text), prefixes) < 0
 }
 
-// TestWordsBound checks that the words beyond the bound are found neither by an index nor in the text.
-func TestWordsBound(t *testing.T) {
+// TestWordsOfLongTexts checks that the last of many words is found by an index and in the text.
+func TestWordsOfLongTexts(t *testing.T) {
 	t.Parallel()
+	const n = 20_000
 	var spaced, han strings.Builder
-	for i := range MaxWords {
+	for i := range n {
 		fmt.Fprintf(&spaced, "w%d same ", i)
 		han.WriteRune(rune('一' + i))
 	}
-	for name, text := range map[string]string{"spaced": spaced.String() + "last", "unspaced": han.String() + "ok" + han.String() + "龥"} {
-		if n := len(Words(text)); n != MaxWords {
-			t.Errorf("%s: %d words, want %d", name, n, MaxWords)
+	for _, test := range []struct {
+		name, text string
+		words      int
+		query      string
+	}{
+		{"spaced", spaced.String() + "last", n + 2, "w0 w19999 same last"},
+		{"unspaced", han.String() + "ok", n + 1, "一 ok " + string(rune('一'+n-1))},
+	} {
+		if words := Words(test.text); len(words) != test.words {
+			t.Errorf("%s: %d words, want %d", test.name, len(words), test.words)
 		}
-		for _, query := range []string{"w0", "w1998", "w1999", "same w17", "last", "w17 last", "一", string(rune('一' + MaxWords - 1)), "ok", "龥"} {
-			if got, want := matches(text, query), hasPrefixes(text, query); got != want {
-				t.Errorf("%s: %q matches %t, in the index %t", name, query, got, want)
-			}
+		if !hasPrefixes(test.text, test.query) || !matches(test.text, test.query) {
+			t.Errorf("%s: %q is not found", test.name, test.query)
 		}
-	}
-	if matches(spaced.String()+"last", "last") || !matches(spaced.String(), "w1998") {
-		t.Error("the bound is elsewhere")
+		if hasPrefixes(test.text, test.query+" other") || matches(test.text, test.query+" other") {
+			t.Errorf("%s: a word that is missing is found", test.name)
+		}
 	}
 }
 

@@ -17,69 +17,41 @@ const (
 	maxPiece = 6  // in a script without spaces
 )
 
-// MaxWords is the number of distinct words of a text that can be found. It bounds the time of a write: a long text in a
-// script without spaces would have a word for each character.
-const MaxWords = 2000
-
-// Words returns the first MaxWords distinct words of a stored text in the form that a search compares: runs of letters and
-// digits without case and accents, of at most 32 runes. In a script without spaces between words, each position of a run
-// gives the up to 6 runes from there, so that any part of the run is the prefix of a word.
+// Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits without
+// case and accents, of at most 32 runes. In a script without spaces between words, each position of a run gives the up to 6
+// runes from there, so that any part of the run is the prefix of a word.
 func Words(text string) []string {
-	// The first part of a long text usually has enough words.
-	for size := firstPart; ; size = len(text) {
-		folded := fold(text[:min(size, len(text))])
-		if words, end := indexedWords(folded); end < len(folded) || size >= len(text) {
-			return words
-		}
-	}
-}
-
-const firstPart = 16 << 10 // bytes
-
-// indexedWords returns the Words of a folded text. end is the position of the first word that is not among them because
-// there are too many, or the length of the text.
-func indexedWords(folded string) (words []string, end int) {
-	return split(folded, func(run string, add func(string) bool) int {
+	return split(fold(text), func(run string, add func(string)) {
 		for rest := run; len(rest) > 0; rest = rest[len(cut(rest, 1)):] {
-			if !add(cut(rest, maxPiece)) {
-				return len(run) - len(rest)
-			}
+			add(cut(rest, maxPiece))
 		}
-		return len(run)
 	})
 }
 
 // QueryWords returns the distinct prefixes of a query. A text matches if each of them begins one of its Words. The
 // result is empty if the query has neither letters nor digits.
 func QueryWords(text string) []string {
-	words, _ := split(fold(text), func(run string, add func(string) bool) int {
+	return split(fold(text), func(run string, add func(string)) {
 		for rest := run; ; {
 			piece := cut(rest, maxPiece)
-			if !add(piece) || len(piece) == len(rest) {
-				return len(run)
+			add(piece)
+			if len(piece) == len(rest) {
+				return
 			}
 			// Pieces overlap by half, so that texts with all pieces are likely to have them in this order.
 			rest = rest[len(cut(rest, maxPiece/2)):]
 		}
 	})
-	return words
 }
 
-// split returns the first MaxWords distinct words of a folded text, and the position of the next one, or the length of the
-// text. It calls pieces with each run of a script without spaces; pieces returns the position in the run at which add
-// returned false, or the length of the run.
-func split(text string, pieces func(run string, add func(string) bool) int) (words []string, end int) {
+// split returns the distinct words of a folded text. It calls pieces with each run of a script without spaces.
+func split(text string, pieces func(run string, add func(string))) (words []string) {
 	seen := make(map[string]struct{}, min(len(text)/6, 128)) // most texts need no larger one
-	add := func(word string) bool {
-		if _, ok := seen[word]; ok {
-			return true
+	add := func(word string) {
+		if _, ok := seen[word]; !ok {
+			seen[word] = struct{}{}
+			words = append(words, word)
 		}
-		if len(words) == MaxWords {
-			return false
-		}
-		seen[word] = struct{}{}
-		words = append(words, word)
-		return true
 	}
 	for start := 0; start < len(text); {
 		if text[start] == ' ' {
@@ -87,17 +59,14 @@ func split(text string, pieces func(run string, add func(string) bool) int) (wor
 			continue
 		}
 		end, dense := runEnd(text, start)
-		run := text[start:end]
-		if dense {
-			if done := pieces(run, add); done < len(run) {
-				return words, start + done
-			}
-		} else if !add(cut(run, maxWord)) {
-			return words, start
+		if run := text[start:end]; dense {
+			pieces(run, add)
+		} else {
+			add(cut(run, maxWord))
 		}
 		start = end
 	}
-	return words, len(text)
+	return words
 }
 
 // runEnd returns the end of the run of characters of one kind that begins at start, and whether its script has no spaces.
@@ -221,21 +190,11 @@ func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 // MissingWord returns the index of the first prefix with which none of the Words of a text begins, or -1 if there is none.
 // The prefixes must come from QueryWords.
 func MissingWord(text []byte, prefixes []string) int {
-	if len(text) < 2*MaxWords && isASCII(text) { // a word and a space have at least two bytes
+	if isASCII(text) {
 		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, true) })
 	}
 	folded := fold(string(text))
-	end := -1 // position after the Words; -1 is unknown
-	for i, prefix := range prefixes {
-		at := wordAt(folded, prefix)
-		if at >= 2*MaxWords && end < 0 {
-			_, end = indexedWords(folded)
-		}
-		if at < 0 || end >= 0 && at >= end {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(prefixes, func(prefix string) bool { return !hasWord(folded, prefix) })
 }
 
 // MissingText returns the index of the first prefix that is nowhere in a text, not even within a word, or -1 if there is
@@ -274,18 +233,18 @@ func containsCase(text []byte, prefix string, first byte, atWord bool) bool {
 	}
 }
 
-// wordAt returns the position of the first word of a folded text that begins with prefix, or -1.
-func wordAt(folded, prefix string) int {
+// hasWord reports whether a word of a folded text begins with prefix.
+func hasWord(folded, prefix string) bool {
 	first, _ := utf8.DecodeRuneInString(prefix)
 	for at := 0; ; at++ {
 		found := strings.Index(folded[at:], prefix)
 		if found < 0 {
-			return -1
+			return false
 		}
 		at += found
 		before, _ := utf8.DecodeLastRuneInString(folded[:at])
 		if at == 0 || before == ' ' || isUnspaced(first) || isUnspaced(before) {
-			return at
+			return true
 		}
 	}
 }

@@ -292,12 +292,16 @@ func cutPath(field, parent string) (below []string, ok bool) {
 	return strings.Split(rest, "."), ok
 }
 
-// words returns the []string of words of a stored value, nil if the value is not a string.
+// maxWords is the number of keys that MongoDB allows for one document in an index (indexMaxNumGeneratedKeysPerDocument).
+const maxWords = 100_000
+
+// words returns the []string of the first maxWords words of a stored value, nil if the value is not a string.
 func words(v any) any {
 	raw, _ := v.(bson.RawValue)
 	text, ok := raw.StringValueOK()
 	if !ok {
 		return nil
 	}
-	return append([]string{}, store.Words(text)...)
+	words := store.Words(text)
+	return append([]string{}, words[:min(len(words), maxWords)]...)
 }

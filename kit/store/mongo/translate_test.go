@@ -1,6 +1,9 @@
 package mongo
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -253,5 +256,21 @@ func wantJSON(t *testing.T, doc bson.D, want string) {
 	}
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestManyWords checks that no text has more words than MongoDB allows in an index.
+func TestManyWords(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range maxWords + 1 {
+		fmt.Fprintf(&text, "%d ", i)
+	}
+	v, err := encodeValue(text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := words(v).([]string); len(got) != maxWords || got[maxWords-1] != strconv.Itoa(maxWords-1) {
+		t.Errorf("%d words", len(got))
 	}
 }

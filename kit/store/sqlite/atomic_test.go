@@ -157,7 +157,7 @@ func TestAtomicFaults(t *testing.T) {
 		},
 	)
 	wantBatch(t, db, apperr.Unavailable,
-		func() error { return c.Insert(t.Context(), newItem("item "+strings.Repeat("x", 1e6))) },
+		func() error { return c.Insert(t.Context(), newItem("item "+strings.Repeat("x", 60_000))) },
 		func() error { // its function does not run
 			return db.Atomic(t.Context(), func(ctx context.Context) error { return c.Insert(ctx, newItem("item after")) })
 		},

@@ -31,7 +31,7 @@ type collection struct {
 // Insert implements store.Engine.
 func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	b := c.insert(id, doc)
-	return c.write(ctx, b.write(" RETURNING n").searched(), func(tx *transaction) error {
+	return c.write(ctx, b.write(" RETURNING n").searched(), c.insertedText(b), func(tx *transaction) error {
 		err := tx.query(b, func(values []driver.Value) error {
 			tx.addText(c, values[0], values[1])
 			return nil
@@ -63,7 +63,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
 	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB),id")
 	var doc []byte
-	err := c.write(ctx, b, func(tx *transaction) error {
+	err := c.write(ctx, b, c.updatedText(f, changes), func(tx *transaction) error {
 		if b.usesWords {
 			if err := tx.indexTexts(); err != nil {
 				return err
@@ -130,7 +130,7 @@ func (c *collection) decodeLossless(doc []byte, into any) error {
 // Delete implements store.Engine.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
 	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f).write(" RETURNING id")
-	err = c.write(ctx, b, func(tx *transaction) error {
+	err = c.write(ctx, b, nil, func(tx *transaction) error {
 		if err := tx.indexTexts(); err != nil {
 			return err
 		}
@@ -147,16 +147,16 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write has the writer call do, which executes b, and waits for the commit. It fails without calling do if b or the Spec is
-// invalid.
-func (c *collection) write(ctx context.Context, b *builder, do func(*transaction) error) error {
+// write has the writer call do, which executes b, and waits for the commit. text reads the searched text that do stores, if
+// it is long; nil if do stores none. write fails without calling do if b or the Spec is invalid.
+func (c *collection) write(ctx context.Context, b, text *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
 	}
 	if s := c.db.writer.session(ctx); s != nil {
 		return s.write(ctx, b, do)
 	}
-	return c.db.writer.do(ctx, do)
+	return c.writeText(ctx, text, do)
 }
 
 // First implements store.Engine. If f selects a document by its id alone, First reads it from the cache, or adds it there.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // wordsVersion must be incremented if store.Words changes, so that Prepare rebuilds the words of stored documents.
-const wordsVersion = 2
+const wordsVersion = 3
 
 func newCollection(db *DB, spec store.Spec) *collection {
 	return &collection{
@@ -224,17 +225,24 @@ func (c *collection) fillWords(tx *transaction) error {
 // readTexts sends the words of all committed documents in batches, in the order of the rows. Each batch is a channel that
 // receives its words when they are ready.
 func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowText)) error {
-	const batchSize = int64(256) // documents
+	const batchSize, batchText = int64(256), 256 << 10 // documents; bytes of text, after which a batch ends
 	for last := int64(0); ; {
 		var texts []rowText
+		size := 0
 		b := c.build("SELECT n").searched().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(batchSize)
 		err := c.db.readers.use(ctx, func(conn *conn) error {
 			return conn.query(context.Background(), b.String(), b.args, func(row []driver.Value) error {
 				last = row[0].(int64)
 				texts = append(texts, rowText{last, row[1].(string)})
+				if size += len(row[1].(string)); size > batchText {
+					return errStop
+				}
 				return nil
 			})
 		})
+		if errors.Is(err, errStop) {
+			err = nil
+		}
 		if err != nil || texts == nil {
 			return err
 		}

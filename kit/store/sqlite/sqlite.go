@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sync/semaphore"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"example.com/ginseng/kit/store"
@@ -76,6 +77,7 @@ type DB struct {
 	// searches is for costly searches. It has one connection less than there are processors, but at least one: a search uses
 	// a processor for many milliseconds, and other requests must not wait for one.
 	searches  *readers
+	large     *semaphore.Weighted // acquired by the write with many words whose turn it is; see writeText
 	closeOnce sync.Once
 	closeErr  error // the result of the first Close, which later calls return too
 
@@ -140,6 +142,7 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	return &DB{
 		lock: lock, writer: newWriter(c, readers, cache), cache: cache,
 		lookUps: newReaders(max(2, processors), dsn), readers: readers, searches: searches,
+		large: semaphore.NewWeighted(1),
 	}, nil
 }
 

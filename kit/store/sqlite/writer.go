@@ -21,8 +21,8 @@ import (
 const maxBatch = 256
 
 // maxBatchText is the size of the searched texts of a transaction, in bytes, after which it accepts no more writes: indexing
-// texts is slow.
-const maxBatchText = 256 << 10
+// texts is slow, up to 40 ms for this size.
+const maxBatchText = 64 << 10
 
 // maxHeld is the time for which the Atomics of a transaction may use it, after which it accepts no other: the writes that it
 // has made wait for its commit.
@@ -69,6 +69,7 @@ type transaction struct {
 	clearCache bool                  // remove all documents from the cache, because changed is not complete
 	documents  map[*collection]int64 // by how much the number of documents changes
 	texts      map[row]string        // searched texts of written rows that are not indexed yet
+	words      map[string][]string   // the words of some texts
 	size       int                   // total size of the searched texts so far, in bytes
 	held       time.Duration         // total time of Atomics so far
 	broken     bool                  // a write failed halfway, so the transaction must be rolled back
@@ -279,8 +280,8 @@ func (tx *transaction) indexTexts() error {
 	size := int64(0) // of the texts of this collection
 	for i, row := range rows {
 		text := tx.texts[row]
-		_, err := tx.exec("REPLACE INTO "+row.c.words+"(rowid,words) VALUES(?,?)", row.n, strings.Join(store.Words(text), " "))
-		size += int64(len(text))
+		_, err := tx.exec("REPLACE INTO "+row.c.words+"(rowid,words) VALUES(?,?)", row.n, tx.joined(text))
+		size += int64(min(len(text), maxMerged))
 		if err == nil && (i == len(rows)-1 || rows[i+1].c != row.c) {
 			err = row.c.merge(tx, size)
 			size = 0

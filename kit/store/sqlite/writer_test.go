@@ -168,7 +168,7 @@ func TestBrokenBatch(t *testing.T) {
 	run(t, db, "PRAGMA max_page_count=30")
 	wantBatch(t, db, apperr.Unavailable,
 		func() error { return c.Insert(t.Context(), newItem("item before")) },
-		func() error { return c.Insert(t.Context(), newItem("item "+strings.Repeat("x", 1e6))) },
+		func() error { return c.Insert(t.Context(), newItem("item "+strings.Repeat("x", 60_000))) },
 		func() error { return c.Insert(t.Context(), newItem("item after")) },
 	)
 	wantCount(t, c, 1)

@@ -83,6 +83,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"SearchCombined", testSearchCombined},
 		{"SearchFollows", testSearchFollows},
 		{"SearchLongText", testSearchLongText},
+		{"SearchManyWords", testSearchManyWords},
 		{"SearchOfNothing", testSearchOfNothing},
 		{"Load", testLoad},
 		{"LoadMore", testLoadMore},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -250,4 +251,53 @@ func testSearchOfNothing(t *testing.T, open Opener) {
 	insert(t, c, newDoc("a"))
 	wantTitles(t, c, store.Search("a"))
 	wantTitles(t, c, store.Or(store.Search("a"), store.Eq("title", "a")), "a")
+}
+
+// testSearchManyWords stores texts with as many words as possible, and finds the last of them.
+func testSearchManyWords(t *testing.T, open Opener) {
+	if testing.Short() {
+		t.Skip("indexes 80,000 words")
+	}
+	c := openDocs(t, open)
+	const characters = 20_000
+	random := uint32(1)
+	var spaced, han strings.Builder
+	for i := 0; spaced.Len() < characters; i++ {
+		spaced.WriteString(strconv.FormatInt(int64(i), 36) + " ")
+	}
+	for range characters {
+		random = random*1664525 + 1013904223
+		han.WriteRune('一' + rune((random>>8)%20_000))
+	}
+	d := newDoc("unspaced", func(d *doc) { d.Body = new(han.String() + "龍龍") })
+	insert(t, c, newDoc("with spaces", func(d *doc) { d.Body = new(spaced.String() + "last") }), d)
+	find := func(want int64, queries ...string) {
+		t.Helper()
+		for _, query := range queries {
+			n, err := c.Count(t.Context(), store.Search(query))
+			must(t, err)
+			if n != want {
+				t.Errorf("%q finds %d documents, want %d", query, n, want)
+			}
+		}
+	}
+	update := func(changes ...store.Change) {
+		t.Helper()
+		_, err := c.Update(t.Context(), store.Eq("id", d.ID), changes...)
+		must(t, err)
+	}
+	find(1, "last", "0 zz 10 last spaces", "龍龍 unspaced")
+	find(0, "龍龍 last")
+	update(store.Set("title", "changed"))
+	find(1, "龍龍 changed")
+	find(0, "unspaced")
+	update(store.Set("body", han.String()+"龜龜"))
+	find(1, "龜龜 changed")
+	find(0, "龍")
+	update(store.Set("body", "short"))
+	find(1, "short changed")
+	find(0, "龜")
+	_, err := c.Delete(t.Context(), store.Eq("title", "with spaces"))
+	must(t, err)
+	find(0, "last")
 }

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"strings"
+
+	"example.com/ginseng/kit/store"
+)
+
+// Indexing a text takes about 1.5 µs for each of its words: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of
+// which begins a word. Other writes wait meanwhile. So a write with a long text finds its words before it waits for the
+// writer; and writes with more words than maxWords take turns, between which all others run.
+const (
+	longText  = 4 << 10  // bytes of a document and its changes; shorter ones have fewer words than maxWords
+	largeText = 64 << 10 // bytes of a text whose words are only found in turn, because that needs memory
+	maxWords  = 2000
+)
+
+// After a write with many words, transactions of mergedPages of FTS5's pages merge segments, each in about 5 ms. So the
+// write's own transaction merges only as for maxMerged bytes of text.
+const (
+	mergedPages = 64
+	maxMerged   = 16 << 10
+)
+
+// insertedText builds the statement that reads the searched text of the document that b inserts. It is nil if the text is
+// short.
+func (c *collection) insertedText(b *builder) *builder {
+	if b.err != nil || len(c.spec.Search) == 0 || b.size() <= longText {
+		return nil
+	}
+	return c.build("SELECT 0").searched().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
+}
+
+// updatedText builds the statement that reads the searched text after an update, if it may be long. It is nil if the text
+// does not change.
+func (c *collection) updatedText(f store.Filter, changes []store.Change) *builder {
+	if !c.changesSearched(changes) {
+		return nil
+	}
+	b := c.build("SELECT n").searched().write(" FROM (SELECT n,").changed(changes)
+	size := b.size()
+	b.write(" AS doc FROM ", c.table, " WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
+	return b.write(" AND octet_length(doc)+").bind(int64(size)).write(">").bind(int64(longText)).write(")")
+}
+
+// size returns the total size of the strings that b binds, in bytes.
+func (b *builder) size() (n int) {
+	for _, arg := range b.args {
+		if text, ok := arg.(string); ok {
+			n += len(text)
+		}
+	}
+	return n
+}
+
+// writeText has the writer make a change that stores the searched text that b reads, and waits for the commit. b has no row
+// if the text is short.
+func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
+	var text string
+	if b != nil {
+		err := c.db.readers.use(ctx, func(conn *conn) error {
+			return conn.query(context.Background(), b.String(), b.args, func(row []driver.Value) error {
+				text = row[1].(string)
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if text == "" {
+		return c.db.writer.do(ctx, do)
+	}
+	var words []string
+	if len(text) <= largeText {
+		if words = store.Words(text); len(words) <= maxWords {
+			return c.db.writer.do(ctx, withWords(text, words, do))
+		}
+	}
+	if err := c.db.large.Acquire(ctx, 1); err != nil {
+		return store.Unavailable(err)
+	}
+	defer c.db.large.Release(1)
+	if words == nil {
+		words = store.Words(text)
+	}
+	if err := c.db.writer.doLarge(withWords(text, words, do)); err != nil {
+		return err
+	}
+	c.mergeLarge(words)
+	return nil
+}
+
+// withWords returns do, for which the words of text are known.
+func withWords(text string, words []string, do func(*transaction) error) func(*transaction) error {
+	return func(tx *transaction) error {
+		if tx.words == nil {
+			tx.words = make(map[string][]string)
+		}
+		tx.words[text] = words
+		return do(tx)
+	}
+}
+
+// mergeLarge merges segments after the words of a large text, so that their number stays small. Others write between its
+// transactions. Errors are ignored: a later write merges what is left.
+func (c *collection) mergeLarge(words []string) {
+	bytes := 0
+	for _, word := range words {
+		bytes += len(word)
+	}
+	for pages := bytes / 1024; pages > 0; pages -= mergedPages { // at most four levels, each with a quarter of this
+		err := c.db.writer.doLarge(func(tx *transaction) error {
+			_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", int64(mergedPages))
+			return err
+		})
+		if err != nil {
+			return
+		}
+	}
+	if c.db.writer.checkpointing.CompareAndSwap(false, true) {
+		c.db.writer.checkpoint() // the log may have thousands of pages
+	}
+}
+
+// doLarge makes a change in a transaction of its own, which an error rolls back.
+func (w *writer) doLarge(change func(*transaction) error) error {
+	w.queueMu.RLock()
+	defer w.queueMu.RUnlock()
+	if w.closed {
+		return store.Unavailable(errClosed)
+	}
+	w.connMu.Lock()
+	defer w.connMu.Unlock()
+	tx := &transaction{
+		ctx: context.Background(), conn: w.conn, cache: w.cache,
+		documents: make(map[*collection]int64), texts: make(map[row]string),
+	}
+	err := tx.begin()
+	if err == nil {
+		err = change(tx)
+	}
+	return translate(tx.end(err))
+}
+
+// joined returns the words of a searched text in the form of the table of words.
+func (tx *transaction) joined(text string) string {
+	words, ok := tx.words[text]
+	if !ok {
+		words = store.Words(text)
+	}
+	return strings.Join(words, " ")
+}
