@@ -39,7 +39,7 @@ func TestSoak(t *testing.T) {
 	data := t.TempDir()
 	database := cmp.Or(*soakDatabase, "sqlite:"+filepath.Join(data, "soak.db"))
 	must(t, checkEmpty(t.Context(), database))
-	p := start(t, settings(database, "GOMEMLIMIT=200MiB", "GOGC=300")) // as in the Dockerfile
+	p := start(t, settings(database, "GOMEMLIMIT=200MiB")) // as with a memory limit of 256 MiB
 	load := clients(t, p.URL, soakClients)
 	out := t.Output()
 	fmt.Fprint(out, "| time ", soakHeader)

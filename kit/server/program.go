@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/pflag"
 
 	"example.com/ginseng/kit"
@@ -39,6 +40,7 @@ type Service[C Config] struct {
 // Main runs the command of the command line, which by default serves, and exits. SIGINT and SIGTERM stop the service; a
 // second signal ends the process immediately.
 func Main[C Config](s Service[C]) {
+	tuneMemory(memlimit.FromCgroup)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	code := newProgram(s).run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -46,7 +46,7 @@ func startService(ctx context.Context, binary, database string, env ...string) (
 	cmd.Dir, cmd.Stderr = filepath.Dir(database), log
 	cmd.Env = append([]string{
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret, "JWT_TTL=24h",
-		"DATABASE_URL=sqlite:" + database, "GOMEMLIMIT=200MiB", "GOGC=300", // as in the Dockerfile
+		"DATABASE_URL=sqlite:" + database, "GOMEMLIMIT=200MiB", // as with a memory limit of 256 MiB
 	}, env...) // the last value of a setting counts
 	p, err := process.Start(cmd)
 	if err != nil {
