@@ -33,14 +33,19 @@ func (c *collection) insertedText(b *builder) *builder {
 	return c.build("SELECT 0").searched().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
 }
 
-// updatedText builds the statement that reads the searched text after an update, if it may be long. It is nil if the text
-// does not change.
+// updatedText builds the statement that reads the searched text after an update, if it is long. It is nil if the text does
+// not change, or if the document is in the cache and short.
 func (c *collection) updatedText(f store.Filter, changes []store.Change) *builder {
 	if !c.changesSearched(changes) {
 		return nil
 	}
 	b := c.build("SELECT n").searched().write(" FROM (SELECT n,").changed(changes)
 	size := b.size()
+	if id, ok := idOf(f); ok {
+		if doc, _ := c.db.cache.get(cacheKey{c.spec.Name, id}); doc != nil && len(doc)+size <= longText {
+			return nil
+		}
+	}
 	b.write(" AS doc FROM ", c.table, " WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
 	return b.write(" AND octet_length(doc)+").bind(int64(size)).write(">").bind(int64(longText)).write(")")
 }
