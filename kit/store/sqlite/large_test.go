@@ -152,3 +152,19 @@ func TestPreparedWords(t *testing.T) {
 		}
 	}
 }
+
+// TestRebuildLongTexts rebuilds the words of texts that are too long for one batch.
+func TestRebuildLongTexts(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	for _, name := range []string{"one", "two", "three", "four", "five"} {
+		must(t, c.Insert(t.Context(), newItem(name+" item "+strings.Repeat("x", 150_000))))
+	}
+	run(t, db, "UPDATE _collections SET searched=''")
+	must(t, db.Prepare(t.Context()))
+	for query, want := range map[string]int64{"item": 5, "one": 1, "five": 1} {
+		if n, err := c.Count(t.Context(), store.Search(query)); n != want || err != nil {
+			t.Errorf("%s: %d, %v; want %d", query, n, err, want)
+		}
+	}
+}
