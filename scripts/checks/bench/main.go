@@ -158,7 +158,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.dir = filepath.Join(cache, "ginseng-bench-4") // raise the number if the accounts or the data change
+	o.dir = filepath.Join(cache, "ginseng-bench-5") // raise the number if the accounts, the data or their index change
 	// go -C changes to this module's directory; file names are relative to the caller's.
 	if wd := os.Getenv("PWD"); wd != "" {
 		return o, os.Chdir(wd)
