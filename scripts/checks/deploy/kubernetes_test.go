@@ -37,7 +37,7 @@ func TestKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSetting := func(file, name string) {
-		if !regexp.MustCompile(`(?m)^#?`+name+`=`).Match(example) {
+		if !regexp.MustCompile(`(?m)^#?` + name + `=`).Match(example) {
 			t.Errorf("%s: %s is not a setting", file, name)
 		}
 	}
