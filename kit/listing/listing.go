@@ -164,8 +164,10 @@ func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Q
 	if err != nil || !sq.Bytes.Exceeded() {
 		return docs, false, err
 	}
+	const share = MaxPageBytes * 5 / 4 // JSON can be larger than the stored records
+
 	docs = nil // not in memory while the request waits
-	if err := rest.ReservePage(ctx, MaxPageBytes*5/4); err != nil { // JSON can be larger than the stored records
+	if err := rest.ReservePage(ctx, share); err != nil {
 		return docs, false, err
 	}
 	sq.Bytes = &store.Size{Max: MaxPageBytes}
