@@ -254,7 +254,7 @@ func TestObserveErrors(t *testing.T) {
 		{"METRICS_ADDR=9090", "METRICS_ADDR: ", exitSettings},
 		{"METRICS_ADDR=localhost:http", "METRICS_ADDR: ", exitSettings},
 		{"METRICS_ADDR=localhost:70000", "METRICS_ADDR: ", exitSettings},
-		{"OTEL_EXPORTER_OTLP_PROTOCOL=http/json", "OTEL_EXPORTER_OTLP_PROTOCOL: ", exitSettings},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf; ", exitSettings},
 		{"OTEL_TRACES_SAMPLER=sometimes", "OTEL_TRACES_SAMPLER: ", exitSettings},
 		{"OTEL_TRACES_EXPORTER=zipkin", "OTEL_TRACES_EXPORTER: ", exitSettings},
 		{"OTEL_BSP_SCHEDULE_DELAY=soon", "OTEL_BSP_SCHEDULE_DELAY: ", exitSettings},

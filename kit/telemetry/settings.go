@@ -18,8 +18,8 @@ type Settings struct {
 	Exporter           string   `mapstructure:"OTEL_TRACES_EXPORTER" validate:"omitempty,oneof=otlp console none" example:"otlp"`
 	Endpoint           string   `mapstructure:"OTEL_EXPORTER_OTLP_ENDPOINT" validate:"omitempty,http_url" example:"http://localhost:4318"`
 	TracesEndpoint     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" validate:"omitempty,http_url" example:"http://localhost:4318/v1/traces"`
-	Protocol           string   `mapstructure:"OTEL_EXPORTER_OTLP_PROTOCOL" default:"http/protobuf" validate:"oneof=http/protobuf grpc"`
-	TracesProtocol     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" validate:"omitempty,oneof=http/protobuf grpc" example:"http/protobuf"`
+	Protocol           string   `mapstructure:"OTEL_EXPORTER_OTLP_PROTOCOL" default:"http/protobuf"`
+	TracesProtocol     string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" example:"http/protobuf"`
 	Headers            string   `mapstructure:"OTEL_EXPORTER_OTLP_HEADERS" example:"api-key=xxxxxxxx"`
 	TracesHeaders      string   `mapstructure:"OTEL_EXPORTER_OTLP_TRACES_HEADERS" example:"api-key=xxxxxxxx"`
 	Timeout            int      `mapstructure:"OTEL_EXPORTER_OTLP_TIMEOUT" default:"10000" validate:"min=1,max=600000"`
@@ -58,6 +58,14 @@ func (s *Settings) Check(report func(name, reason string)) {
 	} {
 		if !validPairs(list.value, list.valid) {
 			report(list.name, "must list NAME=VALUE, comma-separated and percent-encoded")
+		}
+	}
+	for name, protocol := range map[string]string{
+		"OTEL_EXPORTER_OTLP_PROTOCOL":        s.Protocol,
+		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": s.TracesProtocol,
+	} {
+		if protocol != "" && protocol != "http/protobuf" {
+			report(name, "must be http/protobuf; set the endpoint to the collector's port for HTTP, usually 4318")
 		}
 	}
 	if pem, err := os.ReadFile(s.Certificate); err == nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {

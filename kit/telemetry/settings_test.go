@@ -11,7 +11,7 @@ import (
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	valid := Settings{
-		Protocol: "grpc", Timeout: 1, Compression: "none", Sampler: "always_on", Propagators: []string{"none"},
+		Protocol: "http/protobuf", Timeout: 1, Compression: "none", Sampler: "always_on", Propagators: []string{"none"},
 		BatchDelay: 1, BatchTimeout: 1, QueueSize: 1, BatchSize: 1,
 	}
 	for name, change := range map[string]func(*Settings){
@@ -19,6 +19,7 @@ func TestSettings(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_HEADERS":         func(s *Settings) { s.Headers = "api key=x" },
 		"OTEL_EXPORTER_OTLP_TRACES_HEADERS":  func(s *Settings) { s.TracesHeaders = "k=v%0aX" },
 		"OTEL_RESOURCE_ATTRIBUTES":           func(s *Settings) { s.ResourceAttributes = "=x" },
+		"OTEL_EXPORTER_OTLP_PROTOCOL":        func(s *Settings) { s.Protocol = "grpc" },
 		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": func(s *Settings) { s.TracesProtocol = "http/json" },
 		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT":  func(s *Settings) { s.TracesTimeout = -1 },
 		"OTEL_EXPORTER_OTLP_CERTIFICATE":     func(s *Settings) { s.Certificate = "settings_test.go" },

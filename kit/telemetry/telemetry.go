@@ -16,9 +16,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/contrib/exporters/autoexport"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -96,7 +97,11 @@ func newTraces(ctx context.Context, o Options) (*traces, error) {
 	exporter := o.Exporter
 	if exporter == nil {
 		var err error
-		exporter, err = autoexport.NewSpanExporter(ctx)
+		if o.Traces.Exporter == "console" {
+			exporter, err = stdouttrace.New()
+		} else {
+			exporter, err = otlptracehttp.New(ctx)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("telemetry: exporter: %w", err)
 		}
