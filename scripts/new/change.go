@@ -150,7 +150,7 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 			return err
 		}
 	}
-	c.printf("Committed: %s. Test the project with: go test ./...\n", message)
+	c.printf("Committed: %s. Test the project with: make test\n", message)
 	return nil
 }
 

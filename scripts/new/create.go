@@ -65,7 +65,7 @@ func (c cli) create(ctx context.Context, r request) error {
 	if err := t.commit(project); err != nil {
 		return err
 	}
-	c.printf("Created %s in %s. The runtime is %s. Next:\n  cd %s\n  go test ./...\n  go run .\n", r.Name, r.dir, s.runtime, r.dir)
+	c.printf("Created %s in %s. The runtime is %s. Next:\n  cd %s\n  make test\n  make run\n", r.Name, r.dir, s.runtime, r.dir)
 	return nil
 }
 
