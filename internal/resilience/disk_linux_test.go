@@ -13,7 +13,7 @@ import (
 
 // TestFullDisk fills the disk under load. Writes fail with 503, reads work, and writes work again when there is free space.
 func TestFullDisk(t *testing.T) {
-	slow(t)
+	long(t)
 	sqliteOnly(t)
 	r := newSmallDisk(t)
 	p := begin(t, r.inside(command(t, settings("sqlite:"+filepath.Join(r.dir, "data", "test.db")))))
@@ -33,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestKillOnFullDisk kills the service on a full disk. It starts again there, with all confirmed writes.
 func TestKillOnFullDisk(t *testing.T) {
-	slow(t)
+	long(t)
 	sqliteOnly(t)
 	r := newSmallDisk(t)
 	env := settings("sqlite:" + filepath.Join(r.dir, "data", "test.db"))
@@ -72,7 +72,7 @@ func full(t *testing.T, load *Load) (samples []Sample) {
 
 // TestReadOnly makes the directory of the database read-only while the service runs, and before it starts.
 func TestReadOnly(t *testing.T) {
-	slow(t)
+	t.Parallel()
 	sqliteOnly(t)
 	r := newSmallDisk(t)
 	data := filepath.Join(r.dir, "data")

@@ -126,7 +126,7 @@ func startTwo(t *testing.T) (one, two *process.Process, env []string) {
 
 // TestInstances checks that an instance sees every change of another one immediately.
 func TestInstances(t *testing.T) {
-	slow(t)
+	long(t)
 	one, two, _ := startTwo(t)
 	email, token := account(t, one.URL)
 	other := session(t, two.URL, email, password).Token
@@ -218,7 +218,7 @@ func refresh(t *testing.T, service, token string) (s tokens) {
 
 // TestInstanceKilled kills one of two instances under load.
 func TestInstanceKilled(t *testing.T) {
-	slow(t)
+	long(t)
 	one, two, env := startTwo(t)
 	b := newBalancer(t, one, two)
 	load := balanced(t, b)
@@ -241,7 +241,7 @@ func TestInstanceKilled(t *testing.T) {
 
 // TestRollingRestart restarts two instances under load, one after the other. No request fails.
 func TestRollingRestart(t *testing.T) {
-	slow(t)
+	long(t)
 	one, two, env := startTwo(t)
 	b := newBalancer(t, one, two)
 	load := balanced(t, b)

@@ -1,6 +1,7 @@
 package resilience_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -8,13 +9,16 @@ import (
 
 // TestKill kills the service with SIGKILL under load several times and starts it again.
 func TestKill(t *testing.T) {
-	slow(t)
+	t.Parallel()
 	env := settings(database(t))
 	p := start(t, env)
 	load := clients(t, p.URL, 16)
 	var samples []Sample
 	var recovery time.Duration
-	const rounds = 5
+	rounds := 5
+	if testing.Short() {
+		rounds = 1
+	}
 	for range rounds {
 		await(t, load, 100)
 		_ = p.Signal(os.Kill)
@@ -34,5 +38,5 @@ func TestKill(t *testing.T) {
 		t.Error("no request was cut off: the test is void")
 	}
 	stop(t, p)
-	report(t, "kill -9 under load, five times", samples, v)
+	report(t, fmt.Sprintf("kill -9 under load, %d times", rounds), samples, v)
 }

@@ -69,7 +69,7 @@ func fill(t *testing.T) string {
 
 // TestMemory measures the memory that callers can make the service use, and the time of the requests of another client.
 func TestMemory(t *testing.T) {
-	slow(t)
+	long(t)
 	sqliteOnly(t)
 	const (
 		most    = 150      // MiB more than before an attack

@@ -9,7 +9,7 @@ import (
 
 // TestNetwork interrupts the network between the service and its database in several ways, one after the other.
 func TestNetwork(t *testing.T) {
-	slow(t)
+	long(t)
 	address := mongoDB(t)
 	network := through(t, address.Host)
 	address.Host = network.Addr()

@@ -18,7 +18,7 @@ const providerTimeout = 5 * time.Second
 // TestProviderOutage makes an identity provider unavailable. Signing in with it fails with 503 in time, and other requests
 // are not slower.
 func TestProviderOutage(t *testing.T) {
-	slow(t)
+	t.Parallel()
 	app := providers.App{ID: "1234567890", Secret: "app-secret-0123456789abcdef01234567"}
 	github := providers.NewGitHub(app, time.Now)
 	ada := github.AddUser(providers.User{Login: "ada", Email: "ada@example.com", EmailVerified: true})

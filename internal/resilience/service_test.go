@@ -58,11 +58,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// slow skips a test in short mode that starts processes and keeps them busy.
-func slow(t *testing.T) {
+// long skips a test in short mode. One test of each kind of fault is not skipped.
+func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("starts processes, and keeps them busy for seconds")
+		t.Skip("keeps processes busy for seconds; make test-all runs it")
 	}
 	t.Parallel()
 }
@@ -71,7 +71,7 @@ func slow(t *testing.T) {
 func sqliteOnly(t *testing.T) {
 	t.Helper()
 	if mongotest.Available() {
-		t.Skip("tests the embedded engine; make test runs it")
+		t.Skip("tests the embedded engine; make test-all runs it")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // TestStopUnderLoad stops the service under load and starts it again.
 func TestStopUnderLoad(t *testing.T) {
-	slow(t)
+	long(t)
 	env := settings(database(t))
 	p := start(t, env)
 	load := clients(t, p.URL, 8)
@@ -36,7 +36,7 @@ func TestStopUnderLoad(t *testing.T) {
 
 // TestBodyInProgress stops the service while it reads a body. The request succeeds, then the process ends.
 func TestBodyInProgress(t *testing.T) {
-	slow(t)
+	t.Parallel()
 	p := start(t, settings(database(t)))
 	_, token := account(t, p.URL)
 	body, send := io.Pipe()
@@ -81,7 +81,7 @@ func TestBodyInProgress(t *testing.T) {
 
 // TestSlowReader stops the service while a client does not read a large response. The shutdown is not delayed.
 func TestSlowReader(t *testing.T) {
-	slow(t)
+	long(t)
 	p := start(t, settings(database(t)))
 	_, token := account(t, p.URL)
 	for range 100 {

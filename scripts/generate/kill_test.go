@@ -72,9 +72,6 @@ func newService(t *testing.T) string {
 // TestKilled kills the command at random moments, every second time soon after it begins to write. The files are those of
 // before or after the change, with the documents; after a kill while it wrote, they are so once it runs again.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the command many times")
-	}
 	dir, temporary := newService(t), t.TempDir()
 	add, undo := []string{"note", "text", "maker:ref(user)"}, []string{"--undo", "note"}
 	run := func(args []string) (code int) { return wait(t, start(t, dir, temporary, args...)) }
@@ -88,7 +85,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal("the document does not change with the resource")
 	}
 	counts := map[string]int{}
-	for i := range *kills {
+	times := *kills
+	if testing.Short() {
+		times = 1
+	}
+	for i := range times {
 		args, before, after := undo, with, without
 		if i%2 == 1 {
 			args, before, after = add, without, with
@@ -147,9 +148,6 @@ func writes(dir string, before map[string]string) bool {
 // TestTogether adds two resources at the same time. A process that finds the files changed by the other fails, and succeeds
 // when it is run again.
 func TestTogether(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the command several times")
-	}
 	dir, temporary := newService(t), t.TempDir()
 	first, second := start(t, dir, temporary, "note", "text"), start(t, dir, temporary, "page", "text")
 	codes := map[string]int{"note": wait(t, first), "page": wait(t, second)}

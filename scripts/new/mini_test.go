@@ -191,9 +191,6 @@ func mini(t *testing.T) files.Tree {
 // ginseng writes the small Ginseng to a directory and makes it the working directory.
 func ginseng(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs the go command")
-	}
 	dir := filepath.Join(resolved(t, t.TempDir()), "ginseng")
 	write(t, dir, mini(t))
 	t.Chdir(dir)

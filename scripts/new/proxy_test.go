@@ -72,6 +72,9 @@ func TestRuntimeModule(t *testing.T) {
 	const mirror = "ginseng.test/mirror"
 	for _, path := range []string{mirror, modulePath} {
 		t.Run(path, func(t *testing.T) {
+			if testing.Short() && path != mirror {
+				t.Skip("compiles the runtime again; make test-all runs it")
+			}
 			dir := ginseng(t)
 			proxy := useProxy(t, path)
 			// The go command never reads a version twice: each run has its own.
