@@ -28,11 +28,12 @@ prod: build ## build, and serve in production mode
 test: ## run the tests, without the long ones
 	go test -short -vet=off ./...
 
-test-all: ## run all tests that need only Go
-	go test ./...
+test-all: test ## run also the long tests of the packages that have any
+	go test -vet=off $$(grep -rl --include='*_test.go' 'testing.Short()' internal kit middleware modules scripts/generate scripts/new | \
+		xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 test-integration: ## run all tests that use a database on MongoDB: a compatible server that this starts
-	go -C scripts/mongod run . -- go test ./internal/... ./kit/... ./middleware/... ./modules/...
+	go -C scripts/mongod run . -- go test -vet=off ./internal/... ./kit/... ./middleware/... ./modules/...
 
 coverage: ## write a coverage report to coverage.html
 	go test -coverpkg=.,./config/...,./kit/...,./middleware/...,./modules/... -coverprofile=coverage.out ./...
@@ -42,7 +43,7 @@ coverage: ## write a coverage report to coverage.html
 fuzz: ## run every fuzz test for FUZZTIME (5s)
 	@grep -rE '^func Fuzz' --include='*_test.go' kit middleware modules | sed -E 's|(.*)/[^/]*:func (Fuzz[A-Za-z]*).*|\1 \2|' | \
 		while read -r dir target; do echo "fuzz $$dir $$target"; \
-			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
+			go test -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
 
 project: ## create a project next to this directory; compiles first: make project NAME=shop
 	go run ./scripts/new $(NAME) --dir ../$(NAME)
