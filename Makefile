@@ -25,8 +25,8 @@ build: ## build the static binary ./ginseng
 prod: build ## build, and serve in production mode
 	APP_ENV=production ./ginseng
 
-test: ## run the tests, without the long ones
-	go test -short -vet=off ./...
+test: ## run the tests, without the long ones; the slowest package first
+	go test -short -vet=off ./scripts/new ./...
 
 test-all: test ## run also the long tests of the packages that have any
 	go test -vet=off $$(grep -rl --include='*_test.go' 'testing.Short()' internal kit middleware modules scripts/generate scripts/new | \
