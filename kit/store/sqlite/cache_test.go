@@ -75,7 +75,11 @@ func TestCacheOfClosed(t *testing.T) {
 func TestCacheDuringWrites(t *testing.T) {
 	t.Parallel()
 	_, c := openItems(t, Options{})
-	const documents, updates, readers = 4, 200, 4
+	const documents, readers = 4, 4
+	updates := 200
+	if testing.Short() {
+		updates = 30
+	}
 	var ids [documents]store.ID
 	var known [documents]atomic.Int64
 	for i := range ids {
