@@ -33,7 +33,7 @@ type Idempotency struct {
 type storedResponse struct {
 	store.Meta  `bson:",inline"`
 	Key         string     `json:"key"`         // digest of caller, route and key
-	Fingerprint string     `json:"fingerprint"` // digests of the parameters, one per secret, separated by spaces
+	Fingerprint string     `json:"fingerprint"` // digests of the path and the parameters, one per secret, separated by spaces
 	ExpiresAt   store.Time `json:"expiresAt"`
 	Status      int        `json:"status"`
 	Location    string     `json:"location"`
@@ -97,7 +97,7 @@ func (i *Idempotency) handle(c *gin.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	fingerprints := i.fingerprints(params)
+	fingerprints := i.fingerprints(c.Request.URL.Path, params)
 	claim, err := i.claim(c, key, fingerprints)
 	if apperr.Is(err, apperr.Conflict) {
 		return i.replay(c, claim.Key, fingerprints)
@@ -147,10 +147,10 @@ func callerName(c *gin.Context) string {
 	return c.ClientIP()
 }
 
-// fingerprints returns a digest of the parameters per secret. The parameters can contain a password, which a digest
-// without a secret would expose to guessing.
-func (i *Idempotency) fingerprints(params rest.Params) []string {
-	canonical := string(params.Canonical(rest.Credential))
+// fingerprints returns a digest of the path, which can name a parent, and the parameters per secret. The parameters can
+// contain a password, which a digest without a secret would expose to guessing.
+func (i *Idempotency) fingerprints(path string, params rest.Params) []string {
+	canonical := path + "\n" + string(params.Canonical(rest.Credential))
 	out := make([]string, len(i.secrets))
 	for n, secret := range i.secrets {
 		out[n] = digest("idempotency "+secret, canonical)
@@ -224,7 +224,7 @@ func nothingWritten(c *gin.Context) bool {
 }
 
 // replay sends the stored response to the first request with the key, for whose end it waits. Conflict: that request failed,
-// or did not end within Wait. IdempotencyMismatch: that request had other parameters.
+// or did not end within Wait. IdempotencyMismatch: that request had another path or other parameters.
 func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
 	defer cancel()
@@ -236,7 +236,7 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 		case err != nil:
 			return err
 		case !slices.ContainsFunc(fingerprints, func(known string) bool { return strings.Contains(r.Fingerprint, known) }):
-			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with other parameters. Use a new key for a new request.")
+			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with another path or other parameters. Use a new key for a new request.")
 		case r.Status != 0:
 			c.Header("Location", r.Location)
 			c.Header("ETag", r.ETag)

@@ -85,3 +85,30 @@ func TestUnknownOutcome(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherParent repeats a key with the same body under another parent.
+func TestOtherParent(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	i := NewIdempotency(db, []string{"secret"}, time.Now)
+	engine := gin.New()
+	engine.POST("/orders/:id/lines", i.Middleware(), rest.Handle(func(c *gin.Context) error {
+		return rest.Created(c, store.NewMeta(store.NewID(), store.At(time.Now())), c.Param("id"))
+	}))
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		path   string
+		status int
+	}{{"/orders/a/lines", 201}, {"/orders/b/lines", 422}, {"/orders/a/lines?fields=id", 201}} {
+		r := httptest.NewRequest("POST", test.path, strings.NewReader("a=1"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		engine.ServeHTTP(w, r)
+		if w.Code != test.status {
+			t.Errorf("%s: status %d, want %d: %s", test.path, w.Code, test.status, w.Body)
+		}
+	}
+}
