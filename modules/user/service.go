@@ -339,39 +339,6 @@ func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id s
 	})
 }
 
-// Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,
-// Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion.
-func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
-	_, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
-		if err := mayChange(u, caller, expected); err != nil {
-			return nil, err
-		}
-		if _, err := s.users.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
-			return nil, err
-		}
-		return []store.Change{store.Inc("epoch", 1)}, nil // ends all sessions
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.deleteDependents(ctx, id); err != nil { // before the user: after a failure an admin can repeat the request
-		return err
-	}
-	if err := s.users.DeleteByID(ctx, id, nil); err != nil {
-		return err
-	}
-	return s.deleteDependents(ctx, id) // what was created in the meantime
-}
-
-func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
-	for _, d := range s.dependents {
-		if err := d.DeleteOf(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // change applies the changes that decide returns to the user with the id, and returns the changed user. If another request
 // changes the user between the call of decide and the write, decide is called again.
 func (s *Service) change(ctx context.Context, id store.ID, decide func(User) ([]store.Change, error)) (User, error) {
