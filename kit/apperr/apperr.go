@@ -49,7 +49,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Fields     []Field       // the invalid parameters
-	Challenge  string        // token for the second step of a sign-in, only of SecondFactorRequired
+	Challenge  string        // token for the second step of a sign-in, only of its SecondFactorRequired
 	RetryAfter time.Duration // the time to wait before another attempt; 0 if unknown
 	Overload   bool          // Unavailable because of too much load, and nothing was written
 	cause      error         // for the log; can be nil

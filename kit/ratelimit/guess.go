@@ -31,7 +31,7 @@ func NewGuesses(l *Limiter) *Guesses { return &Guesses{limiter: l, turns: make(m
 // Guess is a guess at an account. A wrong guess adds one to each counter; a right one resets the first counter of Own.
 type Guess struct {
 	Own    []Key // the counters of the client
-	Shared []Key // the counters that other clients use up too; the first is the account's
+	Shared []Key // the counters that other clients use up too; the first is the account's. There may be none
 	// Exempt reports whether Shared does not apply to the client. It is called only if a counter of Shared is used up.
 	Exempt func(context.Context) (bool, error)
 	// Check reports whether the guess is right.
@@ -45,7 +45,7 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 		n := min(len(states), len(guess.Own))
 		return states[:n:n], states[n:]
 	}
-	account := guess.Shared[0]
+	account := slices.Concat(guess.Shared, guess.Own)[0]
 	if g.busy(account) { // rejects a client without letting it wait
 		if states, _, _, err := g.check(ctx, guess); err != nil {
 			own, shared = split(states)

@@ -329,3 +329,24 @@ func TestFloodOfTheLimited(t *testing.T) {
 	close(hold)
 	wg.Wait()
 }
+
+// TestGuessWithoutShared makes concurrent wrong guesses that only the counter of the client limits.
+func TestGuessWithoutShared(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	g := NewGuesses(l)
+	var wg sync.WaitGroup
+	var made atomic.Int64
+	for range 20 {
+		wg.Go(func() {
+			_, _, _, err := g.Try(t.Context(), Guess{Own: []Key{rule.Of("ada")}, Check: func() (bool, error) { made.Add(1); return false, nil }})
+			if err != nil && !tooMany(err) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != int64(rule.Max) {
+		t.Errorf("%d guesses", made.Load())
+	}
+}

@@ -25,7 +25,7 @@ type Problem struct {
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
 	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // also in the log and in X-Request-Id
 	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"`    // the invalid parameters
-	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // of second_factor_required
+	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // of second_factor_required at sign-in
 	Operation *int           `json:"operation,omitempty" extensions:"x-omitempty"` // index of the operation of a batch that failed
 } //	@name	Problem
 
@@ -36,7 +36,7 @@ var statuses = map[apperr.Code]int{
 	apperr.ValidationFailed:     http.StatusBadRequest,
 	apperr.MalformedBody:        http.StatusBadRequest,
 	apperr.Unauthorized:         http.StatusUnauthorized,
-	apperr.SecondFactorRequired: http.StatusUnauthorized,
+	apperr.SecondFactorRequired: http.StatusForbidden,
 	apperr.Forbidden:            http.StatusForbidden,
 	apperr.EmailNotVerified:     http.StatusForbidden,
 	apperr.Suspended:            http.StatusForbidden,
@@ -81,16 +81,20 @@ func Fail(c *gin.Context, err error) {
 		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
 	}
 	status := statuses[e.Code]
+	if e.Challenge != "" { // of a sign-in
+		status = http.StatusUnauthorized
+	}
 	if status >= http.StatusInternalServerError && e.Code != apperr.NotSupported {
 		_ = c.Error(err)
 	}
 	header := c.Writer.Header()
-	switch e.Code {
-	case apperr.Unauthorized, apperr.SecondFactorRequired:
+	if status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", challenge(c))
-		if e.Challenge != "" { // a secret
-			header.Set("Cache-Control", "no-store")
-		}
+	}
+	if e.Challenge != "" { // a secret
+		header.Set("Cache-Control", "no-store")
+	}
+	switch e.Code {
 	case apperr.Unavailable, apperr.TooManyRequests:
 		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:

@@ -81,8 +81,8 @@ func (s *Service) insert(ctx context.Context, u user.User, client access.Client,
 }
 
 // settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the user
-// has a second factor, it deletes the session and returns the error. Otherwise it ends the user's sessions beyond
-// maxSessions. All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all,
+// has a second factor, it deletes the session and returns the error. Otherwise it records the network and ends the user's
+// sessions beyond maxSessions. All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all,
 // and a second factor that is confirmed later ends the session.
 func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
@@ -95,6 +95,9 @@ func (s *Service) settle(ctx context.Context, session Session, factor SecondFact
 		if _, deleteErr := s.sessions.Delete(ctx, store.Eq("id", session.ID)); deleteErr != nil {
 			return deleteErr
 		}
+		return err
+	}
+	if err := s.users.RecordNetwork(ctx, session.UserID, session.IP); err != nil {
 		return err
 	}
 	others := store.And(store.Eq("userId", session.UserID), store.Ne("id", session.ID))

@@ -68,6 +68,7 @@ type Input struct {
 type ChangeInput struct {
 	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,idna" example:"ada@example.org" format:"email" maxLength:"254"`
 	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
+	user.Proof
 } //	@name	EmailChange
 
 // View is the representation of a token.

@@ -5,6 +5,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/modules/user"
 )
 
 type controller struct{ service *Service }
@@ -82,7 +83,7 @@ func (c *controller) confirm(g *gin.Context) error {
 //	@Summary		Turn my second factor off
 //	@Description	Requires the password and a code, or a recovery code.
 //	@Tags			two-factor
-//	@Param			input	formData	Proof	true	"exactly one of code and recovery_code"
+//	@Param			input	formData	user.Proof	true	"exactly one of code and recovery_code"
 //	@Success		204
 //	@Failure		400	{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"
 //	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong"
@@ -93,7 +94,7 @@ func (c *controller) confirm(g *gin.Context) error {
 //	@x-restricted	true
 //	@Router			/users/me/two-factor [delete]
 func (c *controller) disable(g *gin.Context) error {
-	in, err := rest.Bind[Proof](g)
+	in, err := rest.Bind[user.Proof](g)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (c *controller) remove(g *gin.Context) error {
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)
 	if err != nil {
-		return apperr.JoinInvalid(err, in.Proof.check())
+		return apperr.JoinInvalid(err, checkProof(&in.Proof))
 	}
 	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Client(g), in)
 	rest.SetRateLimit(g, limits)

@@ -6,6 +6,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
 )
 
 // Factor is a stored second factor. Its ID is that of the user.
@@ -23,21 +24,15 @@ type CodeInput struct {
 	Code string `json:"code" validate:"required,max=20" example:"123456"` // of the authenticator app; spaces are ignored
 } //	@name	TwoFactorCode
 
-// Proof proves that the user has the second factor: exactly one of Code and RecoveryCode.
-type Proof struct {
-	Code         string `json:"code" validate:"max=20" example:"123456"`                       // of the authenticator app; spaces are ignored
-	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop"` // instead of code
-} //	@name	TwoFactorProof
-
 // SignInInput has the parameters of the second step of a sign-in.
 type SignInInput struct {
 	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // of the error of the first step
-	Proof
+	user.Proof
 } //	@name	TwoFactorSignIn
 
-// check removes the spaces of Code. It fails with ValidationFailed unless exactly one of the codes is given, and a Code has
-// 6 digits.
-func (p *Proof) check() error {
+// checkProof removes the spaces of p.Code. It fails with ValidationFailed unless exactly one of the codes is given, and a Code
+// has 6 digits.
+func checkProof(p *user.Proof) error {
 	p.Code = strings.ReplaceAll(p.Code, " ", "")
 	if p.Code != "" && !rest.Valid(p.Code, "len=6,number") {
 		return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Format, Message: "Must be 6 digits."})

@@ -34,8 +34,8 @@ type Settings struct {
 	Require string   `mapstructure:"REQUIRE_TWO_FACTOR" validate:"omitempty,oneof=admin" example:"admin"`
 }
 
-// New creates the module. From then on, every sign-in of a user with a second factor requires it. A second factor is deleted
-// with its user.
+// New creates the module. From then on, every sign-in of a user with a second factor requires it, and so do changes that could
+// lock the user out. A second factor is deleted with its user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		users: users, sessions: sessions, factors: store.Open[Factor](d.DB, storeSpec()),
@@ -46,6 +46,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 		users.Restrict(service.restrict)
 	}
 	users.OnDelete(service)
+	users.StepUpWith(service)
 	return &Module{&controller{service}}
 }
 

@@ -301,7 +301,7 @@ func TestDeletedWithUser(t *testing.T) {
 	api := apitest.Start(t)
 	h := enrol(t, api, api.SignUp("user"))
 	pending := h.challenge()
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: h.Token}), 204, "")
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: h.Token, Form: values("recovery_code", h.recovery[0])}), 204, "")
 	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
 	if n := factors(t, api); n != 0 {
 		t.Errorf("%d second factors are left", n)

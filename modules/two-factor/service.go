@@ -40,12 +40,15 @@ const (
 	challengeTTL = 5 * time.Minute
 )
 
-// Rate limits of wrong codes. That of an account has no exception for known networks, as that of passwords does: a client
-// that can guess codes has the password. 100 guesses at a code of 6 digits in a day succeed with a probability of 0.03 %
-// (NIST SP 800-63B section 5.2.2 allows 100).
+// Rate limits of wrong codes. guessesAtAccount does not apply to the networks from which this second factor was passed, so
+// that an attacker who has the password cannot lock the owner out. 100 guesses at a code of 6 digits in a day succeed with a
+// probability of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100). Recovery codes have too many bits to be guessed, and
+// their own limit, so that they work when the others are used up.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute}        // per account and network
+	guessesOfNetwork = ratelimit.Rule{Name: "second-factor-network", Max: 100, Window: 24 * time.Hour} // per account and network
 	guessesAtAccount = ratelimit.Rule{Name: "second-factor-account", Max: 100, Window: 24 * time.Hour} // per account
+	recoveryGuesses  = ratelimit.Rule{Name: "recovery-code", Max: 10, Window: 15 * time.Minute}        // per account and network
 )
 
 // isOn is the filter that selects confirmed second factors.
@@ -102,23 +105,41 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 		return err
 	}
 	codes, digests := newRecoveryCodes(caller.UserID)
-	limits, err := s.use(ctx, client, caller.UserID, Proof{Code: code}, pending,
+	limits, err := s.use(ctx, client, caller.UserID, user.Proof{Code: code}, pending,
 		store.Set("confirmedAt", store.At(s.now())), store.Set("recoveryCodes", digests))
 	if err != nil {
 		return RecoveryCodes{}, limits, err
 	}
 	ctx = context.WithoutCancel(ctx) // also if the client disconnects
 	s.notify(ctx, caller.UserID, "Two-factor sign-in was turned on for your account.")
-	return RecoveryCodes{codes}, limits, s.sessions.EndOthers(ctx, caller)
+	if err := s.sessions.EndOthers(ctx, caller); err != nil {
+		return RecoveryCodes{}, limits, err
+	}
+	if err := s.users.ForgetNetworks(ctx, caller.UserID); err != nil { // those that only the password made known
+		return RecoveryCodes{}, limits, err
+	}
+	return RecoveryCodes{codes}, limits, s.users.RecordNetwork(ctx, caller.UserID, client.Address)
 }
 
 // Disable turns the caller's second factor off. NotFound: it is not on. ValidationFailed, TooManyRequests: as Confirm.
-func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p Proof) (ratelimit.States, error) {
+func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p user.Proof) (ratelimit.States, error) {
 	limits, err := s.use(ctx, client, caller.UserID, p, checkConfirmed)
 	if err == nil {
 		err = s.remove(context.WithoutCancel(ctx), caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
 	}
 	return limits, err
+}
+
+// StepUp implements user.SecondFactor.
+func (s *Service) StepUp(ctx context.Context, caller access.Principal, client access.Client, p user.Proof) (ratelimit.States, error) {
+	_, err := s.confirmed(ctx, caller.UserID)
+	switch {
+	case err != nil:
+		return nil, apperr.Replace(err, apperr.NotFound, nil)
+	case p == user.Proof{}:
+		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on: send code, of the authenticator app, or recovery_code too.")
+	}
+	return s.use(ctx, client, caller.UserID, p, checkConfirmed)
 }
 
 // Remove turns a user's second factor off, for an admin. It deletes one that is not confirmed. NotFound: none was on.
@@ -133,10 +154,15 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn)
 }
 
-// RestoreOf implements user.Restorer. It turns a second factor off that was confirmed after the time.
-func (s *Service) RestoreOf(ctx context.Context, userID store.ID, since store.Time) error {
-	const event = "Two-factor sign-in was turned off for your account, because it was turned on after your email address was changed."
-	return apperr.Replace(s.remove(ctx, userID, event, store.Gt("confirmedAt", since)), apperr.NotFound, nil)
+// restoreReach is how long before a change of the address a second factor counts as that of an attacker, who can enrol before
+// they change the address.
+const restoreReach = 7 * 24 * time.Hour
+
+// RestoreOf implements user.Restorer. It turns a second factor off that was confirmed in restoreReach before the change of the
+// address or later.
+func (s *Service) RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error {
+	const event = "Two-factor sign-in was turned off for your account, because it was turned on less than 7 days before your email address was changed, or later."
+	return apperr.Replace(s.remove(ctx, userID, event, store.Gte("confirmedAt", store.At(changed.Add(-restoreReach)))), apperr.NotFound, nil)
 }
 
 // remove deletes a user's second factor if the filter which selects it, and notifies the user of the event. NotFound: which
@@ -201,19 +227,18 @@ func checkConfirmed(f Factor, err error) error {
 
 // use accepts a code of a user's second factor once, within the rate limits, and makes the changes in the same atomic write.
 // usable receives the second factor, or the error of the search for it. It returns nil if the second factor can be used.
-func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
-	if err := p.check(); err != nil {
+func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p user.Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
+	if err := checkProof(&p); err != nil {
 		return nil, err
 	}
 	f, err := s.factors.Get(ctx, userID)
 	if err := usable(f, err); err != nil {
 		return nil, err
 	}
-	factor := userID.Hex() + f.CreatedAt.String() // wrong codes do not count against a later factor
+	own, shared := attempts(f, client, p)
 	right, limits, _, err := s.guesses.Try(ctx, ratelimit.Guess{
-		Own:    []ratelimit.Key{guessesOfClient.Of(factor, ratelimit.Network(client.Address))},
-		Shared: []ratelimit.Key{guessesAtAccount.Of(factor)},
-		Exempt: func(context.Context) (bool, error) { return false, nil },
+		Own: own, Shared: shared,
+		Exempt: func(ctx context.Context) (bool, error) { return s.users.KnowsNetwork(ctx, userID, client.Address) },
 		Check: func() (bool, error) {
 			for {
 				used, err := s.accept(f, p)
@@ -241,8 +266,18 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 	return limits, err
 }
 
+// attempts returns the keys that count a client's wrong codes: own those of the client's network, shared those of all
+// networks. Wrong codes do not count against a later second factor of the user.
+func attempts(f Factor, client access.Client, p user.Proof) (own, shared []ratelimit.Key) {
+	factor, network := f.ID.Hex()+f.CreatedAt.String(), ratelimit.Network(client.Address)
+	if p.RecoveryCode != "" {
+		return []ratelimit.Key{recoveryGuesses.Of(factor, network)}, nil
+	}
+	return []ratelimit.Key{guessesOfClient.Of(factor, network), guessesOfNetwork.Of(factor, network)}, []ratelimit.Key{guessesAtAccount.Of(factor)}
+}
+
 // accept returns the changes that use up a code. They are nil if the code is wrong or was used.
-func (s *Service) accept(f Factor, p Proof) ([]store.Change, error) {
+func (s *Service) accept(f Factor, p user.Proof) ([]store.Change, error) {
 	now := store.Set("updatedAt", store.At(s.now()))
 	if p.RecoveryCode != "" {
 		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))

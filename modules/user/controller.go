@@ -147,15 +147,15 @@ func (c *controller) update(g *gin.Context) error {
 // changePassword changes the caller's password.
 //
 //	@Summary		Change a password
-//	@Description	Requires the user's email address and current password. Ends all sessions of the user. A server that calls for many clients sends the master key too, as access_token.
+//	@Description	Requires the user's email address and current password and, with two-factor sign-in, a code or a recovery code. Ends all sessions of the user. A server that calls for many clients sends the master key too, as access_token.
 //	@Tags			users
 //	@Param			id			path		string			true	"id, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	PasswordInput	true	"the new password"
+//	@Param			input		formData	PasswordInput	true	"the new password; with two-factor sign-in also exactly one of code and recovery_code"
 //	@Success		200			{object}	View
 //	@Failure		401			{object}	rest.Problem	"unauthorized: email or password is wrong"
-//	@Failure		403			{object}	rest.Problem	"forbidden: another user; suspended"
-//	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
+//	@Failure		403			{object}	rest.Problem	"forbidden: another user; suspended; second_factor_required: neither code nor recovery_code"
+//	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/{id}/password [put]
@@ -168,6 +168,9 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.stepUp(g, id, in.Proof); err != nil {
+		return err
+	}
 	u, err := c.service.ChangePassword(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g), in)
 	if err != nil {
 		return err
@@ -177,24 +180,44 @@ func (c *controller) changePassword(g *gin.Context) error {
 
 // delete deletes a user.
 //
-//	@Summary	Delete a user
-//	@Tags		users
-//	@Param		id			path	string	true	"id, or me"
-//	@Param		If-Match	header	string	false	"the ETag of the version to change"
-//	@Success	204
-//	@Failure	403	{object}	rest.Problem	"forbidden: another user"
-//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to the user"
-//	@Security	UserToken
-//	@Router		/users/{id} [delete]
+//	@Summary		Delete a user
+//	@Description	Users with two-factor sign-in also send a code or a recovery code to delete their account; admins need none to delete another. A user whose address was changed less than 7 days ago can only be deleted by an admin: the former address can still undo the change.
+//	@Tags			users
+//	@Param			id			path		string	true	"id, or me"
+//	@Param			If-Match	header		string	false	"the ETag of the version to change"
+//	@Param			input		formData	Proof	false	"with two-factor sign-in: exactly one of code and recovery_code"
+//	@Success		204
+//	@Failure		403	{object}	rest.Problem	"forbidden: another user; second_factor_required: neither code nor recovery_code"
+//	@Failure		409	{object}	rest.Problem	"conflict: other records refer to the user, or a change of the address can still be undone"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong codes"
+//	@Security		UserToken
+//	@Router			/users/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
+	in, err := rest.Bind[Proof](g)
+	if err != nil {
+		return err
+	}
 	id, err := IDOrMe(g)
 	if err != nil {
+		return err
+	}
+	if err := c.stepUp(g, id, in); err != nil {
 		return err
 	}
 	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g)); err != nil {
 		return err
 	}
 	return rest.NoContent(g)
+}
+
+// stepUp calls Service.StepUp for a change of the caller's own account. Admins have no code of others.
+func (c *controller) stepUp(g *gin.Context, id store.ID, p Proof) error {
+	if !rest.Caller(g).Is(id) {
+		return nil
+	}
+	limits, err := c.service.StepUp(g.Request.Context(), rest.Caller(g), rest.Client(g), p)
+	rest.SetRateLimit(g, limits)
+	return err
 }
 
 // IDOrMe returns the path parameter "id", or the ID of the caller if it is "me". A malformed ID is NotFound.

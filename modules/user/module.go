@@ -19,8 +19,8 @@ type Dependent interface {
 
 // Restorer is implemented by Dependents with data that an attacker can add to an account to lock out its owner.
 type Restorer interface {
-	// RestoreOf removes the data that was added to the account after the time since.
-	RestoreOf(ctx context.Context, userID store.ID, since store.Time) error
+	// RestoreOf removes the data that an attacker may have added to the account, whose address the attacker changed at the time.
+	RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error
 }
 
 // Module provides the routes of users, and a Service for other modules, whose records can refer to users.

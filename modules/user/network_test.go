@@ -15,10 +15,13 @@ import (
 	"example.com/ginseng/kit/testkit/testdb"
 )
 
-// signIn returns the code of a sign-in.
+// signIn returns the error code of a sign-in, as module auth does it.
 func signIn(t *testing.T, s *Service, client access.Client, email, password string) apperr.Code {
 	t.Helper()
-	_, _, err := s.Authenticate(t.Context(), client, email, password)
+	u, _, err := s.Authenticate(t.Context(), client, email, password)
+	if err == nil {
+		err = s.RecordNetwork(t.Context(), u.ID, client.Address)
+	}
 	return apperr.CodeOf(err)
 }
 

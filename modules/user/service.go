@@ -22,19 +22,20 @@ import (
 
 // Service has the business rules of users.
 type Service struct {
-	users      *reference.Collection[User]
-	networks   *networks
-	settings   Settings
-	hasher     kit.Hasher
-	dependents []Dependent
-	restrict   func(context.Context, User) (*access.Restriction, error) // can be nil
-	addresses  Addresses                                                // can be nil
-	limits     *ratelimit.Limiter
-	guesses    *ratelimit.Guesses
-	digest     func(parts ...string) []byte // keyed; see kit.Deps
-	emails     *email.Queue
-	log        *slog.Logger
-	now        func() time.Time
+	users        *reference.Collection[User]
+	networks     *networks
+	settings     Settings
+	hasher       kit.Hasher
+	dependents   []Dependent
+	restrict     func(context.Context, User) (*access.Restriction, error) // can be nil
+	addresses    Addresses                                                // can be nil
+	secondFactor SecondFactor                                             // can be nil
+	limits       *ratelimit.Limiter
+	guesses      *ratelimit.Guesses
+	digest       func(parts ...string) []byte // keyed; see kit.Deps
+	emails       *email.Queue
+	log          *slog.Logger
+	now          func() time.Time
 }
 
 func newService(d kit.Deps, s Settings) *Service {

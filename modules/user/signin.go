@@ -47,7 +47,7 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 			if err != nil && !apperr.Is(err, apperr.NotFound) {
 				return false, err
 			}
-			return s.networks.has(ctx, owner.ID, client.Address) // also without a user, so that it takes the same time
+			return s.KnowsNetwork(ctx, owner.ID, client.Address) // also without a user, so that it takes the same time
 		},
 		Check: func() (right bool, err error) {
 			u, right, err = s.verify(ctx, email, pass)
@@ -66,24 +66,32 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 	if err := u.MaySignIn(); err != nil {
 		return User{}, limits, err
 	}
-	if err := s.recordNetwork(ctx, u, client); err != nil {
-		return User{}, limits, err
-	}
 	return u, limits, nil
 }
 
-// recordNetwork records the network of a sign-in, unless the user has been deleted in the meantime.
-func (s *Service) recordNetwork(ctx context.Context, u User, client access.Client) error {
-	added, err := s.networks.add(ctx, u.ID, client.Address)
+// RecordNetwork records the network of the address as one from which the user signed in, unless the user has been deleted in
+// the meantime. Call it after the last factor: who only has the password must not make a network known.
+func (s *Service) RecordNetwork(ctx context.Context, id store.ID, address string) error {
+	added, err := s.networks.add(ctx, id, address)
 	if err != nil || !added {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // also if the client disconnects
-	_, err = s.users.Get(ctx, u.ID)
+	_, err = s.users.Get(ctx, id)
 	if apperr.Is(err, apperr.NotFound) {
-		return s.networks.DeleteOf(ctx, u.ID)
+		return s.networks.DeleteOf(ctx, id)
 	}
 	return err
+}
+
+// KnowsNetwork reports whether RecordNetwork recorded the network of the address for the user in the last 30 days.
+func (s *Service) KnowsNetwork(ctx context.Context, id store.ID, address string) (bool, error) {
+	return s.networks.has(ctx, id, address)
+}
+
+// ForgetNetworks deletes the networks that RecordNetwork recorded for the user.
+func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
+	return s.networks.DeleteOf(ctx, id)
 }
 
 // ClearAttempts resets the counts of wrong passwords for an account: those of all clients together, and that of the client's

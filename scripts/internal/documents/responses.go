@@ -151,13 +151,16 @@ func (e enricher) hasCode(code string) bool {
 }
 
 // addExample adds the example of an error and returns its status. The operations share examples, except those that name a
-// parameter or another credential.
+// parameter or another credential, or have another status.
 func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, code string) (status any) {
 	shared := components.Examples[code]
 	problem := maps.Clone(shared.Value.Value.(map[string]any))
 	switch {
 	case code == "unauthorized" && !takesUserToken(op):
 		problem["detail"] = "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it."
+	case code == "second_factor_required" && !e.isSignIn(op):
+		problem["title"], problem["status"], problem["detail"] = "Forbidden", 403, "Two-factor sign-in is on: send code, of the authenticator app, or recovery_code too."
+		delete(problem, "challenge")
 	case code == "validation_failed":
 		problem["errors"] = []any{e.invalidParameter(op)}
 	default:

@@ -1,0 +1,102 @@
+package twofactor_test
+
+import (
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+// TestStepUp changes the password and the address of an account with a second factor, and deletes it. Who knows the password
+// or has a token must also have the second factor.
+func TestStepUp(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h, other := enrol(t, api, api.SignUp("user")), api.SignUp("user")
+	create(api, other)                  // not confirmed: has no effect
+	tokens := map[string]func() string{ // called after the password change, which ends the sessions
+		h.Email: sync.OnceValue(func() string {
+			return answer(api, h.challenge(), "recovery_code", h.recovery[1]).JSON(201)["token"].(string)
+		}),
+		other.Email: sync.OnceValue(func() string { return api.SignIn(other.Email, testkit.Password).Token }),
+	}
+	routes := []func(testkit.Account, url.Values) request{
+		func(a testkit.Account, proof url.Values) request {
+			proof.Set("password", testkit.Password)
+			return basic("PUT", "/users/me/password", a, proof)
+		},
+		func(a testkit.Account, proof url.Values) request {
+			proof.Set("email", "new-"+a.Email)
+			proof.Set("link", link)
+			return basic("PUT", "/users/me/email", a, proof)
+		},
+		func(a testkit.Account, proof url.Values) request {
+			return request{Method: "DELETE", Path: "/users/me", As: tokens[a.Email](), Form: proof}
+		},
+	}
+	for _, route := range routes {
+		r := route(h.Account, values())
+		if r.Method == "PUT" && !slices.Contains(api.Handler.Routes(), "PUT "+r.Path) && r.Path != "/users/me/password" {
+			continue // without the component
+		}
+		t.Log(r.Method, r.Path)
+		refused := api.Do(r)
+		want(t, refused, 403, `"code":"second_factor_required"`)
+		if refused.Header.Get("WWW-Authenticate") != "" {
+			t.Error("403 with WWW-Authenticate")
+		}
+		used := h.code()
+		want(t, answer(api, h.challenge(), "code", used), 201, "")
+		for name, test := range map[string]struct {
+			proof url.Values
+			body  string
+		}{
+			"wrong":                   {values("code", h.wrong()), `"param":"code","code":"wrong"`},
+			"used":                    {values("code", used), `"param":"code","code":"wrong"`},
+			"a wrong recovery code":   {values("recovery_code", "wrong"), `"param":"recovery_code","code":"wrong"`},
+			"both":                    {values("code", h.code(), "recovery_code", h.recovery[0]), `"param":"code","code":"required"`},
+			"letters instead of code": {values("code", "abcdef"), `"param":"code","code":"format"`},
+		} {
+			t.Log(name)
+			want(t, api.Do(route(h.Account, test.proof)), 400, test.body)
+		}
+		api.Clock.Advance(15 * time.Minute)
+		response := api.Do(route(h.Account, values("code", h.code())))
+		if response.Status < 200 || response.Status > 299 {
+			t.Errorf("with a code: status %d: %s", response.Status, response.Body)
+		}
+		if response := api.Do(route(other, values())); response.Status < 200 || response.Status > 299 {
+			t.Errorf("without a second factor: status %d: %s", response.Status, response.Body)
+		}
+		api.Clock.Advance(30 * time.Second)
+	}
+}
+
+// TestStepUpLimits guesses codes where an account is deleted, with a stolen token.
+func TestStepUpLimits(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	remove := func(proof url.Values) testkit.Response {
+		return api.Do(request{Method: "DELETE", Path: "/users/me", As: h.Token, Form: proof})
+	}
+	for range 10 {
+		want(t, remove(values("code", h.wrong())), 400, `"wrong"`)
+	}
+	want(t, remove(values("code", h.code())), 429, "too_many_requests")
+	want(t, remove(values("recovery_code", h.recovery[0])), 204, "")
+}
+
+// TestAdminDeletes deletes users as an admin, who has no code of theirs, and must have the own.
+func TestAdminDeletes(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h, admin := enrol(t, api, api.SignUp("user")), enrol(t, api, api.SignUp("admin"))
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID, As: admin.Token}), 204, "")
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID, As: admin.Token}), 403, "second_factor_required")
+	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID, As: admin.Token, Form: values("code", admin.code())}), 204, "")
+}

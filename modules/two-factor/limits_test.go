@@ -1,0 +1,163 @@
+package twofactor_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/modules/apitest"
+)
+
+// behindProxy makes the service take the address of a client from X-Forwarded-For.
+var behindProxy = testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128")
+
+// from returns the request as a client with the address sends it.
+func from(address string, r request) request {
+	r.Header = http.Header{"X-Forwarded-For": {address}}
+	return r
+}
+
+// second returns the second step of a sign-in.
+func (h *holder) second(name, code string) request {
+	h.t.Helper()
+	return request{Method: "POST", Path: secondStep, Form: values("challenge", h.challenge(), name, code)}
+}
+
+// wrong returns a code that no second factor of a test has.
+func (h *holder) wrong() string {
+	for _, guess := range []string{"111111", "222222", "333333", "444444"} {
+		if !slices.ContainsFunc([]time.Duration{-30 * time.Second, 0, 30 * time.Second}, func(d time.Duration) bool {
+			return code(h.t, h.api, h.secret, d) == guess
+		}) {
+			return guess
+		}
+	}
+	panic("unreachable")
+}
+
+// lockOut uses up the limit of the account with wrong codes from ten networks.
+func (h *holder) lockOut() {
+	h.t.Helper()
+	challenge, wrong := h.challenge(), h.wrong()
+	for i := range 100 {
+		guess := request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, "code", wrong)}
+		want(h.t, h.api.Do(from(fmt.Sprint("198.51.100.", i/10), guess)), 400, `"wrong"`)
+	}
+}
+
+// TestLockOut uses up the limit of an account by an attacker who has the password. The owner can still sign in from the
+// networks from which this second factor was passed, and with a recovery code from anywhere.
+func TestLockOut(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, behindProxy)
+	ada := api.SignUp("user")
+	signIn := basic("POST", "/auth", ada, values("access_token", testkit.MasterKey))
+	want(t, api.Do(from("192.0.2.1", signIn)), 201, "") // before the enrolment
+	h := enrol(t, api, ada)
+	want(t, api.Do(from("192.0.2.2", signIn)), 401, "second_factor_required") // the password alone
+	want(t, api.Do(from("192.0.2.3", h.second("code", h.code()))), 201, "")
+	want(t, api.Do(from("2001:db8:1:2::1", h.second("recovery_code", h.recovery[0]))), 201, "")
+	api.Clock.Advance(30 * time.Second)
+	h.lockOut()
+	for _, test := range []struct {
+		name, address string
+		status        int
+	}{
+		{"a new network", "203.0.113.1", 429},
+		{"the password, before the enrolment", "192.0.2.1", 429},
+		{"the password, without a code", "192.0.2.2", 429},
+		{"a code", "192.0.2.3", 201},
+		{"a recovery code, another address of the /64", "2001:db8:1:2::2", 201},
+		{"another /64", "2001:db8:1:3::1", 429},
+		{"the enrolment", "127.0.0.1", 201},
+	} {
+		t.Log(test.name)
+		want(t, api.Do(from(test.address, h.second("code", h.code()))), test.status, "")
+		if test.status == 201 {
+			api.Clock.Advance(30 * time.Second)
+		}
+	}
+	want(t, api.Do(from("203.0.113.1", h.second("recovery_code", h.recovery[1]))), 201, "")
+	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 201, "") // known now
+
+	for range 10 {
+		want(t, api.Do(from("192.0.2.3", h.second("code", h.wrong()))), 400, `"wrong"`)
+	}
+	want(t, api.Do(from("192.0.2.3", h.second("code", h.code()))), 429, "") // its own limit
+	api.Clock.Advance(30 * 24 * time.Hour)
+	h.lockOut()
+	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 429, "")
+}
+
+// TestDailyLimitOfNetwork guesses for a day from a network from which the second factor was passed.
+func TestDailyLimitOfNetwork(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	challenge := func() string { return h.challenge() }
+	for range 10 {
+		proof := values("challenge", challenge(), "code", h.wrong())
+		for range 10 {
+			want(t, api.Do(request{Method: "POST", Path: secondStep, Form: proof}), 400, `"wrong"`)
+		}
+		api.Clock.Advance(15 * time.Minute)
+	}
+	want(t, answer(api, challenge(), "code", h.code()), 429, "too_many_requests")
+	want(t, answer(api, challenge(), "recovery_code", h.recovery[0]), 201, "")
+}
+
+// TestNetworkOfPassword signs in with the password alone, while the limit of wrong passwords is used up. Only a network from
+// which the second factor was passed too is exempt from that limit.
+func TestNetworkOfPassword(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, behindProxy, testkit.Env("PUBLIC_SIGNUP", "true"))
+	h := enrol(t, api, api.SignUp("user"))
+	signIn := func(address, password string) testkit.Response {
+		return api.Do(from(address, request{Method: "POST", Path: "/auth", Email: h.Email, Password: password}))
+	}
+	want(t, signIn("192.0.2.1", testkit.Password), 401, "second_factor_required")
+	want(t, signIn("192.0.2.2", testkit.Password), 401, "second_factor_required")
+	want(t, api.Do(from("192.0.2.2", h.second("code", h.code()))), 201, "")
+	for i := range 100 {
+		want(t, signIn(fmt.Sprint("198.51.100.", i/10), "wrong"), 401, "unauthorized")
+	}
+	want(t, signIn("192.0.2.1", testkit.Password), 429, "too_many_requests")
+	want(t, signIn("192.0.2.2", testkit.Password), 401, "second_factor_required")
+}
+
+// TestRecoveryCodeLimit guesses recovery codes. Those have a limit for each network and none for the account.
+func TestRecoveryCodeLimit(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, behindProxy)
+	h := enrol(t, api, api.SignUp("user"))
+	challenge := h.challenge()
+	guess := func(address string) request {
+		return from(address, request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, "recovery_code", "wrong")})
+	}
+	for i := range 110 {
+		want(t, api.Do(guess(fmt.Sprint("198.51.100.", i/10))), 400, `"wrong"`)
+	}
+	want(t, api.Do(guess("198.51.100.0")), 429, "too_many_requests")
+	want(t, api.Do(from("198.51.100.0", h.second("recovery_code", h.recovery[0]))), 429, "too_many_requests")
+	want(t, api.Do(from("203.0.113.1", h.second("recovery_code", h.recovery[0]))), 201, "")
+	want(t, api.Do(from("198.51.100.0", h.second("code", h.code()))), 201, "")
+}
+
+// TestLimitsAfterReset resets the password after wrong codes. A reset proves the address, not the second factor.
+func TestLimitsAfterReset(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, behindProxy)
+	if !slices.Contains(api.Handler.Routes(), "POST /password-resets") {
+		t.Skip("passwords cannot be reset")
+	}
+	h := enrol(t, api, api.SignUp("user"))
+	h.lockOut()
+	api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", link)}).JSON(202)
+	reset := request{Method: "PUT", Path: "/password-resets/" + nextToken(t, api), Form: url.Values{"password": {testkit.Password}}}
+	want(t, api.Do(from("203.0.113.1", reset)), 200, h.Email)
+	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 429, "too_many_requests")
+}
