@@ -14,7 +14,7 @@ import (
 // signed in, so that an attacker cannot lock the user out.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute}          // per account and network
-	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 100, Window: 15 * time.Minute}    // per account and site
+	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 30, Window: 15 * time.Minute}     // per account and site: one customer cannot use up guessesAtAccount
 	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute} // per account
 	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
 )
