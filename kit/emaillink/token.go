@@ -1,6 +1,7 @@
 package emaillink
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -63,6 +64,17 @@ func (t *Tokens) Find(ctx context.Context, secret string) (Token, error) {
 // Exists reports whether a token that has not expired matches the filter.
 func (t *Tokens) Exists(ctx context.Context, f store.Filter) (bool, error) {
 	return t.tokens.Exists(ctx, store.And(f, store.Gt("expiresAt", store.At(t.now()))))
+}
+
+// Last returns the one that expires last of the tokens that match the filter and have not expired, or NotFound.
+func (t *Tokens) Last(ctx context.Context, f store.Filter) (Token, error) {
+	found, err := t.tokens.List(ctx, store.Query{
+		Filter: store.And(f, store.Gt("expiresAt", store.At(t.now()))), Sort: []store.Order{{Field: "expiresAt", Desc: true}}, Limit: 1,
+	})
+	if err != nil || len(found) == 0 {
+		return Token{}, cmp.Or(err, error(store.ErrNotFound))
+	}
+	return found[0], nil
 }
 
 // Delete deletes the tokens that match the filter and returns their number.

@@ -252,6 +252,12 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 	return u, err
 }
 
+// UndoUntil implements user.Addresses.
+func (s *Service) UndoUntil(ctx context.Context, id store.ID) (store.Time, error) {
+	t, err := s.Last(ctx, store.And(store.Eq("userId", id), store.Eq("purpose", undo)))
+	return t.ExpiresAt, apperr.Replace(err, apperr.NotFound, nil)
+}
+
 // Reserved implements user.Addresses. A former address is reserved as long as the change can be undone.
 func (s *Service) Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error) {
 	return s.Exists(ctx, store.And(store.In("email", store.Values(forms)...), store.Eq("purpose", undo), store.Ne("userId", id)))

@@ -22,6 +22,8 @@ type Addresses interface {
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether one of the forms of an address is reserved for a user other than the one with the id.
 	Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error)
+	// UndoUntil returns until when a former address of the user can undo its change; the zero Time if none can.
+	UndoUntil(ctx context.Context, id store.ID) (store.Time, error)
 }
 
 // VerifyWith registers the module that verifies email addresses. It must be called before the server starts.

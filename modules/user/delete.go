@@ -4,14 +4,19 @@ import (
 	"context"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
 
 // Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,
-// Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion.
+// Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion, or the caller is the user, and a
+// former address can undo its change.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	_, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
 		if err := mayChange(u, caller, expected); err != nil {
+			return nil, err
+		}
+		if err := s.checkUndo(ctx, caller, id); err != nil {
 			return nil, err
 		}
 		if _, err := s.users.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
@@ -29,6 +34,19 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 		return err
 	}
 	return s.deleteDependents(ctx, id) // what was created in the meantime
+}
+
+// checkUndo fails with Conflict if the caller is the user, whose former address can undo its change: an attacker who has
+// changed it must not end the account before that.
+func (s *Service) checkUndo(ctx context.Context, caller access.Principal, id store.ID) error {
+	if s.addresses == nil || !caller.Is(id) {
+		return nil
+	}
+	until, err := s.addresses.UndoUntil(ctx, id)
+	if err != nil || until.IsZero() {
+		return err
+	}
+	return apperr.New(apperr.Conflict, "The email address of this account was changed, which the former address can undo until %s. Delete the account after that, or ask an admin.", until)
 }
 
 func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {
