@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -137,7 +138,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	engine.Use(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)))
 	engine.NoRoute(noRoute)
-	engine.NoMethod(noMethod)
+	engine.NoMethod(noMethod(engine))
 	mountHealth(engine, o.Ready)
 	if s.Docs {
 		mountDocs(engine, o.Documents, s.APIRoot)
@@ -211,19 +212,52 @@ func noRoute(c *gin.Context) {
 	rest.Fail(c, apperr.New(apperr.NotFound, "%s", detail))
 }
 
-// noMethod responds 405, or 204 to OPTIONS. Gin has set Allow to the methods of the path.
-func noMethod(c *gin.Context) {
-	header := c.Writer.Header()
-	allow := header.Get("Allow") + ", OPTIONS"
-	if strings.Contains(allow, http.MethodGet) {
-		allow += ", HEAD"
+// noMethod responds 405, or 204 to OPTIONS. It replaces the Allow of Gin 1.12, which can have methods of routes that do not match
+// the path: its search of one method continues with what is left of the search of another.
+func noMethod(engine *gin.Engine) gin.HandlerFunc {
+	routes := sync.OnceValue(engine.Routes) // when all are mounted
+	return func(c *gin.Context) {
+		header := c.Writer.Header()
+		header.Del("Allow")
+		var allow []string
+		for _, r := range routes() {
+			if matches(r.Path, c.Request.URL.Path) && !slices.Contains(allow, r.Method) {
+				allow = append(allow, r.Method)
+			}
+		}
+		if allow == nil {
+			noRoute(c)
+			return
+		}
+		allow = append(allow, http.MethodOptions)
+		if slices.Contains(allow, http.MethodGet) {
+			allow = append(allow, http.MethodHead)
+		}
+		header.Set("Allow", strings.Join(allow, ", "))
+		if c.Request.Method == http.MethodOptions {
+			_ = rest.NoContent(c)
+			return
+		}
+		rest.Fail(c, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
 	}
-	header.Set("Allow", allow)
-	if c.Request.Method == http.MethodOptions {
-		_ = rest.NoContent(c)
-		return
+}
+
+// matches reports whether a path matches the path of a route, which can have parameters such as :id and *any.
+func matches(route, path string) bool {
+	have := strings.Split(path, "/")
+	want := strings.Split(route, "/")
+	for i, segment := range want {
+		switch {
+		case i == len(have):
+			return false
+		case strings.HasPrefix(segment, "*"):
+			return true
+		case strings.HasPrefix(segment, ":") && have[i] != "":
+		case segment != have[i]:
+			return false
+		}
 	}
-	rest.Fail(c, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
+	return len(have) == len(want)
 }
 
 // mountHealth adds the health checks: /livez responds 200 while the process runs, /readyz while it can serve requests.
