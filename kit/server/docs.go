@@ -46,16 +46,25 @@ func mountDocs(engine *gin.Engine, docs Documents, root string) {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
 	ui := sync.OnceValue(func() page { return newPage(withRoot(docs.Swagger, "basePath", root+"/")) })
-	engine.GET("/openapi.json", func(c *gin.Context) {
+	engine.GET("/openapi.json", ignoreWriteErrors, func(c *gin.Context) {
 		if f := openAPI(); !f.notModified(c, f.tag) {
 			c.Data(http.StatusOK, f.contentType, f.content)
 		}
 	})
 	engine.GET("/docs", func(c *gin.Context) { redirect(c, "docs/") })
-	engine.GET("/docs/*any", func(c *gin.Context) {
+	engine.GET("/docs/*any", ignoreWriteErrors, func(c *gin.Context) {
 		c.Header("Content-Security-Policy", docsPolicy)
 		ui().serve(c, strings.TrimPrefix(c.Param("any"), "/"))
 	})
+}
+
+// ignoreWriteErrors removes the errors of handlers that responded with success from the log. Gin adds those of writing to a
+// client that has disconnected or does not read; package rest does not.
+func ignoreWriteErrors(c *gin.Context) {
+	c.Next()
+	if c.Writer.Status() < http.StatusInternalServerError {
+		c.Errors = nil
+	}
 }
 
 const (

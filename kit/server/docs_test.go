@@ -152,3 +152,27 @@ func TestDocuments(t *testing.T) {
 		t.Error("Routes does not tell what is mounted")
 	}
 }
+
+// broken is the connection to a client that does not read.
+type broken struct{ *httptest.ResponseRecorder }
+
+func (broken) Write([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+func (b broken) WriteString(string) (int, error) { return b.Write(nil) }
+
+// TestLogOfSlowReaders sends documents to clients that do not read, which operators must not be alerted to.
+func TestLogOfSlowReaders(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/openapi.json", "/docs/", "/docs/index.html", "/docs/initializer.js", "/docs/doc.json", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"} {
+		for _, accepted := range []string{"identity", "gzip"} {
+			var log bytes.Buffer
+			s := newHandler(t, &log, func(gin.IRouter, kit.Auth) {})
+			r := httptest.NewRequest("GET", path, nil)
+			r.Header.Set("Accept-Encoding", accepted)
+			s.ServeHTTP(broken{httptest.NewRecorder()}, r)
+			if !strings.Contains(log.String(), "level=INFO") || strings.Contains(log.String(), "level=ERROR") {
+				t.Errorf("%s, %s: %s", path, accepted, log.String())
+			}
+		}
+	}
+}
