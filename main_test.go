@@ -188,6 +188,19 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
+// TestEqualSecrets starts with one secret for two settings, and with another mistake, so that the program ends in any case.
+func TestEqualSecrets(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("0123456789", 4)
+	cmd, stderr := command(t, t.TempDir(), "APP_ENV=production", "DATABASE_URL=sqlite:x.db", "MASTER_KEY=another "+secret+","+secret, "JWT_SECRET="+secret, "LOG_LEVEL=loud")
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 78 || !strings.Contains(stderr.String(), "JWT_SECRET: is also a value of MASTER_KEY") ||
+		strings.Contains(stderr.String(), secret) {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
 // TestBackup writes a backup while clients write. It contains all records that were created before.
 func TestBackup(t *testing.T) {
 	t.Parallel()

@@ -105,7 +105,7 @@ var masterKey = strings.Repeat(store.NewID().Hex(), 2)
 func settings(database string, more ...string) []string {
 	return append([]string{
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=warn", "MAIL_URL=log:",
-		"MASTER_KEY=" + masterKey, "JWT_SECRET=" + masterKey, "DATABASE_URL=" + database,
+		"MASTER_KEY=" + masterKey, "JWT_SECRET=x" + masterKey, "DATABASE_URL=" + database,
 	}, more...)
 }
 

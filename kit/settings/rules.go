@@ -98,9 +98,10 @@ func (l *loader) nameOf(field, sibling string) string {
 	return f.Tag.Get("mapstructure")
 }
 
+const newSecret = "; generate one with: openssl rand -hex 32"
+
 // secretReason returns the reason that a secret or a list of secrets is invalid, or "" if it is valid.
 func (l *loader) secretReason(name string, value reflect.Value) string {
-	const command = "; generate one with: openssl rand -hex 32"
 	list, ok := value.Interface().([]string)
 	if !ok {
 		list = []string{value.String()}
@@ -111,14 +112,33 @@ func (l *loader) secretReason(name string, value reflect.Value) string {
 	for _, secret := range list {
 		switch {
 		case secret == "":
-			return "is missing" + command
+			return "is missing" + newSecret
 		case l.mode == Production && secret == l.fields[name].Tag.Get("example"):
-			return "is the value of .env.example, which is public" + command
+			return "is the value of .env.example, which is public" + newSecret
 		case l.mode == Production && len(secret) < minSecret:
-			return fmt.Sprintf("is shorter than %d characters", minSecret) + command
+			return fmt.Sprintf("is shorter than %d characters", minSecret) + newSecret
 		}
 	}
 	return ""
+}
+
+// checkDistinct reports, in production, secrets that have a value of another one: callers that have one, such as the master key,
+// could do what the other protects, such as sign user tokens.
+func (l *loader) checkDistinct() {
+	if l.mode != Production {
+		return
+	}
+	first := map[string]string{} // the name of the setting, by value
+	for _, name := range l.secrets() {
+		for value := range strings.SplitSeq(l.value(name), ",") {
+			value = strings.TrimSpace(value)
+			other, used := first[value]
+			if used && other != name && value != "" {
+				l.report(name, "is also a value of "+other+newSecret)
+			}
+			first[value] = name
+		}
+	}
 }
 
 // typeReason describes the values that a field accepts.

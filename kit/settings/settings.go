@@ -13,8 +13,8 @@
 // A field is a string, bool, int, int64, time.Duration or []string (comma-separated). The tag validate has the rules of
 // go-playground/validator, and those of this package:
 //
-//   - secret: required; in production also at least 32 characters, and not the value of the example tag. In development
-//     Load can generate it.
+//   - secret: required; in production also at least 32 characters, not the value of the example tag, and not a value of
+//     another setting with only this rule. In development Load can generate it.
 //   - production: required in production
 //   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for the hosts below
 //     example.com
@@ -259,6 +259,7 @@ func (l *loader) decode() {
 	}
 	l.reportDecoding(err)
 	l.validate()
+	l.checkDistinct()
 	l.check(l.target)
 }
 

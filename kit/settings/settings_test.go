@@ -211,7 +211,7 @@ func TestLoadReportsUnknownNames(t *testing.T) {
 }
 
 func TestProduction(t *testing.T) {
-	good := map[string]string{"APP_ENV": "production", "DATABASE_URL": "sqlite:/data/x.db", "MASTER_KEY": long, "API_SECRET": long}
+	good := map[string]string{"APP_ENV": "production", "DATABASE_URL": "sqlite:/data/x.db", "MASTER_KEY": long, "API_SECRET": "x" + long}
 	for _, test := range []struct {
 		name string
 		set  map[string]string
@@ -222,6 +222,9 @@ func TestProduction(t *testing.T) {
 		{"no master key", map[string]string{"MASTER_KEY": ""}, "MASTER_KEY"},
 		{"no secret", map[string]string{"API_SECRET": ""}, "API_SECRET"},
 		{"no database", map[string]string{"DATABASE_URL": ""}, "DATABASE_URL"},
+		{"equal secrets", map[string]string{"API_SECRET": long}, "API_SECRET"},
+		{"a secret that is one of the keys", map[string]string{"MASTER_KEY": long + "y, x" + long}, "API_SECRET"},
+		{"equal secrets in a test", map[string]string{"APP_ENV": "test", "API_SECRET": long}, ""},
 		{"short secret", map[string]string{"API_SECRET": long[:31]}, "API_SECRET"},
 		{"one short key of two", map[string]string{"MASTER_KEY": long + ",short"}, "MASTER_KEY"},
 		{"key of .env.example", map[string]string{"MASTER_KEY": "change-me-to-a-long-random-master-key"}, "MASTER_KEY"},
