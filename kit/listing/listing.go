@@ -218,8 +218,8 @@ type Params struct {
 	Count  bool   `form:"count" default:"true"`                         // false omits count, which is faster
 }
 
-// Cursors encodes positions in lists. A cursor is opaque, authenticated, and valid only with the sort and filters that it
-// was returned with.
+// Cursors encodes positions in lists. A cursor is opaque, authenticated, and valid only for the list, and with the sort and filters,
+// that it was returned with.
 type Cursors struct{ keys [][]byte }
 
 // NewCursors returns Cursors with the secrets that all instances share. The first signs and any verifies, so that a secret

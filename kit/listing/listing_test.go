@@ -48,11 +48,16 @@ var lister = NewLister(testSpec(), NewCursors("secret"))
 
 func parse(t *testing.T, query string) (Query, error) {
 	t.Helper()
+	return lister.Parse(mustQuery(t, query))
+}
+
+func mustQuery(t *testing.T, query string) url.Values {
+	t.Helper()
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lister.Parse(values)
+	return values
 }
 
 func TestParse(t *testing.T) {
@@ -255,14 +260,26 @@ func TestCursor(t *testing.T) {
 		otherList.Name = "others"
 		for name, test := range map[string]struct {
 			lister *Lister
+			of     []store.ID
 			good   bool
 		}{
-			"another secret": {NewLister(testSpec(), NewCursors("other")), false},
-			"another list":   {NewLister(otherList, NewCursors("secret")), false},
-			"a newer secret": {NewLister(testSpec(), NewCursors("new", "secret")), true},
+			"another secret": {NewLister(testSpec(), NewCursors("other")), nil, false},
+			"another list":   {NewLister(otherList, NewCursors("secret")), nil, false},
+			"a list of one":  {lister, []store.ID{d.ID}, false},
+			"a newer secret": {NewLister(testSpec(), NewCursors("new", "secret")), nil, true},
 		} {
-			if _, err := test.lister.Parse(values); (err == nil) != test.good {
+			if _, err := test.lister.Parse(values, test.of...); (err == nil) != test.good {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+		mine, err := lister.Parse(mustQuery(t, query), d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values.Set("after", mine.cursor(reflect.ValueOf(d)))
+		for of, good := range map[store.ID]bool{d.ID: true, store.NewID(): false} {
+			if _, err := lister.Parse(values, of); (err == nil) != good {
+				t.Errorf("the cursor of a list of %v for %v: %v", d.ID, of, err)
 			}
 		}
 	}

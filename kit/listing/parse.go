@@ -73,8 +73,9 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. The error is ValidationFailed with every invalid parameter.
-func (l *Lister) Parse(values url.Values) (Query, error) {
+// Parse parses a query string. of has the ID of the record or user whose list it is; the list of all has none. A cursor is
+// valid only for the list that returned it. The error is ValidationFailed with every invalid parameter.
+func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true, paged: p.given("page")}
 	p.checkNames()
@@ -106,14 +107,14 @@ func (l *Lister) Parse(values url.Values) (Query, error) {
 			q.fields = append(q.fields, paramExpand)
 		}
 	}
-	scope := p.scope()
+	scope := p.scope(of)
 	q.seal = func(values []any) string { return l.cursors.Seal(scope, values) }
 	if after := p.get("after"); after != "" {
 		switch position, ok := l.cursors.Open(scope, after, len(q.Sort)); {
 		case q.paged:
 			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
 		case !ok:
-			p.bad("after", apperr.Format, "Must be the next of a page with the same q, sort and filters.", nil)
+			p.bad("after", apperr.Format, "Must be the next of a page of this list with the same q, sort and filters.", nil)
 		default:
 			q.After = position
 		}
@@ -373,13 +374,18 @@ var parsers = map[Type]func(string) (any, *apperr.Field){
 
 func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text) }
 
-// scope returns what a cursor is bound to: the list, and the parameters that determine the rows and their order.
-func (p *parser) scope() string {
+// scope returns what a cursor is bound to: the list, of whose it is, and the parameters that determine the rows and their
+// order.
+func (p *parser) scope(of []store.ID) string {
 	scope := url.Values{}
 	for name, values := range p.values {
 		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramExpand, rest.Credential}, name) {
 			scope[name] = values
 		}
 	}
-	return p.spec.Name + "?" + scope.Encode()
+	list := p.spec.Name
+	for _, id := range of {
+		list += "/" + id.Hex()
+	}
+	return list + "?" + scope.Encode()
 }

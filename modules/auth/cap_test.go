@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -160,5 +161,23 @@ func TestAllow(t *testing.T) {
 	}
 	if response := api.Do(request{Method: "POST", Path: "/auth/sessions"}); response.Status != 405 {
 		t.Errorf("POST: %d", response.Status)
+	}
+}
+
+// TestCursorOfAnother reads a page of sessions with the cursor of another user.
+func TestCursorOfAnother(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	page := func(a testkit.Account, after string) testkit.Response {
+		return api.Do(request{Method: "GET", Path: "/auth/sessions?limit=1&after=" + after, As: a.Token})
+	}
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	for _, a := range []testkit.Account{ada, eve} {
+		api.SignIn(a.Email, testkit.Password)
+	}
+	next := page(ada, "").JSON(200)["next"].(string)
+	page(ada, next).JSON(200)
+	if response := page(eve, next); response.Status != 400 || !strings.Contains(string(response.Body), `"param":"after","code":"format"`) {
+		t.Errorf("status %d: %s", response.Status, response.Body)
 	}
 }

@@ -96,7 +96,7 @@ func (c *controller) refresh(g *gin.Context) error {
 //	@Security	UserToken
 //	@Router		/auth/sessions [get]
 func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(rest.Query(g))
+	q, err := c.list.Parse(rest.Query(g), rest.Caller(g).UserID)
 	if err != nil {
 		return err
 	}

@@ -80,3 +80,28 @@ func TestImported(t *testing.T) {
 		t.Errorf("imported = %q, want %q", imported, want)
 	}
 }
+
+// TestCursorScope checks that the cursors of a list are bound to the parent, or to the caller of a list of own records.
+func TestCursorScope(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"note", "a"}, "c.list.Parse(rest.Query(g))"},
+		{[]string{"note", "a", "--own", "list,show"}, "c.list.Parse(rest.Query(g), rest.Caller(g).UserID)"},
+		{[]string{"note", "a", "--under", "order"}, "c.list.Parse(rest.Query(g), orderID)"},
+	} {
+		r := declareAll(t, test.args...)
+		if r.Under != "" {
+			r.Targets = []Target{{Resource: declareAll(t, r.Under, "a"), Parent: true}}
+		}
+		files, err := r.render()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := files["controller.go"]; !bytes.Contains(got, []byte(test.want)) {
+			t.Errorf("%q: no %s in\n%s", test.args, test.want, got)
+		}
+	}
+}
