@@ -45,7 +45,10 @@ func TestDeclaration(t *testing.T) {
 		{"note a:time:default=2026-01-02T16:04:05+01:00:sort b:url:default=https://a.example:80/x", "note a:time:sort:default=2026-01-02T15:04:05.000Z b:url:default=https://a.example:80/x"},
 		{"note a:float:default=1e2:min=-.5", "note a:float:min=-0.5:default=100"},
 		{"note a:decimal:default=12.5:max=20 b:json c:[]int:filter --own show,list", "note a:decimal:max=20:default=12.5 b:json c:[]int:filter --own list,show"},
-		{"note a:enum(x,y):default=y b:ref(user) c:[]string:max=3", "note a:enum(x,y):default=y b:ref(user) c:[]string:max=3"},
+		{"note a:enum(x,y):default=y b:ref(order) c:[]string:max=3", "note a:enum(x,y):default=y b:ref(order) c:[]string:max=3"},
+		{"note a:ref(user) b:[]ref(user) c:ref(user):onDelete=restrict", "note a:ref(user):onDelete=clear b:[]ref(user):onDelete=clear c:ref(user):onDelete=restrict"},
+		{"note a:ref(user):required:onDelete=restrict b:ref(user):required:onDelete=cascade", "note a:ref(user):required:onDelete=restrict b:ref(user):required:onDelete=cascade"},
+		{"note a:ref(order):onDelete=restrict", "note a:ref(order)"},
 	} {
 		r := declareAll(t, strings.Fields(test[0])...)
 		if got := strings.Join(r.Declaration(), " "); got != test[1] {
@@ -160,6 +163,8 @@ func TestMistakes(t *testing.T) {
 		{"note a:url:default=x", []string{"field a: default=x is not an http:// or https:// URL"}},
 		{"note a:float:default=NaN", []string{"field a: default=NaN is not a number"}},
 		{"note a:ref(user):default=x", []string{"field a: default is not possible for ref"}},
+		{"note a:ref(user):required", []string{"field a: a required reference to user must have a rule; write onDelete=cascade to delete the record with the user, or onDelete=restrict to reject the deletion of the user"}},
+		{"note a:[]ref(user):required", []string{"field a: a required list of users must have a rule; write onDelete=restrict, which rejects the deletion of the user, or leave out required"}},
 
 		{"note a --pubic list", []string{"flags: unknown flag: --pubic; did you mean --public?"}},
 		{"note a --plural", []string{"flags: flag needs an argument: --plural"}},

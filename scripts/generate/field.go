@@ -25,7 +25,7 @@ type Field struct {
 	Min      string // "" is no minimum
 	Max      string // "" is no maximum
 	Default  string // "" is no default
-	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict
+	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict; see checkOnDelete
 
 	index int // position among the fields of the resource
 }

@@ -20,9 +20,17 @@ const (
 // IsRef reports whether the field refers to records.
 func (f Field) IsRef() bool { return f.Target != "" }
 
-// checkOnDelete reports a rule that the field cannot have. It replaces restrict, which is the default, by "".
+// checkOnDelete reports a rule that the field cannot have. The default is restrict, which it replaces by "". Of a reference to
+// user it is clear, because restrict prevents users from deleting their account: it must be written, as must every rule of a
+// required one.
 func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	switch {
+	case f.OnDelete == "" && f.Target == "user" && f.Required && f.IsList():
+		bad("a required list of users must have a rule; write onDelete=restrict, which rejects the deletion of the user, or leave out required")
+	case f.OnDelete == "" && f.Target == "user" && f.Required:
+		bad("a required reference to user must have a rule; write onDelete=cascade to delete the record with the user, or onDelete=restrict to reject the deletion of the user")
+	case f.OnDelete == "" && f.Target == "user":
+		f.OnDelete = onClear
 	case f.OnDelete == "":
 	case !f.IsRef():
 		bad("onDelete is only for references")
@@ -32,7 +40,7 @@ func (f *Field) checkOnDelete(bad func(string, ...any)) {
 		bad("onDelete=clear excludes required; write restrict or cascade")
 	case f.OnDelete == onCascade && f.IsList():
 		bad("onDelete=cascade is not possible for a list; write restrict or clear")
-	case f.OnDelete == onRestrict:
+	case f.OnDelete == onRestrict && f.Target != "user":
 		f.OnDelete = ""
 	}
 }

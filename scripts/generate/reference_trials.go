@@ -87,7 +87,7 @@ func (r Resource) Deletions() (out []deletion) {
 			d.Token = `s.SignUp("admin").Token`
 		}
 		switch f.OnDelete {
-		case "":
+		case "", onRestrict:
 			d.Deleted = 409
 		case onCascade:
 			d.Shown = 404
