@@ -41,6 +41,8 @@ func TestTakeoverByChangeOfAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.SignUp("user")
+	ok(t, w.Do(request{Method: "POST", Path: "/users/me/email-verification", As: ada.Token, Form: url.Values{"link": {testkit.LinkOrigin}}}))
+	ok(t, w.Do(confirm(tokenIn(t, w.Email.Next(t)))))
 	const first, second = "eve@evil.example", "mallory@evil.example"
 	victims := changeAddress(t, w.API, ada.Email, testkit.Password, first)
 	w.Clock.Advance(time.Minute)
@@ -90,16 +92,23 @@ func TestUndoAfterPasswordChange(t *testing.T) {
 	want(t, 401, api.Do(signIn(ada.Email, guess)), "the attacker's password")
 }
 
-// TestReservedAddressAtProvider signs in with a provider account that has a former address, which is reserved. It must not
-// get an account with that address.
-func TestReservedAddressAtProvider(t *testing.T) {
+// TestSquatting gives up a victim's address, which the attacker never verified, to reserve it; then the attacker's own. The
+// victim can sign up and, with a provider that has verified an address, get one that is reserved.
+func TestSquatting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.SignUp("user")
-	undo := changeAddress(t, w.API, ada.Email, testkit.Password, "ada@example.org")
-	w.Google.AddUser(providers.User{ID: "666", Email: ada.Email, EmailVerified: true})
-	want(t, 409, w.Do(enter("google", "", "access_token", w.Google.Token("666"))), "a reserved address at a provider")
-	ok(t, w.Do(confirm(undo)))
+	eve := w.SignUp("user")
+	undo := changeAddress(t, w.API, eve.Email, testkit.Password, "eve@evil.example")
+	changeAddress(t, w.API, "eve@evil.example", testkit.Password, "mallory@evil.example")
+	ok(t, w.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {eve.Email}, "password": {recovered}}}))
+	want(t, 409, w.Do(confirm(undo)), "the attacker's link to the victim's address")
+	want(t, 409, w.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {"eve@evil.example"}, "password": {guess}}}), "sign-up with a reserved address")
+	w.Google.AddUser(providers.User{ID: "7", Email: "eve@evil.example"})
+	want(t, 409, w.Do(enter("google", "", "access_token", w.Google.Token("7"))), "a reserved address that the provider has not verified")
+	w.Google.AddUser(providers.User{ID: "8", Email: "eve@evil.example", EmailVerified: true})
+	if got := userID(t, w.Do(enter("google", "", "access_token", w.Google.Token("8")))); got == eve.ID {
+		t.Errorf("the attack succeeded: the account at Google leads to the user who had its address")
+	}
 }
 
 // TestVerifyWithoutEmail verifies an address with the token of another account. The caller's own account must stay

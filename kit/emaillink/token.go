@@ -1,7 +1,6 @@
 package emaillink
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -16,10 +15,11 @@ import (
 type Token struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`   // the user's when the token was issued
-	Purpose    string     `json:"purpose"` // "" if the collection has one purpose
-	Email      string     `json:"email"`   // the address that the token is about, or ""
-	Link       string     `json:"link"`    // the page of a later email, or ""
+	Epoch      int64      `json:"epoch"`    // the user's when the token was issued
+	Purpose    string     `json:"purpose"`  // "" if the collection has one purpose
+	Email      string     `json:"email"`    // the address that the token is about, or ""
+	Verified   bool       `json:"verified"` // the user's address was verified when the token was issued
+	Link       string     `json:"link"`     // the page of a later email, or ""
 	TokenHash  string     `json:"tokenHash"`
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
@@ -66,15 +66,9 @@ func (t *Tokens) Exists(ctx context.Context, f store.Filter) (bool, error) {
 	return t.tokens.Exists(ctx, store.And(f, store.Gt("expiresAt", store.At(t.now()))))
 }
 
-// Last returns the one that expires last of the tokens that match the filter and have not expired, or NotFound.
-func (t *Tokens) Last(ctx context.Context, f store.Filter) (Token, error) {
-	found, err := t.tokens.List(ctx, store.Query{
-		Filter: store.And(f, store.Gt("expiresAt", store.At(t.now()))), Sort: []store.Order{{Field: "expiresAt", Desc: true}}, Limit: 1,
-	})
-	if err != nil || len(found) == 0 {
-		return Token{}, cmp.Or(err, error(store.ErrNotFound))
-	}
-	return found[0], nil
+// List returns the tokens that match the filter and have not expired.
+func (t *Tokens) List(ctx context.Context, f store.Filter) ([]Token, error) {
+	return t.tokens.List(ctx, store.Query{Filter: store.And(f, store.Gt("expiresAt", store.At(t.now())))})
 }
 
 // Delete deletes the tokens that match the filter and returns their number.

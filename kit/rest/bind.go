@@ -33,8 +33,8 @@ import (
 //   - default: the default; see store.SetDefaults.
 //   - validate: rules of github.com/go-playground/validator for parameters that are not empty, and maxbytes=N, uncommon
 //     (not a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N of a Decimal, plain (no
-//     control characters), plain_http_url (a URL that is safe in a page), idna (an email address with a valid domain).
-//     required, the first rule, rejects an absent or empty parameter.
+//     control characters), plain_http_url (a URL that is safe in a page), normalizable (an email address that package
+//     emailaddress can normalize). required, the first rule, rejects an absent or empty parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //
 // The type of a JSON value must match: a number for a string is an error, and so is an object, which keeps operators such

@@ -10,13 +10,11 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-playground/validator/v10"
-	"golang.org/x/net/idna"
-	"golang.org/x/text/unicode/norm"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/store"
 )
@@ -31,7 +29,10 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	})
 	register(v, "plain", func(fl validator.FieldLevel) bool { return !strings.ContainsFunc(fl.Field().String(), IsControl) })
 	register(v, "plain_http_url", func(fl validator.FieldLevel) bool { return isPlainURL(fl.Field().String()) })
-	register(v, "idna", func(fl validator.FieldLevel) bool { return isIDNA(fl.Field().String()) })
+	register(v, "normalizable", func(fl validator.FieldLevel) bool {
+		_, ok := emailaddress.Normalize(fl.Field().String())
+		return ok
+	})
 	register(v, "decmin", func(fl validator.FieldLevel) bool { return fl.Field().Int() >= int64(decimal(fl.Param())) })
 	register(v, "decmax", func(fl validator.FieldLevel) bool { return fl.Field().Int() <= int64(decimal(fl.Param())) })
 	register(v, "dnslabel", func(fl validator.FieldLevel) bool { return dnsLabel.MatchString(fl.Field().String()) })
@@ -68,24 +69,6 @@ func isPlainURL(s string) bool {
 	u, err := url.Parse(s)
 	unsafe := func(r rune) bool { return IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune("\"<>\\^`{|}", r) }
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(s, unsafe)
-}
-
-// isIDNA reports whether the domain of an email address is plain ASCII or allowed by IDNA (RFC 5891), in lower case.
-// Full-width letters are not allowed, nor are letters whose lower case is ASCII, such as the Kelvin sign.
-func isIDNA(email string) bool {
-	domain := email[strings.LastIndexByte(email, '@')+1:]
-	needsIDNA := strings.Contains(strings.ToLower(domain), "xn--")
-	for _, r := range domain {
-		if r >= utf8.RuneSelf && unicode.ToLower(r) < utf8.RuneSelf {
-			return false
-		}
-		needsIDNA = needsIDNA || r >= utf8.RuneSelf
-	}
-	if !needsIDNA {
-		return true
-	}
-	_, err := idna.Registration.ToASCII(strings.ToLower(norm.NFC.String(domain)))
-	return err == nil
 }
 
 // decimal parses the bound of a rule decmin or decmax.
@@ -155,7 +138,7 @@ func violation(v validator.FieldError) apperr.Field {
 // formats has the messages of the rules with the code Format.
 var formats = map[string]string{
 	"email":          "Must be an email address.",
-	"idna":           "Must be an email address with a valid domain. Use letters that the domain is registered with.",
+	"normalizable":   "Must be an email address with a valid domain and at most 254 bytes. Use the letters that it is registered with.",
 	"plain_http_url": "Must be a URL that begins with http:// or https://, percent-encoded, without a user name.",
 	"plain":          "Must not contain control characters, line breaks or characters that change the direction of text.",
 	"http_url":       "Must be a URL that begins with http:// or https://.",

@@ -10,20 +10,20 @@ import (
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	type input struct {
-		Email string `json:"email" validate:"required,email,idna"`
+		Email string `json:"email" validate:"required,email,normalizable"`
 		Name  string `json:"name" validate:"max=3"`
 	}
 	for in, want := range map[input]string{
-		{}:                                               "", // nothing to check
-		{Email: "ada@example.com", Name: "Ada"}:          "",
-		{Email: "ada@BÜCHER.example"}:                    "",
-		{Email: "ada@bu\u0308cher.example"}:              "",
-		{Email: "ada@xn--bcher-kva.example"}:             "",
-		{Email: "ada@XN--zz.example"}:                    "email",
-		{Email: "ada@ｅｘａｍｐｌｅ.com"}:                       "email",
-		{Email: "ada@ex\u00ADample.com"}:                 "email", // soft hyphen
-		{Email: "ada@\u212Aate.example"}:                 "email", // Kelvin sign
-		{Email: "\u212A@example.com", Name: "Ada Byron"}: "name",
+		{}:                                             "", // nothing to check
+		{Email: "ada@example.com", Name: "Ada"}:        "",
+		{Email: "ada@BÜCHER.example"}:                  "",
+		{Email: "ada@bu\u0308cher.example"}:            "",
+		{Email: "ada@xn--bcher-kva.example"}:           "",
+		{Email: "ada@XN--zz.example"}:                  "email",
+		{Email: "ada@ｅｘａｍｐｌｅ.com"}:                     "email",
+		{Email: "ada@ex\u00ADample.com"}:               "email", // soft hyphen
+		{Email: "\u212Aate@example.com"}:               "email", // Kelvin sign
+		{Email: "kate@example.com", Name: "Ada Byron"}: "name",
 	} {
 		var e *apperr.Error
 		got := ""

@@ -56,7 +56,7 @@ var (
 const (
 	verify = "verify" // verifies the address of the user
 	change = "change" // gives the user another address
-	undo   = "undo"   // gives the user the former address again; reserves that address
+	undo   = "undo"   // gives the user the former address again; reserves that address if it was verified
 )
 
 // Input has the parameters of a request for an email.
@@ -66,7 +66,7 @@ type Input struct {
 
 // ChangeInput has the parameters of a change of address. HTTP Basic cannot transmit an address with a colon.
 type ChangeInput struct {
-	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,idna" example:"ada@example.org" format:"email" maxLength:"254"`
+	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.org" format:"email" maxLength:"254"`
 	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
 	user.Proof
 } //	@name	EmailChange

@@ -9,6 +9,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
@@ -62,7 +63,7 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	if u.EmailVerified {
 		return nil, apperr.New(apperr.Conflict, "The email address of this account is verified.")
 	}
-	limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), emailsTo.Of(user.NormalEmail(u.Email)))
+	limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), emailsTo.Of(u.Email))
 	if err != nil {
 		return limits, err
 	}
@@ -85,11 +86,11 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err != nil {
 		return limits, err
 	}
-	address := user.NormalEmail(in.Email)
-	if address == user.NormalEmail(u.Email) {
+	address, _ := emailaddress.Normalize(in.Email) // validated by the rule normalizable
+	if address == u.Email {
 		return limits, ownAddress()
 	}
-	if err := s.users.CheckAddress(ctx, u.ID, in.Email); err != nil {
+	if err := s.users.CheckAddress(ctx, u.ID, address); err != nil {
 		return limits, err
 	}
 	taken, err := s.limits.Take(ctx, changeEmailsTo.Of(address))
@@ -106,7 +107,7 @@ func (s *Service) SignedUp(ctx context.Context, u user.User) {
 	if link == "" {
 		return
 	}
-	_, err := s.limits.Take(ctx, emailsTo.Of(user.NormalEmail(u.Email)))
+	_, err := s.limits.Take(ctx, emailsTo.Of(u.Email))
 	if err == nil {
 		err = s.send(ctx, u, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
 	}
@@ -185,21 +186,23 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	if err != nil {
 		return t, u, apperr.Replace(err, apperr.NotFound, noToken())
 	}
-	used := t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch
-	if used {
+	ended := t.Purpose == verify && u.EmailVerified || t.Purpose != undo && u.Epoch != t.Epoch
+	if ended || t.Purpose == undo && t.Epoch < u.UndoFrom {
 		return t, u, noToken()
 	}
 	return t, u, nil
 }
 
-// change gives a user the address of a token. The token of the link that undoes the change, which also reserves the former
-// address, is stored first, and the email to that address with the link is queued: without them, the address must not
+// change gives a user the address of a token. The token of the link that undoes the change, which also reserves a former
+// address that was verified, is stored first, and the email to that address with the link is queued: without them, the address must not
 // change. The email is sent after the change.
 func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (user.User, error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err
 	}
-	notice := emaillink.Token{UserID: before.ID, Epoch: before.Epoch, Purpose: undo, Email: before.Email, Link: t.Link}
+	notice := emaillink.Token{
+		UserID: before.ID, Epoch: before.Epoch, Purpose: undo, Email: before.Email, Verified: before.EmailVerified, Link: t.Link,
+	}
 	secret, notice, err := s.Issue(ctx, notice, undoTTL)
 	if err != nil {
 		return user.User{}, err
@@ -231,17 +234,18 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 }
 
 // undo gives a user the former address again, and deletes the user's tokens except those that undo earlier changes: an
-// attacker who changed the address twice has the token that undoes the second change. The used token is deleted last, so
-// that undo can be repeated after an error. NotFound: a concurrent request has used the token.
+// attacker who changed the address twice has the token that undoes the second change. Epochs order the changes, even if the clock goes
+// back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request has used
+// the token, or an admin has changed the address.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
-	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email)
+	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email, t.Epoch)
 	if err == nil {
 		err = s.users.RestoreOf(ctx, t.UserID, t.CreatedAt)
 	}
 	if err != nil {
 		return u, err
 	}
-	later := store.Or(store.Ne("purpose", undo), store.Gte("createdAt", t.CreatedAt))
+	later := store.Or(store.Ne("purpose", undo), store.Gte("epoch", t.Epoch))
 	if _, err := s.Delete(ctx, store.And(store.Eq("userId", t.UserID), store.Ne("id", t.ID), later)); err != nil {
 		return u, err
 	}
@@ -253,12 +257,27 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 }
 
 // UndoUntil implements user.Addresses.
-func (s *Service) UndoUntil(ctx context.Context, id store.ID) (store.Time, error) {
-	t, err := s.Last(ctx, store.And(store.Eq("userId", id), store.Eq("purpose", undo)))
-	return t.ExpiresAt, apperr.Replace(err, apperr.NotFound, nil)
+func (s *Service) UndoUntil(ctx context.Context, u user.User) (until store.Time, err error) {
+	links, err := s.List(ctx, store.And(store.Eq("userId", u.ID), store.Eq("purpose", undo), store.Gte("epoch", u.UndoFrom)))
+	for _, link := range links {
+		if link.ExpiresAt.After(until.Time) {
+			until = link.ExpiresAt
+		}
+	}
+	return until, err
 }
 
-// Reserved implements user.Addresses. A former address is reserved as long as the change can be undone.
-func (s *Service) Reserved(ctx context.Context, id store.ID, forms ...string) (bool, error) {
-	return s.Exists(ctx, store.And(store.In("email", store.Values(forms)...), store.Eq("purpose", undo), store.Ne("userId", id)))
+// Reserved implements user.Addresses. A former address that was verified is reserved as long as the change can be undone.
+func (s *Service) Reserved(ctx context.Context, id store.ID, email string) (bool, error) {
+	links, err := s.List(ctx, store.And(store.Eq("email", email), store.Eq("purpose", undo), store.Eq("verified", true), store.Ne("userId", id)))
+	for _, link := range links {
+		former, err := s.users.Get(ctx, link.UserID)
+		if err != nil && !apperr.Is(err, apperr.NotFound) {
+			return false, err
+		}
+		if err == nil && link.Epoch >= former.UndoFrom {
+			return true, nil
+		}
+	}
+	return false, err
 }

@@ -8,6 +8,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/modules/user"
@@ -49,7 +50,8 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 			return limits, err
 		}
 	}
-	taken, err := s.limits.Take(ctx, resetsOfAccount.Of(user.NormalEmail(in.Email)))
+	address, _ := emailaddress.Normalize(in.Email) // validated by the rule normalizable
+	taken, err := s.limits.Take(ctx, resetsOfAccount.Of(address))
 	limits = limits.With(taken)
 	if err != nil {
 		return limits, apperr.Replace(err, apperr.TooManyRequests, nil)

@@ -8,7 +8,6 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/ratelimit"
-	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -27,7 +26,6 @@ type Service struct {
 const (
 	maxRounds      = 10              // attempts of a sign-in while concurrent requests make conflicting changes
 	maxSubject     = 255             // bytes (OpenID Connect Core section 2, sub)
-	maxEmail       = 254             // bytes, as in package user
 	restoreTimeout = 5 * time.Second // for the writes of an unlink, which may have to be undone
 )
 
@@ -175,13 +173,12 @@ func (s *Service) current(ctx context.Context, caller access.Principal) (user.Us
 // address of an existing user must be verified by the provider and by us: otherwise the user may belong to somebody else,
 // who signed up with another person's address. errConcurrent: a concurrent request has just created the user.
 func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err error) {
-	email := user.NormalEmail(in.profile.Email)
 	switch {
-	case email == "":
+	case in.profile.Email == "":
 		return u, cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
 	case !in.profile.EmailVerified:
 		return u, cannotLink("The provider has not verified the email address of this account. Verify it there,")
-	case len(email) > maxEmail || !rest.Valid(email, "email,excludes=:,idna"):
+	case !user.ValidEmail(in.profile.Email):
 		return u, cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
 	}
 	u, err = s.users.ByEmail(ctx, in.profile.Email)
@@ -194,14 +191,8 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 		}
 		u, taken, err = s.users.CreateVerified(ctx, in.client, profile)
 		in.limits = in.limits.With(taken)
-		if apperr.Is(err, apperr.Conflict) {
-			if _, err := s.users.ByEmail(ctx, in.profile.Email); apperr.Is(err, apperr.NotFound) { // no concurrent request has created the user
-				return u, cannotLink("The email address of this account is reserved for a user who had it until recently. Set another one at the provider,")
-			}
-			return u, errConcurrent
-		}
 		in.created = in.created || err == nil
-		return u, err
+		return u, apperr.Replace(err, apperr.Conflict, errConcurrent)
 	case err == nil && !u.EmailVerified:
 		return u, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
 	}

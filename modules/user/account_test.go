@@ -52,7 +52,7 @@ func TestUserOfEarlierVersion(t *testing.T) {
 	admin := api.SignUp("admin")
 	old := storedBefore{
 		Meta:  store.NewMeta(store.NewID(), store.At(api.Clock.Now())),
-		Email: "old@ｅｘａｍｐｌｅ.com", Name: "O\u202Eld", Picture: "https://ada:secret@example.com/a.png", Role: "user",
+		Email: "old@example.com", Name: "O\u202Eld", Picture: "https://ada:secret@example.com/a.png", Role: "user",
 	}
 	testkit.Insert(api, "users", old)
 	path := "/users/" + old.ID.Hex()

@@ -16,7 +16,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 		if err := mayChange(u, caller, expected); err != nil {
 			return nil, err
 		}
-		if err := s.checkUndo(ctx, caller, id); err != nil {
+		if err := s.checkUndo(ctx, caller, u); err != nil {
 			return nil, err
 		}
 		if _, err := s.users.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
@@ -36,13 +36,13 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	return s.deleteDependents(ctx, id) // what was created in the meantime
 }
 
-// checkUndo fails with Conflict if the caller is the user, whose former address can undo its change: an attacker who has
+// checkUndo fails with Conflict if the caller is u, whose former address can undo its change: an attacker who has
 // changed it must not end the account before that.
-func (s *Service) checkUndo(ctx context.Context, caller access.Principal, id store.ID) error {
-	if s.addresses == nil || !caller.Is(id) {
+func (s *Service) checkUndo(ctx context.Context, caller access.Principal, u User) error {
+	if s.addresses == nil || !caller.Is(u.ID) {
 		return nil
 	}
-	until, err := s.addresses.UndoUntil(ctx, id)
+	until, err := s.addresses.UndoUntil(ctx, u)
 	if err != nil || until.IsZero() {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 type User struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	Email      string      `json:"email"`      // unique; see NormalEmail
+	Email      string      `json:"email"`      // unique; in normal form: see package emailaddress
 	EmailWords string      `json:"emailWords"` // for search: the address with its domain in Unicode; "" if that is the same
 	Name       string      `json:"name"`
 	Picture    string      `json:"picture"` // URL of an image
@@ -30,10 +30,12 @@ type User struct {
 	Suspended bool `json:"suspended"`
 	// LinksFrom is an epoch: identities that were linked in an earlier one are invalid.
 	LinksFrom int64 `json:"linksFrom"`
+	// UndoFrom is an epoch: changes of the address that were made in an earlier one cannot be undone.
+	UndoFrom int64 `json:"undoFrom"`
 }
 
 const (
-	emailRules = "required,maxbytes=254,email,excludes=:,plain,idna"
+	emailRules = "required,maxbytes=254,email,excludes=:,plain,normalizable"
 	maxName    = 100 // characters
 )
 
@@ -53,7 +55,7 @@ type Profile struct{ Email, Name, Picture string }
 
 // CreateInput has the parameters of a new user. HTTP Basic cannot transmit an address with a colon (RFC 7617 section 2).
 type CreateInput struct {
-	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,idna" example:"ada@example.com" format:"email" maxLength:"254"`
+	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100,plain" example:"Ada"`
 	Picture  string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
@@ -84,7 +86,7 @@ type profile struct {
 func (in UpdateInput) check() error {
 	return rest.Validate(struct {
 		profile
-		Email string `json:"email" validate:"maxbytes=254,email,excludes=:,plain,idna"`
+		Email string `json:"email" validate:"maxbytes=254,email,excludes=:,plain,normalizable"`
 	}{profile{in.Name, in.Picture}, in.Email})
 }
 
@@ -203,6 +205,9 @@ func CleanName(name string) string {
 	runes := []rune(strings.TrimSpace(printable))
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName)]))
 }
+
+// ValidEmail reports whether the address can be that of a user.
+func ValidEmail(address string) bool { return rest.Valid(strings.TrimSpace(address), emailRules) }
 
 // ValidPicture reports whether the URL can be the picture of a user.
 func ValidPicture(address string) bool { return rest.Valid(address, "max=2048,plain_http_url") }

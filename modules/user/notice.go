@@ -37,7 +37,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 	}
 	at := s.now()
 	err := s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
-		if _, err := s.limits.Take(ctx, notices.Of(NormalEmail(u.Email))); err != nil {
+		if _, err := s.limits.Take(ctx, notices.Of(u.Email)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
 		return newNotice(u, event, at), nil

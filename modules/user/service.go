@@ -13,6 +13,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/reference"
@@ -74,37 +75,42 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	if err != nil {
 		return User{}, limits, err
 	}
-	u := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
+	u, err := s.newUser(Profile{Email: in.Email, Name: in.Name, Picture: in.Picture})
+	if err != nil {
+		return User{}, limits, err
+	}
 	u.Role, u.Password, u.Fields = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash, in.Fields
-	err = s.insert(ctx, u, in.Email)
+	err = s.signUp(ctx, u)
 	if err == nil && s.addresses != nil {
 		s.addresses.SignedUp(ctx, u)
 	}
 	return u, limits, err
 }
 
-// CreateVerified creates an account without a password, with an email address that an identity provider has verified.
-// TooManyRequests, Conflict: as Create.
+// CreateVerified creates an account without a password, with an email address that an identity provider has verified. The
+// address may be reserved for another user. TooManyRequests, Conflict: as Create.
 func (s *Service) CreateVerified(ctx context.Context, client access.Client, in Profile) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
 	if err != nil {
 		return User{}, limits, err
 	}
-	u := s.newUser(in)
+	u, err := s.newUser(in)
+	if err != nil {
+		return User{}, limits, err
+	}
 	u.EmailVerified = true
-	return u, limits, s.insert(ctx, u, in.Email)
+	return u, limits, s.users.Insert(ctx, u)
 }
 
-// insert stores a new user with the address as the client sent it. Conflict: the address is in use, also in a form that an
-// earlier version stored, or reserved.
-func (s *Service) insert(ctx context.Context, u User, email string) error {
-	if err := s.CheckAddress(ctx, u.ID, email); err != nil {
+// signUp stores a new user whose address is not verified. Conflict: the address is in use or reserved.
+func (s *Service) signUp(ctx context.Context, u User) error {
+	if err := s.CheckAddress(ctx, u.ID, u.Email); err != nil {
 		return err
 	}
 	if err := s.users.Insert(ctx, u); err != nil {
 		return err
 	}
-	err := s.checkReserved(ctx, u.ID, email) // again: see undoIfReserved
+	err := s.checkReserved(ctx, u.ID, u.Email) // again: see ChangeEmail
 	if err != nil {
 		_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
 	}
@@ -118,8 +124,13 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 	return s.limits.Take(ctx, signups.Of(ratelimit.Network(client.Address)))
 }
 
-func (s *Service) newUser(p Profile) User {
-	email, id := NormalEmail(p.Email), store.NewID()
+// newUser returns a new user. ValidationFailed: the address has no normal form.
+func (s *Service) newUser(p Profile) (User, error) {
+	email, ok := emailaddress.Normalize(p.Email)
+	if !ok {
+		return User{}, invalidEmail()
+	}
+	id := store.NewID()
 	u := User{
 		Meta:  store.NewMeta(id, store.At(s.now())),
 		Email: email, EmailWords: emailWords(email),
@@ -128,7 +139,7 @@ func (s *Service) newUser(p Profile) User {
 		Role:    access.RoleUser,
 	}
 	store.SetDefaults(&u.Fields)
-	return u
+	return u, nil
 }
 
 // Get returns a user, or NotFound.
@@ -193,21 +204,14 @@ func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, 
 	return u, err
 }
 
-// ByEmail returns the user with the email address in one of its forms, or NotFound.
+// ByEmail returns the user with the email address, in any spelling, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
-	forms := emailForms(email)
-	found, err := s.users.List(ctx, store.Query{Filter: store.In("email", store.Values(forms)...)})
-	if err != nil {
-		return User{}, err
+	normal, ok := emailaddress.Normalize(email)
+	if !ok {
+		return User{}, store.ErrNotFound
 	}
-	for _, form := range forms { // an earlier form takes precedence
-		for _, u := range found {
-			if u.Email == form {
-				return s.current(u), nil
-			}
-		}
-	}
-	return User{}, store.ErrNotFound
+	u, err := s.users.First(ctx, store.Eq("email", normal))
+	return s.current(u), err
 }
 
 // List returns a page of users.
@@ -233,18 +237,16 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	if err != nil || changed.Email == before.Email {
 		return changed, err
 	}
-	err = s.undoIfReserved(ctx, before, changed)
-	if err == nil {
-		s.Notify(ctx, before, addressChanged)
-	}
-	return changed, err
+	s.Notify(ctx, before, addressChanged)
+	return changed, nil
 }
 
 // updateChanges returns the changes to u that an update makes. Its errors are those of Update.
 func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u User, in store.Patch[UpdateInput]) ([]store.Change, error) {
 	changesRole := in.Has("role") && in.Fields.Role != string(u.Role)
 	changesSuspended := in.Has("suspended") && in.Fields.Suspended != u.Suspended
-	changesEmail := in.Has("email") && NormalEmail(in.Fields.Email) != NormalEmail(u.Email)
+	email, _ := emailaddress.Normalize(in.Fields.Email) // "" if that is invalid
+	changesEmail := in.Has("email") && email != u.Email
 	switch {
 	case changesRole && !caller.IsAdmin():
 		return nil, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
@@ -260,7 +262,7 @@ func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u 
 	}
 	invalid := rest.Validate(changed)
 	if changesEmail {
-		invalid = apperr.JoinInvalid(invalid, s.checkEmail(ctx, caller, u, in.Fields.Email))
+		invalid = apperr.JoinInvalid(invalid, s.checkEmail(caller, in.Fields.Email))
 	}
 	if invalid != nil {
 		return nil, invalid
@@ -270,9 +272,12 @@ func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u 
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
 	var more []store.Change
 	if changesEmail {
-		patch.Fields.Email = NormalEmail(in.Fields.Email)
-		more = []store.Change{store.Set("emailWords", emailWords(patch.Fields.Email)), store.Set("emailVerified", false)}
-	} else { // keep the stored form of the address
+		patch.Fields.Email = email
+		more = []store.Change{store.Set("emailWords", emailWords(email)), store.Set("emailVerified", false)}
+		if !caller.Is(u.ID) { // else an attacker with the password of an admin could end the admin's own links
+			more = append(more, store.Set("undoFrom", u.Epoch+1))
+		}
+	} else { // the same address, perhaps in another spelling
 		patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
 	}
 	if changesEmail || changesSuspended { // end the sessions, and the resets that were sent to the old address

@@ -6,6 +6,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 )
@@ -38,7 +39,8 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 // for the account or from the client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of
 // the rate limits are also returned with an error; those that other clients use up too, only for a trusted client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
-	own, shared := attempts(client, NormalEmail(email))
+	normal, _ := emailaddress.Normalize(email) // "", which no user has, if there is none
+	own, shared := attempts(client, normal)
 	var u User
 	right, limits, others, err := s.guesses.Try(ctx, ratelimit.Guess{
 		Own: own, Shared: shared,
@@ -97,7 +99,7 @@ func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
 // ClearAttempts resets the counts of wrong passwords for an account: those of all clients together, and that of the client's
 // network. Call it when the user has proved the ownership of the email address.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
-	own, shared := attempts(client, NormalEmail(u.Email))
+	own, shared := attempts(client, u.Email)
 	_, err := s.limits.Clear(ctx, append(shared, own[0])...)
 	return err
 }
