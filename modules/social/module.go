@@ -19,11 +19,15 @@ type Sessions interface {
 }
 
 // Module provides the routes of sign-in with identity providers.
-type Module struct{ controller *controller }
+type Module struct {
+	*Service
+	controller *controller
+}
 
 // New creates the module. It unlinks the accounts of deleted users.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
-	return &Module{&controller{newService(d, s, users, sessions, providerTimeout)}}
+	service := newService(d, s, users, sessions, providerTimeout)
+	return &Module{Service: service, controller: &controller{service}}
 }
 
 func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, timeout time.Duration) *Service {

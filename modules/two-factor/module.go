@@ -23,7 +23,10 @@ type Sessions interface {
 }
 
 // Module provides the routes of two-factor sign-in.
-type Module struct{ controller *controller }
+type Module struct {
+	*Service
+	controller *controller
+}
 
 // requireAdmin is the value of REQUIRE_TWO_FACTOR with which admins must use two-factor sign-in.
 const requireAdmin = "admin"
@@ -47,7 +50,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 	}
 	users.OnDelete(service)
 	users.StepUpWith(service)
-	return &Module{&controller{service}}
+	return &Module{Service: service, controller: &controller{service}}
 }
 
 var _ user.Restorer = (*Service)(nil)
