@@ -146,7 +146,7 @@ func (c *controller) endOthers(g *gin.Context) error {
 // endAll ends all sessions of a user.
 //
 //	@Summary		End all sessions of a user
-//	@Description	Also invalidates the links that the user has received by email, except those that undo a change of the address. An admin can call it for any user.
+//	@Description	Also invalidates the links that the user has received by email. Those that undo a change of the address end only if an admin calls it for another user.
 //	@Tags			auth
 //	@Param			id	path	string	true	"id of the user, or me"
 //	@Success		204

@@ -2,6 +2,7 @@ package emailverification_test
 
 import (
 	"context"
+	"net/url"
 	"sync"
 	"testing"
 
@@ -139,4 +140,19 @@ func TestRaceForFormerAddress(t *testing.T) {
 			fast.want(200, confirm(undo))
 		})
 	}
+}
+
+// TestRaceForRecovery has an admin change the address after a request to undo a change has checked its link.
+func TestRaceForRecovery(t *testing.T) {
+	t.Parallel()
+	db := &paused{}
+	slow := start(t, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })
+	fast := api{slow.Instance(), t}
+	ada, admin := fast.SignUp("user"), fast.SignUp("admin")
+	undo := fast.changed(ada.Email, testkit.Password, "eve@example.org")
+	db.set(func() {
+		fast.want(200, request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"email": {"ada@example.net"}}})
+	})
+	slow.want(404, confirm(undo))
+	fast.SignIn("ada@example.net", testkit.Password)
 }

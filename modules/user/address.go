@@ -84,6 +84,16 @@ func addressChanges(email string, verified bool) []store.Change {
 	}
 }
 
+// endUndo returns the changes with which an admin ends all links that undo changes of another user's address. With others
+// that begin a new epoch, they are made in one write. A user, also if an admin, cannot end their own: the caller may be an
+// attacker.
+func endUndo(caller access.Principal, u User) []store.Change {
+	if caller.Is(u.ID) {
+		return nil
+	}
+	return []store.Change{store.Set("undoFrom", u.Epoch+1)}
+}
+
 // emailWords returns an address in normal form with its domain in Unicode, or "" if that is the same.
 func emailWords(email string) string {
 	if readable := emailaddress.Readable(email); readable != email {

@@ -117,7 +117,7 @@ func (c *controller) show(g *gin.Context) error {
 // update changes a user.
 //
 //	@Summary		Change a user
-//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, and suspend the account; both end the user's sessions.
+//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, and suspend the account; both end the user's sessions. A change of another user's address also ends the links that undo earlier changes.
 //	@Tags			users
 //	@Param			id			path		string		true	"id, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"

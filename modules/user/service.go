@@ -273,10 +273,7 @@ func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u 
 	var more []store.Change
 	if changesEmail {
 		patch.Fields.Email = email
-		more = []store.Change{store.Set("emailWords", emailWords(email)), store.Set("emailVerified", false)}
-		if !caller.Is(u.ID) { // else an attacker with the password of an admin could end the admin's own links
-			more = append(more, store.Set("undoFrom", u.Epoch+1))
-		}
+		more = append(endUndo(caller, u), store.Set("emailWords", emailWords(email)), store.Set("emailVerified", false))
 	} else { // the same address, perhaps in another spelling
 		patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
 	}
@@ -334,14 +331,15 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	return s.current(u), err
 }
 
-// EndSessions ends all sessions of a user, and invalidates the links that were sent to the user, except those that undo a
-// change of the address. NotFound; Forbidden: the caller is neither the user nor an admin.
+// EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. Those that undo a change of
+// the address remain valid if the caller is the user: an attacker who has changed it must not end them. NotFound; Forbidden:
+// the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
 	return s.change(ctx, id, func(u User) ([]store.Change, error) {
 		if err := caller.MayChange(u.ID); err != nil {
 			return nil, err
 		}
-		return []store.Change{store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, nil
+		return append(endUndo(caller, u), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))), nil
 	})
 }
 
