@@ -208,7 +208,7 @@ func TestResponseBudget(t *testing.T) {
 			rest.Fail(c, err)
 			return
 		}
-		respond(c, page)
+		respond(c, page-100)
 	})
 	engine.GET("/record", func(c *gin.Context) { respond(c, record) })
 	engine.POST("/record", func(c *gin.Context) { respond(c, record) })

@@ -130,7 +130,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 			return 0, err
 		}
 		b.reserved = reserved
-		b.data = append(make([]byte, 0, reserved), b.data...)
+		b.data = append(make([]byte, 0, reserved+1), b.data...) // and a line break
 	}
 	b.data = append(b.data, p...)
 	return len(p), nil

@@ -140,9 +140,7 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	buf.ctx = ctx
 	// It does not escape HTML: browsers do not read application/json with nosniff as HTML.
 	err := store.EncodeJSON(buf, view)
-	if err == nil {
-		_, err = buf.Write([]byte("\n"))
-	}
+	buf.data = append(buf.data, '\n')
 	var overload *apperr.Error
 	switch {
 	case errors.As(err, &overload):
