@@ -90,7 +90,8 @@ type Engine interface {
 	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound.
 	First(ctx context.Context, f Filter, into any) error
 	// List reads the documents that q selects, in order. It calls next before each one and decodes the document into the
-	// value that the result points to. It ends before a document that exceeds Query.Bytes. If next is nil, it only counts.
+	// value that the result points to. It ends before a document that exceeds Query.Bytes. If next is nil, it only counts. In an
+	// Atomic, next must not call the database with its context.
 	//
 	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
 	List(ctx context.Context, q Query, next func() any) (count int64, err error)

@@ -280,10 +280,9 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 	}
 	if s := c.db.writer.session(ctx); s != nil {
 		err = s.list(ctx, c, q, &n, read)
-		return n, err
+	} else {
+		err = c.read(ctx, q, q.MaxCount > 0 && next != nil || q.After != nil, read)
 	}
-	snapshot := q.MaxCount > 0 && next != nil || q.After != nil
-	err = c.read(ctx, q, snapshot, read)
 	return n, err
 }
 
