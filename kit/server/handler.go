@@ -94,7 +94,7 @@ const (
 
 // Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
 const (
-	pageBytes      = 32 << 20        // memory for large pages that are being sent
+	pageBytes      = 20 << 20        // memory for large pages that are being sent
 	recordBytes    = 16 << 20        // memory for large records that are being sent
 	pageWait       = 5 * time.Second // how long a request waits for its part of pageBytes
 	userWriteBytes = 32 << 10        // bodies of the requests other than GET that a user can have in progress
