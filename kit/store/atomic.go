@@ -40,19 +40,19 @@ func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.en
 // changes the document meanwhile, Modify repeats this with the new version, so change must have no other effects. If change
 // leaves the document as it was, nothing is written. id and version cannot be changed. Modify returns the new version. Errors:
 // NotFound, those of change and of Update.
-func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (T, error) {
+func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (none T, err error) {
 	for {
 		doc, err := c.Get(ctx, id)
 		if err != nil {
-			return doc, err
+			return none, err
 		}
 		read := And(Eq("id", id), Eq("version", VersionOf(doc)))
 		before, err := storedFields(doc)
 		if err != nil {
-			return doc, err
+			return none, err
 		}
 		if err := change(&doc); err != nil {
-			return doc, err
+			return none, err
 		}
 		changes, err := changesSince(before, doc)
 		if err != nil || len(changes) == 0 {

@@ -37,8 +37,11 @@ func testModify(t *testing.T, open Opener) {
 		func(d *doc) error { d.Title = "rejected"; return failure },
 		func(*doc) error { return nil },
 	} {
-		if _, err := c.Modify(t.Context(), old.ID, change); err != nil && !errors.Is(err, failure) {
-			t.Errorf("Modify returns %v", err)
+		got, err := c.Modify(t.Context(), old.ID, change)
+		if err == nil {
+			wantDoc(t, got, want)
+		} else if !errors.Is(err, failure) || got.Title != "" {
+			t.Errorf("Modify returns %q and %v", got.Title, err)
 		}
 	}
 	_, err = c.Modify(t.Context(), old.ID, func(d *doc) error { d.Name = new("taken"); return nil })
