@@ -43,6 +43,26 @@ func TestPatchChanges(t *testing.T) {
 	}
 }
 
+func TestPatchApply(t *testing.T) {
+	t.Parallel()
+	type title string
+	type document struct {
+		Kept string `json:"kept"`
+		patched
+		Last title `json:"last"`
+	}
+	type input struct {
+		Last string `json:"last"`
+		patched
+	}
+	got := document{Kept: "kept", Last: "old", patched: patched{Title: "old", Count: 1, Pages: new(int64(1)), Tags: []string{"old"}}}
+	p := Patch[input]{input{"new", patched{Title: "new", Tags: []string{}, Count: 7}}, []string{"last", "title", "pages", "tags"}}
+	p.Apply(&got)
+	if want := (document{Kept: "kept", Last: "new", patched: patched{Title: "new", Count: 1, Tags: []string{}}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestSetDefaults(t *testing.T) {
 	t.Parallel()
 	when, err := ParseTime("2026-01-02T03:04:05.678Z")

@@ -183,6 +183,18 @@ func (p Patch[T]) Changes(now time.Time) (changes []Change) {
 	return append(changes, Set("updatedAt", At(now)))
 }
 
+// Apply sets the given fields in doc, a pointer to a struct that has fields with the same JSON names.
+func (p Patch[T]) Apply(doc any) {
+	from, to := reflect.ValueOf(p.Fields), reflect.ValueOf(doc).Elem()
+	for _, f := range reflect.VisibleFields(to.Type()) {
+		for _, given := range reflect.VisibleFields(from.Type()) {
+			if name := FieldName(f); !f.Anonymous && !given.Anonymous && name == FieldName(given) && p.Has(name) {
+				to.FieldByIndex(f.Index).Set(from.FieldByIndex(given.Index).Convert(f.Type))
+			}
+		}
+	}
+}
+
 // Versions are the versions in which a document may be changed (If-Match of RFC 9110); nil accepts any version, an empty
 // list none.
 type Versions []int64

@@ -77,21 +77,18 @@ func invalidEmail() error {
 	return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.Format, Message: "Must be an email address."})
 }
 
-// addressChanges returns the changes that give a user another address, in normal form, and end all sessions of the user.
-func addressChanges(email string, verified bool) []store.Change {
-	return []store.Change{
-		store.Set("email", email), store.Set("emailWords", emailWords(email)), store.Set("emailVerified", verified), store.Inc("epoch", 1),
-	}
+// setAddress gives u another address, in normal form, and ends all sessions of u.
+func (u *User) setAddress(email string, verified bool) {
+	u.Email, u.EmailWords, u.EmailVerified = email, emailWords(email), verified
+	u.Epoch++
 }
 
-// endUndo returns the changes with which an admin ends all links that undo changes of another user's address. With others
-// that begin a new epoch, they are made in one write. A user, also if an admin, cannot end their own: the caller may be an
-// attacker.
-func endUndo(caller access.Principal, u User) []store.Change {
-	if caller.Is(u.ID) {
-		return nil
+// endUndo ends all links that undo changes of the address of u, for an admin who has begun a new epoch with another change. It
+// changes nothing if the caller is u, also if an admin: the caller may be an attacker.
+func (u *User) endUndo(caller access.Principal) {
+	if !caller.Is(u.ID) {
+		u.UndoFrom = u.Epoch
 	}
-	return []store.Change{store.Set("undoFrom", u.Epoch+1)}
 }
 
 // emailWords returns an address in normal form with its domain in Unicode, or "" if that is the same.
@@ -116,17 +113,27 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 // It checks the reservation after the change, and then changes the address back. A check before the change is not
 // sufficient: between the two, the user who has the address can reserve it and give it up.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
-	current := store.And(store.Eq("id", before.ID), store.Eq("epoch", before.Epoch))
-	u, err := s.users.Update(ctx, current, append(addressChanges(email, true), store.Set("updatedAt", store.At(s.now())))...)
+	u, err := s.change(ctx, before.ID, func(u *User) error {
+		if u.Epoch != before.Epoch {
+			return store.ErrNotFound
+		}
+		u.setAddress(email, true)
+		u.UpdatedAt = store.At(s.now())
+		return nil
+	})
 	if err != nil {
 		return u, err
 	}
 	err = s.checkReserved(ctx, u.ID, email)
 	if err != nil {
-		_, _ = s.users.Update(context.WithoutCancel(ctx), store.And(store.Eq("id", u.ID), store.Eq("email", email)),
-			addressChanges(before.Email, before.EmailVerified)...)
+		_, _ = s.change(context.WithoutCancel(ctx), u.ID, func(u *User) error {
+			if u.Email == email {
+				u.setAddress(before.Email, before.EmailVerified)
+			}
+			return nil
+		})
 	}
-	return s.current(u), err
+	return u, err
 }
 
 // RestoreOf calls RestoreOf of every Dependent that is a Restorer.
@@ -147,14 +154,15 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 // NotFound: the user does not exist, or since the epoch in which they had the address, an admin has changed it. Conflict: the
 // address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, epoch int64) (User, error) {
-	return s.change(ctx, id, func(u User) ([]store.Change, error) {
+	return s.change(ctx, id, func(u *User) error {
 		switch {
 		case epoch < u.UndoFrom:
-			return nil, store.ErrNotFound
+			return store.ErrNotFound
 		case u.Email == email && !u.HasPassword() && u.LinksFrom == u.Epoch:
-			return nil, nil
+			return nil
 		}
-		return append(addressChanges(email, true), store.Set("password", ""), store.Set("linksFrom", u.Epoch+1),
-			store.Set("updatedAt", store.At(s.now()))), nil
+		u.setAddress(email, true)
+		u.Password, u.LinksFrom, u.UpdatedAt = "", u.Epoch, store.At(s.now())
+		return nil
 	})
 }

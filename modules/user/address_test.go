@@ -50,4 +50,18 @@ func TestDefaultPicture(t *testing.T) {
 	if u, err := s.Get(t.Context(), ada.ID); err != nil || u.Picture != ada.Picture {
 		t.Errorf("the picture of an earlier version: %s, %v", u.Picture, err)
 	}
+	caller := access.Principal{UserID: ada.ID, Role: access.RoleUser}
+	expected := func(view any) bool { return view.(View).Picture == ada.Picture }
+	rename := store.Patch[UpdateInput]{Fields: UpdateInput{Name: "Ada"}, Given: []string{"name"}}
+	u, err := s.Update(t.Context(), caller, ada.ID, expected, rename)
+	if err != nil || u.Picture != ada.Picture {
+		t.Errorf("an update: %s, %v", u.Picture, err)
+	}
+	u, err = s.ChangePassword(t.Context(), caller, ada.ID, expected, PasswordInput{Password: "new"})
+	if err != nil || u.Picture != ada.Picture {
+		t.Errorf("a new password: %s, %v", u.Picture, err)
+	}
+	if err := s.Delete(t.Context(), caller, ada.ID, expected); err != nil {
+		t.Errorf("a deletion: %v", err)
+	}
 }

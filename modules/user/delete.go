@@ -12,17 +12,18 @@ import (
 // Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion, or the caller is the user, and a
 // former address can undo its change.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
-	_, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
-		if err := mayChange(u, caller, expected); err != nil {
-			return nil, err
+	_, err := s.change(ctx, id, func(u *User) error {
+		if err := mayChange(s.current(*u), caller, expected); err != nil {
+			return err
 		}
-		if err := s.checkUndo(ctx, caller, u); err != nil {
-			return nil, err
+		if err := s.checkUndo(ctx, caller, *u); err != nil {
+			return err
 		}
 		if _, err := s.users.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
-			return nil, err
+			return err
 		}
-		return []store.Change{store.Inc("epoch", 1)}, nil // ends all sessions
+		u.Epoch++ // ends all sessions
+		return nil
 	})
 	if err != nil {
 		return err

@@ -227,12 +227,12 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 // address without being an admin; Conflict: the address is in use; PreconditionFailed: the user is not as expected.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before User
-	changed, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
-		before = u
-		if err := mayChange(u, caller, expected); err != nil {
-			return nil, err
+	changed, err := s.change(ctx, id, func(u *User) error {
+		before = s.current(*u)
+		if err := mayChange(before, caller, expected); err != nil {
+			return err
 		}
-		return s.updateChanges(ctx, caller, u, in)
+		return s.update(caller, u, in)
 	})
 	if err != nil || changed.Email == before.Email {
 		return changed, err
@@ -241,23 +241,23 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	return changed, nil
 }
 
-// updateChanges returns the changes to u that an update makes. Its errors are those of Update.
-func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u User, in store.Patch[UpdateInput]) ([]store.Change, error) {
+// update changes the given fields of u. Its errors are those of Update.
+func (s *Service) update(caller access.Principal, u *User, in store.Patch[UpdateInput]) error {
 	changesRole := in.Has("role") && in.Fields.Role != string(u.Role)
 	changesSuspended := in.Has("suspended") && in.Fields.Suspended != u.Suspended
 	email, _ := emailaddress.Normalize(in.Fields.Email) // "" if that is invalid
 	changesEmail := in.Has("email") && email != u.Email
 	switch {
 	case changesRole && !caller.IsAdmin():
-		return nil, apperr.New(apperr.Forbidden, "Only an admin may change a role.")
+		return apperr.New(apperr.Forbidden, "Only an admin may change a role.")
 	case changesSuspended && (!caller.IsAdmin() || caller.Is(u.ID)):
-		return nil, apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
+		return apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
 	}
 	changed := profile{Name: in.Fields.Name, Picture: in.Fields.Picture}
 	if changed.Name == u.Name {
 		changed.Name = ""
 	}
-	if changed.Picture == u.Picture {
+	if changed.Picture == s.current(*u).Picture {
 		changed.Picture = ""
 	}
 	invalid := rest.Validate(changed)
@@ -265,22 +265,24 @@ func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u 
 		invalid = apperr.JoinInvalid(invalid, s.checkEmail(caller, in.Fields.Email))
 	}
 	if invalid != nil {
-		return nil, invalid
+		return invalid
 	}
 	patch := in
+	patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" }) // see setAddress
 	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
-	var more []store.Change
-	if changesEmail {
-		patch.Fields.Email = email
-		more = append(endUndo(caller, u), store.Set("emailWords", emailWords(email)), store.Set("emailVerified", false))
-	} else { // the same address, perhaps in another spelling
-		patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" })
+	patch.Apply(u)
+	switch { // end the sessions, and the resets that were sent to the old address
+	case changesEmail:
+		u.setAddress(email, false)
+		u.endUndo(caller)
+	case changesSuspended:
+		u.Epoch++
 	}
-	if changesEmail || changesSuspended { // end the sessions, and the resets that were sent to the old address
-		more = append(more, store.Inc("epoch", 1))
+	if changesEmail || len(patch.Given) > 0 {
+		u.UpdatedAt = store.At(s.now())
 	}
-	return append(patch.Changes(s.now()), more...), nil
+	return nil
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
@@ -288,24 +290,26 @@ func (s *Service) updateChanges(ctx context.Context, caller access.Principal, u 
 // PreconditionFailed: the user is not as expected.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
 	var hash string
-	u, err := s.change(ctx, id, func(u User) ([]store.Change, error) {
+	u, err := s.change(ctx, id, func(u *User) error {
 		switch {
 		case !caller.Is(id):
-			return nil, apperr.New(apperr.Forbidden, "Email and password belong to another user.")
+			return apperr.New(apperr.Forbidden, "Email and password belong to another user.")
 		case u.Epoch != caller.Epoch:
-			return nil, wrongPassword()
+			return wrongPassword()
 		}
-		if err := expected.check(u); err != nil {
-			return nil, err
+		if err := expected.check(s.current(*u)); err != nil {
+			return err
 		}
 		if hash == "" { // expensive: not again for another version of the user
 			var err error
 			hash, err = s.hasher.Hash(ctx, in.Password)
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return []store.Change{store.Set("password", hash), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))}, nil
+		u.Password, u.UpdatedAt = hash, store.At(s.now())
+		u.Epoch++
+		return nil
 	})
 	if err == nil {
 		s.Notify(ctx, u, passwordChanged)
@@ -335,33 +339,20 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 // the address remain valid if the caller is the user: an attacker who has changed it must not end them. NotFound; Forbidden:
 // the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
-	return s.change(ctx, id, func(u User) ([]store.Change, error) {
+	return s.change(ctx, id, func(u *User) error {
 		if err := caller.MayChange(u.ID); err != nil {
-			return nil, err
+			return err
 		}
-		return append(endUndo(caller, u), store.Inc("epoch", 1), store.Set("updatedAt", store.At(s.now()))), nil
+		u.UpdatedAt = store.At(s.now())
+		u.Epoch++
+		u.endUndo(caller)
+		return nil
 	})
 }
 
-// change applies the changes that decide returns to the user with the id, and returns the changed user. If another request
-// changes the user between the call of decide and the write, decide is called again.
-func (s *Service) change(ctx context.Context, id store.ID, decide func(User) ([]store.Change, error)) (User, error) {
-	for {
-		u, err := s.Get(ctx, id)
-		if err != nil {
-			return User{}, err
-		}
-		changes, err := decide(u)
-		if err != nil {
-			return User{}, err
-		}
-		if len(changes) == 0 {
-			return u, nil
-		}
-		seen := store.And(store.Eq("id", id), store.Eq("version", u.Version))
-		changed, err := s.users.Update(ctx, seen, changes...)
-		if !apperr.Is(err, apperr.NotFound) {
-			return s.current(changed), err
-		}
-	}
+// change calls decide, which changes the user with the id as it is stored, and stores and returns the changed user. If another
+// request changes the user meanwhile, decide is called again.
+func (s *Service) change(ctx context.Context, id store.ID, decide func(*User) error) (User, error) {
+	u, err := s.users.Modify(ctx, id, decide)
+	return s.current(u), err
 }
