@@ -61,7 +61,8 @@ func TestRaceForAddress(t *testing.T) {
 	a.Email.None(t) // to the loser
 }
 
-// paused is a database that calls a function, once, before a change or an insert of a user.
+// paused is a database that calls a function, once, before a change or an insert of a user, or before several writes that it
+// stores together: other writes would wait for them.
 type paused struct {
 	store.DB
 	mu     sync.Mutex
@@ -74,6 +75,11 @@ func (p *paused) Open(spec store.Spec) store.Engine {
 		engine = pausedUsers{engine, p}
 	}
 	return engine
+}
+
+func (p *paused) Together(ctx context.Context, f func(context.Context) error) error {
+	p.call()
+	return p.DB.Together(ctx, f)
 }
 
 // set sets the function.

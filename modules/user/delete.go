@@ -12,6 +12,15 @@ import (
 // Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion, or the caller is the user, and a
 // former address can undo its change.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
+	err := s.db.Together(ctx, func(ctx context.Context) error { return s.delete(ctx, caller, id, expected) })
+	if err != nil {
+		return err
+	}
+	return s.deleteDependents(ctx, id) // what was created in the meantime
+}
+
+// delete makes the writes of a deletion, in an order in which it can be interrupted and repeated. Its errors are those of Delete.
+func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		if err := mayChange(s.current(*u), caller, expected); err != nil {
 			return err
@@ -31,10 +40,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if err := s.deleteDependents(ctx, id); err != nil { // before the user: after a failure an admin can repeat the request
 		return err
 	}
-	if err := s.users.DeleteByID(ctx, id, nil); err != nil {
-		return err
-	}
-	return s.deleteDependents(ctx, id) // what was created in the meantime
+	return s.users.DeleteByID(ctx, id, nil)
 }
 
 // checkUndo fails with Conflict if the caller is u, whose former address can undo its change: an attacker who has

@@ -13,7 +13,8 @@ import (
 
 // Dependent is implemented by modules that store data of users.
 type Dependent interface {
-	// DeleteOf deletes the data of a user.
+	// DeleteOf deletes the data of a user. It is called in store.DB.Together with the deletion of the user, whose rules it must
+	// follow, and again after it.
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 

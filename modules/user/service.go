@@ -23,6 +23,7 @@ import (
 
 // Service has the business rules of users.
 type Service struct {
+	db           store.DB
 	users        *reference.Collection[User]
 	networks     *networks
 	settings     Settings
@@ -42,6 +43,7 @@ type Service struct {
 func newService(d kit.Deps, s Settings) *Service {
 	networks := &networks{known: store.Open[network](d.DB, networkSpec()), digest: d.Digest, now: d.Now}
 	service := &Service{
+		db:         d.DB,
 		networks:   networks,
 		settings:   s,
 		hasher:     d.Hasher,
@@ -107,14 +109,16 @@ func (s *Service) signUp(ctx context.Context, u User) error {
 	if err := s.CheckAddress(ctx, u.ID, u.Email); err != nil {
 		return err
 	}
-	if err := s.users.Insert(ctx, u); err != nil {
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		if err := s.users.Insert(ctx, u); err != nil {
+			return err
+		}
+		err := s.checkReserved(ctx, u.ID, u.Email) // again: see ChangeEmail
+		if err != nil {                            // for databases without transactions
+			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
+		}
 		return err
-	}
-	err := s.checkReserved(ctx, u.ID, u.Email) // again: see ChangeEmail
-	if err != nil {
-		_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
-	}
-	return err
+	})
 }
 
 func (s *Service) countSignup(ctx context.Context, client access.Client) (ratelimit.States, error) {
