@@ -46,6 +46,8 @@ func TestBatchAttacks(t *testing.T) {
 		{"101 operations", batchOf(eve.Token, slices.Repeat([]string{path("POST", "/articles")}, 101)...), 400, "at most 100"},
 		{"a large body", batchOf(eve.Token, `{"method":"POST","path":"/articles","body":{"title":"T","content":"`+strings.Repeat("x", 1<<20)+`"}}`), 413, ""},
 		{"a large response", batchOf(eve.Token, largeBatch()...), 413, "nothing was stored"},
+		{"large values of references", batchOf(eve.Token, repeatedReference("$a.content", 20)...), 413, `"operation":1`},
+		{"many references to a large response", batchOf(eve.Token, repeatedReference("$a.id", 30_000)...), 400, "operations[1].body.x"},
 	})
 	for _, escape := range []string{
 		"//articles", "/articles/../users/me", "/articles/..", "http://example.com/articles", "/articles/%2e%2e/users", "/articles?access_token=x", "/Articles", "/articles/",
@@ -68,6 +70,12 @@ func TestBatchAttacks(t *testing.T) {
 	admin := api.SignUp("admin")
 	ok(t, api.Do(request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, Form: url.Values{"suspended": {"true"}}}))
 	want(t, 401, api.Do(batchOf(eve.Token, create)), "a suspended user")
+}
+
+// repeatedReference returns the creation of a large article, and an operation that refers to it n times.
+func repeatedReference(reference string, n int) []string {
+	list := strings.TrimSuffix(strings.Repeat(`"`+reference+`",`, n), ",")
+	return []string{largeBatch()[0], `{"method":"POST","path":"/articles","body":{"title":"T","x":[` + list + `]}}`}
 }
 
 // largeBatch returns operations with a small body, whose responses are larger than 1 MiB together.

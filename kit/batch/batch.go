@@ -24,8 +24,10 @@ import (
 // Path is the path of batches below the root of the API.
 const Path = "/batch"
 
-// maxResponse is the maximum size of the responses to the operations of a batch together, in bytes.
-const maxResponse = 1 << 20
+const (
+	maxResponse = 1 << 20 // size of the responses to the operations of a batch together, in bytes
+	maxValues   = 1 << 20 // size of the values that replace the references of a batch, together, in bytes
+)
 
 // Handler handles batches.
 type Handler struct {
@@ -126,10 +128,20 @@ func (h *Handler) checkRoutes(operations Operations) error {
 // run runs the operations in the transaction of ctx. The error is that of the operation that failed, or PayloadTooLarge.
 func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Principal, operations Operations) ([]Result, error) {
 	results := make([]Result, 0, len(operations))
-	size := 0
-	values := func(reference string) (jsontext.Value, string) { return field(reference, operations, results) }
+	size, replaced := 0, 0
+	responses := responses{}
+	values := func(reference string) (jsontext.Value, string) {
+		value, missing := responses.field(reference)
+		if replaced += len(value); replaced > maxValues {
+			return nil, "Is too large."
+		}
+		return value, missing
+	}
 	for i, op := range operations {
 		request, err := op.request(ctx, c.Request, h.Root, values)
+		if replaced > maxValues {
+			err = apperr.New(apperr.PayloadTooLarge, "The values of references are larger than %d bytes together, so nothing was stored. Use fewer references.", maxValues)
+		}
 		if err != nil {
 			return nil, operationError(i, err)
 		}
@@ -146,9 +158,11 @@ func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Princip
 				return nil, err
 			}
 		}
-		results = append(results, Result{
+		result := Result{
 			Status: r.status, Location: r.header.Get("Location"), ETag: r.header.Get("ETag"), Body: bytes.TrimSpace(r.body.Bytes()),
-		})
+		}
+		responses.add(op.Name, result)
+		results = append(results, result)
 	}
 	return results, nil
 }
@@ -202,15 +216,21 @@ func (op Operation) request(ctx context.Context, batch *http.Request, root strin
 	return request, nil
 }
 
-// field is the lookup for the results so far.
-func field(reference string, operations Operations, results []Result) (value jsontext.Value, missing string) {
+// responses are the fields of the responses so far, by the name of the operation.
+type responses map[string]map[string]jsontext.Value
+
+func (r responses) add(name string, result Result) {
+	var fields map[string]jsontext.Value
+	if name != "" && json.Unmarshal(result.Body, &fields) == nil { // fails for a response without a body
+		r[name] = fields
+	}
+}
+
+// field is a lookup.
+func (r responses) field(reference string) (value jsontext.Value, missing string) {
 	parts := referencePattern.FindStringSubmatch(reference)
-	i := slices.IndexFunc(operations[:len(results)], func(op Operation) bool { return op.Name == parts[1] })
-	if i >= 0 {
-		var body map[string]json.RawMessage
-		if json.Unmarshal(results[i].Body, &body) == nil && body[parts[2]] != nil {
-			return jsontext.Value(body[parts[2]]), ""
-		}
+	if value, ok := r[parts[1]][parts[2]]; ok {
+		return value, ""
 	}
 	return nil, fmt.Sprintf("The response to %s has no field %s.", parts[1], parts[2])
 }
