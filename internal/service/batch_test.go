@@ -105,32 +105,44 @@ func TestBatchFails(t *testing.T) {
 	}
 }
 
-// noTransactions is the database of a server without transactions.
-type noTransactions struct{ store.DB }
-
-func (noTransactions) Atomic(context.Context, func(context.Context) error) error {
-	return store.ErrNoTransactions
+// failingAtomic is a database whose Atomic stores nothing and fails with err.
+type failingAtomic struct {
+	store.DB
+	err error
 }
 
-// TestBatchNotSupported sends a batch to a service without transactions. The key can be used again after a move to another server.
-func TestBatchNotSupported(t *testing.T) {
+func (db failingAtomic) Atomic(context.Context, func(context.Context) error) error { return db.err }
+
+// TestBatchStoresNothing sends a batch to a service whose database cannot store it, now or never. Nothing was stored, so the
+// key can be used again, later or after a move to another server.
+func TestBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	api := startBatch(t)
-	without := api.Instance(func(c *testkit.Config) { c.DB = noTransactions{c.DB} })
 	ada := api.SignUp("user")
-	r := batchOf(ada.Token, `{"method":"POST","path":"/articles","body":{"title":"T"}}`)
-	r.Header = http.Header{"Idempotency-Key": {"k"}}
-	if got := without.Do(r); got.Status != http.StatusNotImplemented || !strings.Contains(string(got.Body), `"code":"not_supported"`) {
-		t.Errorf("%d %s", got.Status, got.Body)
+	for _, test := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{store.ErrNoTransactions, http.StatusNotImplemented, `"code":"not_supported"`},
+		{store.ErrTooLong, http.StatusServiceUnavailable, `"code":"unavailable"`},
+	} {
+		failing := api.Instance(func(c *testkit.Config) { c.DB = failingAtomic{c.DB, test.err} })
+		r := batchOf(ada.Token, `{"method":"POST","path":"/articles","body":{"title":"T"}}`)
+		r.Header = http.Header{"Idempotency-Key": {test.code}}
+		before := articles(t, api)
+		if got := failing.Do(r); got.Status != test.status || !strings.Contains(string(got.Body), test.code) {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+		if n := articles(t, api); n != before {
+			t.Errorf("%s: %v articles, not %v", test.code, n, before)
+		}
+		if got := api.Do(r); got.Status != http.StatusOK {
+			t.Errorf("%s, then the same key: %d %s", test.code, got.Status, got.Body)
+		}
 	}
 	if log := api.Log.String(); strings.Contains(log, "level=ERROR") {
 		t.Errorf("logged as an error: %s", log)
-	}
-	if n := articles(t, api); n != 0 {
-		t.Errorf("%v articles", n)
-	}
-	if got := api.Do(r); got.Status != http.StatusOK {
-		t.Errorf("the same key with transactions: %d %s", got.Status, got.Body)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 var ErrNoTransactions = apperr.New(apperr.NotSupported, "This needs a database with transactions: MongoDB as a replica set, or the embedded database.")
 
 // ErrTooLong is returned by DB.Atomic, and by operations with its context, after its time limit. Nothing is stored.
-var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and nothing was stored. Try again in a few seconds.")
+var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and nothing was stored. Try again in a few seconds.").AsOverload()
 
 // ErrSearchInAtomic is returned by an operation inside an Atomic whose filter has a Search.
 var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search before it")
