@@ -48,8 +48,9 @@ func newDocument(raw []byte) (*document, error) {
 		return nil, err
 	}
 	for name, schema := range chosen.Components.Schemas {
-		if strings.HasSuffix(name, "Page") {
-			schema.Value.Properties["rows"].Value.Items.Value.Required = []string{"id"}
+		rows := schema.Value.Properties["rows"] // nil of a resource such as landing-page
+		if strings.HasSuffix(name, "Page") && rows != nil && rows.Value.Items != nil {
+			rows.Value.Items.Value.Required = []string{"id"}
 		}
 	}
 	d := &document{all: all, chosen: chosen}

@@ -38,6 +38,7 @@ const sample = `{
           "part": {"allOf": [{"$ref": "#/components/schemas/Part"}]}
         }
       },
+      "LandingPage": {"type": "object", "properties": {"id": {"type": "string"}}},
       "Part": {"type": "object", "properties": {"kind": {"type": "string", "enum": ["big", "small"]}}},
       "ThingPage": {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}}}
     }
