@@ -40,12 +40,13 @@ resources=$(cat <<'END'
 /records public record type func range map error len package select var nil key new string id2 query:text
 /categories public category name:string:required:unique parent:ref(category):filter
 /tickets public ticket code:string:required:unique:max=12:sort state:enum(open,closed):required:filter:sort post:ref(blog-post):required:filter
+/landing-pages public landing-page name:string
 /makers public maker name:string:required:unique --admin create,update,delete
 /labels user label name:string:required --user create,list,show,update,delete
 /hoards user hoard name:string:required:unique --own list,show
 /coins user coin hoard:ref(hoard):required:filter others:[]ref(hoard):onDelete=clear --own list,show
 /vistas public vista hoard:ref(hoard):required value:decimal
-- user hoard-note text:string:required --under hoard
+- user hoard-note text:string:required reply:ref(hoard-note):onDelete=clear --under hoard
 /wares public ware name:string:required maker:ref(maker):required:filter spare:ref(maker):onDelete=cascade seller:ref(user):onDelete=clear code:ref(label):unique:onDelete=clear part:ref(ware):onDelete=clear marks:[]ref(label):filter:onDelete=clear parts:[]ref(maker):required:min=2:max=4 --user create --no-owner
 /carts user cart note:string gift:ref(ware):onDelete=clear --user list,show
 - user cart-line ware:ref(ware):required amount:int:required:min=1 --under cart
