@@ -17,6 +17,13 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
+// Limits of the memory for errors: a body can have many, each with the path of a value.
+const (
+	maxOperations = 100
+	maxErrors     = 100     // of the references in a body; a response lists as many
+	maxPath       = 1 << 10 // bytes; a response has as many of the name of a parameter
+)
+
 // Input is the body of a batch.
 type Input struct {
 	Operations Operations `json:"operations" validate:"required,max=100"`
@@ -54,8 +61,13 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 	if json.Unmarshal(value, &items) != nil {
 		return []apperr.Field{{Param: name, Code: apperr.Type, Message: "Must be a list of operations."}}
 	}
-	if len(items) == 0 {
+	switch {
+	case len(items) == 0:
 		return []apperr.Field{{Param: name, Code: apperr.Required, Message: "Must have at least one operation."}}
+	case len(items) > maxOperations: // before the errors of each are found
+		return []apperr.Field{{
+			Param: name, Code: apperr.MaxLength, Message: fmt.Sprintf("Must have at most %d items.", maxOperations), Expected: maxOperations,
+		}}
 	}
 	var fieldErrs []apperr.Field
 	names := map[string]bool{}
@@ -154,7 +166,7 @@ func (op Operation) pathWith(values lookup) (string, []apperr.Field) {
 }
 
 // replaceReferences returns a JSON value in which each string that is a reference is replaced by its value, and $$ at the
-// beginning of a string by $.
+// beginning of a string by $. It returns at most maxErrors errors.
 func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 	var out bytes.Buffer
 	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)} // as in other bodies
@@ -162,7 +174,7 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 	var fieldErrs []apperr.Field
 	for {
 		token, err := decoder.ReadToken()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || len(fieldErrs) == maxErrors {
 			return bytes.TrimSpace(out.Bytes()), fieldErrs
 		}
 		if err != nil {
@@ -192,12 +204,15 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 	}
 }
 
-// path returns the path of the decoder's last token: .lines[0].product.
+// path returns the path of the decoder's last token: .lines[0].product. It ends early after maxPath bytes.
 func path(decoder *jsontext.Decoder) string {
 	var out strings.Builder
 	depth := 0
 	for token := range decoder.StackPointer().Tokens() {
-		depth++
+		if depth++; out.Len() > maxPath {
+			break
+		}
+		token = token[:min(len(token), maxPath)]
 		if kind, _ := decoder.StackIndex(depth); kind == '[' {
 			out.WriteString("[" + token + "]")
 		} else {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/ginseng/kit/apperr"
 )
 
 // TestParse parses lists of operations. Each error is "param code".
@@ -53,6 +55,28 @@ func TestParse(t *testing.T) {
 		}
 		if got := strings.Join(found, ", "); got != test.errors {
 			t.Errorf("%.200s: got %q, want %q", test.operations, got, test.errors)
+		}
+	}
+}
+
+// TestLimits checks bodies that need much more memory than they have bytes.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	parse := func(operations string) []apperr.Field {
+		return new(Operations).ParseInput("operations", json.RawMessage(operations))
+	}
+	create := func(body string) string { return `[{"method":"POST","path":"/a","body":` + body + `}]` }
+	if errs := parse("[" + strings.Repeat("{},", maxOperations) + "{}]"); len(errs) != 1 || errs[0].Code != apperr.MaxLength {
+		t.Errorf("many operations: %.500v", errs)
+	}
+	list := `["` + strings.Repeat(`$x","`, 2*maxErrors) + `"]`
+	for name, body := range map[string]string{
+		"long name": `{"` + strings.Repeat("x", 10*maxPath) + `":` + list + `}`,
+		"nested":    `{"x":` + strings.Repeat("[", maxPath) + list + strings.Repeat("]", maxPath) + `}`,
+	} {
+		errs := parse(create(body))
+		if len(errs) != maxErrors || len(errs[0].Param) < maxPath || len(errs[0].Param) > 3*maxPath {
+			t.Errorf("%s: %d errors, %.100s", name, len(errs), errs[0].Param)
 		}
 	}
 }
