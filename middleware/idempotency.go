@@ -224,7 +224,8 @@ func nothingWritten(c *gin.Context) bool {
 }
 
 // replay sends the stored response to the first request with the key, for whose end it waits. Conflict: that request failed,
-// or did not end within Wait. IdempotencyMismatch: that request had another path or other parameters.
+// or did not end within Wait. IdempotencyMismatch: that request had another path or other parameters. Unavailable: the response
+// is large, and other large ones use the budget (rest.Budget).
 func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
 	defer cancel()
@@ -238,6 +239,11 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 		case !slices.ContainsFunc(fingerprints, func(known string) bool { return strings.Contains(r.Fingerprint, known) }):
 			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with another path or other parameters. Use a new key for a new request.")
 		case r.Status != 0:
+			if len(r.Body) > rest.LargeResponse {
+				if err := rest.Reserve(c.Request.Context(), int64(len(r.Body))); err != nil {
+					return err
+				}
+			}
 			c.Header("Location", r.Location)
 			c.Header("ETag", r.ETag)
 			c.Header("Idempotency-Replayed", "true")

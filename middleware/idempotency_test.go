@@ -71,6 +71,7 @@ func TestUnknownOutcome(t *testing.T) {
 		runs    int
 	}{
 		"overloaded":  {apperr.New(apperr.Unavailable, "Too much.").AsOverload(), 201, 2},
+		"too long":    {store.ErrTooLong, 201, 2},
 		"invalid":     {apperr.Invalid(), 201, 2},
 		"unavailable": {store.Unavailable(errors.New("cut off")), 409, 1},
 		"internal":    {errors.New("internal"), 409, 1},
@@ -83,6 +84,40 @@ func TestUnknownOutcome(t *testing.T) {
 		if first < 400 || again != test.again || runs != test.runs {
 			t.Errorf("%s: %d, then %d after %d runs, want %d after %d", name, first, again, runs, test.again, test.runs)
 		}
+	}
+}
+
+// TestLargeReplay repeats a request with a large response while others use the budget, and after them.
+func TestLargeReplay(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	i := NewIdempotency(db, []string{"secret"}, time.Now)
+	budget := rest.NewBudget(1, 2*rest.LargeResponse, time.Millisecond)
+	engine := gin.New()
+	engine.Use(Timeout(time.Minute, budget))
+	engine.POST("/things", i.Middleware(), rest.Handle(func(c *gin.Context) error {
+		return rest.OK(c, strings.Repeat("x", rest.LargeResponse))
+	}))
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	post := func() int {
+		r := httptest.NewRequest("POST", "/things", strings.NewReader("a=1"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		engine.ServeHTTP(w, r)
+		return w.Code
+	}
+	first := post()
+	ctx, release := budget.Context(t.Context())
+	if err := rest.Reserve(ctx, rest.LargeResponse); err != nil {
+		t.Fatal(err)
+	}
+	during := post()
+	release()
+	if after := post(); first != 200 || during != 503 || after != 200 {
+		t.Errorf("status %d, then %d and %d", first, during, after)
 	}
 }
 
