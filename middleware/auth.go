@@ -88,7 +88,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := c.Request.Context()
 	if sender := a.largeBodySender(c); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, sender.UserID, bodySize(c))
+		end, err = a.Writes.begin(ctx, sender.UserID, writeSize(c))
 		if err != nil {
 			return caller, nil, err
 		}
@@ -104,24 +104,29 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
-		end, err = a.Writes.begin(ctx, caller.UserID, bodySize(c))
+		end, err = a.Writes.begin(ctx, caller.UserID, writeSize(c))
 	}
 	return caller, end, err
 }
 
-// bodySize returns the size of the body in bytes: what has been read, or before that the announced size, or the limit of the
-// route.
-func bodySize(c *gin.Context) int64 {
-	body, ok := c.Request.Body.(*limitedBody)
-	switch {
-	case !ok:
-		return 0
-	case body.read > 0:
-		return body.read
-	case body.announced >= 0:
-		return body.announced
+// writeSize returns the size in bytes with which a request counts toward UserWrites: that of its body, as far as it has been
+// read, or before that the announced size, or the limit of the route; but at least minChange if the response can have a record
+// that is larger than the body.
+func writeSize(c *gin.Context) (size int64) {
+	if body, ok := c.Request.Body.(*limitedBody); ok {
+		switch {
+		case body.read > 0:
+			size = body.read
+		case body.announced >= 0:
+			size = body.announced
+		default:
+			size = body.size
+		}
 	}
-	return body.size
+	if c.GetBool(largeBodyKey) && c.Request.Method != http.MethodPost {
+		size = max(size, minChange)
+	}
+	return size
 }
 
 // largeBodySender returns the caller that the Authorization header authenticates, if the body is large, and counts the body
@@ -326,8 +331,11 @@ type userWrites struct {
 	requests int // those that are running or waiting
 }
 
-// minWrite is the size in bytes that a request counts at least: a small one costs more than its body.
-const minWrite = 512
+// Sizes in bytes that a request counts at least.
+const (
+	minWrite  = 512     // a small one costs more than its body
+	minChange = 8 << 10 // a change of a record that can be large, which the response has as a whole
+)
 
 // NewUserWrites returns UserWrites that allow requests with bodies of limit bytes together in progress per user. A larger
 // request is the only one of its user. A request that cannot start within the given wait fails with TooManyRequests.

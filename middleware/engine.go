@@ -221,9 +221,13 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	}
 }
 
+// largeBodyKey marks, in a gin.Context, a route with LargeBody.
+const largeBodyKey = "ginseng.largeBody"
+
 // LargeBody makes a route accept bodies of the largest size of BodyLimit.
 func LargeBody() gin.HandlerFunc {
 	return func(c *gin.Context) {
+		c.Set(largeBodyKey, true)
 		if body, ok := c.Request.Body.(*limitedBody); ok {
 			body.size = body.largest
 		}

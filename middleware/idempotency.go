@@ -39,6 +39,7 @@ type storedResponse struct {
 	Location    string     `json:"location"`
 	ETag        string     `json:"etag"`
 	Body        string     `json:"body"`
+	Size        int64      `json:"size"` // of Body in bytes
 }
 
 const (
@@ -179,7 +180,7 @@ func KeepResponse(ctx context.Context, c *gin.Context, status int, body []byte) 
 
 // store stores the response of a claim. header has its Location and ETag.
 func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, header http.Header, body []byte) error {
-	_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(status)), store.Set("body", string(body)),
+	_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(status)), store.Set("body", string(body)), store.Set("size", int64(len(body))),
 		store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
 	return err
 }
@@ -230,7 +231,7 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
 	defer cancel()
 	for poll := responsePoll; ; poll = min(2*poll, maxResponsePoll) {
-		r, err := i.responses.First(c.Request.Context(), store.Eq("key", key))
+		r, err := i.stored(c.Request.Context(), key)
 		switch {
 		case apperr.Is(err, apperr.NotFound):
 			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key has just failed. Send the request again.")
@@ -239,11 +240,6 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 		case !slices.ContainsFunc(fingerprints, func(known string) bool { return strings.Contains(r.Fingerprint, known) }):
 			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with another path or other parameters. Use a new key for a new request.")
 		case r.Status != 0:
-			if len(r.Body) > rest.LargeResponse {
-				if err := rest.Reserve(c.Request.Context(), int64(len(r.Body))); err != nil {
-					return err
-				}
-			}
 			c.Header("Location", r.Location)
 			c.Header("ETag", r.ETag)
 			c.Header("Idempotency-Replayed", "true")
@@ -257,6 +253,26 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key is still running, or was interrupted. Check whether the record exists.")
 		}
 	}
+}
+
+// stored returns the response to the first request with the key. Before it reads a large body, it reserves memory. Errors:
+// NotFound, those of rest.Reserve.
+func (i *Idempotency) stored(ctx context.Context, key string) (storedResponse, error) {
+	only := store.Query{Filter: store.Eq("key", key), Fields: []string{"fingerprint", "status", "size"}, Limit: 1}
+	found, err := i.responses.List(ctx, only)
+	switch {
+	case err != nil:
+		return storedResponse{}, err
+	case len(found) == 0:
+		return storedResponse{}, store.ErrNotFound
+	case found[0].Status == 0:
+		return found[0], nil
+	case found[0].Size > rest.LargeResponse:
+		if err := rest.Reserve(ctx, found[0].Size); err != nil {
+			return storedResponse{}, err
+		}
+	}
+	return i.responses.First(ctx, store.Eq("key", key))
 }
 
 // responseRecorder records the status and the body of a response instead of sending them. Headers are set on the wrapped

@@ -31,7 +31,7 @@ func (users) VerifyToken(_ context.Context, token string) (access.Principal, err
 // userLimit is the limit of limited's UserWrites: two small requests, or a large one.
 const userLimit = 2 * minWrite
 
-// limited returns a handler with the route POST /small, and POST /large with LargeBody, which respond 204.
+// limited returns a handler with the route POST /small, and POST and PATCH /large with LargeBody, which respond 204.
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
@@ -39,13 +39,17 @@ func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}.Middleware()
 	end := func(c *gin.Context) { _ = rest.NoContent(c) }
 	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
-	engine.POST("/large", append([]gin.HandlerFunc{LargeBody(), auth.Public}, append(handlers, end)...)...)
+	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{LargeBody(), auth.Public}, append(handlers, end)...)...)
 	return engine
 }
 
 // post sends a form, and returns the status. size is announced; -1 is not.
 func post(h http.Handler, path, token string, body io.Reader, size int64) int {
-	r := httptest.NewRequest("POST", path, body)
+	return send(h, "POST", path, token, body, size)
+}
+
+func send(h http.Handler, method, path, token string, body io.Reader, size int64) int {
+	r := httptest.NewRequest(method, path, body)
 	r.ContentLength = size
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if token != "" {
@@ -153,6 +157,7 @@ func TestUserWrites(t *testing.T) {
 	small := func() { ended <- post(h, "/small?wait=1", user, body(10), -1) }
 	long := func() { ended <- post(h, "/small?wait=1", user, body(minWrite+1), -1) }
 	large := func() { ended <- post(h, "/large", user, stalled{running, end}, 1<<20) }
+	change := func() { ended <- send(h, "PATCH", "/large?wait=1", user, body(0), 0) }
 
 	release := hold(small)
 	expect(204, "a second small change", "/small", user, body(minWrite), minWrite)
@@ -160,7 +165,9 @@ func TestUserWrites(t *testing.T) {
 	expect(429, "a second, long change of unknown size", "/small", user, body(minWrite+1), -1)
 	expect(429, "a large change beside a small one", "/large", user, body(1<<20), 1<<20)
 	release()
-	for what, requests := range map[string][]func(){"two small changes": {small, small}, "a long change": {long}, "a large change": {large}} {
+	for what, requests := range map[string][]func(){
+		"two small changes": {small, small}, "a long change": {long}, "a large change": {large}, "a change of a large record": {change},
+	} {
 		release := hold(requests...)
 		expect(429, "another change beside "+what, "/small", user, body(0), 0)
 		expect(204, "another user beside "+what, "/small", other, body(10), -1)
