@@ -334,7 +334,7 @@ type userWrites struct {
 // Sizes in bytes that a request counts at least.
 const (
 	minWrite  = 512     // a small one costs more than its body
-	minChange = 8 << 10 // a change of a record that can be large, which the response has as a whole
+	minChange = 2 << 10 // a change of a record that can be large, which the response has as a whole
 )
 
 // NewUserWrites returns UserWrites that allow requests with bodies of limit bytes together in progress per user. A larger

@@ -18,7 +18,8 @@ import (
 const (
 	boundPage        = "waits for a share of the budget before more than 128 KiB of records are read"
 	boundRecord      = "reserves a share of the budget while it is encoded"
-	boundChange      = "a user has at most two changes in progress; the response has the record that was sent"
+	boundCreation    = "the response has the record that was sent; counts as its body in the 32 KiB of a user's changes in progress"
+	boundChange      = "counts as at least 2 KiB of the 32 KiB of a user's changes in progress"
 	boundBatch       = "reserves a share of the budget before it is stored; has at most 1 MiB"
 	boundStatic      = "responses share one copy"
 	boundStream      = "is decompressed while it is written"
@@ -37,7 +38,7 @@ var large = map[string]string{
 	"PUT /users/me/two-factor": boundFew,
 
 	"GET /articles":       boundPage,
-	"POST /articles":      boundChange,
+	"POST /articles":      boundCreation,
 	"GET /articles/:id":   boundRecord,
 	"PUT /articles/:id":   boundChange,
 	"PATCH /articles/:id": boundChange,
@@ -45,7 +46,7 @@ var large = map[string]string{
 	"POST /batch": boundBatch,
 
 	"GET /policies":           boundPage,
-	"POST /policies":          boundChange,
+	"POST /policies":          boundCreation,
 	"POST /policies/evaluate": boundPage,
 	"GET /policies/:id":       boundRecord,
 	"PUT /policies/:id":       boundChange,

@@ -79,6 +79,7 @@ func TestMemory(t *testing.T) {
 		expands = 40       // anonymous callers of expand
 		users   = 6        // who evaluate policies, twice each
 		limit   = "200MiB" // as in the image
+		percent = "100"    // of GOGC: a higher one measures what the collector leaves
 	)
 	address := fill(t)
 	for _, attack := range []struct {
@@ -87,18 +88,31 @@ func TestMemory(t *testing.T) {
 		run   func(url string, tokens []string) (end func())
 	}{
 		{"200 clients that do not read Swagger UI", 0, func(url string, _ []string) func() {
-			return stall(t, url, "/docs/swagger-ui-bundle.js", readers)
+			return stall(t, url, slices.Repeat([]string{get("/docs/swagger-ui-bundle.js")}, readers))
 		}},
 		{"40 anonymous callers of expand, who do not read 15 MiB", 0, func(url string, _ []string) func() {
-			return stall(t, url, "/shelves?limit=1&expand=items", expands)
+			return stall(t, url, slices.Repeat([]string{get("/shelves?limit=1&expand=items")}, expands))
 		}},
 		{"6 users who evaluate 20,000 policies", users, func(url string, tokens []string) func() {
 			evaluateAll(t, url, slices.Repeat(tokens, 2))
 			return func() {}
 		}},
+		{"6 users who change an article of 400 KB, 64 times each, and do not read it", users, func(url string, tokens []string) func() {
+			return stall(t, url, changes(t, url, tokens, func(path, change string) (string, string, string) { return "PATCH", path, change }))
+		}},
+		{"6 users who repeat a batch with 800 KB, 64 times each, and do not read the responses", users, func(url string, tokens []string) func() {
+			requests := changes(t, url, tokens, func(path, change string) (string, string, string) {
+				operation := `{"method":"PATCH","path":"` + path + `","body":` + change + `}`
+				return "POST", "/batch", `{"operations":[` + operation + `,` + operation + `]}`
+			})
+			for _, request := range requests[:len(tokens)] {
+				stall(t, url, []string{request})() // one after the other, so that each is stored
+			}
+			return stall(t, url, requests)
+		}},
 	} {
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], serveShelves)
-		cmd.Dir, cmd.Env = t.TempDir(), append(settings(address), "GOMEMLIMIT="+limit)
+		cmd.Dir, cmd.Env = t.TempDir(), append(settings(address), "GOMEMLIMIT="+limit, "GOGC="+percent)
 		p := begin(t, cmd)
 		var tokens []string
 		for range attack.users {
@@ -138,26 +152,43 @@ func evaluateAll(t *testing.T, url string, tokens []string) {
 	running.Wait()
 }
 
-// stall sends n requests whose clients read only the first bytes of the response. It returns when each response has begun.
-// end closes the connections.
-func stall(t *testing.T, address, path string, n int) (end func()) {
+// changes returns 64 requests of each user, in turn, which change a long article of the user. request returns the method, path
+// and body of one.
+func changes(t *testing.T, url string, tokens []string, request func(path, change string) (string, string, string)) []string {
+	t.Helper()
+	var out []string
+	for _, token := range tokens {
+		long := `{"title":"T","content":"` + strings.Repeat("😀", 100_000) + `"}`
+		created := send(http.DefaultClient, newRequest(t, "POST", url+"/articles", token, strings.NewReader(long)))
+		method, path, body := request(created.header.Get("Location"), `{"title":"New"}`)
+		out = append(out, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nIdempotency-Key: k\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, token, len(body), body))
+	}
+	return slices.Repeat(out, 64)
+}
+
+func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" }
+
+// stall sends requests whose clients read only the first bytes of the response. It returns when each response has begun. end
+// closes the connections.
+func stall(t *testing.T, address string, requests []string) (end func()) {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10) })
 	}}
 	var conns []net.Conn
 	group, ctx := errgroup.WithContext(t.Context())
-	for range n {
+	for _, request := range requests {
 		conn, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(address, "http://"))
 		must(t, err)
 		conns = append(conns, conn)
 		group.Go(func() error {
-			if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			if _, err := io.WriteString(conn, request); err != nil {
 				return err
 			}
 			status := make([]byte, len("HTTP/1.1 200"))
-			if _, err := io.ReadFull(conn, status); err != nil || !slices.Contains([]string{"200", "503"}, string(status[9:])) {
-				return fmt.Errorf("%s: %q, %w", path, status, err)
+			if _, err := io.ReadFull(conn, status); err != nil || !slices.Contains([]string{"200", "429", "503"}, string(status[9:])) {
+				return fmt.Errorf("%.20s: %q, %w", request, status, err)
 			}
 			return nil
 		})
