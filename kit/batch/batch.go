@@ -141,7 +141,8 @@ func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Princip
 	for i, op := range operations {
 		request, err := op.request(ctx, c.Request, h.Root, values)
 		if replaced > maxValues {
-			err = apperr.New(apperr.PayloadTooLarge, "The values of references are larger than %d bytes together, so nothing was stored. Use fewer references.", maxValues)
+			err = apperr.New(apperr.PayloadTooLarge,
+				"The values of references are larger than %d bytes together, so nothing was stored. Use fewer references.", maxValues)
 		}
 		if err != nil {
 			return nil, operationError(i, err)
