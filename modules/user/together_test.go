@@ -3,7 +3,6 @@ package user
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -85,7 +84,7 @@ func TestFailedDeletion(t *testing.T) {
 		t.Errorf("a deletion that fails: %v", err)
 	}
 	u, err := s.Get(t.Context(), ada.ID)
-	if err != nil || db.Serializable() && (!reflect.DeepEqual(u, ada) || left() != 1) {
+	if err != nil || db.Serializable() && (u.Version != ada.Version || left() != 1) {
 		t.Errorf("%+v and %d networks are left of %+v, %v", u, left(), ada, err)
 	}
 	db.err = nil
