@@ -15,11 +15,12 @@ import (
 type Token struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`    // the user's when the token was issued
-	Purpose    string     `json:"purpose"`  // "" if the collection has one purpose
-	Email      string     `json:"email"`    // the address that the token is about, or ""
-	Verified   bool       `json:"verified"` // the user's address was verified when the token was issued
-	Link       string     `json:"link"`     // the page of a later email, or ""
+	Epoch      int64      `json:"epoch"`     // the user's when the token was issued
+	Purpose    string     `json:"purpose"`   // "" if the collection has one purpose
+	Email      string     `json:"email"`     // the address that the token is about, or ""
+	Verified   bool       `json:"verified"`  // the user's address was verified when the token was issued
+	SteppedUp  bool       `json:"steppedUp"` // the request for the token had the second factor that the user had
+	Link       string     `json:"link"`      // the page of a later email, or ""
 	TokenHash  string     `json:"tokenHash"`
 	ExpiresAt  store.Time `json:"expiresAt"`
 }

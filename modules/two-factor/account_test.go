@@ -2,6 +2,7 @@ package twofactor_test
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -99,4 +100,29 @@ func TestAdminDeletes(t *testing.T) {
 	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID, As: admin.Token}), 204, "")
 	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID, As: admin.Token}), 403, "second_factor_required")
 	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID, As: admin.Token, Form: values("code", admin.code())}), 204, "")
+}
+
+// TestChangeBeforeEnrolment requests a change of the address before the user enrols, without a code, and after that, with one. Only
+// the later link works.
+func TestChangeBeforeEnrolment(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	if !slices.Contains(api.Handler.Routes(), "PUT /users/me/email") {
+		t.Skip("without the component")
+	}
+	change := func(to string, proof url.Values) (confirm request) {
+		proof.Set("email", to)
+		proof.Set("link", link)
+		want(t, api.Do(basic("PUT", "/users/me/email", ada, proof)), 202, "")
+		for m := api.Email.Next(t); ; m = api.Email.Next(t) {
+			if m.To == to {
+				return request{Method: "PUT", Path: "/email-verifications/" + regexp.MustCompile(`[\w-]{43}`).FindString(m.Text)}
+			}
+		}
+	}
+	before := change("attacker@example.org", values("code", "123456")) // ignored
+	h := enrol(t, api, ada)
+	want(t, api.Do(before), 404, "")
+	want(t, api.Do(change("ada@example.org", values("recovery_code", h.recovery[0]))), 200, "ada@example.org")
 }
