@@ -148,7 +148,7 @@ func TestListsAreDocumented(t *testing.T) {
 			var problem struct {
 				Errors []struct{ Expected []string }
 			}
-			response := api.Do(testkit.Request{Method: "GET", Path: path + query, As: caller})
+			response := api.Do(testkit.Request{Method: "GET", Path: pathParam.ReplaceAllString(path, unknownID) + query, As: caller})
 			if err := json.Unmarshal(response.Body, &problem); err != nil || len(problem.Errors) != 1 {
 				t.Fatalf("%s: %s", name, response.Body)
 			}
@@ -545,7 +545,8 @@ func (k *kitchen) conflict(r *testkit.Request) (end func()) {
 	}
 }
 
-// gate is a database that blocks one insert when armed, except those of the idempotency middleware.
+// gate is a database that blocks one insert when armed, except those of the idempotency middleware. It blocks an Atomic before it
+// begins, because others could not write meanwhile.
 type gate struct {
 	store.DB
 	armed            atomic.Bool
@@ -566,11 +567,25 @@ type gatedEngine struct {
 }
 
 func (e gatedEngine) Insert(ctx context.Context, id store.ID, doc any) error {
-	if e.gate.armed.CompareAndSwap(true, false) {
-		close(e.gate.reached)
-		<-e.gate.release
-	}
+	e.gate.pass()
 	return e.Engine.Insert(ctx, id, doc)
+}
+
+func (g *gate) Atomic(ctx context.Context, f func(context.Context) error) error {
+	g.pass()
+	return g.DB.Atomic(ctx, f)
+}
+
+func (g *gate) Together(ctx context.Context, f func(context.Context) error) error {
+	g.pass()
+	return g.DB.Together(ctx, f)
+}
+
+func (g *gate) pass() {
+	if g.armed.CompareAndSwap(true, false) {
+		close(g.reached)
+		<-g.release
+	}
 }
 
 // TestBadCalls sends every kind of invalid request to every route. testkit compares the responses with the documentation.
