@@ -29,19 +29,19 @@ test: ## run the tests, without the long ones; the slowest package first
 	go test -short -vet=off ./scripts/new ./...
 
 test-all: test ## run also the long tests of the packages that have any
-	go test -vet=off $$(grep -rl --include='*_test.go' 'testing.Short()' internal kit middleware modules scripts/generate scripts/new | \
+	go test -vet=off $$(grep -rl --include='*_test.go' 'testing.Short()' internal kit middleware modules scripts/generate scripts/new server testkit | \
 		xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 test-integration: ## run all tests that use a database on MongoDB: a compatible server that this starts
-	go -C scripts/mongod run . -- go test -vet=off ./internal/... ./kit/... ./middleware/... ./modules/...
+	go -C scripts/mongod run . -- go test -vet=off ./internal/... ./kit/... ./middleware/... ./modules/... ./server/... ./testkit/...
 
 coverage: ## write a coverage report to coverage.html
-	go test -coverpkg=.,./config/...,./kit/...,./middleware/...,./modules/... -coverprofile=coverage.out ./...
+	go test -coverpkg=.,./config/...,./kit/...,./middleware/...,./modules/...,./server/...,./testkit/... -coverprofile=coverage.out ./...
 	go tool cover -html=coverage.out -o coverage.html
 	go tool cover -func=coverage.out | tail -n 1
 
 fuzz: ## run every fuzz test for FUZZTIME (5s)
-	@grep -rE '^func Fuzz' --include='*_test.go' kit middleware modules | sed -E 's|(.*)/[^/]*:func (Fuzz[A-Za-z]*).*|\1 \2|' | \
+	@grep -rE '^func Fuzz' --include='*_test.go' kit middleware modules server | sed -E 's|(.*)/[^/]*:func (Fuzz[A-Za-z]*).*|\1 \2|' | \
 		while read -r dir target; do echo "fuzz $$dir $$target"; \
 			go test -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
 
@@ -66,7 +66,7 @@ deadcode: ## list functions that neither the programs nor the tests reach
 	$(TOOL) deadcode -test ./...
 
 docs: ## generate docs/ from annotations, settings and licenses, and .env.example
-	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,modules/policy/type
+	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,kit/selector
 	go run ./scripts/docs
 	scripts/tools/licenses list >docs/licenses.md.new && mv docs/licenses.md.new docs/licenses.md
 

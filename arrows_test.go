@@ -50,10 +50,10 @@ func TestArrows(t *testing.T) {
 
 // forbidden returns the reason that a package must not import another, or "".
 func forbidden(from, to string, own bool, path string) string {
-	testkit := from == "kit/testkit"
+	testkit := in(from, "testkit")
 	switch {
 	case !own && strings.HasPrefix(path, "github.com/gin-gonic/"):
-		if from != "kit" && !in(from, "kit/batch") && !in(from, "kit/rest") && !in(from, "kit/server") && !in(from, "middleware") && !in(from, "modules") {
+		if from != "kit" && !in(from, "kit/batch") && !in(from, "kit/rest") && from != "server" && !in(from, "middleware") && !in(from, "modules") {
 			return "only kit, middleware and controllers import Gin"
 		}
 	case !own && (strings.HasPrefix(path, "go.mongodb.org/") || strings.HasPrefix(path, "modernc.org/sqlite")):
@@ -61,23 +61,26 @@ func forbidden(from, to string, own bool, path string) string {
 			return "only the store and migrations know drivers"
 		}
 	case !own && (strings.HasPrefix(path, "go.opentelemetry.io/") || strings.HasPrefix(path, "github.com/prometheus/")):
-		metrics := path == "github.com/prometheus/client_golang/prometheus" && in(from, "kit")
+		metrics := path == "github.com/prometheus/client_golang/prometheus" && (in(from, "kit") || from == "server")
 		if !in(from, "kit/telemetry") && !testkit && !metrics {
 			return "only telemetry knows where metrics and traces go"
 		}
 	case !own, from == "modules/apitest": // starts the service in tests
 	case to == "modules" && from != "" && from != "config":
 		return "only main and config know the registry"
-	case !testkit && (in(to, "kit/testkit/testdb") || in(to, "kit/testkit") || in(to, "kit/email/emailtest") || in(to, "internal/resilience")),
-		in(to, "kit/store/storetest"), in(to, "kit/store/mongo/mongotest") && from != "kit/testkit/testdb":
+	case !testkit && (in(to, "testkit/testdb") || in(to, "testkit") || in(to, "kit/email/emailtest") || in(to, "internal/resilience")),
+		in(to, "kit/store/storetest"), in(to, "kit/store/mongo/mongotest") && from != "testkit/testdb":
 		return "is for tests"
-	case from == "kit/server" && in(to, "middleware"):
 	case in(from, "kit") && !in(to, "kit"):
-		return "kit imports only kit, and its server middleware"
+		return "kit imports only kit"
+	case from == "server" && !in(to, "kit") && to != "middleware":
+		return "server knows kit and middleware"
+	case testkit && !in(to, "kit") && to != "server" && !in(to, "testkit") && !in(to, "internal/resilience"):
+		return "testkit knows kit and server"
 	case in(from, "middleware") && !in(to, "kit"):
 		return "middleware knows only kit"
-	case in(from, "config") && !in(to, "kit") && to != "modules":
-		return "config knows kit and the registry"
+	case in(from, "config") && !in(to, "kit") && to != "modules" && to != "server":
+		return "config knows kit, server and the registry"
 	case in(from, "scripts") && !in(to, "scripts/internal") && to != "kit/suggest":
 		return "scripts know no package of the service"
 	case strings.HasPrefix(from, "modules/") && to == "modules/apitest":
@@ -109,11 +112,11 @@ func TestForbidden(t *testing.T) {
 		{"modules/article", root + "/config"},
 		{"middleware", root + "/modules/user"},
 		{"kit/listing", root + "/middleware"},
-		{"kit/testkit", root + "/modules"},
+		{"testkit", root + "/modules"},
 		{"modules/article", root + "/modules/apitest"},
 		{"config", root + "/middleware"},
 		{"scripts/x", root + "/config"},
-		{"", root + "/kit/testkit"},
+		{"", root + "/testkit"},
 		{"", root + "/internal/resilience"},
 		{"kit/store/mongo", root + "/kit/store/mongo/mongotest"},
 	} {

@@ -5,8 +5,8 @@ import (
 	"example.com/ginseng/config"
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/server"
 	"example.com/ginseng/modules"
+	"example.com/ginseng/server"
 )
 
 // version is set by the linker: go build -ldflags "-X main.version=v1.2.3".

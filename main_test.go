@@ -21,7 +21,7 @@ import (
 
 	"example.com/ginseng/config"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // serveAsMain makes the test binary run main, so that tests can start and stop the service as a process.

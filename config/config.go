@@ -2,8 +2,8 @@
 package config
 
 import (
-	"example.com/ginseng/kit/server"
 	"example.com/ginseng/modules"
+	"example.com/ginseng/server"
 )
 
 // Settings are all settings of the service.

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 func TestSweep(t *testing.T) {

@@ -20,9 +20,9 @@ import (
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 // operation is an operation of the OpenAPI document.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // forged returns a value of the same type as stored that the service never chooses.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 // askChange returns a request to change the email address of an account.

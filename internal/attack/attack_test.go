@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 type request = testkit.Request

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 func batchOf(token string, operations ...string) request {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestOperators sends database query operators in place of strings.

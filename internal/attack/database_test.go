@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // database records the service's collections, so that a test can read all documents as from a stolen backup.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 // useAccount runs most flows of an account except its deletion. It returns the account and its secrets by name.

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 // lookalikes are domains whose letters resemble those of the victim's, or become them when converted to upper case: the

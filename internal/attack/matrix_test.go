@@ -13,8 +13,8 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/mongo/mongotest"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 // The callers of the matrix, in the order of its columns.

@@ -19,17 +19,17 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/password"
-	"example.com/ginseng/kit/server"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/clock"
-	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/modules/auth"
 	emailverification "example.com/ginseng/modules/email-verification"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/social"
 	twofactor "example.com/ginseng/modules/two-factor"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/server"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/providers"
 )
 
 // services are the services of accounts, without HTTP and with weak hashes, and what surrounds them: a clock, the mailboxes

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestLongSearch searches for many words, each of which costs time.

@@ -11,8 +11,8 @@ import (
 
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // recovered is the password that the victim sets after an attack.

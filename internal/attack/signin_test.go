@@ -11,8 +11,8 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // public allows sign-up and sign-in without the master key, so that the service sees the attacker's address.

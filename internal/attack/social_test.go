@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 // page is the redirect URI of codes.

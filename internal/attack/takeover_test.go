@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 // TestPreHijacking signs up with the victim's address, links the attacker's provider account, and keeps a session,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // TestSecretsInTelemetry looks for secrets in the metrics and spans of all flows.

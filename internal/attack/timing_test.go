@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // rounds is the number of times that each of the two requests is measured.

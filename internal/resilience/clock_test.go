@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestClockForward sets the clock a year ahead, deletes what has expired, and sets it back. Sessions have ended, and

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // TestFullDisk fills the disk under load. Writes fail with 503, reads work, and writes work again when there is free space.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // balancer is a reverse proxy for several instances. It checks their readiness and distributes requests to the ready

@@ -22,8 +22,8 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
-	"example.com/ginseng/kit/testkit/process"
 	"example.com/ginseng/modules/policy"
+	"example.com/ginseng/testkit/process"
 )
 
 // The data of TestMemory.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit/proxy"
+	"example.com/ginseng/testkit/proxy"
 )
 
 // TestNetwork interrupts the network between the service and its database in several ways, one after the other.

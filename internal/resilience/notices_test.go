@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // pass forwards a request to the service with the given method and path.

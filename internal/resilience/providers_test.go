@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 // providerTimeout is the time that the service gives to all requests of a sign-in to a provider.

@@ -18,8 +18,8 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/mongo/mongotest"
-	"example.com/ginseng/kit/testkit/process"
-	"example.com/ginseng/kit/testkit/proxy"
+	"example.com/ginseng/testkit/process"
+	"example.com/ginseng/testkit/proxy"
 )
 
 // timeout bounds each wait of a test, also on a busy machine.

@@ -11,9 +11,9 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/reference"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/kit/server"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules"
+	"example.com/ginseng/server"
 )
 
 // serveShelves is the argument that makes the test binary serve the modules and shelves.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // TestBatchMemory checks that batches do not allocate much more memory than their bodies and records have. It is not parallel,

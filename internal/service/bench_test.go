@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/policy"
+	"example.com/ginseng/testkit"
 )
 
 // nowhere is a ResponseWriter that discards the response, so that a benchmark does not measure a recorder.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // record has the fields of an article that the tests compare.

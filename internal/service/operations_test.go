@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // declarations records the collections that are declared on a database.
@@ -36,7 +36,7 @@ func code(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (name == "scripts" || name == "kit/testkit" || strings.HasPrefix(name, ".") && name != "."):
+		case e.IsDir() && (name == "scripts" || name == "testkit" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestOtherResponses checks responses outside of the routes of modules.

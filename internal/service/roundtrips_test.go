@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // counting counts the calls of a database. Each is one command of the MongoDB engine, as the tests of the engine check.

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestVersions checks ETags: If-None-Match saves a response, and If-Match rejects a change of an older version.

@@ -12,7 +12,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestResponseOfStored has other responses use the whole budget before a batch with a large response is committed. The

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // logged records log lines.

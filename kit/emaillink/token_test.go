@@ -8,8 +8,8 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/clock"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // earlier is a reset as the first version stored it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 type thing struct {

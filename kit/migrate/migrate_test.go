@@ -14,7 +14,7 @@ import (
 
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // old and item are the documents before and after the migration of the tests.

@@ -11,7 +11,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 var rule = Rule{Name: "test", Max: 3, Window: time.Minute}

@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // node is a record with every kind of reference. Each test uses some of them.

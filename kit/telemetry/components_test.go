@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // TestTransport sends a request to another service: it has a span below that of the incoming request, and traceparent, but

@@ -14,8 +14,8 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // work makes requests of every kind.

@@ -19,8 +19,8 @@ import (
 	"github.com/prometheus/common/model"
 
 	"example.com/ginseng/kit/telemetry"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // newObserver makes one that counts.

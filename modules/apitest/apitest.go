@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"example.com/ginseng/docs"
-	"example.com/ginseng/kit/server"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules"
+	"example.com/ginseng/server"
+	"example.com/ginseng/testkit"
 )
 
 // Start starts the service with all modules, and stops it at the end of the test.

@@ -11,8 +11,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 type request = testkit.Request

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // openSessions creates a session for each user.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // suspend returns a request of an admin that suspends a user, or ends the suspension.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // TestDeleteDuringUndo deletes an account whose address somebody who knows the password has changed. The former address must

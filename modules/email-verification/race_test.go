@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // TestConcurrentConfirm checks that one of many calls with one token succeeds, for each purpose.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 type request = testkit.Request

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
+	"example.com/ginseng/testkit"
 )
 
 // TestReservation checks that a former address is reserved only if it was verified, and not for admins.

@@ -16,8 +16,8 @@ import (
 
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 type request = testkit.Request

@@ -19,9 +19,9 @@ import (
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestEvaluateSeesEveryWrite has many writers to one namespace, through two instances. Each acknowledged write must be

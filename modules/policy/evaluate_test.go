@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/selector/v1beta1"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/policy"
-	"example.com/ginseng/modules/policy/type/v1beta1"
+	"example.com/ginseng/testkit"
 )
 
 // evaluatePage returns the response to an evaluation.

@@ -14,7 +14,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/modules/policy/type/v1beta1"
+	"example.com/ginseng/kit/selector/v1beta1"
 )
 
 var _, _ rest.Parser = (*Selector)(nil), (*Source)(nil)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/selector/v1beta1"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/modules/policy/type/v1beta1"
 )
 
 // Policy is a stored policy.

@@ -9,7 +9,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // world is a database with instances of the service on it.

@@ -15,8 +15,8 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/settings"
-	"example.com/ginseng/kit/testkit/clock"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/providers"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 var facebookSubject = subject{

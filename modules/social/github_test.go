@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 const githubCheck = "/api/v3/applications/1234567890/token"

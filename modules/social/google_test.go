@@ -16,7 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 const (

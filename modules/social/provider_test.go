@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 // fakeProvider is a provider whose access tokens are the IDs of its accounts. The rules of the service are tested with

@@ -15,11 +15,11 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/clock"
-	"example.com/ginseng/kit/testkit/providers"
-	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/providers"
+	"example.com/ginseng/testkit/testdb"
 )
 
 var (

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestStepUp changes the password and the address of an account with a second factor, and deletes it. Who knows the password

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/providers"
 	"example.com/ginseng/modules/apitest"
 	twofactor "example.com/ginseng/modules/two-factor"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/providers"
 )
 
 func collection(api *testkit.API) *store.Collection[twofactor.Factor] {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // TestMissingParameters signs in without parameters. The response reports the code too, which is required although it can be

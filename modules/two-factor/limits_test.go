@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 // behindProxy makes the service take the address of a client from X-Forwarded-For.

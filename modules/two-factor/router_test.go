@@ -12,8 +12,8 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 type request = testkit.Request

@@ -8,9 +8,9 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/testdb"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestMatch checks codes of RFC 6238 appendix B, the last 6 of their 8 digits.

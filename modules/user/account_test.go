@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
 )
 
 var emailRequired = testkit.Env("SIGNUP_EMAIL", "required")

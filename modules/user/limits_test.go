@@ -10,8 +10,8 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // plain is a Hasher that stores passwords in plain text.

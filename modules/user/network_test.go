@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // signIn returns the error code of a sign-in, as module auth does it.

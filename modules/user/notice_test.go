@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/testkit"
 )
 
 // byDefault removes the setting that turns security notices off in tests.

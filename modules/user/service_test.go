@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/reference"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // counting counts the verified hashes.

@@ -295,7 +295,7 @@ func TestDocumentFails(t *testing.T) {
 // TestRuntimeCollections compares the list with the source of the runtime.
 func TestRuntimeCollections(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"kit", "middleware"} {
+	for _, dir := range []string{"kit", "middleware", "server"} {
 		found, err := collections(filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)

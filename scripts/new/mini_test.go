@@ -247,7 +247,7 @@ func try(t *testing.T, input string, args ...string) (code int, out string) {
 
 // document generates the documents of a project; those of the small Ginseng with its scripts/docs.
 func document(dir, runtime string) (files.Tree, error) {
-	if _, err := os.Stat(filepath.Join(runtime, "kit/server")); err == nil {
+	if _, err := os.Stat(filepath.Join(runtime, "server")); err == nil {
 		return documents.All(dir, runtime)
 	}
 	if _, err := files.Run(context.Background(), dir, "go", "run", "./third_party/ginseng/scripts/docs/main.go"); err != nil {

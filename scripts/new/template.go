@@ -84,8 +84,8 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 	return s, err
 }
 
-// isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware and scripts without their
-// tests, and the template with its tests.
+// isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware, server, testkit and scripts
+// without their tests, and the template with its tests.
 func isRuntime(name string) bool {
 	parts := strings.Split(name, "/")
 	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
@@ -94,7 +94,7 @@ func isRuntime(name string) bool {
 		return true
 	case "docs":
 		return path.Ext(name) == ".go" || path.Ext(name) == ".json"
-	case "kit", "middleware":
+	case "kit", "middleware", "server", "testkit":
 		return !tests
 	case "scripts":
 		return len(parts) > 2 && slices.Contains([]string{"new", "generate", "docs", "internal"}, parts[1]) && !tests

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/store/mongo/mongotest"
-	"example.com/ginseng/kit/testkit/proxy"
+	"example.com/ginseng/testkit/proxy"
 )
 
 // newProxy returns a proxy for the server, and the address of a new database behind it; see mongotest.New. If response is set

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/mongo/mongotest"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // Opener opens a database and closes it when the test ends. Several calls may open the same database, which need not be

@@ -8,7 +8,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/mongo/mongotest"
-	"example.com/ginseng/kit/testkit/proxy"
+	"example.com/ginseng/testkit/proxy"
 )
 
 // timeout bounds the time until a lost database is noticed, and until a returned one is used again.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // bareCommand is the argument that makes this program a bare server: it runs as a separate process to be measured.

@@ -38,7 +38,7 @@ import (
 	"syscall"
 	"time"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // Secrets of the measured service.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"example.com/ginseng/modules/policy/type/v1beta1"
+	"example.com/ginseng/kit/selector/v1beta1"
 )
 
 // subsetOf matches labels as Istio does: labels.Instance.SubsetOf.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"example.com/ginseng/modules/policy/type/v1beta1"
+	"example.com/ginseng/kit/selector/v1beta1"
 )
 
 // document returns the JSON of a valid or almost valid selector. It has no duplicate names, which a schema cannot detect.

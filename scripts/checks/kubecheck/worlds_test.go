@@ -15,7 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"example.com/ginseng/modules/policy/type/v1beta1"
+	"example.com/ginseng/kit/selector/v1beta1"
 )
 
 // The number of random worlds, of which one in 250 is large.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 //go:embed demo

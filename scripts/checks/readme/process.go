@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 const (

@@ -50,8 +50,8 @@ func All(dir, runtime string) (files.Tree, error) {
 // example.com/ginseng.
 func API(dir, runtime string) (files.Tree, error) {
 	search := []string{dir}
-	if _, err := os.Stat(filepath.Join(dir, "kit/server")); err != nil { // not in Ginseng itself
-		search = append(search, filepath.Join(runtime, "kit"))
+	if _, err := os.Stat(filepath.Join(dir, "kit/rest")); err != nil { // not in Ginseng itself
+		search = append(search, filepath.Join(runtime, "kit"), filepath.Join(runtime, "server"))
 	}
 	parser := swag.New(swag.SetExcludedDirsAndFiles(filepath.Join(dir, "third_party")), swag.SetDebugger(log.New(io.Discard, "", 0)),
 		swag.SetCollectionFormat("csv"))

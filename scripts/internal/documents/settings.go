@@ -12,7 +12,6 @@ import (
 	"path"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,13 +60,13 @@ type fragment struct {
 	declared   map[string]field // settings that the package in its directory declares, by name
 }
 
-// readFragments returns the fragments in their order in .env.example: that of kit/server, the others of kit by name, then
+// readFragments returns the fragments in their order in .env.example: that of server, the others of kit by name, then
 // those of modules by name.
 func readFragments(runtime, project fs.FS) (out []fragment, err error) {
-	const first = "kit/server/.env.example"
+	const first = "server/.env.example"
 	kit, _ := fs.Glob(runtime, "kit/*/.env.example") // sorted; the patterns are valid
 	own, _ := fs.Glob(project, "modules/*/.env.example*")
-	kit = append([]string{first}, slices.DeleteFunc(kit, func(name string) bool { return name == first })...)
+	kit = append([]string{first}, kit...)
 	for i, name := range append(kit, own...) {
 		root := project
 		if i < len(kit) {

@@ -34,12 +34,12 @@ func TestCommittedFiles(t *testing.T) {
 func TestTable(t *testing.T) {
 	tree := fstest.MapFS{
 		"docs/operations.md": {Data: []byte("# Guide\n\n" + beginTable + "\nold\n" + endTable + "\n\nThe rest.\n")},
-		"kit/server/.env.example": {Data: []byte("# The service. It has\n# settings.\n\n# Where to <listen>, or *:\n# here | there.\n#HOST=h\n#PORT=1\n\n" +
+		"server/.env.example": {Data: []byte("# The service. It has\n# settings.\n\n# Where to <listen>, or *:\n# here | there.\n#HOST=h\n#PORT=1\n\n" +
 			"# What it is.\n#MODE=a\n\n# Keys.\nKEYS=k\n")},
-		"kit/server/settings.go": {Data: []byte("package server\ntype Address struct {\nHost string `mapstructure:\"HOST\" example:\"h\" validate:\"production\"`\n" +
+		"server/settings.go": {Data: []byte("package server\ntype Address struct {\nHost string `mapstructure:\"HOST\" example:\"h\" validate:\"production\"`\n" +
 			"Port int `mapstructure:\"PORT\" default:\"1\" validate:\"min=0,max=9\"`\n}\ntype App struct {\nAddress\nMode Mode `mapstructure:\"MODE\" default:\"a\" validate:\"oneof=a b\"`\n" +
 			"Keys []string `mapstructure:\"KEYS\" validate:\"secret\" example:\"k\"`\n}\n")},
-		"kit/server/app_test.go":   {Data: []byte("package server\ntype section struct { No string `mapstructure:\"NO\"` }\n")},
+		"server/app_test.go":       {Data: []byte("package server\ntype section struct { No string `mapstructure:\"NO\"` }\n")},
 		"modules/z/.env.example":   {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
 		"modules/z/.env.example.a": {Data: []byte("# A\n\n# Aim.\n#AIM=x\n")},
 		"modules/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `mapstructure:\"TTL\" default:\"1h\" validate:\"min=1m\"`\nOn bool `mapstructure:\"ON\" default:\"true\"`\n" +
@@ -82,7 +82,7 @@ func TestTable(t *testing.T) {
 // its example.
 func TestFragments(t *testing.T) {
 	want := map[string]map[string]string{} // directory → name → value
-	for _, pattern := range []string{"kit/*", "modules/*"} {
+	for _, pattern := range []string{"server", "kit/*", "modules/*"} {
 		dirs, err := fs.Glob(root, pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestFragments(t *testing.T) {
 		}
 	}
 	fragments, err := readFragments(root, root)
-	if err != nil || fragments[0].name != "kit/server/.env.example" {
+	if err != nil || fragments[0].name != "server/.env.example" {
 		t.Fatal(fragments, err)
 	}
 	have := map[string]map[string]string{}

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-const root = "../../modules" // imports of .proto files are relative to it
+const root = "../../kit" // imports of .proto files are relative to it
 
 func main() {
 	if err := generate(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 // ProviderSecret is the client secret of the service at the fake identity providers.

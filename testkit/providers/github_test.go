@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 // check asks for a token as the app user with the password.

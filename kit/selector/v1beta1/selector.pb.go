@@ -2,7 +2,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: policy/type/v1beta1/selector.proto
+// source: selector/v1beta1/selector.proto
 
 // Package policy.type.v1beta1 has the schema types of policies.
 
@@ -45,7 +45,7 @@ type WorkloadSelector struct {
 
 func (x *WorkloadSelector) Reset() {
 	*x = WorkloadSelector{}
-	mi := &file_policy_type_v1beta1_selector_proto_msgTypes[0]
+	mi := &file_selector_v1beta1_selector_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -57,7 +57,7 @@ func (x *WorkloadSelector) String() string {
 func (*WorkloadSelector) ProtoMessage() {}
 
 func (x *WorkloadSelector) ProtoReflect() protoreflect.Message {
-	mi := &file_policy_type_v1beta1_selector_proto_msgTypes[0]
+	mi := &file_selector_v1beta1_selector_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -70,7 +70,7 @@ func (x *WorkloadSelector) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkloadSelector.ProtoReflect.Descriptor instead.
 func (*WorkloadSelector) Descriptor() ([]byte, []int) {
-	return file_policy_type_v1beta1_selector_proto_rawDescGZIP(), []int{0}
+	return file_selector_v1beta1_selector_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *WorkloadSelector) GetMatchLabels() map[string]string {
@@ -80,11 +80,11 @@ func (x *WorkloadSelector) GetMatchLabels() map[string]string {
 	return nil
 }
 
-var File_policy_type_v1beta1_selector_proto protoreflect.FileDescriptor
+var File_selector_v1beta1_selector_proto protoreflect.FileDescriptor
 
-const file_policy_type_v1beta1_selector_proto_rawDesc = "" +
+const file_selector_v1beta1_selector_proto_rawDesc = "" +
 	"\n" +
-	"\"policy/type/v1beta1/selector.proto\x12\x13policy.type.v1beta1\"\xad\x01\n" +
+	"\x1fselector/v1beta1/selector.proto\x12\x13policy.type.v1beta1\"\xad\x01\n" +
 	"\x10WorkloadSelector\x12Y\n" +
 	"\fmatch_labels\x18\x01 \x03(\v26.policy.type.v1beta1.WorkloadSelector.MatchLabelsEntryR\vmatchLabels\x1a>\n" +
 	"\x10MatchLabelsEntry\x12\x10\n" +
@@ -92,23 +92,23 @@ const file_policy_type_v1beta1_selector_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01b\x06proto3"
 
 var (
-	file_policy_type_v1beta1_selector_proto_rawDescOnce sync.Once
-	file_policy_type_v1beta1_selector_proto_rawDescData []byte
+	file_selector_v1beta1_selector_proto_rawDescOnce sync.Once
+	file_selector_v1beta1_selector_proto_rawDescData []byte
 )
 
-func file_policy_type_v1beta1_selector_proto_rawDescGZIP() []byte {
-	file_policy_type_v1beta1_selector_proto_rawDescOnce.Do(func() {
-		file_policy_type_v1beta1_selector_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_policy_type_v1beta1_selector_proto_rawDesc), len(file_policy_type_v1beta1_selector_proto_rawDesc)))
+func file_selector_v1beta1_selector_proto_rawDescGZIP() []byte {
+	file_selector_v1beta1_selector_proto_rawDescOnce.Do(func() {
+		file_selector_v1beta1_selector_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_selector_v1beta1_selector_proto_rawDesc), len(file_selector_v1beta1_selector_proto_rawDesc)))
 	})
-	return file_policy_type_v1beta1_selector_proto_rawDescData
+	return file_selector_v1beta1_selector_proto_rawDescData
 }
 
-var file_policy_type_v1beta1_selector_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
-var file_policy_type_v1beta1_selector_proto_goTypes = []any{
+var file_selector_v1beta1_selector_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_selector_v1beta1_selector_proto_goTypes = []any{
 	(*WorkloadSelector)(nil), // 0: policy.type.v1beta1.WorkloadSelector
 	nil,                      // 1: policy.type.v1beta1.WorkloadSelector.MatchLabelsEntry
 }
-var file_policy_type_v1beta1_selector_proto_depIdxs = []int32{
+var file_selector_v1beta1_selector_proto_depIdxs = []int32{
 	1, // 0: policy.type.v1beta1.WorkloadSelector.match_labels:type_name -> policy.type.v1beta1.WorkloadSelector.MatchLabelsEntry
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
@@ -117,26 +117,26 @@ var file_policy_type_v1beta1_selector_proto_depIdxs = []int32{
 	0, // [0:1] is the sub-list for field type_name
 }
 
-func init() { file_policy_type_v1beta1_selector_proto_init() }
-func file_policy_type_v1beta1_selector_proto_init() {
-	if File_policy_type_v1beta1_selector_proto != nil {
+func init() { file_selector_v1beta1_selector_proto_init() }
+func file_selector_v1beta1_selector_proto_init() {
+	if File_selector_v1beta1_selector_proto != nil {
 		return
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_policy_type_v1beta1_selector_proto_rawDesc), len(file_policy_type_v1beta1_selector_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_selector_v1beta1_selector_proto_rawDesc), len(file_selector_v1beta1_selector_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_policy_type_v1beta1_selector_proto_goTypes,
-		DependencyIndexes: file_policy_type_v1beta1_selector_proto_depIdxs,
-		MessageInfos:      file_policy_type_v1beta1_selector_proto_msgTypes,
+		GoTypes:           file_selector_v1beta1_selector_proto_goTypes,
+		DependencyIndexes: file_selector_v1beta1_selector_proto_depIdxs,
+		MessageInfos:      file_selector_v1beta1_selector_proto_msgTypes,
 	}.Build()
-	File_policy_type_v1beta1_selector_proto = out.File
-	file_policy_type_v1beta1_selector_proto_goTypes = nil
-	file_policy_type_v1beta1_selector_proto_depIdxs = nil
+	File_selector_v1beta1_selector_proto = out.File
+	file_selector_v1beta1_selector_proto_goTypes = nil
+	file_selector_v1beta1_selector_proto_depIdxs = nil
 }

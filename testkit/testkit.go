@@ -24,13 +24,13 @@ import (
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/kit/server"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
-	"example.com/ginseng/kit/testkit/clock"
-	"example.com/ginseng/kit/testkit/process"
-	"example.com/ginseng/kit/testkit/testdb"
+	"example.com/ginseng/server"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/process"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // The secrets of the service under test. No response and no log line may contain them.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/settings"
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // TestLogDelay checks that lines appear together after logDelay, early if there are many, and at the latest with flush.

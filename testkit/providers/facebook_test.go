@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 func TestFacebookExchange(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/password"
-	"example.com/ginseng/kit/server"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/server"
 )
 
 // Deps returns dependencies for the test of a module without HTTP. Password hashes are weak, emails are discarded.

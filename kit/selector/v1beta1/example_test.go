@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/ginseng/modules/policy/type/v1beta1"
+	"example.com/ginseng/kit/selector/v1beta1"
 )
 
 func ExampleCompile() {

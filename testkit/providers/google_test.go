@@ -13,7 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/oauth2"
 
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/providers"
 )
 
 // client is how an app meets the fake: through libraries that know nothing of it.

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit/process"
+	"example.com/ginseng/testkit/process"
 )
 
 // serveAsMain makes the test binary run Main, so that tests can start, signal and kill it as a process.

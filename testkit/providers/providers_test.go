@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/testkit/clock"
-	"example.com/ginseng/kit/testkit/providers"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/providers"
 )
 
 const (
