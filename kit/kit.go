@@ -37,8 +37,8 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Sweeper, Closer, EmailPreviewer, migrate.Module, access.TokenVerifier and
-// access.PasswordVerifier.
+// Module is one part of the API. A module may also implement Sweeper, Closer, EmailPreviewer, migrate.Module, access.TokenVerifier,
+// access.KeyVerifier and access.PasswordVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
 	Routes(r gin.IRouter, mw Middleware)
@@ -65,14 +65,17 @@ type Middleware struct {
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
 	LargeBody   gin.HandlerFunc // before Auth: accepts bodies of up to MAX_BODY_BYTES; without it, up to 16 KiB
 
-	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. Its
-	// routes can be operations of a batch: they must only read and write the database. They must not send emails, hash
-	// passwords, call other services or take a rate limit, because a batch can be undone and repeated.
+	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. They
+	// accept API keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch: they must only
+	// read and write the database. They must not send emails, hash passwords, call other services or take a rate limit, because
+	// a batch can be undone and repeated.
 	Resource func(r gin.IRouter, name string) gin.IRouter
+	// Resources returns the names of all resources. Call it for a request: while modules mount their routes, it is incomplete.
+	Resources func() []string
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on
-// a Public route, and a user with an access.Restriction, and makes the caller available as rest.Caller.
+// a Public route, and a user with an access.Restriction or an API key with 403, and makes the caller available as rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
 	SignIn   gin.HandlerFunc // as Public, and the handler reads HTTP Basic
@@ -83,4 +86,5 @@ type Auth struct {
 	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider
 
 	Restricted gin.HandlerFunc // before one of the others: accepts users with an access.Restriction too
+	APIKey     gin.HandlerFunc // before one of the others: accepts every API key; see also Middleware.Resource
 }

@@ -17,11 +17,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Authenticator authenticates requests. A credential is the master key or a user token, sent as access_token in the body or
-// the query string, or as Authorization: Bearer; or an email address and a password, sent as Authorization: Basic.
+// Authenticator authenticates requests. A credential is the master key, a user token or an API key, sent as access_token in the
+// body or the query string, or as Authorization: Bearer; or an email address and a password, sent as Authorization: Basic.
 type Authenticator struct {
 	Keys        access.Keys
 	Tokens      access.TokenVerifier    // nil: user tokens are invalid
+	APIKeys     access.KeyVerifier      // nil: API keys are invalid
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // access_token is accepted in the query string; otherwise it is an error
 	Writes      *UserWrites             // nil: a user can have any number of changes in progress
@@ -40,11 +41,20 @@ func (a Authenticator) Middleware() kit.Auth {
 		Provider: a.handler(a.provider),
 
 		Restricted: func(c *gin.Context) { c.Set(restrictedKey, true) },
+		APIKey:     Resource(""),
 	}
 }
 
 // restrictedKey marks, in a gin.Context, a route that accepts users with an access.Restriction.
 const restrictedKey = "ginseng.restricted"
+
+// check returns nil if the route accepts the caller's API key, and the restriction of the caller allows the request.
+func check(c *gin.Context, caller access.Principal) error {
+	if err := checkKey(c, caller); err != nil {
+		return err
+	}
+	return checkRestriction(c, caller)
+}
 
 // checkRestriction returns the error of the caller's restriction; nil if there is none, or if it allows the request.
 func checkRestriction(c *gin.Context, caller access.Principal) error {
@@ -100,7 +110,7 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 	if err != nil {
 		return caller, end, err
 	}
-	if err := checkRestriction(c, caller); err != nil {
+	if err := check(c, caller); err != nil {
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
@@ -246,29 +256,37 @@ func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Again verifies the user token of an authenticated request again, with ctx: for a transaction. Its errors are those of the
-// middleware User.
+// Again verifies the user token or API key of an authenticated request again, with ctx: for a transaction. Its errors are those
+// of the middleware User.
 func (a Authenticator) Again(ctx context.Context, c *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(c, true)
 	if err != nil {
 		return access.Principal{}, err
 	}
-	caller, err := a.Tokens.VerifyToken(ctx, token)
+	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = checkRestriction(c, caller)
+		err = check(c, caller)
 	}
 	return caller, err
 }
 
-// verify returns the caller with the master key or the user token. Unauthorized: it is neither.
+// verify returns the caller with the master key, the user token or the API key. Unauthorized: it is none of them.
 func (a Authenticator) verify(c *gin.Context, token string) (access.Principal, error) {
 	if a.Keys.Match(token) {
 		return access.Principal{Master: true}, nil
 	}
-	if a.Tokens == nil {
-		return access.Principal{}, access.InvalidToken()
+	return a.verifyUser(c.Request.Context(), rest.Client(c), token)
+}
+
+// verifyUser returns the caller with the user token or the API key. Unauthorized: it is neither.
+func (a Authenticator) verifyUser(ctx context.Context, client access.Client, token string) (access.Principal, error) {
+	switch {
+	case a.APIKeys != nil && strings.HasPrefix(token, access.KeyPrefix):
+		return a.APIKeys.VerifyKey(ctx, client, token)
+	case a.Tokens != nil:
+		return a.Tokens.VerifyToken(ctx, token)
 	}
-	return a.Tokens.VerifyToken(c.Request.Context(), token)
+	return access.Principal{}, access.InvalidToken()
 }
 
 // credential returns the credential in the body, the query string or the header. given reports whether there is one.

@@ -53,6 +53,9 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 			if caller := rest.Caller(c); caller.IsUser() {
 				user = caller.UserID.Hex()
 				attrs = append(attrs, slog.String("userId", user))
+				if caller.Key != nil {
+					attrs = append(attrs, slog.String("keyId", caller.Key.ID.Hex()))
+				}
 			}
 			if observer != nil {
 				if trace := observed.TraceID(); trace != "" {

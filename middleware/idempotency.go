@@ -142,6 +142,8 @@ func callerName(c *gin.Context) string {
 	switch p := rest.Caller(c); {
 	case p.Master:
 		return "master"
+	case p.Key != nil: // with other rights than the user
+		return "key " + p.Key.ID.Hex()
 	case p.IsUser():
 		return p.UserID.Hex()
 	}

@@ -14,20 +14,20 @@ import (
 // authenticated, limited and repeated as a whole, before its transaction begins.
 func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module, outer middleware.Authenticator, mw kit.Middleware) {
 	handler := &batch.Handler{
-		DB: db, Engine: gin.New(), Root: root, Authenticate: outer.Again, Keep: middleware.KeepResponse,
+		DB: db, Engine: gin.New(), Root: root, Resources: mw.Resources(), Authenticate: outer.Again, Keep: middleware.KeepResponse,
 	}
 	handler.Engine.Use(batch.Use)
 	none := func(*gin.Context) {}
 	inner := kit.Middleware{
 		Auth: middleware.Authenticator{Tokens: batch.Caller{}}.Middleware(), Idempotency: none, LargeBody: none,
 		Resource: func(_ gin.IRouter, name string) gin.IRouter {
-			handler.Resources = append(handler.Resources, name)
-			return handler.Engine.Group(root)
+			return handler.Engine.Group(root, middleware.Resource(name))
 		},
+		Resources: mw.Resources,
 	}
 	others := gin.New() // routes that a batch cannot call
 	for _, m := range modules {
 		m.Routes(others.Group(root), inner)
 	}
-	api.POST(batch.Path, mw.LargeBody, mw.Auth.User, mw.Idempotency, rest.Handle(handler.Handle))
+	api.POST(batch.Path, mw.LargeBody, mw.Auth.APIKey, mw.Auth.User, mw.Idempotency, rest.Handle(handler.Handle))
 }

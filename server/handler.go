@@ -116,8 +116,8 @@ type Handler struct {
 }
 
 // NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and
-// the API documentation. The first module that implements access.TokenVerifier verifies tokens. The first that implements
-// access.PasswordVerifier verifies passwords. NewHandler opens collections, so it must be called before DB.Prepare.
+// the API documentation. The first module that implements access.TokenVerifier verifies tokens; likewise access.KeyVerifier and
+// access.PasswordVerifier. NewHandler opens collections, so it must be called before DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
@@ -157,13 +157,21 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {
 			authenticator.Tokens = v
 		}
+		if v, ok := m.(access.KeyVerifier); ok && authenticator.APIKeys == nil {
+			authenticator.APIKeys = v
+		}
 		if v, ok := m.(access.PasswordVerifier); ok && authenticator.Passwords == nil {
 			authenticator.Passwords = v
 		}
 	}
+	var resources []string
 	mw := kit.Middleware{
 		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), LargeBody: middleware.LargeBody(),
-		Resource: func(r gin.IRouter, _ string) gin.IRouter { return r },
+		Resource: func(r gin.IRouter, name string) gin.IRouter {
+			resources = append(resources, name)
+			return r.Group("", middleware.Resource(name))
+		},
+		Resources: func() []string { return resources },
 	}
 	api := engine.Group(s.APIRoot)
 	for _, m := range o.Modules {

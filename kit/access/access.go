@@ -35,6 +35,7 @@ type Principal struct {
 	Role      Role     // "" unless the caller is a user
 
 	Restriction *Restriction // nil: none
+	Key         *Key         // the API key that the caller sent; nil without one
 }
 
 // Restriction is what a user must do first, such as to verify the email address. Until then, requests fail with Err,

@@ -19,6 +19,7 @@ const (
 	Unauthorized         Code = "unauthorized"
 	SecondFactorRequired Code = "second_factor_required"
 	Forbidden            Code = "forbidden"
+	InsufficientScope    Code = "insufficient_scope"
 	EmailNotVerified     Code = "email_not_verified"
 	Suspended            Code = "suspended"
 	TwoFactorRequired    Code = "two_factor_required"
@@ -38,8 +39,8 @@ const (
 
 // Codes lists every Code.
 var Codes = []Code{
-	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, EmailNotVerified, Suspended, TwoFactorRequired, NotFound, RequestTimeout,
-	MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
+	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, EmailNotVerified, Suspended, TwoFactorRequired, NotFound,
+	RequestTimeout, MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
 	NotSupported, Unavailable,
 }
 

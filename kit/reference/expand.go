@@ -183,10 +183,14 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 
 var null = json.RawMessage("null")
 
-// encode returns the records with the IDs as JSON, by ID; null for one that does not exist or that the caller may not see.
+// encode returns the records with the IDs as JSON, by ID; null for one that does not exist or that the caller may not see. An API
+// key must also have the scope to read them, unless everyone may see them.
 // It adds their bytes to used, as often as an ID occurs, and returns its errors.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
+	if !caller.Key.Has(r.target.resource(), access.ScopeRead) {
+		caller = access.Principal{} // sees what everyone may see
+	}
 	var buf bytes.Buffer
 	var distinct []store.ID
 	for _, id := range ids {

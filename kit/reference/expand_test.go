@@ -162,6 +162,7 @@ func (h *heavy) Find(_ context.Context, _ access.Principal, ids []store.ID, size
 }
 
 func (h *heavy) referredBy(planner) {}
+func (h *heavy) resource() string   { return "heavy" }
 
 // MarshalJSON implements json.Marshaler.
 func (h *heavy) MarshalJSON() ([]byte, error) {

@@ -33,6 +33,7 @@ type Target interface {
 	// IDs, and ends before one that does not fit; unread are the IDs of the rest.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
 	referredBy(planner)
+	resource() string // the name for scopes of API keys
 }
 
 // Parent is a Target whose records can have other records under them.
@@ -187,6 +188,8 @@ func (c *Collection[D]) parent() *Reference {
 	}
 	return &c.references[i]
 }
+
+func (c *Collection[D]) resource() string { return c.name }
 
 // Find implements Target.
 func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (

@@ -38,6 +38,7 @@ var statuses = map[apperr.Code]int{
 	apperr.Unauthorized:         http.StatusUnauthorized,
 	apperr.SecondFactorRequired: http.StatusForbidden,
 	apperr.Forbidden:            http.StatusForbidden,
+	apperr.InsufficientScope:    http.StatusForbidden,
 	apperr.EmailNotVerified:     http.StatusForbidden,
 	apperr.Suspended:            http.StatusForbidden,
 	apperr.TwoFactorRequired:    http.StatusForbidden,

@@ -1,0 +1,73 @@
+package middleware
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// anyKey accepts KeyPrefix followed by scopes that are separated by commas.
+type anyKey struct{}
+
+func (anyKey) VerifyKey(_ context.Context, _ access.Client, key string) (access.Principal, error) {
+	scopes := strings.Split(strings.TrimPrefix(key, access.KeyPrefix), ",")
+	return access.Principal{UserID: store.NewID(), Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: scopes}}, nil
+}
+
+// TestAPIKeys calls routes with all kinds of authentication, marked and not, with API keys.
+func TestAPIKeys(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	auth := Authenticator{APIKeys: anyKey{}, Keys: access.NewKeys([]string{"master"})}.Middleware()
+	engine := gin.New()
+	ok := rest.Handle(rest.NoContent)
+	notes := engine.Group("/notes", Resource("notes"))
+	notes.GET("", auth.Public, ok)
+	notes.POST("", auth.User, ok)
+	notes.DELETE("", auth.Admin, ok)
+	engine.GET("/marked", auth.APIKey, auth.User, ok)
+	for path, handler := range map[string]gin.HandlerFunc{
+		"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/master": auth.Master, "/basic": auth.Basic,
+	} {
+		engine.GET(path, handler, ok)
+	}
+	for _, test := range []struct {
+		route, scopes string
+		status        int
+		code          string
+	}{
+		{"GET /notes", "notes:read", 204, ""},
+		{"GET /notes", "*:read", 204, ""},
+		{"GET /notes", "notes:write", 403, "scope notes:read"},
+		{"GET /notes", "admin", 403, "insufficient_scope"},
+		{"GET /notes", "others:read", 403, "insufficient_scope"},
+		{"POST /notes", "*:write", 204, ""},
+		{"POST /notes", "notes:read,others:write", 403, "scope notes:write"},
+		{"POST /notes", "", 403, "insufficient_scope"},
+		{"DELETE /notes", "notes:write,admin", 403, `"forbidden"`}, // the role decides
+		{"GET /marked", "", 204, ""},
+		{"GET /public", "*:read,admin", 403, `"forbidden"`},
+		{"GET /sign-in", "*:read,admin", 403, `"forbidden"`},
+		{"GET /provider", "*:read,admin", 403, `"forbidden"`},
+		{"GET /user", "*:read,admin", 403, `"forbidden"`},
+		{"GET /admin", "*:read,admin", 403, `"forbidden"`},
+		{"GET /master", "*:read,admin", 401, ""},
+		{"GET /basic", "*:read,admin", 401, ""},
+	} {
+		method, path, _ := strings.Cut(test.route, " ")
+		r := httptest.NewRequest(method, path, http.NoBody)
+		r.Header.Set("Authorization", "Bearer "+access.KeyPrefix+test.scopes)
+		w := httptest.NewRecorder()
+		engine.ServeHTTP(w, r)
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.code) {
+			t.Errorf("%s with %q: %d %s, want %d %s", test.route, test.scopes, w.Code, w.Body, test.status, test.code)
+		}
+	}
+}
