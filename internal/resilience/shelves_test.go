@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules"
@@ -44,20 +44,20 @@ type shelf struct {
 type shelfView struct {
 	ID    store.ID   `json:"id"`
 	Items []store.ID `json:"items"`
-	reference.Expanded
+	resource.Expanded
 }
 
 func (s shelf) view() shelfView { return shelfView{ID: s.ID, Items: s.Items} }
 
 type shelves struct {
-	*reference.Collection[shelf]
+	*resource.Collection[shelf]
 	list *listing.Lister
 }
 
 func newShelves(d kit.Deps) *shelves {
 	spec := listing.Spec{Name: "shelves", Sort: []string{"createdAt"}, View: shelfView{}, Expand: []string{"items"}}
-	items := reference.Open(d, store.Spec{Name: "items"}, func(i item) item { return i }, reference.Public, reference.Admins)
-	all := reference.Open(d, spec.Store(), shelf.view, reference.Public, reference.Admins, reference.To("items", items, reference.Clear))
+	items := resource.Open(d, store.Spec{Name: "items"}, func(i item) item { return i }, resource.Public, resource.Admins)
+	all := resource.Open(d, spec.Store(), shelf.view, resource.Public, resource.Admins, resource.To("items", items, resource.Clear))
 	return &shelves{all, listing.NewLister(spec, d.Cursors)}
 }
 
@@ -68,7 +68,7 @@ func (s *shelves) Routes(r gin.IRouter, _ kit.Middleware) {
 		if err != nil {
 			return err
 		}
-		page, err := reference.List(c.Request.Context(), s.Collection, rest.Caller(c), q, shelf.view)
+		page, err := resource.List(c.Request.Context(), s.Collection, rest.Caller(c), q, shelf.view)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ type Spec struct {
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
 	View   any      // the zero view; clients select its fields with the parameter fields
-	Expand []string // references of the view that can be expanded; see package reference
+	Expand []string // references of the view that can be expanded; see package resource
 }
 
 const defaultSort = "createdAt"

@@ -6,18 +6,18 @@ package article
 import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/resource"
 )
 
 // Module provides the routes of articles, to which records of other modules can refer.
 type Module struct {
-	reference.Parent
+	resource.Parent
 	controller *controller
 }
 
 // New creates the module.
 func New(d kit.Deps) *Module {
-	articles := reference.Open(d, storeSpec(), Article.View, reference.Public, reference.Own)
+	articles := resource.Open(d, storeSpec(), Article.View, resource.Public, resource.Own)
 	service := &Service{articles: articles, now: d.Now}
 	return &Module{articles, &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }

@@ -6,13 +6,13 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 )
 
 // Service has the business rules of articles.
 type Service struct {
-	articles *reference.Collection[Article]
+	articles *resource.Collection[Article]
 	now      func() time.Time
 }
 

@@ -7,7 +7,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
-	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 )
 
@@ -27,7 +27,7 @@ type Restorer interface {
 // Module provides the routes of users, and a Service for other modules, whose records can refer to users.
 type Module struct {
 	*Service
-	reference.Target
+	resource.Target
 	controller *controller
 }
 

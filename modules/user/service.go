@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
-	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -24,7 +24,7 @@ import (
 // Service has the business rules of users.
 type Service struct {
 	db           store.DB
-	users        *reference.Collection[User]
+	users        *resource.Collection[User]
 	networks     *networks
 	settings     Settings
 	hasher       kit.Hasher
@@ -56,7 +56,7 @@ func newService(d kit.Deps, s Settings) *Service {
 		now:        d.Now,
 	}
 	public := func(u User) PublicView { return service.current(u).Public() }
-	service.users = reference.Open(d, storeSpec(), public, reference.Public, reference.Admins)
+	service.users = resource.Open(d, storeSpec(), public, resource.Public, resource.Admins)
 	return service
 }
 

@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/password"
-	"example.com/ginseng/kit/reference"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit/testdb"
 )
@@ -106,8 +106,8 @@ func TestReferences(t *testing.T) {
 	d := deps(t, db, password.NewHasher(), time.Now)
 	m := New(d, Settings{})
 	view := func(n note) note { return n }
-	notes := reference.Open(d, store.Spec{Name: "notes"}, view, nil, nil,
-		reference.To("author", m, reference.Restrict), reference.To("reader", m, reference.Clear))
+	notes := resource.Open(d, store.Spec{Name: "notes"}, view, nil, nil,
+		resource.To("author", m, resource.Restrict), resource.To("reader", m, resource.Clear))
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

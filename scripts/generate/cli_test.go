@@ -26,7 +26,7 @@ func newProject(t testing.TB) string {
 		documents.SwaggerFile:     `{"paths": {"/auth": {}, "/users/{id}": {}}, "definitions": {"rest.Problem": {}, "Problem": {}}}`,
 		"modules/auth/model.go":   "package auth\n\ntype Session struct {\n\tstore.Meta\n}\n\nvar spec = store.Spec{Name: \"sessions\"}\n",
 		"modules/user/model.go":   "package user\n\n// User is a user.\ntype User struct {\n\tstore.Meta `bson:\",inline\"`\n}\n",
-		"modules/user/module.go":  "package user\n\ntype Module struct {\n\treference.Target\n}\n",
+		"modules/user/module.go":  "package user\n\ntype Module struct {\n\tresource.Target\n}\n",
 		"modules/policy/model.go": "package policy\n\ntype Policy struct {\n\tstore.Meta\n}\n",
 		registry.Path: `package modules
 

@@ -98,7 +98,7 @@ var declared = []string{"module", "service", "view", "controller", "fields"}
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reference", "reflect", "rest", "slices",
+	"access", "apitest", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reflect", "resource", "rest", "slices",
 	"store", "strconv", "strings", "testing", "testkit", "time", "url",
 }
 

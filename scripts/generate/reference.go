@@ -45,7 +45,7 @@ func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	}
 }
 
-// Rule returns the constant of package reference for the rule of a reference.
+// Rule returns the constant of package resource for the rule of a reference.
 func (f Field) Rule() string { return goName(cmp.Or(f.OnDelete, onRestrict)) }
 
 // TargetOf returns the resource that a field refers to.
@@ -80,7 +80,7 @@ func (p *project) target(name string) (Resource, error) {
 // isTarget reports whether a module can be referred to.
 func (p *project) isTarget(name string) bool {
 	source, err := os.ReadFile(p.path("modules/" + name + "/module.go"))
-	return err == nil && (strings.Contains(string(source), "reference.Target") || strings.Contains(string(source), "reference.Parent"))
+	return err == nil && (strings.Contains(string(source), "resource.Target") || strings.Contains(string(source), "resource.Parent"))
 }
 
 // resolve sets r.Targets, and adds every mistake to wrong. modules is nil if the registry is invalid.
@@ -222,7 +222,7 @@ func (r Resource) Change() string {
 	case r.Under != "":
 		return "nil"
 	case r.OwnerOnly(method):
-		return "reference.Own"
+		return "resource.Own"
 	}
 	return factsOf[cmp.Or(r.Rules[method], ruleMaster)].access
 }

@@ -86,11 +86,11 @@ func (r Resource) Owned() bool { return r.OwnerOnly(methodUpdate) || r.OwnerOnly
 // factsOf has what the generated code contains for each rule: the security scheme in the API document, "" if there is none,
 // the access of references, and the credential in tests.
 var factsOf = map[string]struct{ security, access, token string }{
-	rulePublic: {"", "reference.Public", `""`},
-	ruleUser:   {"UserToken", "reference.Users", "s.owner.Token"},
-	ruleOwn:    {"UserToken", "reference.Own", "s.owner.Token"},
-	ruleAdmin:  {"UserToken", "reference.Admins", "s.admin.Token"},
-	ruleMaster: {"MasterKey", "reference.Master", "testkit.MasterKey"},
+	rulePublic: {"", "resource.Public", `""`},
+	ruleUser:   {"UserToken", "resource.Users", "s.owner.Token"},
+	ruleOwn:    {"UserToken", "resource.Own", "s.owner.Token"},
+	ruleAdmin:  {"UserToken", "resource.Admins", "s.admin.Token"},
+	ruleMaster: {"MasterKey", "resource.Master", "testkit.MasterKey"},
 }
 
 // Security returns the security scheme of a method, "" if it is public.

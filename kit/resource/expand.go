@@ -1,4 +1,4 @@
-package reference
+package resource
 
 import (
 	"bytes"
@@ -72,7 +72,7 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 }
 
 // errNoShare is returned by expand if the response needs a share of the budget, and has none.
-var errNoShare = errors.New("reference: the response has no share of the budget")
+var errNoShare = errors.New("resource: the response has no share of the budget")
 
 // List is listing.Run, and adds the referenced records that the query names to the views. Their type embeds Expanded and has
 // the fields of the references. A record that does not exist, or that the caller may not see, is null. Per reference, List

@@ -1,15 +1,15 @@
-// Package reference provides collections whose records refer to each other, within a module and across modules. A
+// Package resource provides collections whose records refer to each other, within a module and across modules. A
 // Collection checks that references are valid, includes referenced records in responses, and applies the rule of each
 // reference when a record is deleted:
 //
-//	categories := reference.Open(d, categorySpec, Category.View, reference.Public, reference.Admins)
-//	products := reference.Open(d, productSpec, Product.View, reference.Public, reference.Own,
-//		reference.To("category", categories, reference.Restrict))
+//	categories := resource.Open(d, categorySpec, Category.View, resource.Public, resource.Admins)
+//	products := resource.Open(d, productSpec, Product.View, resource.Public, resource.Own,
+//		resource.To("category", categories, resource.Restrict))
 //
 // On the embedded database, a reference always refers to a record that exists: Create, Change and DeleteByID check and write in
 // one step. On MongoDB, each write is atomic on one record only. A record that is written while its target is deleted, or by a
 // crash in between, can have a reference to a record that does not exist.
-package reference
+package resource
 
 import (
 	"bytes"
@@ -151,7 +151,7 @@ func indexOf(t reflect.Type, name string) []int {
 			return f.Index
 		}
 	}
-	panic(fmt.Sprintf("reference: %v has no field %s that is an ID or a list of IDs", t, name))
+	panic(fmt.Sprintf("resource: %v has no field %s that is an ID or a list of IDs", t, name))
 }
 
 // idsOf returns the IDs in a reference.
