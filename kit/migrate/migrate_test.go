@@ -96,8 +96,12 @@ func TestRun(t *testing.T) {
 				t.Errorf("%v, %v, want %v", got, err, want)
 			}
 		}
-		if n, err := items.Count(t.Context(), store.And(store.Search("sale"), store.Eq("state", nil), store.Gt("price", 5))); n != 2 || err != nil {
+		if n, err := items.Count(t.Context(), store.And(store.Search("sale"), store.Gt("price", 5))); n != 2 || err != nil {
 			t.Errorf("%d documents found, %v, want 2", n, err)
+		}
+		old := store.Query{Filter: store.Ne("state", nil), MaxCount: store.CountAll}
+		if n, err := items.Engine().List(t.Context(), old, nil); n != 0 || err != nil {
+			t.Errorf("%d documents have the old field, %v", n, err)
 		}
 	}
 	check(2)

@@ -1,6 +1,6 @@
 // Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and
 // typed changes. The engines mongo and sqlite implement it; the tests of package storetest check that both behave the
-// same. For operations that these methods cannot express, a module uses the driver.
+// same.
 //
 // # Rules of both engines
 //
@@ -199,13 +199,18 @@ func NewMeta(id ID, now Time) Meta {
 // Collection is a collection of documents of type T.
 type Collection[T Document] struct {
 	engine   Engine
+	names    names
 	defaults T // each document is decoded into a copy of it
 }
 
-// Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults.
+// Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
+// lacks a field of the Spec. Later, a filter, a sort, a change or a list of fields with a field that T lacks is an error.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
-	c := &Collection[T]{engine: db.Open(spec)}
+	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document)}}
+	if err := c.names.spec(spec); err != nil {
+		panic(err)
+	}
 	SetDefaults(&c.defaults)
 	return c
 }
@@ -226,6 +231,9 @@ func (c *Collection[T]) Get(ctx context.Context, id ID) (T, error) {
 // First returns the document with the lowest id that f selects. Errors: NotFound.
 func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
 	doc := c.defaults
+	if err := c.names.filter(f); err != nil {
+		return doc, err
+	}
 	err := c.engine.First(ctx, f, &doc)
 	return doc, err
 }
@@ -239,6 +247,9 @@ func (c *Collection[T]) Exists(ctx context.Context, f Filter) (bool, error) {
 // List returns the documents that q selects; the slice is not nil. It ignores q.MaxCount.
 func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
+	if err := c.names.query(q); err != nil {
+		return docs, err
+	}
 	q.MaxCount = 0
 	_, err := c.engine.List(ctx, q, c.appendTo(&docs))
 	return docs, err
@@ -249,6 +260,9 @@ func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 // callers may write.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
+	if err := c.names.query(q); err != nil {
+		return docs, 0, err
+	}
 	q.MaxCount = cmp.Or(q.MaxCount, CountAll)
 	n, err := c.engine.List(ctx, q, c.appendTo(&docs))
 	return docs, n, err
@@ -262,8 +276,12 @@ func (c *Collection[T]) appendTo(docs *[]T) func() any {
 	}
 }
 
-// Count returns the number of documents that f selects. nil counts all documents, in constant time.
+// Count returns the number of documents that f selects. nil counts all documents: on SQLite in constant time, on MongoDB from the
+// collection's metadata, which is inexact after an unclean shutdown and in sharded clusters.
 func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
+	if err := c.names.filter(f); err != nil {
+		return 0, err
+	}
 	return c.engine.List(ctx, Query{Filter: f, MaxCount: CountAll}, nil)
 }
 
@@ -272,6 +290,9 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 // NotFound.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
+	if err := c.names.changes(f, changes); err != nil {
+		return doc, err
+	}
 	err := c.engine.Update(ctx, f, changes, &doc)
 	return doc, err
 }
@@ -279,6 +300,9 @@ func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change)
 // Delete deletes all documents that f selects and returns their number. If several callers delete the same document, only
 // one of them counts it.
 func (c *Collection[T]) Delete(ctx context.Context, f Filter) (int64, error) {
+	if err := c.names.filter(f); err != nil {
+		return 0, err
+	}
 	return c.engine.Delete(ctx, f)
 }
 

@@ -12,7 +12,7 @@ import (
 
 type thing struct {
 	Meta
-	Name string
+	Name string `json:"name"`
 }
 
 // recorder is an Engine that records its arguments and returns its documents.

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/suggest"
+)
+
+// names are the names that filters, sorts and changes of a collection can have: the stored fields of its type. Engines do not
+// check them, because migrations use the names of earlier versions.
+type names struct {
+	collection string
+	fields     fields
+}
+
+// fields are the fields of a struct by JSON name, each with its own fields. The value is nil if the field has none.
+type fields map[string]fields
+
+// anyName are the fields of a map and of an interface, which have any name.
+var anyName = fields{"*": nil}
+
+var (
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// fieldsOf returns the fields of a type. A type that encodes itself, such as Time, has none.
+func fieldsOf(t reflect.Type) fields {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Interface:
+		return anyName
+	case t.Kind() != reflect.Struct, reflect.PointerTo(t).Implements(jsonMarshaler), reflect.PointerTo(t).Implements(textMarshaler):
+		return nil
+	}
+	found := fields{}
+	for _, f := range reflect.VisibleFields(t) {
+		if name := FieldName(f); name != "" && name != "-" && !f.Anonymous {
+			found[name] = fieldsOf(f.Type)
+		}
+	}
+	return found
+}
+
+// check returns an error that names the nearest field unless the type has the field with the path, such as "profile.city".
+func (n names) check(path string) error {
+	at := n.fields
+	for i, name := range strings.Split(path, ".") {
+		if _, ok := at["*"]; ok {
+			return nil
+		}
+		next, ok := at[name]
+		if !ok {
+			parent := strings.Join(strings.Split(path, ".")[:i], ".")
+			return n.unknown(path, parent, suggest.Nearest(name, slices.Sorted(maps.Keys(at))))
+		}
+		at = next
+	}
+	return nil
+}
+
+// unknown returns the error for a path of which the type has only the parent. nearest is a field of the parent, or "".
+func (n names) unknown(path, parent, nearest string) error {
+	hint := ""
+	if nearest != "" {
+		hint = fmt.Sprintf("; did you mean %q?", strings.TrimPrefix(parent+"."+nearest, "."))
+	}
+	return fmt.Errorf("store: the collection %s has no field %q%s", n.collection, path, hint)
+}
+
+// filter checks the fields of a filter.
+func (n names) filter(f Filter) error {
+	switch f := f.(type) {
+	case Comparison:
+		return n.check(f.Field)
+	case Membership:
+		return n.check(f.Field)
+	case Connective:
+		for _, filter := range f.Filters {
+			if err := n.filter(filter); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// query checks the fields of a query.
+func (n names) query(q Query) error {
+	for _, order := range q.Sort {
+		if err := n.check(order.Field); err != nil {
+			return err
+		}
+	}
+	for _, field := range q.Fields {
+		if err := n.check(field); err != nil {
+			return err
+		}
+	}
+	return n.filter(q.Filter)
+}
+
+// changes checks the fields of a filter and of changes.
+func (n names) changes(f Filter, changes []Change) error {
+	for _, change := range changes {
+		if err := n.check(change.Field); err != nil {
+			return err
+		}
+	}
+	return n.filter(f)
+}
+
+// spec checks the fields of indexes and of Search.
+func (n names) spec(s Spec) error {
+	for _, field := range s.Search {
+		if err := n.check(field); err != nil {
+			return err
+		}
+	}
+	for _, index := range s.Indexes {
+		for _, field := range index.Fields {
+			if err := n.check(field); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
