@@ -55,7 +55,9 @@ type Filter struct {
 	Absent bool     // only for a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. Fields are named as in the JSON of the view; the document must have them too.
+// Spec declares the list of a resource. Fields are named as in the JSON of the view; the document must have them too, but the
+// fields of View. If clients select a field of the view that the document lacks, such as a computed one, the list reads whole
+// documents.
 type Spec struct {
 	Name   string   // the name of the collection, in the plural
 	Search []string // fields that q searches
@@ -110,6 +112,9 @@ type Collection[D store.Document] interface {
 // the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
+	if stored := fieldIndexes(reflect.TypeFor[D]()); slices.ContainsFunc(q.Fields, func(name string) bool { return stored[name] == nil }) {
+		q.Fields = nil
+	}
 	sq := q.Query
 	sq.Limit++ // one more row shows whether there is a next page
 	read := c.List

@@ -141,6 +141,42 @@ func TestCountCapped(t *testing.T) {
 	}
 }
 
+// stored records the fields that a list reads.
+type stored struct{ fields *[]string }
+
+func (s stored) List(_ context.Context, q store.Query) ([]doc, error) {
+	*s.fields = q.Fields
+	return nil, nil
+}
+
+func (s stored) Page(ctx context.Context, q store.Query) ([]doc, int64, error) {
+	docs, err := s.List(ctx, q)
+	return docs, 0, err
+}
+
+// TestComputedFields checks that a list reads whole documents for a field of the view that they lack.
+func TestComputedFields(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string][]string{
+		"fields=title":          {"createdAt", "id", "title"},
+		"fields=body":           nil,
+		"fields=title,body":     nil,
+		"fields=-title":         nil,
+		"fields=-body":          {"createdAt", "id", "title"},
+		"fields=id&count=false": {"createdAt", "id"},
+		"":                      nil,
+	} {
+		q, err := parse(t, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := []string{"none"}
+		if _, err := Run(t.Context(), stored{&read}, q, func(doc) view { return view{} }); err != nil || !slices.Equal(read, want) {
+			t.Errorf("%s reads %q, want %q (%v)", query, read, want, err)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
