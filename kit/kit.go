@@ -37,16 +37,11 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Sweeper, Closer, EmailPreviewer, migrate.Module, access.TokenVerifier,
-// access.KeyVerifier and access.PasswordVerifier.
+// Module is one part of the API. A module may also implement Closer, EmailPreviewer, job.Module, migrate.Module,
+// access.TokenVerifier, access.KeyVerifier and access.PasswordVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
 	Routes(r gin.IRouter, mw Middleware)
-}
-
-// Sweeper is a module with expired data to delete. The server calls Sweep periodically.
-type Sweeper interface {
-	Sweep(context.Context) error
 }
 
 // Closer is a module with work that continues after a response. The server calls Close before it closes the database.

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -66,8 +67,13 @@ func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempo
 	}
 }
 
-// Sweep implements kit.Sweeper. It deletes expired responses.
-func (i *Idempotency) Sweep(ctx context.Context) error {
+// Jobs implements job.Module.
+func (i *Idempotency) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-responses", Interval: job.SweepInterval, Run: i.sweep}}
+}
+
+// sweep deletes expired responses.
+func (i *Idempotency) sweep(ctx context.Context) error {
 	_, err := i.responses.Delete(ctx, store.Lte("expiresAt", store.At(i.now())))
 	return err
 }

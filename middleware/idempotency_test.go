@@ -29,7 +29,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := i.Sweep(t.Context()); err != nil {
+	if err := i.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := i.responses.List(t.Context(), store.Query{})

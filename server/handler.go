@@ -21,6 +21,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/ratelimit"
@@ -107,9 +108,9 @@ const livez, readyz = "/livez", "/readyz"
 // Handler is the HTTP handler of a service.
 type Handler struct {
 	http.Handler
-	Sweepers   []kit.Sweeper // must be called periodically
-	Closers    []kit.Closer  // must be called before the database is closed
+	Closers    []kit.Closer // must be called before the database is closed
 	Migrations *migrate.Runner
+	Jobs       *job.Runner
 
 	engine    *gin.Engine
 	migrating atomic.Bool // while true, requests are rejected with 503
@@ -152,7 +153,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	h.Sweepers = []kit.Sweeper{idempotency, o.Deps.Limits}
+	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits)...)
+	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
 		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {
 			authenticator.Tokens = v
@@ -176,9 +178,6 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	api := engine.Group(s.APIRoot)
 	for _, m := range o.Modules {
 		m.Routes(api, mw)
-		if sweeper, ok := m.(kit.Sweeper); ok {
-			h.Sweepers = append(h.Sweepers, sweeper)
-		}
 		if closer, ok := m.(kit.Closer); ok {
 			h.Closers = append(h.Closers, closer)
 		}
@@ -191,6 +190,19 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	h.Handler = middleware.HeadAsGet(compress(engine))
 	return h, nil
+}
+
+// jobs returns the jobs of the server and of all modules.
+func jobs(modules []kit.Module, server ...job.Module) (out []job.Job) {
+	for _, m := range server {
+		out = append(out, m.Jobs()...)
+	}
+	for _, m := range modules {
+		if m, ok := m.(job.Module); ok {
+			out = append(out, m.Jobs()...)
+		}
+	}
+	return out
 }
 
 // releaseMode disables the debug output of Gin, whose mode is global.

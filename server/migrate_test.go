@@ -1,10 +1,12 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
@@ -25,7 +28,10 @@ import (
 
 // noted is a module whose documents change: text becomes a number. The file "hold" in the current directory stops it after
 // the number of conversions that it has, until it is removed; then there is a file "held".
-type noted struct{ notes *store.Collection[note] }
+type noted struct {
+	notes *store.Collection[note]
+	log   *slog.Logger
+}
 
 type note struct {
 	store.Meta `bson:",inline"`
@@ -38,7 +44,7 @@ func newNoted(d kit.Deps, _ testConfig) []kit.Module {
 	if os.Getenv(migratesEnv) == "" {
 		return nil
 	}
-	return []kit.Module{noted{store.Open[note](d.DB, store.Spec{Name: "notes"})}}
+	return []kit.Module{noted{store.Open[note](d.DB, store.Spec{Name: "notes"}), d.Log}}
 }
 
 func (noted) Routes(gin.IRouter, kit.Middleware) {}
@@ -58,6 +64,15 @@ func (n noted) Migrations() []migrate.Migration {
 		}
 	})
 	return []migrate.Migration{{Name: "note-1", Collection: n.notes.Engine(), Steps: []migrate.Step{wait, migrate.Convert[int64]("text")}}}
+}
+
+// Jobs implements job.Module. The job logs how many notes are not migrated.
+func (n noted) Jobs() []job.Job {
+	return []job.Job{{Name: "notes", Interval: time.Hour, Run: func(ctx context.Context) error {
+		old, err := n.notes.Count(ctx, store.Ne("text", 7))
+		n.log.Info("counted", "old", old)
+		return err
+	}}}
 }
 
 // useNotes opens the notes of a service that does not run.
@@ -150,6 +165,9 @@ func TestMigrateAtStart(t *testing.T) {
 		if status, _, _ := get(t, p.URL+"/readyz"); status == 200 {
 			break
 		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for !strings.Contains(p.Log(), "msg=counted old=0") { // the job runs after the migration
 		time.Sleep(10 * time.Millisecond)
 	}
 	if code := p.Stop(syscall.SIGTERM); code != 0 || !strings.Contains(p.Log(), "migration completed") || !strings.Contains(p.Log(), "changed=") {

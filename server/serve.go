@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/password"
@@ -43,7 +42,6 @@ const (
 	closeTimeout      = 8 * time.Second  // for the Closers
 	flushTimeout      = 2 * time.Second  // to export the last traces
 	maxHeaderBytes    = 64 << 10
-	sweepInterval     = 10 * time.Minute
 )
 
 // serve runs the service until ctx ends, then completes the requests in progress, runs the Closers and closes the
@@ -113,7 +111,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 			return err
 		}
 		handler.migrating.Store(false)
-		sweep(background, sweepInterval, handler.Sweepers, logger)
+		handler.Jobs.Run(background)
 		return nil
 	})
 	return listenAndServe(background, s, handler, logger, stdout, &draining)
@@ -261,24 +259,6 @@ func reportTransactions(ctx context.Context, db store.DB, logger *slog.Logger) e
 		return nil
 	}
 	return err
-}
-
-// sweep calls the Sweepers periodically until ctx ends.
-func sweep(ctx context.Context, interval time.Duration, sweepers []kit.Sweeper, logger *slog.Logger) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for ctx.Err() == nil { // if the ticker is ready too, select may choose it
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
-		for _, s := range sweepers {
-			if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-				logger.Warn("cannot delete expired data", "error", err)
-			}
-		}
-	}
 }
 
 // clientListener is a listener whose connections fail if the client does not read its response: the response would stay in

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/store"
 )
 
@@ -69,31 +68,6 @@ func TestServerLimits(t *testing.T) {
 	}
 	if _, err := io.ReadAll(slow); err != nil {
 		t.Errorf("the slow client: %v", err)
-	}
-}
-
-// sweeperFunc is a kit.Sweeper.
-type sweeperFunc func(context.Context) error
-
-func (f sweeperFunc) Sweep(ctx context.Context) error { return f(ctx) }
-
-// TestSweep sweeps until the context ends, also after a failure.
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var log bytes.Buffer
-	rounds := 0
-	failing := sweeperFunc(func(context.Context) error { return errors.New("unavailable") })
-	last := sweeperFunc(func(context.Context) error {
-		if rounds++; rounds == 3 {
-			cancel()
-		}
-		return nil
-	})
-	sweep(ctx, time.Millisecond, []kit.Sweeper{failing, last}, slog.New(slog.NewTextHandler(&log, nil)))
-	if n := strings.Count(log.String(), "cannot delete expired data"); rounds != 3 || n != 3 {
-		t.Errorf("%d rounds, %d failures:\n%s", rounds, n, &log)
 	}
 }
 

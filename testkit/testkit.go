@@ -175,12 +175,10 @@ func (a *API) Finish() {
 	}
 }
 
-// Sweep calls the sweepers of the service, which delete expired data.
-func (a *API) Sweep() {
+// RunJobs runs the jobs that are due at the time of the Clock, each once. No other jobs run in a test.
+func (a *API) RunJobs() {
 	a.t.Helper()
-	for _, s := range a.Handler.Sweepers {
-		a.must(s.Sweep(a.t.Context()))
-	}
+	a.must(a.Handler.Jobs.RunDue(a.t.Context()))
 }
 
 // Request is a request. At most one of Form, JSON, Body and Stream may be set.

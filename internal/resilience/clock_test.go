@@ -29,7 +29,7 @@ func TestClockForward(t *testing.T) {
 	if create(api, later.Token, "before", "key") == made {
 		t.Error("a replayed response is kept for a year")
 	}
-	api.Sweep()
+	api.RunJobs()
 	api.Clock.Advance(-365 * 24 * time.Hour)
 	api.Run(t, []testkit.Scenario{
 		testkit.Row("an ended session", testkit.Request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),

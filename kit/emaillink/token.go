@@ -83,7 +83,7 @@ func (t *Tokens) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-// Sweep implements kit.Sweeper. It deletes expired tokens.
+// Sweep deletes expired tokens. It is meant for a job of the module.
 func (t *Tokens) Sweep(ctx context.Context) error {
 	_, err := t.Delete(ctx, store.Lte("expiresAt", store.At(t.now())))
 	return err

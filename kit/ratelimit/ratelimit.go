@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 )
 
@@ -193,8 +194,13 @@ func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	return states, err
 }
 
-// Sweep implements kit.Sweeper. It deletes the counters of windows that have ended.
-func (l *Limiter) Sweep(ctx context.Context) error {
+// Jobs implements job.Module.
+func (l *Limiter) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-limits", Interval: job.SweepInterval, Run: l.sweep}}
+}
+
+// sweep deletes the counters of windows that have ended.
+func (l *Limiter) sweep(ctx context.Context) error {
 	_, err := l.counters.Delete(ctx, store.Lte("expiresAt", store.At(l.now())))
 	return err
 }

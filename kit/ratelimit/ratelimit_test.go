@@ -132,7 +132,7 @@ func TestSweep(t *testing.T) {
 	_, _ = l.Take(t.Context(), rule.Of("old"))
 	advance(rule.Window)
 	_, _ = l.Take(t.Context(), rule.Of("new"))
-	if err := l.Sweep(t.Context()); err != nil {
+	if err := l.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := l.counters.List(t.Context(), store.Query{})

@@ -7,6 +7,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -52,6 +53,6 @@ func (m *Module) SetSecondFactor(f SecondFactor) { m.secondFactor = f }
 
 var (
 	_ kit.Module           = (*Module)(nil)
-	_ kit.Sweeper          = (*Module)(nil)
+	_ job.Module           = (*Module)(nil)
 	_ access.TokenVerifier = (*Module)(nil)
 )

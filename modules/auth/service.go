@@ -9,6 +9,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
@@ -269,8 +270,13 @@ func (s *Service) EndAll(ctx context.Context, caller access.Principal, userID st
 	return err
 }
 
-// Sweep implements kit.Sweeper. It deletes expired sessions.
-func (s *Service) Sweep(ctx context.Context) error {
+// Jobs implements job.Module.
+func (s *Service) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-sessions", Interval: job.SweepInterval, Run: s.sweep}}
+}
+
+// sweep deletes expired sessions.
+func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.sessions.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err
 }

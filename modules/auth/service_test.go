@@ -32,7 +32,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	s := openSessions(t, now, map[store.ID][]time.Duration{store.NewID(): {-time.Hour, 0, time.Millisecond}})
-	if err := s.Sweep(t.Context()); err != nil {
+	if err := s.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := s.sessions.List(t.Context(), store.Query{})

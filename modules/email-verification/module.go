@@ -7,6 +7,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -46,9 +47,14 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service}}
 }
 
+// Jobs implements job.Module.
+func (m *Module) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-verifications", Interval: job.SweepInterval, Run: m.Sweep}}
+}
+
 var (
 	_ kit.Module         = (*Module)(nil)
-	_ kit.Sweeper        = (*Module)(nil)
+	_ job.Module         = (*Module)(nil)
 	_ kit.EmailPreviewer = (*Module)(nil)
 )
 

@@ -204,7 +204,7 @@ func TestTokenEnds(t *testing.T) {
 	api.Clock.Advance(time.Second)
 	api.want(404, show(token))
 	api.want(404, confirm(token))
-	api.Sweep()
+	api.RunJobs()
 }
 
 func TestChange(t *testing.T) {
@@ -244,7 +244,7 @@ func TestChange(t *testing.T) {
 	api.Clock.Advance(week - time.Minute)
 	api.Run(t, taken[:2])
 	api.Clock.Advance(time.Minute)
-	api.Sweep()
+	api.RunJobs()
 	api.Run(t, []testkit.Scenario{row("sign-up after a week", signUp(ada.Email), 201, nil, nil)})
 }
 

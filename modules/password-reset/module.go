@@ -9,6 +9,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -50,9 +51,14 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service}}
 }
 
+// Jobs implements job.Module.
+func (m *Module) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-resets", Interval: job.SweepInterval, Run: m.Sweep}}
+}
+
 var (
 	_ kit.Module         = (*Module)(nil)
-	_ kit.Sweeper        = (*Module)(nil)
+	_ job.Module         = (*Module)(nil)
 	_ kit.EmailPreviewer = (*Module)(nil)
 )
 

@@ -6,6 +6,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
@@ -66,7 +67,7 @@ func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction
 
 var (
 	_ kit.Module              = (*Module)(nil)
-	_ kit.Sweeper             = (*Module)(nil)
+	_ job.Module              = (*Module)(nil)
 	_ kit.EmailPreviewer      = (*Module)(nil)
 	_ access.PasswordVerifier = (*Module)(nil)
 )

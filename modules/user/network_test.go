@@ -213,7 +213,7 @@ func TestNetworks(t *testing.T) {
 		t.Errorf("after the deletion: %+v", left)
 	}
 	advance(networkTTL)
-	if err := s.Sweep(t.Context()); err != nil || len(stored()) != 0 {
+	if err := s.sweep(t.Context()); err != nil || len(stored()) != 0 {
 		t.Errorf("after 30 days: %+v, %v", stored(), err)
 	}
 }

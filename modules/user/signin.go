@@ -7,6 +7,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 )
@@ -198,8 +199,13 @@ func (n *networks) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-// Sweep implements kit.Sweeper. It deletes the networks from which a user did not sign in for networkTTL.
-func (s *Service) Sweep(ctx context.Context) error {
+// Jobs implements job.Module.
+func (s *Service) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: s.sweep}}
+}
+
+// sweep deletes the networks from which a user did not sign in for networkTTL.
+func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.networks.known.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err
 }

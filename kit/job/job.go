@@ -1,0 +1,217 @@
+// Package job runs periodic work, each job on one instance of the service at a time.
+//
+// A module declares its jobs: see Module. The server runs them after the migrations. A record in the database has the time
+// of the next run, so that the instances share the schedule and a restart does not change it. A job that is new runs
+// immediately.
+//
+// A job can run twice: if an instance is paused for longer than the time limit, it continues while another instance runs
+// the job. Write jobs so that a second run has no further effect.
+package job
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Module is a module with periodic work.
+type Module interface {
+	Jobs() []Job
+}
+
+// Job is periodic work.
+type Job struct {
+	Name     string        // unique in the service; in the database, log lines and metrics
+	Interval time.Duration // from the start of a run to the start of the next one, at least a second
+	// Run does the work. It must return when ctx ends: after the interval, at most ten minutes, and when the server stops. A
+	// run that fails is repeated after this time.
+	Run func(ctx context.Context) error
+}
+
+// SweepInterval is the interval of jobs that delete expired data.
+const SweepInterval = 10 * time.Minute
+
+const (
+	maxRun      = 10 * time.Minute // time limit of a run, if the interval is longer
+	leaseMargin = 10 * time.Second // for a run to end after its time limit, and for the clocks of instances to differ
+	maxWait     = time.Minute      // after which an instance reads the record again, because the clock may have been set
+)
+
+// limit returns the time limit of a run.
+func (j Job) limit() time.Duration { return min(j.Interval, maxRun) }
+
+// lease returns how long other instances do not run the job after a run began, unless it ends before.
+func (j Job) lease() time.Duration { return j.limit() + leaseMargin }
+
+// id returns the ID of the job's record.
+func (j Job) id() store.ID {
+	sum := sha256.Sum256([]byte(j.Name))
+	return store.ID(sum[:len(store.ID{})])
+}
+
+// state is the state of a job in the database.
+type state struct {
+	store.Meta  `bson:",inline"`
+	Name        string      `json:"name"`
+	NextAt      store.Time  `json:"nextAt"`      // when the next run may start
+	SucceededAt *store.Time `json:"succeededAt"` // the end of the last successful run
+}
+
+// Runner runs the jobs of a service.
+type Runner struct {
+	jobs      []Job
+	states    *store.Collection[state]
+	now       func() time.Time
+	log       *slog.Logger
+	succeeded *prometheus.GaugeVec
+	failures  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+}
+
+// durationBuckets are in seconds.
+var durationBuckets = []float64{.01, .1, 1, 10, 60, 600}
+
+// New returns a Runner. It opens a collection, so it must be called before DB.Prepare. It panics if a job is invalid, or if
+// two have the same name.
+func New(db store.DB, now func() time.Time, log *slog.Logger, jobs ...Job) *Runner {
+	names := map[string]bool{}
+	for _, j := range jobs {
+		if j.Name == "" || j.Interval < time.Second || j.Run == nil || names[j.Name] {
+			panic(fmt.Sprintf("job: %q needs a name that no other job has, an interval of at least a second, and a function", j.Name))
+		}
+		names[j.Name] = true
+	}
+	label := []string{"job"}
+	return &Runner{
+		jobs: jobs, now: now, log: log, states: store.Open[state](db, store.Spec{Name: "job-states"}),
+		succeeded: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "job_last_success_timestamp_seconds", Help: "When the job last succeeded, on any instance.",
+		}, label),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "job_failures_total", Help: "Failed runs of the job on this instance."}, label),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "job_duration_seconds", Help: "Duration of runs of the job on this instance, including failed ones.", Buckets: durationBuckets,
+		}, label),
+	}
+}
+
+// Collectors implements telemetry.Metered.
+func (r *Runner) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{r.succeeded, r.failures, r.durations}
+}
+
+// Run runs the jobs when they are due, until ctx ends. The jobs of an instance run independently of each other.
+func (r *Runner) Run(ctx context.Context) {
+	var group sync.WaitGroup
+	for _, j := range r.jobs {
+		group.Go(func() { r.loop(ctx, j) })
+	}
+	group.Wait()
+}
+
+func (r *Runner) loop(ctx context.Context, j Job) {
+	for ctx.Err() == nil {
+		next, err := r.runIfDue(ctx, j)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("job failed", "job", j.Name, "error", err)
+		}
+		select {
+		case <-time.After(min(next.Sub(r.now()), maxWait)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// RunDue runs each job that is due once, one after the other.
+func (r *Runner) RunDue(ctx context.Context) error {
+	var failed []error
+	for _, j := range r.jobs {
+		if _, err := r.runIfDue(ctx, j); err != nil {
+			failed = append(failed, fmt.Errorf("job %s: %w", j.Name, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// runIfDue runs the job if it is due and no other instance runs it. It returns when to call it again.
+func (r *Runner) runIfDue(ctx context.Context, j Job) (next time.Time, err error) {
+	started := r.now()
+	s, claimed, err := r.claim(ctx, j, started)
+	if err != nil {
+		return started.Add(j.limit()), err
+	}
+	if s.SucceededAt != nil {
+		r.succeeded.WithLabelValues(j.Name).Set(seconds(*s.SucceededAt))
+	}
+	if !claimed {
+		return s.NextAt.Time, nil
+	}
+	err = r.run(ctx, j)
+	ended := r.now()
+	r.durations.WithLabelValues(j.Name).Observe(ended.Sub(started).Seconds())
+	if err != nil {
+		r.failures.WithLabelValues(j.Name).Inc()
+		return s.NextAt.Time, err
+	}
+	r.log.Debug("job completed", "job", j.Name, "took", ended.Sub(started).Round(time.Millisecond))
+	at := store.At(ended)
+	r.succeeded.WithLabelValues(j.Name).Set(seconds(at))
+	next = started.Add(j.Interval)
+	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin) // also when the server stops
+	defer cancel()
+	_, err = r.states.UpdateByID(saveCtx, j.id(), store.Versions{s.Version},
+		store.Set("nextAt", store.At(next)), store.Set("succeededAt", at), store.Set("updatedAt", at))
+	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // another instance runs it: this run took too long
+}
+
+func seconds(t store.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// claim returns the state of the job. If it is due, claim takes the lease for one run. claimed is false if it is not due, or
+// if another instance took the lease at the same time.
+func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, claimed bool, err error) {
+	until := store.At(now.Add(j.lease()))
+	s, err = r.states.Get(ctx, j.id())
+	switch {
+	case apperr.Is(err, apperr.NotFound):
+		s = state{Meta: store.NewMeta(j.id(), store.At(now)), Name: j.Name, NextAt: until}
+		err = r.states.Insert(ctx, s)
+		return s, err == nil, apperr.Replace(err, apperr.Conflict, nil)
+	case err != nil || !s.due(j, now):
+		return s, false, err
+	}
+	taken, err := r.states.UpdateByID(ctx, s.ID, store.Versions{s.Version}, store.Set("nextAt", until), store.Set("updatedAt", store.At(now)))
+	if apperr.Is(err, apperr.PreconditionFailed) {
+		s.NextAt = until
+		return s, false, nil
+	}
+	return taken, err == nil, err
+}
+
+// due reports whether a run may start. A start that is further away than the interval and the lease is ignored: the clock was
+// set back, or the interval was longer.
+func (s state) due(j Job, now time.Time) bool {
+	return !now.Before(s.NextAt.Time) || s.NextAt.Sub(now) > max(j.Interval, j.lease())
+}
+
+// run runs the job with its time limit. A panic is an error.
+func (r *Runner) run(ctx context.Context, j Job) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, j.limit(), fmt.Errorf("the run exceeded its time limit of %s", j.limit()))
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		} else if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}()
+	return j.Run(ctx)
+}
