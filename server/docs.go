@@ -2,21 +2,18 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
-	"context"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"net/http"
-	"os"
 	"path"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	ginswagger "github.com/swaggo/gin-swagger"
@@ -39,22 +36,33 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 var swaggerUI embed.FS
 
 // mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path below which the API is. gin-swagger serves the
-// files of Swagger UI and the Swagger 2 document; the page and its initializer are our own, because the page of gin-swagger
-// cannot sort operations or hide the server list.
+// Swagger 2 document. The page is our own, because that of gin-swagger cannot sort operations or hide the server list.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
-	ui := sync.OnceValue(func() page { return newPage(withRoot(docs.Swagger, "basePath", root+"/")) })
-	engine.GET("/openapi.json", ignoreWriteErrors, func(c *gin.Context) {
-		if f := openAPI(); !f.notModified(c, f.tag) {
-			c.Data(http.StatusOK, f.contentType, f.content)
-		}
-	})
+	swagger := sync.OnceValue(func() file { return newFile(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/")) })
+	instance := rand.Text()
+	swag.Register(instance, document(func() string { return string(swagger().content) }))
+	doc := ginswagger.CustomWrapHandler(&ginswagger.Config{InstanceName: instance}, new(webdav.Handler))
+	files := sync.OnceValue(uiFiles)
+
+	engine.GET("/openapi.json", ignoreWriteErrors, func(c *gin.Context) { openAPI().serve(c) })
 	engine.GET("/docs", func(c *gin.Context) { redirect(c, "docs/") })
 	engine.GET("/docs/*any", ignoreWriteErrors, func(c *gin.Context) {
 		c.Header("Content-Security-Policy", docsPolicy)
-		ui().serve(c, strings.TrimPrefix(c.Param("any"), "/"))
+		name := cmp.Or(strings.TrimPrefix(c.Param("any"), "/"), "index.html")
+		f, ok := files()[name]
+		switch {
+		case name == "doc.json":
+			if !swagger().notModified(c) {
+				doc(c)
+			}
+		case ok:
+			f.serve(c)
+		default:
+			rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
+		}
 	})
 }
 
@@ -67,65 +75,10 @@ func ignoreWriteErrors(c *gin.Context) {
 	}
 }
 
-const (
-	indexFile       = "index.html"
-	initializerFile = "initializer.js"
-	docFile         = "doc.json"
-)
-
-// page serves Swagger UI.
-type page struct {
-	files   map[string]file
-	handler gin.HandlerFunc // the handler of gin-swagger
-}
-
-// newPage registers the document with swag under a unique name.
-func newPage(swagger []byte) page {
-	files := uiFiles()
-	files[docFile] = newFile(rest.ContentType, swagger)
-	instance := rand.Text()
-	swag.Register(instance, document(swagger))
-	config := ginswagger.Config{InstanceName: instance, URL: "../openapi.json", PersistAuthorization: true, DeepLinking: true}
-	return page{files, ginswagger.CustomWrapHandler(&config, &webdav.Handler{FileSystem: assets{files: files}, LockSystem: webdav.NewMemLS()})}
-}
-
 // document implements swag.Swagger.
-type document string
+type document func() string
 
-func (d document) ReadDoc() string { return string(d) }
-
-// serve responds with the file of the name, which is index.html if it is empty, or with 304 if the client has the file.
-func (p page) serve(c *gin.Context, name string) {
-	if name == "" {
-		name = indexFile
-	}
-	f, ok := p.files[name]
-	if !ok {
-		rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
-		return
-	}
-	if f.notModified(c, f.tag) {
-		return
-	}
-	gzipped := f.compressed && acceptsGzip(c.GetHeader("Accept-Encoding"))
-	switch {
-	case name == indexFile, name == initializerFile:
-		c.Data(http.StatusOK, f.contentType, f.content)
-		return
-	case f.compressed && !gzipped:
-		c.Header("Content-Type", f.contentType)
-		unzip(c.Writer, f.content)
-		return
-	case gzipped:
-		c.Header("Content-Encoding", "gzip")
-	}
-	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-Range", "Range"} {
-		c.Request.Header.Del(name) // net/http would respond 412 and 416 without a problem
-	}
-	// gin-swagger takes the name from RequestURI, and the prefix from that of the first request.
-	c.Request.RequestURI = "/docs/" + name
-	p.handler(c)
-}
+func (d document) ReadDoc() string { return d() }
 
 // file is a static file.
 type file struct {
@@ -139,18 +92,30 @@ func newFile(contentType string, content []byte) file {
 }
 
 // notModified lets clients cache the file but revalidate it. It responds 304 and returns true if they have it.
-func (f file) notModified(c *gin.Context, tag string) bool {
+func (f file) notModified(c *gin.Context) bool {
 	c.Header("Cache-Control", "no-cache")
-	return rest.NotModified(c, tag)
+	return rest.NotModified(c, f.tag)
+}
+
+// serve responds with the file, or with 304 if the client has it.
+func (f file) serve(c *gin.Context) {
+	switch {
+	case f.notModified(c):
+	case !f.compressed:
+		c.Data(http.StatusOK, f.contentType, f.content)
+	case acceptsGzip(c.GetHeader("Accept-Encoding")):
+		c.Header("ETag", strings.TrimSuffix(f.tag, `"`)+rest.GzipSuffix+`"`)
+		c.Header("Content-Encoding", "gzip")
+		c.Data(http.StatusOK, f.contentType, f.content)
+	default:
+		c.Header("Content-Type", f.contentType)
+		unzip(c.Writer, f.content)
+	}
 }
 
 // uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed ones.
 func uiFiles() map[string]file {
 	const dir = "swaggerui"
-	types := map[string]string{ // only of files that gin-swagger does not serve, or serves only compressed
-		indexFile: "text/html; charset=utf-8", initializerFile: "text/javascript; charset=utf-8",
-		"swagger-ui-bundle.js": "application/javascript", "swagger-ui.css": "text/css; charset=utf-8",
-	}
 	entries, err := swaggerUI.ReadDir(dir)
 	if err != nil {
 		panic(err) // embedded
@@ -162,11 +127,16 @@ func uiFiles() map[string]file {
 			panic(err)
 		}
 		name, compressed := strings.CutSuffix(entry.Name(), ".gz")
-		f := newFile(types[name], content)
+		f := newFile(fileTypes[path.Ext(name)], content)
 		f.compressed = compressed
 		files[name] = f
 	}
 	return files
+}
+
+// fileTypes are the media types of the files of Swagger UI, which do not depend on the system that the service runs on.
+var fileTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".png": "image/png",
 }
 
 // unzip writes the uncompressed content in small parts: all of it would stay in memory while a client reads slowly. An error
@@ -206,51 +176,6 @@ func withRoot(doc []byte, property string, value any) []byte {
 	spec[property], _ = json.Marshal(value)
 	out, _ := json.Marshal(spec)
 	return out
-}
-
-// assets is the webdav.FileSystem of the files in one directory, which gin-swagger only opens, to read them.
-type assets struct {
-	webdav.FileSystem // nil
-	files             map[string]file
-}
-
-// OpenFile implements webdav.FileSystem. It does not decompress files.
-func (a assets) OpenFile(_ context.Context, name string, _ int, _ os.FileMode) (webdav.File, error) {
-	f, ok := a.files[path.Base(name)]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return asset{Reader: bytes.NewReader(f.content), file: f}, nil
-}
-
-// asset is an open file, which is also its fs.FileInfo.
-type asset struct {
-	*bytes.Reader
-	fs.FileInfo // nil
-	file
-}
-
-func (asset) Close() error { return nil }
-
-func (asset) Write([]byte) (int, error) { return 0, fs.ErrPermission }
-
-func (asset) Readdir(int) ([]fs.FileInfo, error) { return nil, fs.ErrInvalid }
-
-func (a asset) Stat() (fs.FileInfo, error) { return a, nil }
-
-func (asset) ModTime() time.Time { return time.Time{} }
-
-func (asset) IsDir() bool { return false }
-
-// Size implements fs.FileInfo.
-func (a asset) Size() int64 { return a.Reader.Size() }
-
-// ETag implements webdav.ETager.
-func (a asset) ETag(context.Context) (string, error) {
-	if a.compressed {
-		return strings.TrimSuffix(a.tag, `"`) + rest.GzipSuffix + `"`, nil
-	}
-	return a.tag, nil
 }
 
 // emailsPolicy is the Content-Security-Policy of emails. It allows inline styles and nothing else.

@@ -41,7 +41,7 @@ func TestPage(t *testing.T) {
 	page := do(s, "GET", "/docs/", "", "").Body.String()
 	sums := pageSums(t)
 	for name, contentType := range map[string]string{
-		"swagger-ui-bundle.js": "application/javascript", "swagger-ui.css": "text/css; charset=utf-8",
+		"swagger-ui-bundle.js": "text/javascript; charset=utf-8", "swagger-ui.css": "text/css; charset=utf-8",
 		"initializer.js": "text/javascript; charset=utf-8", "favicon-16x16.png": "image/png", "favicon-32x32.png": "image/png",
 	} {
 		if !strings.Contains(page, `"`+name+`"`) {
