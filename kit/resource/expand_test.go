@@ -100,7 +100,7 @@ func TestExpandConcurrently(t *testing.T) {
 		}
 		<-both // until two requests have the whole budget
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	request := func() error {
 		ctx, release := budget.Context(ctx)

@@ -14,7 +14,7 @@ import (
 func TestHeartbeatFailed(t *testing.T) {
 	t.Parallel()
 	const here = "db.example.com:27017"
-	before, since := time.Now().Add(-time.Minute), time.Now().Add(time.Minute)
+	before, since := time.Now().Add(-time.Hour), time.Now().Add(time.Hour) // parallel tests can start late
 	for name, test := range map[string]struct {
 		asked, address string
 		last           time.Time
