@@ -6,6 +6,7 @@ import (
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
 	emailverification "example.com/ginseng/modules/email-verification"
+	"example.com/ginseng/modules/passkey"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/modules/social"
@@ -17,6 +18,7 @@ import (
 type Settings struct {
 	Auth              auth.Settings
 	EmailVerification emailverification.Settings
+	Passkey           passkey.Settings
 	PasswordReset     passwordreset.Settings
 	Social            social.Settings
 	TwoFactor         twofactor.Settings
@@ -31,6 +33,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	resets := passwordreset.New(d, s.PasswordReset, users)
 	verifications := emailverification.New(d, s.EmailVerification, users)
 	factors := twofactor.New(d, s.TwoFactor, users, sessions)
+	passkeys := passkey.New(d, s.Passkey, users, sessions)
 	articles := article.New(d)
 	policies := policy.New(d)
 	return []kit.Module{
@@ -40,6 +43,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		resets,
 		verifications,
 		factors,
+		passkeys,
 		articles,
 		policies,
 	}

@@ -40,8 +40,11 @@ const (
 	Password  = "analytical engine"
 )
 
-// LinkOrigin is the allowed origin of links in emails.
+// LinkOrigin is the allowed origin of links in emails, and of pages with passkeys.
 const LinkOrigin = "https://app.example.com"
+
+// PasskeyRPID is the domain of passkeys. Their origin is LinkOrigin.
+const PasskeyRPID = "example.com"
 
 // Service is the service under test.
 type Service struct {
@@ -121,6 +124,7 @@ func (a *API) start(options []Option) {
 		Env: map[string]string{
 			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
 			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
+			"PASSKEY_RP_ID": PasskeyRPID, "PASSKEY_ORIGINS": LinkOrigin,
 		},
 		DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute,
 		Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -25,6 +25,7 @@ const (
 	boundStream      = "is decompressed while it is written"
 	boundFew         = "has at most ten short items"
 	boundByProviders = "has an item per provider"
+	boundPasskeys    = "has at most 20 passkeys"
 )
 
 // large has the routes whose responses can have more than rest.LargeResponse bytes, or a list or map.
@@ -36,6 +37,12 @@ var large = map[string]string{
 	"GET /auth/sessions":       boundPage,
 	"GET /auth/identities":     boundByProviders,
 	"PUT /users/me/two-factor": boundFew,
+
+	"POST /users/me/passkeys":      boundPasskeys,
+	"GET /users/me/passkeys":       boundPasskeys,
+	"GET /users/me/passkeys/:id":   boundPasskeys,
+	"PATCH /users/me/passkeys/:id": boundPasskeys,
+	"GET /users/:id/passkeys":      boundPasskeys,
 
 	"GET /articles":       boundPage,
 	"POST /articles":      boundCreation,

@@ -3,6 +3,7 @@ package attack_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/authenticator"
 	"example.com/ginseng/testkit/providers"
 )
 
@@ -76,6 +78,17 @@ var matrix = []matrixRow{
 	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403"},
 	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401"},
 
+	{"POST /users/me/passkeys/options", "", "401 401 200* 200 200 401 200"},
+	{"POST /users/me/passkeys", `{"challenge":"x","credential":{passkey}}`, "401 401 400 400 400 401 400"},
+	{"GET /users/me/passkeys", "", "401 401 200 200 200 401 200"},
+	{"GET /users/me/passkeys/:id", "", "401 401 200 404 404 401 404"},
+	{"PATCH /users/me/passkeys/:id", `{"name":"N"}`, "401 401 200 404 404 401 404"},
+	{"DELETE /users/me/passkeys/:id", "", "401 401 204 404 404 401 404"},
+	{"GET /users/:id/passkeys", "", "401 401 403 403 200 401 403"},
+	{"DELETE /users/:id/passkeys/:passkeyId", "", "401 401 403 403 204 401 403"},
+	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401"},
+	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201*"},
+
 	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
 	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
 	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200*"},
@@ -104,6 +117,8 @@ var publicMatrix = map[string]string{
 	"POST /users":           "403 201 403 403 403 401 403", // with a role
 	"POST /auth":            "201* 201* 201* 201 201 401 201",
 	"POST /password-resets": "202 202 202 202 202 401 202",
+
+	"POST /auth/passkey/options": "200 200 200 200 200 401 200",
 }
 
 // TestAuthorizationMatrix calls every route as every kind of caller. A new route must be added to the matrix. Each route has
@@ -158,7 +173,7 @@ var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor
 // unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
 var unverifiedMatrix = []string{
 	"PUT /users/:id/password", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
-	"POST /auth", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
+	"POST /auth", "POST /auth/passkey", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
 	"POST /users/me/email-verification", "PUT /users/me/email", "PUT /email-verifications/:token",
 }
@@ -208,10 +223,11 @@ type matrixCell struct {
 	t             *testing.T
 	column        int
 	caller, owner testkit.Account
+	authenticator authenticator.Authenticator // of the owner
 }
 
 func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
-	c := &matrixCell{world: w, t: t, column: column}
+	c := &matrixCell{world: w, t: t, column: column, authenticator: authenticator.Authenticator{Origin: testkit.LinkOrigin}}
 	switch column {
 	case anonymous:
 	case masterKey:
@@ -242,7 +258,7 @@ func (c *matrixCell) request(route, body string) request {
 		r.Path += "/" + c.record(collection)
 	}
 	if _, below, ok := strings.Cut(param, "/"); ok {
-		r.Path += "/" + below
+		r.Path += "/" + strings.Replace(below, ":passkeyId", c.passkey(), 1)
 	}
 	r.Path = strings.TrimSuffix(r.Path, "*any")
 	switch {
@@ -255,6 +271,7 @@ func (c *matrixCell) request(route, body string) request {
 		r.Email, r.Password = c.caller.Email, testkit.Password
 	}
 	if body != "" {
+		body = c.withPasskey(body)
 		r.JSON = strings.NewReplacer("{new}", store.NewID().Hex(), "{email}", c.owner.Email, "{refresh}", c.owner.RefreshToken,
 			"{facebook}", c.Facebook.Token(c.Facebook.AddUser(providers.User{EmailVerified: true}).ID), "{github}", c.githubToken(),
 			"{google}", c.Google.Token(c.Google.AddUser(providers.User{EmailVerified: true}).ID)).Replace(body)
@@ -292,6 +309,8 @@ func (c *matrixCell) record(collection string) string {
 				return tokenIn(c.t, message)
 			}
 		}
+	case "/users/me/passkeys":
+		return c.passkey()
 	case "/auth/sessions": // the session before this one
 		rows := c.Do(request{Method: "GET", Path: collection, As: c.SignIn(c.owner.Email, testkit.Password).Token}).JSON(http.StatusOK)["rows"].([]any)
 		return rows[1].(map[string]any)["id"].(string)
@@ -299,4 +318,30 @@ func (c *matrixCell) record(collection string) string {
 		ok(c.t, c.Do(enter("github", c.owner.Token, "access_token", c.githubToken())))
 	}
 	return "github"
+}
+
+// passkey registers a passkey of the owner with the authenticator of the cell, if it has none, and returns its ID.
+func (c *matrixCell) passkey() string {
+	options := ok(c.t, c.Do(request{Method: "POST", Path: "/users/me/passkeys/options", As: c.owner.Token})).JSON(http.StatusOK)
+	credential, err := c.authenticator.Create(options["publicKey"])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	in := map[string]any{"challenge": options["challenge"], "credential": credential}
+	return ok(c.t, c.Do(request{Method: "POST", Path: "/users/me/passkeys", As: c.owner.Token, JSON: in})).JSON(http.StatusCreated)["id"].(string)
+}
+
+// withPasskey replaces {passkey} and {passkeyChallenge} by those of a sign-in of the owner.
+func (c *matrixCell) withPasskey(body string) string {
+	if !strings.Contains(body, "{passkey}") {
+		return body
+	}
+	c.passkey()
+	options := ok(c.t, c.Do(request{Method: "POST", Path: "/auth/passkey/options", As: testkit.MasterKey})).JSON(http.StatusOK)
+	credential, err := c.authenticator.Get(options["publicKey"])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	encoded, _ := json.Marshal(credential) // strings
+	return strings.NewReplacer("{passkey}", string(encoded), "{passkeyChallenge}", options["challenge"].(string)).Replace(body)
 }

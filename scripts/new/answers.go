@@ -31,6 +31,7 @@ var components = []component{
 	{name: "password-reset", dirs: []string{"password-reset"}, needs: "user"},
 	{name: "email-verification", dirs: []string{"email-verification"}, needs: "user"},
 	{name: "two-factor", dirs: []string{"two-factor"}, needs: "user"},
+	{name: "passkey", dirs: []string{"passkey"}, needs: "user"},
 	{name: "article", dirs: []string{"article"}},
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
 }

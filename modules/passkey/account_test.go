@@ -1,0 +1,116 @@
+package passkey_test
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+)
+
+// need skips the test if the service has no such route, because a project left the component out.
+func need(t *testing.T, api *testkit.API, route string) {
+	t.Helper()
+	if !slices.Contains(api.Handler.Routes(), route) {
+		t.Skip("without the component of ", route)
+	}
+}
+
+// link returns the token in the next email to an address.
+func link(t *testing.T, api *testkit.API, to string) string {
+	t.Helper()
+	for {
+		if m := api.Email.Next(t); m.To == to {
+			return regexp.MustCompile(`[\w-]{43}`).FindString(m.Text)
+		}
+	}
+}
+
+// TestPasswordReset completes a reset, which ends a passkey that somebody else may have added, and a pending registration.
+func TestPasswordReset(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	need(t, api, "POST /password-resets")
+	ada, d, late := api.SignUp("user"), device(), device()
+	path := register(t, api, ada, d).Header.Get("Location")
+	pending, publicKey := options(t, api, mine+"/options", ada.Token)
+	pending["credential"], _ = late.Create(publicKey)
+	reset := url.Values{"email": {ada.Email}, "link": {testkit.LinkOrigin + "/{token}"}}
+	want(t, api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: reset}), 202, "")
+	const password = "another password"
+	complete := request{Method: "PUT", Path: "/password-resets/" + link(t, api, ada.Email), Form: url.Values{"password": {password}}}
+	want(t, api.Do(complete), 200, ada.Email)
+
+	want(t, signIn(t, api, d), 401, "unauthorized")
+	ada.Session = api.SignIn(ada.Email, password)
+	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 200, `"count":0`)
+	want(t, api.Do(request{Method: "GET", Path: path, As: ada.Token}), 404, "not_found")
+	want(t, api.Do(request{Method: "POST", Path: mine, As: ada.Token, JSON: pending}), 400, `"param":"challenge","code":"wrong"`)
+	want(t, register(t, api, ada, device()), 201, "") // it also deletes the invalid one
+	if n := count(t, api, "passkeys"); n != 1 {
+		t.Errorf("%d passkeys are stored", n)
+	}
+}
+
+// TestUndo undoes a change of the address, which ends passkeys, also those from before the change.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	need(t, api, "PUT /users/me/email")
+	ada, d := api.SignUp("user"), device()
+	want(t, register(t, api, ada, d), 201, "")
+	const to = "eve@example.org"
+	change := url.Values{"email": {to}, "link": {testkit.LinkOrigin + "/{token}"}}
+	want(t, api.Do(request{Method: "PUT", Path: "/users/me/email", Email: ada.Email, Password: testkit.Password, Form: change}), 202, "")
+	want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + link(t, api, to)}), 200, to)
+	want(t, signIn(t, api, d), 201, to) // the owner may have changed the address
+	want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + link(t, api, ada.Email)}), 200, ada.Email)
+	want(t, signIn(t, api, d), 401, "unauthorized")
+}
+
+// TestPasswordChange changes the password, which ends no passkeys.
+func TestPasswordChange(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, d := api.SignUp("user"), device()
+	want(t, register(t, api, ada, d), 201, "")
+	change := request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {"another password"}}}
+	want(t, api.Do(change), 200, "")
+	want(t, signIn(t, api, d), 201, ada.Email)
+}
+
+// TestTwoFactor signs in with a passkey instead of a password and a code. A passkey is no second factor for sign-in with a password.
+func TestTwoFactor(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("REQUIRE_TWO_FACTOR", "admin"))
+	need(t, api, "POST /auth/second-factor")
+	admin, d := api.SignUp("admin"), device()
+	want(t, api.Do(request{Method: "POST", Path: mine + "/options", As: admin.Token}), 403, "two_factor_required")
+	id, ok := store.ParseID(admin.ID)
+	if !ok {
+		t.Fatal("no ID")
+	}
+	now := store.At(api.Clock.Now())
+	type factor struct {
+		store.Meta    `bson:",inline"`
+		ConfirmedAt   store.Time `json:"confirmedAt"`
+		RecoveryCodes []string   `json:"recoveryCodes"`
+	}
+	testkit.Insert(api, "factors", factor{store.NewMeta(id, now), now, []string{}})
+	want(t, register(t, api, admin, d), 201, "")
+	password := request{Method: "POST", Path: "/auth", Email: admin.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}
+	want(t, api.Do(password), 401, "second_factor_required")
+	token := signIn(t, api, d).JSON(201)["token"].(string)
+	want(t, api.Do(request{Method: "GET", Path: "/users", As: token}), 200, admin.Email)
+
+	if _, err := store.Open[factor](api.DB, store.Spec{Name: "factors"}).Delete(t.Context(), store.Eq("id", id)); err != nil {
+		t.Fatal(err)
+	}
+	api.Clock.Advance(time.Minute)
+	token = signIn(t, api, d).JSON(201)["token"].(string)
+	want(t, api.Do(request{Method: "GET", Path: "/users", As: token}), 403, "two_factor_required") // a passkey alone does not count
+}

@@ -1,0 +1,242 @@
+package passkey
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/rest"
+)
+
+type controller struct{ service *Service }
+
+// registrationOptions begins the registration of a passkey.
+//
+//	@Summary		Get options for a new passkey
+//	@Description	Pass publicKey to the browser: navigator.credentials.create. Send its result with challenge to POST /users/me/passkeys within 5 minutes.
+//	@Tags			passkeys
+//	@Success		200	{object}	RegistrationOptions
+//	@Failure		409	{object}	rest.Problem	"conflict: the user has 20 passkeys"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: more than 50 registrations of an account in 15 minutes"
+//	@Failure		501	{object}	rest.Problem	"not_supported: passkeys are off"
+//	@Security		UserToken
+//	@x-tag			"Sign-in with Web Authentication: a fingerprint, a face or a PIN instead of a password."
+//	@Router			/users/me/passkeys/options [post]
+func (c *controller) registrationOptions(g *gin.Context) error {
+	if _, err := rest.Bind[struct{}](g); err != nil {
+		return err
+	}
+	options, limits, err := c.service.RegistrationOptions(g.Request.Context(), rest.Caller(g))
+	rest.SetRateLimit(g, limits)
+	if err != nil {
+		return err
+	}
+	g.Header("Cache-Control", "no-store")
+	return rest.OK(g, options)
+}
+
+// create registers a passkey.
+//
+//	@Summary		Register a passkey
+//	@Description	Takes the result of navigator.credentials.create, as JSON. Passkeys are also deleted by a completed password reset and by an undo of a change of the email address.
+//	@Tags			passkeys
+//	@Param			input	formData	CreateInput	true	"the challenge of the options, the credential, and a name for the list"
+//	@Success		201		{object}	View
+//	@Header			201		{string}	Location		"path of the passkey"
+//	@Failure		400		{object}	rest.Problem	"validation_failed: also a challenge that has expired or was used, and a credential that is not accepted; malformed_body"
+//	@Failure		409		{object}	rest.Problem	"conflict: the passkey is registered already, or the user has 20"
+//	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
+//	@Security		UserToken
+//	@Router			/users/me/passkeys [post]
+func (c *controller) create(g *gin.Context) error {
+	in, err := rest.Bind[CreateInput](g)
+	if err != nil {
+		return err
+	}
+	p, err := c.service.Create(g.Request.Context(), rest.Caller(g), in)
+	if err != nil {
+		return err
+	}
+	return rest.Created(g, p.Meta, p.View())
+}
+
+// index lists the caller's passkeys.
+//
+//	@Summary	List my passkeys
+//	@Tags		passkeys
+//	@Success	200	{object}	List
+//	@Security	UserToken
+//	@Router		/users/me/passkeys [get]
+func (c *controller) index(g *gin.Context) error {
+	list, err := c.service.List(g.Request.Context(), rest.Caller(g).UserID)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, list)
+}
+
+// indexOf lists the passkeys of a user.
+//
+//	@Summary	List the passkeys of a user
+//	@Tags		passkeys
+//	@Param		id	path		string	true	"id of the user"
+//	@Success	200	{object}	List
+//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Security	UserToken
+//	@Router		/users/{id}/passkeys [get]
+func (c *controller) indexOf(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	list, err := c.service.List(g.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, list)
+}
+
+// show returns a passkey.
+//
+//	@Summary	Get one of my passkeys
+//	@Tags		passkeys
+//	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
+//	@Success	200				{object}	View
+//	@Failure	404				{object}	rest.Problem	"not_found: no such passkey, or another user's"
+//	@Security	UserToken
+//	@Router		/users/me/passkeys/{id} [get]
+func (c *controller) show(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	p, err := c.service.Get(g.Request.Context(), rest.Caller(g), id)
+	if err != nil {
+		return err
+	}
+	return rest.Record(g, p.Meta, p.View())
+}
+
+// update renames a passkey.
+//
+//	@Summary	Rename a passkey
+//	@Tags		passkeys
+//	@Param		If-Match	header		string		false	"the ETag of the version to change"
+//	@Param		input		formData	UpdateInput	false	"the new name"
+//	@Success	200			{object}	View
+//	@Failure	404			{object}	rest.Problem	"not_found: no such passkey, or another user's"
+//	@Security	UserToken
+//	@Router		/users/me/passkeys/{id} [patch]
+func (c *controller) update(g *gin.Context) error {
+	in, err := rest.BindPatch[UpdateInput](g, View{})
+	if err != nil {
+		return err
+	}
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	p, err := c.service.Update(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id), in)
+	if err != nil {
+		return err
+	}
+	return rest.Record(g, p.Meta, p.View())
+}
+
+// delete deletes one of the caller's passkeys.
+//
+//	@Summary		Remove a passkey
+//	@Description	Also ends the caller's other sessions, which may have been opened with it.
+//	@Tags			passkeys
+//	@Param			If-Match	header	string	false	"the ETag of the version to change"
+//	@Success		204
+//	@Failure		404	{object}	rest.Problem	"not_found: no such passkey, or another user's"
+//	@Security		UserToken
+//	@Router			/users/me/passkeys/{id} [delete]
+func (c *controller) delete(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id)); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// deleteOf deletes a passkey of a user.
+//
+//	@Summary		Remove a passkey of a user
+//	@Description	The user gets a notice by email. End sessions that were opened with it by DELETE /users/{id}/sessions.
+//	@Tags			passkeys
+//	@Param			id			path	string	true	"id of the user"
+//	@Param			passkeyId	path	string	true	"id of the passkey"
+//	@Success		204
+//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		404	{object}	rest.Problem	"not_found: the user has no such passkey"
+//	@Security		UserToken
+//	@Router			/users/{id}/passkeys/{passkeyId} [delete]
+func (c *controller) deleteOf(g *gin.Context) error {
+	userID, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	id, err := rest.PathID(g, "passkeyId")
+	if err != nil {
+		return err
+	}
+	if err := c.service.Remove(g.Request.Context(), userID, id); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// signInOptions begins a sign-in.
+//
+//	@Summary				Get options to sign in with a passkey
+//	@Description			Pass publicKey to the browser: navigator.credentials.get. Send its result with challenge to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNUP=true it needs no master key.
+//	@Tags					passkeys
+//	@Success				200	{object}	SignInOptions
+//	@Failure				401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
+//	@Failure				429	{object}	rest.Problem	"too_many_requests: more than 300 from a network in 15 minutes, under PUBLIC_SIGNUP"
+//	@Failure				501	{object}	rest.Problem	"not_supported: passkeys are off"
+//	@Security				MasterKey
+//	@x-optional-security	true
+//	@x-restricted			true
+//	@Router					/auth/passkey/options [post]
+func (c *controller) signInOptions(g *gin.Context) error {
+	if _, err := rest.Bind[struct{}](g); err != nil {
+		return err
+	}
+	options, limits, err := c.service.SignInOptions(g.Request.Context(), rest.Client(g))
+	rest.SetRateLimit(g, limits)
+	if err != nil {
+		return err
+	}
+	g.Header("Cache-Control", "no-store")
+	return rest.OK(g, options)
+}
+
+// signIn signs a user in.
+//
+//	@Summary		Sign in with a passkey
+//	@Description	Takes the result of navigator.credentials.get, as JSON. Users with two-factor sign-in need no code.
+//	@Tags			passkeys
+//	@Param			input	formData	SignInInput	true	"the challenge of the options, and the credential"
+//	@Success		201		{object}	user.SignedIn
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge or the passkey is not accepted"
+//	@Failure		403		{object}	rest.Problem	"suspended: the passkey is right, and an admin has suspended the account"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 100 rejected passkeys from a network in 15 minutes"
+//	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
+//	@x-restricted	true
+//	@Router			/auth/passkey [post]
+func (c *controller) signIn(g *gin.Context) error {
+	in, err := rest.Bind[SignInInput](g)
+	if err != nil {
+		return err
+	}
+	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Client(g), in)
+	rest.SetRateLimit(g, limits)
+	if err != nil {
+		return err
+	}
+	return rest.CreatedSecret(g, result)
+}

@@ -1,0 +1,81 @@
+package passkey_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/authenticator"
+)
+
+// count returns the number of records of a collection.
+func count(t *testing.T, api *testkit.API, collection string) int64 {
+	t.Helper()
+	n, err := store.Open[store.Meta](api.DB, store.Spec{Name: collection}).Count(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestInvalid sends credentials that are not of the form of a PublicKeyCredential.
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, d := api.SignUp("user"), device()
+	want(t, register(t, api, ada, d), 201, "")
+	huge := strings.Repeat("A", 7_000)
+	value := func(v any) func(*authenticator.Credential) any {
+		return func(*authenticator.Credential) any { return v }
+	}
+	response := func(name string, v any) func(*authenticator.Credential) any {
+		return func(c *authenticator.Credential) any {
+			c.Response[name] = v
+			return c
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		edit   func(*authenticator.Credential) any
+		status int
+		body   string
+	}{
+		{"missing", value(nil), 400, `"required"`},
+		{"a number", value(5), 400, `"type"`},
+		{"a string", value("text"), 400, `"type"`},
+		{"a list", value([]any{}), 400, `"type"`},
+		{"an operator", value(map[string]any{"$gt": ""}), 400, `"format"`},
+		{"empty", value(map[string]any{}), 400, `"format"`},
+		{"no response", value(map[string]any{"id": "AA", "rawId": "AA", "type": "public-key"}), 400, `"format"`},
+		{"a huge ID", func(c *authenticator.Credential) any { c.ID, c.RawID = huge, huge; return c }, 401, ""},
+		{"another type", func(c *authenticator.Credential) any { c.Type = "password"; return c }, 400, `"format"`},
+		{"IDs that differ", func(c *authenticator.Credential) any { c.ID = "AAAA"; return c }, 400, `"format"`},
+		{"a huge signature", response("signature", huge), 401, ""},
+		{"huge authenticator data", response("authenticatorData", huge), 400, `"format"`},
+		{"larger than a body", response("signature", huge+huge+huge), 413, ""},
+		{"not base64url", response("signature", "/+=="), 400, `"format"`},
+		{"a number as user handle", response("userHandle", 5), 400, `"format"`},
+		{"client data without fields", response("clientDataJSON", "e30"), 401, ""},
+		{"a result that was not requested", func(c *authenticator.Credential) any {
+			c.Extensions["credProps"] = map[string]any{"rk": true}
+			return c
+		}, 201, ""},
+		{"a result of another type", func(c *authenticator.Credential) any { c.Extensions["appid"] = "yes"; return c }, 400, `"format"`},
+	} {
+		params := assertion(t, api, d)
+		credential := params["credential"].(authenticator.Credential)
+		params["credential"] = test.edit(&credential)
+		t.Log(test.name)
+		want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: params}), test.status, test.body)
+	}
+	for _, challenge := range []any{nil, 5, "", strings.Repeat("x", 201), map[string]any{"$ne": ""}} {
+		params := assertion(t, api, d)
+		params["challenge"] = challenge
+		want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: params}), 400, `"param":"challenge"`)
+		want(t, api.Do(request{Method: "POST", Path: mine, As: ada.Token, JSON: params}), 400, `"param":"challenge"`)
+	}
+	want(t, api.Do(request{Method: "POST", Path: mine, As: ada.Token, JSON: map[string]any{"challenge": "x", "credential": 5, "name": 5}}), 400, `"param":"name","code":"type"`)
+	want(t, api.Do(request{Method: "DELETE", Path: mine + "/x", As: ada.Token}), 404, "not_found")
+}

@@ -1,0 +1,110 @@
+package passkey
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"example.com/ginseng/kit"
+)
+
+// Settings are the settings of this module.
+type Settings struct {
+	// RPID is the domain of the passkeys.
+	RPID string `mapstructure:"PASSKEY_RP_ID" example:"example.com"`
+	// Origins are the origins of the pages and apps that use passkeys.
+	Origins []string `mapstructure:"PASSKEY_ORIGINS" example:"https://app.example.com"`
+}
+
+// Check implements settings.Checker.
+func (s *Settings) Check(report func(name, reason string)) {
+	if (s.RPID == "") != (len(s.Origins) == 0) {
+		const both = "must be set, because the other of PASSKEY_RP_ID and PASSKEY_ORIGINS is, for example "
+		if s.RPID == "" {
+			report("PASSKEY_RP_ID", both+"PASSKEY_RP_ID=example.com")
+		} else {
+			report("PASSKEY_ORIGINS", both+"PASSKEY_ORIGINS=https://app."+s.RPID)
+		}
+		return
+	}
+	if s.RPID == "" {
+		return
+	}
+	if err := protocol.ValidateRPID(s.RPID); err != nil || s.RPID != strings.ToLower(s.RPID) {
+		report("PASSKEY_RP_ID", "must be a domain in lower case, without scheme, port and path, for example PASSKEY_RP_ID=example.com")
+		return
+	}
+	for _, origin := range s.Origins {
+		if !s.allows(origin) {
+			report("PASSKEY_ORIGINS", "must list origins of pages, each https:// and a host that is PASSKEY_RP_ID or below it (http:// only for localhost), "+
+				"and of Android apps, each android:apk-key-hash: and the SHA-256 of the certificate, for example PASSKEY_ORIGINS=https://app."+s.RPID)
+			return
+		}
+	}
+}
+
+// allows reports whether an origin can use the passkeys of RPID: that of a page by its host, that of an app by its form.
+func (s *Settings) allows(origin string) bool {
+	if protocol.IsOpaqueOrigin(origin) {
+		return protocol.IsKnownOpaqueOrigin(origin)
+	}
+	u, err := url.Parse(origin)
+	if err != nil || origin != u.Scheme+"://"+u.Host {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return (u.Scheme == "https" || isLocalhost(u)) && (host == s.RPID || strings.HasSuffix(host, "."+s.RPID))
+}
+
+// isLocalhost reports whether a URL is of this machine: browsers allow passkeys there without https.
+func isLocalhost(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() == localhost
+}
+
+const localhost = "localhost"
+
+// relyingParty is the configuration of the protocol.
+type relyingParty struct {
+	*webauthn.WebAuthn      // nil: passkeys are off
+	localhost          bool // accepts every port of localhost
+}
+
+// relyingParty returns the configuration. In development without settings, it is that of localhost.
+func (s *Settings) relyingParty(d kit.Deps) relyingParty {
+	id, origins, local := s.RPID, s.Origins, false
+	if id == "" && d.Development {
+		id, origins, local = localhost, []string{"http://" + localhost}, true
+	}
+	if id == "" {
+		d.Log.Warn("passkeys are off: PASSKEY_RP_ID and PASSKEY_ORIGINS are not set")
+		return relyingParty{}
+	}
+	timeout := webauthn.TimeoutConfig{Timeout: challengeTTL.Truncate(time.Second)}
+	web, err := webauthn.New(&webauthn.Config{
+		RPID: id, RPDisplayName: d.Name, RPOrigins: origins,
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(),
+			UserVerification: protocol.VerificationRequired,
+		},
+		Timeouts: webauthn.TimeoutsConfig{Login: timeout, Registration: timeout},
+		// Some password managers return outputs that were not requested. None is used, except that of credProps.
+		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
+	})
+	if err != nil { // not after Check
+		d.Log.Error("passkeys are off: their settings are invalid", "error", err)
+	}
+	return relyingParty{web, local}
+}
+
+// session returns the session of a ceremony with the origin that the client reports. In development, the origin can be any port of
+// localhost, which the library cannot express.
+func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
+	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
+		s.Origin = client.Origin
+	}
+	return s
+}

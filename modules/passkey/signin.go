@@ -1,0 +1,149 @@
+package passkey
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+// SignInOptions begins a sign-in. NotSupported: passkeys are off. TooManyRequests: too many sign-ins from the client's network. The
+// states of the rate limits are also returned with an error.
+func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out SignInOptions, limits ratelimit.States, err error) {
+	if err := s.configured(); err != nil {
+		return out, nil, err
+	}
+	if !client.Trusted {
+		limits, err = s.limits.Take(ctx, challengesOfNetwork.Of(ratelimit.Network(client.Address)))
+		if err != nil {
+			return out, limits, err
+		}
+	}
+	options, session, err := s.party.BeginDiscoverableLogin()
+	if err != nil {
+		return out, limits, err
+	}
+	issued, err := s.save(ctx, access.Principal{}, session)
+	return SignInOptions{Challenge: issued, PublicKey: options.Response}, limits, err
+}
+
+// SignIn opens a session for the user of a passkey, who needs no second factor: the passkey has proved possession, and the
+// authenticator has verified the user. Unauthorized: the challenge or the credential is not accepted. Suspended: the user is
+// suspended. NotSupported: passkeys are off. TooManyRequests: too many were not accepted, from the client's network. The states of the
+// rate limits are also returned with an error.
+func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
+	if err := s.configured(); err != nil {
+		return user.SignedIn{}, nil, err
+	}
+	u, err := s.authenticate(ctx, in)
+	if apperr.Is(err, apperr.Unauthorized) && !client.Trusted {
+		limits, limitErr := s.limits.Take(ctx, rejections.Of(ratelimit.Network(client.Address)))
+		if limitErr != nil {
+			err = limitErr
+		}
+		return user.SignedIn{}, limits, err
+	}
+	if err != nil {
+		return user.SignedIn{}, nil, err
+	}
+	result, err := s.sessions.OpenVerified(ctx, u, client)
+	return result, nil, err
+}
+
+// authenticate returns the user of a passkey. Unauthorized: it is not accepted; the log has the reason.
+func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, error) {
+	session, err := s.take(ctx, access.Principal{}, in.Challenge)
+	if err != nil {
+		return user.User{}, s.rejectNotFound(ctx, err, "the challenge is unknown, has expired or was used")
+	}
+	a := in.Credential.ParsedCredentialAssertionData
+	p, u, err := s.find(ctx, a.RawID)
+	if err != nil {
+		return user.User{}, s.rejectNotFound(ctx, err, "the passkey is unknown")
+	}
+	credential, err := s.validate(u, p, session, a)
+	if err != nil {
+		return user.User{}, s.reject(ctx, reason(err), "passkey", p.ID.Hex())
+	}
+	if credential.Authenticator.CloneWarning {
+		s.users.Notify(ctx, u, "A sign-in with a passkey was rejected, because somebody may have copied the passkey. If this happens again, remove the passkey from your account.")
+		return user.User{}, s.reject(ctx, "the signature counter went back", "passkey", p.ID.Hex())
+	}
+	if p.BackupEligible != credential.Flags.BackupEligible {
+		s.log.WarnContext(ctx, "the backup eligibility of a passkey has changed", "passkey", p.ID.Hex(), "eligible", credential.Flags.BackupEligible)
+	}
+	return u, s.used(ctx, p, credential)
+}
+
+// find returns the passkey with the ID of a credential, and its user. NotFound: there is none, or it is no longer valid.
+func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.User, error) {
+	p, err := s.passkeys.First(ctx, store.Eq("credentialId", encoding.EncodeToString(credentialID)))
+	if err != nil {
+		return Passkey{}, user.User{}, err
+	}
+	u, err := s.users.Get(ctx, p.UserID)
+	if err == nil && p.Epoch < u.LinksFrom {
+		err = store.ErrNotFound
+	}
+	return p, u, err
+}
+
+// validate verifies an assertion, and returns the credential with its new state.
+//
+// The library rejects an assertion whose flag BE differs from that of the registration, as Web Authentication section 7.2
+// requires. Authenticators in use change it, for example password managers after an update, and their users would be locked out. So
+// the library receives the flag of the assertion, which does not affect the verification of the signature.
+func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData, a *protocol.ParsedCredentialAssertionData) (*webauthn.Credential, error) {
+	stored := p.credential()
+	stored.Flags.BackupEligible = a.Response.AuthenticatorData.Flags.HasBackupEligible()
+	owner := func(_, _ []byte) (webauthn.User, error) { // the library compares the user handle with the owner's
+		return account{u, webauthn.Credentials{stored}}, nil
+	}
+	_, credential, err := s.party.ValidatePasskeyLogin(owner, s.party.session(session, a.Response.CollectedClientData), a)
+	return credential, err
+}
+
+// used stores the new state of a passkey. Unauthorized: since it was found, it has been deleted, or used with a higher counter.
+func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) error {
+	now, count := store.At(s.now()), int64(c.Authenticator.SignCount)
+	unchanged := store.Lt("signCount", count)
+	if count == 0 { // the authenticator has no counter
+		unchanged = store.Eq("signCount", 0)
+	}
+	_, err := s.passkeys.Update(ctx, store.And(store.Eq("id", p.ID), unchanged), store.Set("signCount", count), store.Set("lastUsedAt", now),
+		store.Set("backupEligible", c.Flags.BackupEligible), store.Set("backupState", c.Flags.BackupState), store.Set("updatedAt", now))
+	if err != nil {
+		return s.rejectNotFound(ctx, err, "the passkey was removed or used meanwhile")
+	}
+	return nil
+}
+
+// reject logs the reason for which a sign-in is rejected, and returns the error for the client, which does not have it.
+func (s *Service) reject(ctx context.Context, reason string, details ...any) error {
+	s.log.With(details...).LogAttrs(ctx, slog.LevelInfo, "a sign-in with a passkey was rejected", slog.String("reason", reason))
+	return apperr.New(apperr.Unauthorized, "The passkey was not accepted. Get new options and try again, or sign in in another way.")
+}
+
+// rejectNotFound is reject if err is NotFound. It returns other errors.
+func (s *Service) rejectNotFound(ctx context.Context, err error, reason string) error {
+	if apperr.Is(err, apperr.NotFound) {
+		err = s.reject(ctx, reason)
+	}
+	return err
+}
+
+// reason returns what the library says about an invalid assertion.
+func reason(err error) string {
+	if e := (*protocol.Error)(nil); errors.As(err, &e) && e.DevInfo != "" {
+		return e.Details + ": " + e.DevInfo
+	}
+	return err.Error()
+}
