@@ -60,7 +60,7 @@ func (f lineWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-const migrateUsage = `Usage: %[1]s migrate [--dry-run] [--again NAME]
+const migrateUsage = `Usage: %[1]s migrate [--dry-run] [--again NAME] [--forget NAME]
 
 Runs the pending migrations without serving; %[1]s serve runs them at start. A migration changes the stored documents of a
 module to a new form. Each is safe to interrupt and to repeat. The exit code is 1 if a migration fails.
@@ -78,6 +78,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	flags := pflag.NewFlagSet("migrate", pflag.ContinueOnError)
 	dryRun := flags.Bool("dry-run", false, "list the pending migrations without running them")
 	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored meanwhile")
+	forget := flags.String("forget", "", "delete the record of the migration `NAME`, which was removed from the code, so that this version starts")
 	if err := transfer.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {
 		return err
 	}
@@ -105,13 +106,19 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 		return err
 	}
 	defer handler.close(ctx)
-	if !*dryRun {
-		if err := prepare(ctx, db, logger, databaseTimeout, databaseRetry); err != nil {
-			return err
-		}
-	}
 	runner := handler.Migrations
 	runner.Log, runner.Progress = logger, progressWriter(logger, stderr)
+	if *forget != "" {
+		return runner.Forget(ctx, *forget)
+	}
+	if *dryRun {
+		err = runner.CheckKnown(ctx)
+	} else {
+		err = prepare(ctx, db, runner, logger, databaseTimeout, databaseRetry)
+	}
+	if err != nil {
+		return err
+	}
 	selected, err := runner.Pending(ctx)
 	if err != nil {
 		return err

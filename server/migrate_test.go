@@ -193,6 +193,33 @@ func TestMigrationFails(t *testing.T) {
 	}
 }
 
+// TestOldVersion starts a version without the migration on a migrated database: it changes nothing and names the migration.
+func TestOldVersion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	addNotes(t, dir, "7", 1)
+	for _, test := range []struct {
+		version string
+		args    []string
+		code    int
+		says    string
+	}{
+		{"1", []string{"migrate"}, exitOK, "1 migrations completed\n"},
+		{"", []string{"serve"}, exitFailure, "this version lacks: note-1. Start the version that has them"},
+		{"", []string{"migrate"}, exitFailure, "note-1"},
+		{"", []string{"migrate", "--dry-run"}, exitFailure, "note-1"},
+		{"1", []string{"migrate", "--forget", "note-1"}, exitFailure, "is in the code"},
+		{"", []string{"migrate", "--forget", "note-2"}, exitFailure, `the database has no migration "note-2"`},
+		{"", []string{"migrate", "--forget", "note-1"}, exitOK, ""},
+		{"", []string{"migrate"}, exitOK, "0 migrations completed\n"},
+	} {
+		code, stdout, stderr := does(t, dir, []string{migratesEnv + "=" + test.version}, test.args...)
+		if code != test.code || !strings.Contains(stdout+stderr, test.says) {
+			t.Errorf("version %s: %v: exit code %d: %s%s", test.version, test.args, code, stdout, stderr)
+		}
+	}
+}
+
 // TestMigrateCommand lists, runs and repeats a migration.
 func TestMigrateCommand(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
@@ -85,7 +86,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	if err := prepare(ctx, db, logger, databaseTimeout, databaseRetry); err != nil {
+	if err := prepare(ctx, db, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
 		if ctx.Err() != nil {
 			return nil // stopped by a signal
 		}
@@ -225,12 +226,15 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	}
 }
 
-// prepare checks that the database is not an unfinished copy, and creates missing collections and indexes. While the
-// database is unavailable, it tries again at the interval retry until the timeout.
-func prepare(ctx context.Context, db store.DB, logger *slog.Logger, timeout, retry time.Duration) error {
+// prepare checks that the database is not an unfinished copy and that no newer version has migrated it, and creates missing
+// collections and indexes. While the database is unavailable, it tries again at the interval retry until the timeout.
+func prepare(ctx context.Context, db store.DB, migrations *migrate.Runner, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
 		err := transfer.CheckFinished(ctx, db)
+		if err == nil {
+			err = migrations.CheckKnown(ctx)
+		}
 		if err == nil {
 			err = db.Prepare(ctx)
 		}

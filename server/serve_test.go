@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestServerLimits checks the size limit and the timeout of headers, while other clients are served.
@@ -94,7 +96,8 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
-	if err := prepare(t.Context(), &unavailable{tries: 2}, log, time.Minute, time.Millisecond); err != nil {
+	migrations := migrate.New(testdb.Open(t), time.Now)
+	if err := prepare(t.Context(), &unavailable{tries: 2}, migrations, log, time.Minute, time.Millisecond); err != nil {
 		t.Errorf("available later: %v", err)
 	}
 	for line, want := range map[string]int{"the database is unavailable": 2, "has no transactions": 1} {
@@ -102,13 +105,13 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 			t.Errorf("%d lines with %q:\n%s", n, line, &text)
 		}
 	}
-	err := prepare(t.Context(), &unavailable{tries: 1 << 30}, log, time.Millisecond, time.Millisecond)
+	err := prepare(t.Context(), &unavailable{tries: 1 << 30}, migrations, log, time.Millisecond, time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
 		t.Errorf("unavailable: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := prepare(ctx, &unavailable{tries: 1 << 30}, log, time.Minute, time.Minute); err == nil {
+	if err := prepare(ctx, &unavailable{tries: 1 << 30}, migrations, log, time.Minute, time.Minute); err == nil {
 		t.Error("it continues after the context is canceled")
 	}
 }

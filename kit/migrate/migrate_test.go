@@ -105,6 +105,11 @@ func TestRun(t *testing.T) {
 		}
 	}
 	check(2)
+	must(t, runner.CheckKnown(t.Context()))
+	previous := migrate.New(db, time.Now)
+	if err := previous.CheckKnown(t.Context()); err == nil || !strings.Contains(err.Error(), "this version lacks: item-1.") {
+		t.Errorf("the previous version: %v", err)
+	}
 	if pending, err := runner.Pending(t.Context()); err != nil || len(pending) != 0 {
 		t.Errorf("%v pending, %v", pending, err)
 	}
@@ -196,6 +201,7 @@ func TestStopsBeforeAnyChange(t *testing.T) {
 			if pending, err := runner.Pending(t.Context()); err != nil || len(pending) != 1 {
 				t.Errorf("%v pending, %v", pending, err)
 			}
+			must(t, migrate.New(db, time.Now).CheckKnown(t.Context())) // the previous version starts
 		})
 	}
 }
@@ -302,6 +308,9 @@ func TestInterrupted(t *testing.T) {
 	must(t, err)
 	if err := runner.Run(ctx, pending); err == nil {
 		t.Error("no error")
+	}
+	if migrate.New(db, time.Now).CheckKnown(t.Context()) == nil {
+		t.Error("the previous version starts on half of the new documents")
 	}
 	half, err := items.Count(t.Context(), store.Eq("price", 5))
 	if err != nil || half < 500 || half >= 520 {

@@ -45,6 +45,7 @@ type record struct {
 	store.Meta `bson:",inline"`
 	Name       string      `json:"name"`
 	LeaseUntil *store.Time `json:"leaseUntil"` // end of the lease of the instance that runs it; nil: none
+	BegunAt    *store.Time `json:"begunAt"`    // when it began to change documents; nil: not yet
 	DoneAt     *store.Time `json:"doneAt"`     // end of the last run; nil: not done
 	Changed    int64       `json:"changed"`    // number of documents that the last run changed
 }
@@ -82,16 +83,60 @@ func (r *Runner) Find(name string) (Migration, error) {
 
 // Pending returns the migrations that are not recorded as done, in order. It may be called before DB.Prepare.
 func (r *Runner) Pending(ctx context.Context) ([]Migration, error) {
-	if len(r.migrations) == 0 {
-		return nil, nil
-	}
-	if names, err := r.db.Names(ctx); err != nil || !slices.Contains(names, collection) {
-		return r.migrations, err
-	}
-	records, err := r.records.List(ctx, store.Query{Filter: store.Ne("doneAt", nil)})
+	records, err := r.recorded(ctx)
 	return slices.DeleteFunc(slices.Clone(r.migrations), func(m Migration) bool {
-		return slices.ContainsFunc(records, func(r record) bool { return r.Name == m.Name })
+		return slices.ContainsFunc(records, func(r record) bool { return r.Name == m.Name && r.DoneAt != nil })
 	}), err
+}
+
+// recorded returns the records of all migrations that have changed documents, the oldest first.
+func (r *Runner) recorded(ctx context.Context) ([]record, error) {
+	if names, err := r.db.Names(ctx); err != nil || !slices.Contains(names, collection) {
+		return nil, err
+	}
+	changed := store.Or(store.Ne("begunAt", nil), store.Ne("doneAt", nil))
+	return r.records.List(ctx, store.Query{Filter: changed, Sort: []store.Order{{Field: "createdAt"}}})
+}
+
+// CheckKnown fails if the database has a migration, complete or not, that is not among those of the service: a newer version
+// has changed the documents. It may be called before DB.Prepare.
+func (r *Runner) CheckKnown(ctx context.Context) error {
+	records, err := r.recorded(ctx)
+	if err != nil {
+		return err
+	}
+	var unknown []string
+	for _, record := range records {
+		if !r.has(record.Name) {
+			unknown = append(unknown, record.Name)
+		}
+	}
+	if unknown == nil {
+		return nil
+	}
+	return fmt.Errorf("another version of the service has changed the stored documents: the database has migrations that this version lacks: %s. "+
+		"Start the version that has them, or restore a backup from before. If you have removed a migration from the code, use the command migrate --forget NAME",
+		strings.Join(unknown, ", "))
+}
+
+func (r *Runner) has(name string) bool {
+	return slices.ContainsFunc(r.migrations, func(m Migration) bool { return m.Name == name })
+}
+
+// Forget deletes the record of a migration that was removed from the code. It fails if the service has the migration, or the
+// database does not.
+func (r *Runner) Forget(ctx context.Context, name string) error {
+	if r.has(name) {
+		return fmt.Errorf("the migration %q is in the code; only one that was removed can be forgotten", name)
+	}
+	records, err := r.recorded(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(records, func(r record) bool { return r.Name == name }) {
+		return fmt.Errorf("the database has no migration %q", name)
+	}
+	return r.records.DeleteByID(ctx, recordID(name), nil)
 }
 
 // Run runs the migrations one after the other, also those that are done. Before each, it waits while another instance
@@ -123,7 +168,7 @@ func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
 	}
 	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
 	defer cancel()
-	_, recordErr := r.records.UpdateByID(recordCtx, recordID(m), nil, last...)
+	_, recordErr := r.records.UpdateByID(recordCtx, recordID(m.Name), nil, last...)
 	if err == nil {
 		err = recordErr
 	}
@@ -134,9 +179,9 @@ func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
 	return nil
 }
 
-// recordID returns the id of a migration's record.
-func recordID(m Migration) store.ID {
-	sum := sha256.Sum256([]byte(m.Name))
+// recordID returns the id of the record of the migration with the name.
+func recordID(name string) store.ID {
+	sum := sha256.Sum256([]byte(name))
 	return store.ID(sum[:len(store.ID{})])
 }
 
@@ -146,10 +191,10 @@ func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (clai
 	for waits := 0; ; waits++ {
 		now := r.now()
 		until := store.At(now.Add(lease))
-		found, err := r.records.Get(ctx, recordID(m))
+		found, err := r.records.Get(ctx, recordID(m.Name))
 		switch {
 		case apperr.Is(err, apperr.NotFound):
-			err = r.records.Insert(ctx, record{Meta: store.NewMeta(recordID(m), store.At(now)), Name: m.Name, LeaseUntil: &until})
+			err = r.records.Insert(ctx, record{Meta: store.NewMeta(recordID(m.Name), store.At(now)), Name: m.Name, LeaseUntil: &until})
 		case err != nil:
 			return false, err
 		case found.DoneAt != nil && !found.DoneAt.Before(begun.Time):
@@ -180,7 +225,7 @@ func (r *Runner) renew(ctx context.Context, m Migration) {
 	for {
 		select {
 		case <-ticker.C:
-			_, _ = r.records.UpdateByID(ctx, recordID(m), nil, store.Set("leaseUntil", store.At(r.now().Add(lease))))
+			_, _ = r.records.UpdateByID(ctx, recordID(m.Name), nil, store.Set("leaseUntil", store.At(r.now().Add(lease))))
 		case <-ctx.Done():
 			return
 		}
@@ -197,6 +242,9 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 		if err := r.check(ctx, m, total); err != nil {
 			return 0, err
 		}
+	}
+	if _, err := r.records.UpdateByID(ctx, recordID(m.Name), nil, store.Set("begunAt", store.At(r.now()))); err != nil {
+		return 0, err
 	}
 	bar := progress.Start(r.Progress, m.Name, "documents", total)
 	defer bar.Stop()
