@@ -61,18 +61,21 @@ func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
 // Is reports whether the caller is the user with the ID.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 
-// MayChange fails with Forbidden unless the caller is the owner or an admin, and with the error of the restriction if the
-// caller is a restricted admin.
+// ActsForAll reports whether the caller may read and change the records of all users: an admin or the master key.
+func (p Principal) ActsForAll() bool { return p.Master || p.IsAdmin() }
+
+// MayChange fails with Forbidden unless the caller is the owner or acts for all users, and with the error of the restriction if
+// the caller is a restricted admin.
 func (p Principal) MayChange(owner store.ID) error {
 	switch {
 	case p.Is(owner):
 		return nil
-	case p.IsAdmin() && p.Restriction != nil:
+	case !p.ActsForAll():
+		return apperr.New(apperr.Forbidden, "Only the owner or an admin may do this.")
+	case p.Restriction != nil:
 		return p.Restriction.Err
-	case p.IsAdmin():
-		return nil
 	}
-	return apperr.New(apperr.Forbidden, "Only the owner or an admin may do this.")
+	return nil
 }
 
 // TokenVerifier verifies user tokens. VerifyToken fails with Unauthorized unless the token is valid, its session is open

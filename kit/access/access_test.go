@@ -115,7 +115,7 @@ func TestMayChange(t *testing.T) {
 		want   bool
 	}{
 		"anonymous":  {Principal{}, false},
-		"master key": {Principal{Master: true}, false},
+		"master key": {Principal{Master: true}, true},
 		"owner":      {Principal{UserID: userID, Role: RoleUser}, true},
 		"other":      {Principal{UserID: other, Role: RoleUser}, false},
 		"admin":      {Principal{UserID: other, Role: RoleAdmin}, true},
@@ -124,6 +124,13 @@ func TestMayChange(t *testing.T) {
 		if err := test.caller.MayChange(userID); (err == nil) != test.want || (err != nil && !apperr.Is(err, apperr.Forbidden)) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	restriction := &Restriction{Err: apperr.New(apperr.EmailNotVerified, "x")}
+	if err := (Principal{UserID: other, Role: RoleAdmin, Restriction: restriction}).MayChange(userID); err != restriction.Err {
+		t.Errorf("a restricted admin: %v", err)
+	}
+	if err := (Principal{UserID: userID, Role: RoleAdmin, Restriction: restriction}).MayChange(userID); err != nil {
+		t.Errorf("a restricted owner: %v", err)
 	}
 	if (Principal{}).Is(store.ID{}) {
 		t.Error("nobody is the zero id")

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
@@ -87,14 +88,27 @@ func (d *Deletion) steps() []func(context.Context) error {
 	return append(d.clear, d.cascade...)
 }
 
-// DeleteByID deletes the record and applies the rules of the references to it. Errors: as store.Collection.DeleteByID, and
-// Conflict as PlanDeletion.
-func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions store.Versions) error {
-	if len(c.plans) == 0 {
-		return c.Collection.DeleteByID(ctx, id, versions)
+// Delete deletes a record that has one of the versions, and applies the rules of the references to it. NotFound, Forbidden: as
+// MayChange. Conflict: as PlanDeletion. Other errors: as store.Collection.DeleteByID.
+func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) error {
+	if caller.Restriction != nil {
+		return caller.Restriction.Err
+	}
+	remove := func(ctx context.Context) error {
+		n, err := c.all.Delete(ctx, c.writable(caller, id, versions))
+		if err == nil && n == 0 {
+			err = store.ErrNotFound
+		}
+		return c.explain(ctx, caller, id, versions, err)
+	}
+	if len(c.plans) == 0 && c.parent() == nil {
+		return remove(ctx)
 	}
 	return c.inOneStep(ctx, func(ctx context.Context) error {
-		doc, err := c.Get(ctx, id)
+		if err := c.MayChange(ctx, caller, id); err != nil {
+			return err
+		}
+		doc, err := c.Get(ctx, caller, id)
 		if err != nil {
 			return err
 		}
@@ -108,7 +122,7 @@ func (c *Collection[D]) DeleteByID(ctx context.Context, id store.ID, versions st
 		if err := d.Run(ctx); err != nil {
 			return err
 		}
-		return c.Collection.DeleteByID(ctx, id, versions)
+		return remove(ctx)
 	})
 }
 
@@ -121,7 +135,7 @@ type referrer[D store.Document] struct {
 // plan implements planner.
 func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
 	refers := r.refersTo(ids)
-	docs, err := r.collection.List(ctx, store.Query{Filter: refers, Limit: MaxReferring + 1, Fields: []string{"id"}})
+	docs, err := r.collection.all.List(ctx, store.Query{Filter: refers, Limit: MaxReferring + 1, Fields: []string{"id"}})
 	if err != nil {
 		return err
 	}
@@ -151,7 +165,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		_, err := r.collection.Delete(ctx, store.And(store.In("id", store.Values(referring)...), refers)) // refers: some may refer to other records by now
+		_, err := r.collection.all.Delete(ctx, store.And(store.In("id", store.Values(referring)...), refers)) // refers: some may refer to other records by now
 		return err
 	})
 	return r.collection.Referrers.plan(ctx, d, referring)
@@ -163,7 +177,7 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 		if d.deleted[id] {
 			continue
 		}
-		_, err := r.collection.Modify(ctx, id, func(doc *D) error {
+		_, err := r.collection.all.Modify(ctx, id, func(doc *D) error {
 			r.remove(doc, ids)
 			return nil
 		})

@@ -74,11 +74,21 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 // errNoShare is returned by expand if the response needs a share of the budget, and has none.
 var errNoShare = errors.New("resource: the response has no share of the budget")
 
-// List is listing.Run, and adds the referenced records that the query names to the views. Their type embeds Expanded and has
-// the fields of the references. A record that does not exist, or that the caller may not see, is null. Per reference, List
-// makes one query for every 100 different records, or for 1 MiB of them. ValidationFailed: the expanded records are larger
-// than 16 MiB together.
+// List is listing.Run for the records that the caller may see; of records under a parent, it lists those of Collection.Under.
+// It adds the referenced records that the query names to the views, whose type embeds Expanded and has the fields of the
+// references. A record that does not exist, or that the caller may not see, is null. Per reference, List makes one query for
+// every 100 different records, or for 1 MiB of them. ValidationFailed: the expanded records are larger than 16 MiB together.
+// NotFound: the caller may not see the parent.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
+	if r := c.parent(); r != nil {
+		if c.within == nil {
+			panic("resource: " + c.name + " are listed under a parent only; call Under")
+		}
+		if err := r.checkVisible(ctx, caller, *c.within); err != nil {
+			return listing.Page[V]{}, err
+		}
+	}
+	q = q.Only(c.visible(caller))
 	page, err := listExpanded(ctx, c, caller, q, view)
 	if !errors.Is(err, errNoShare) {
 		return page, err
@@ -92,7 +102,7 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 
 // listExpanded is List. It fails with errNoShare if the expanded records need a share of the budget, and the page has none.
 func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
-	page, err := listing.Run(ctx, c, q, view)
+	page, err := listing.Run(ctx, c.all, q, view)
 	if err != nil || q.Expand == nil {
 		return page, err
 	}

@@ -1,18 +1,20 @@
-// Package resource provides collections whose records refer to each other, within a module and across modules. A
-// Collection checks that references are valid, includes referenced records in responses, and applies the rule of each
-// reference when a record is deleted:
+// Package resource provides collections with rules: which records a caller may see and change, which records they refer to,
+// within a module and across modules, and what happens to them when one of those is deleted:
 //
 //	categories := resource.Open(d, categorySpec, Category.View, resource.Public, resource.Admins)
 //	products := resource.Open(d, productSpec, Product.View, resource.Public, resource.Own,
 //		resource.To("category", categories, resource.Restrict))
 //
-// On the embedded database, a reference always refers to a record that exists: Create, Change and DeleteByID check and write in
+// The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without them.
+//
+// On the embedded database, a reference always refers to a record that exists: Create, Update and Delete check and write in
 // one step. On MongoDB, each write is atomic on one record only. A record that is written while its target is deleted, or by a
 // crash in between, can have a reference to a record that does not exist.
 package resource
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -22,7 +24,6 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 )
 
@@ -53,16 +54,15 @@ func Public(access.Principal) store.Filter { return nil }
 func Users(caller access.Principal) store.Filter { return allOrNone(caller.IsUser() || caller.Master) }
 
 // Admins allows admins and the master key all records.
-func Admins(caller access.Principal) store.Filter {
-	return allOrNone(caller.IsAdmin() || caller.Master)
-}
+func Admins(caller access.Principal) store.Filter { return allOrNone(caller.ActsForAll()) }
 
 // Master allows the master key all records.
 func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 
-// Own allows a user the records with their ID in userId, and admins and the master key all records.
+// Own allows a user the records with their ID in userId, and admins and the master key all records: those that
+// access.Principal.MayChange allows.
 func Own(caller access.Principal) store.Filter {
-	if !caller.IsUser() || caller.IsAdmin() {
+	if !caller.IsUser() || caller.ActsForAll() {
 		return Admins(caller)
 	}
 	return store.Eq("userId", caller.UserID)
@@ -102,31 +102,29 @@ func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
 
-// Collection is a store.Collection whose records have references or are referred to. Insert and Update do not check
-// references: use Create and Change.
+// Collection is a collection with rules. Its methods take the caller, and read and change only what the caller may. A caller
+// with an access.Restriction may not change records.
 type Collection[D store.Document] struct {
-	*store.Collection[D]
 	Referrers
+	all         *store.Collection[D]
 	db          store.DB
 	name        string
 	view        func(D) any
 	see, change Access
 	references  []Reference
+	within      *store.ID // the parent of the records; nil for those of all parents; see Under
 	now         func() time.Time
 }
 
 // Open declares a collection, and registers its references at their targets. see and change select the records that a
-// caller may see and change; nil selects all. Records under a parent are visible and changed as the parent is.
+// caller may see and change. Of records under a parent they can be nil: they are visible and changed as the parent is.
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
-	if see == nil {
-		see = Public
-	}
-	if change == nil {
-		change = Public
-	}
 	c := &Collection[D]{
-		Collection: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) },
+		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) },
 		see: see, change: change, references: references, now: d.Now,
+	}
+	if c.parent() == nil && (see == nil || change == nil) {
+		panic(fmt.Sprintf("resource: %s has no parent, and needs rules to see and to change its records, such as Public", spec.Name))
 	}
 	for i := range references {
 		r := &references[i]
@@ -138,6 +136,25 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		r.target.referredBy(referrer[D]{c, r}.plan)
 	}
 	return c
+}
+
+// Unrestricted returns the collection without rules: all records are visible and can be changed, references are not checked,
+// and a deletion does not change referring records.
+func (c *Collection[D]) Unrestricted() *store.Collection[D] { return c.all }
+
+// Engine returns the untyped collection without rules, for migrations.
+func (c *Collection[D]) Engine() store.Engine { return c.all.Engine() }
+
+// Lock is store.Collection.Lock.
+func (c *Collection[D]) Lock(ctx context.Context, ids ...store.ID) error {
+	return c.all.Lock(ctx, ids...)
+}
+
+// Under returns the collection of the records under a parent.
+func (c *Collection[D]) Under(parent store.ID) *Collection[D] {
+	children := *c
+	children.within = &parent
+	return &children
 }
 
 // indexOf returns the index of the field with a JSON name. It panics if a struct has no such field that can be a reference.
@@ -202,11 +219,11 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	if parent != nil && fields != nil {
 		fields = append(fields, parent.field)
 	}
-	q := store.Query{Filter: store.And(store.In("id", store.Values(ids)...), c.see(caller)), Fields: fields, Bytes: size}
+	q := store.Query{Filter: store.And(store.In("id", store.Values(ids)...), c.visible(caller)), Fields: fields, Bytes: size}
 	if size != nil {
 		q.Sort = []store.Order{{Field: "id"}}
 	}
-	docs, err := c.List(ctx, q)
+	docs, err := c.all.List(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -236,58 +253,101 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	return found, unread, nil
 }
 
+// visible returns the filter of the records that the caller may see, if the caller may see their parents; nil selects all.
+func (c *Collection[D]) visible(caller access.Principal) store.Filter {
+	var filters []store.Filter
+	if c.within != nil {
+		filters = append(filters, store.Eq(c.parent().field, *c.within))
+	}
+	if c.see != nil {
+		if f := c.see(caller); f != nil {
+			filters = append(filters, f)
+		}
+	}
+	if filters == nil {
+		return nil
+	}
+	return store.And(filters...)
+}
+
+// changeable returns the filter of the records that the caller may change, of those that are visible; nil selects all.
+func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
+	if c.change == nil {
+		return nil
+	}
+	return c.change(caller)
+}
+
+// Get returns a record. NotFound: it does not exist, or the caller may not see it.
+func (c *Collection[D]) Get(ctx context.Context, caller access.Principal, id store.ID) (none D, err error) {
+	doc, err := c.all.First(ctx, store.And(store.Eq("id", id), c.visible(caller)))
+	if err != nil {
+		return none, err
+	}
+	if r := c.parent(); r != nil {
+		if err := r.checkVisible(ctx, caller, r.of(doc)); err != nil {
+			return none, err
+		}
+	}
+	return doc, nil
+}
+
 // MayChange implements Parent.
 func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, id store.ID) error {
-	visible := store.And(store.Eq("id", id), c.see(caller))
-	doc, err := c.First(ctx, visible)
+	if caller.Restriction != nil {
+		return caller.Restriction.Err
+	}
+	doc, err := c.all.First(ctx, c.writable(caller, id, nil))
+	if err != nil {
+		return c.explain(ctx, caller, id, nil, err)
+	}
+	return c.mayChangeParent(ctx, caller, doc)
+}
+
+// writable returns the filter of the record with the ID, if the caller may see and change it, and it has one of the versions.
+func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions store.Versions) store.Filter {
+	var hasVersion store.Filter
+	if versions != nil {
+		hasVersion = store.In("version", store.Values(versions)...)
+	}
+	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
+}
+
+// explain returns err, the error of an operation on writable. If that is NotFound, it returns the reason: NotFound if the caller
+// may not see the record, Forbidden if the caller may not change it, or store.ErrStale.
+func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
+	if !apperr.Is(err, apperr.NotFound) {
+		return err
+	}
+	doc, err := c.Get(ctx, caller, id)
 	if err != nil {
 		return err
 	}
-	if r := c.parent(); r != nil {
+	_, err = c.all.First(ctx, store.And(store.Eq("id", id), c.changeable(caller)))
+	if err != nil {
+		return apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Forbidden, "Only the owner or an admin may do this."))
+	}
+	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted meanwhile
+}
+
+// mayChangeParent fails with NotFound unless the caller may see the parent of a record, if it has one. If the record is changed
+// as its parent is, it fails with Forbidden unless the caller may change that.
+func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
+	r := c.parent()
+	switch {
+	case r == nil:
+		return nil
+	case c.change == nil:
 		return r.parent.MayChange(ctx, caller, idsOf(r.of(doc))[0])
 	}
-	filter := c.change(caller)
-	if filter == nil {
-		return nil
-	}
-	_, err = c.First(ctx, store.And(visible, filter))
-	return apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Forbidden, "Only the owner or an admin may do this."))
+	return r.checkVisible(ctx, caller, r.of(doc))
 }
 
-// Under returns a query for the records under a parent. NotFound: the caller may not see the parent.
-func (c *Collection[D]) Under(ctx context.Context, caller access.Principal, parent store.ID, q listing.Query) (listing.Query, error) {
-	q.Filter = store.And(q.Filter, store.Eq(c.parent().field, parent))
-	return q, c.checkVisible(ctx, caller, parent)
-}
-
-// GetUnder returns a record under a parent. NotFound: there is none, or the caller may not see the parent.
-func (c *Collection[D]) GetUnder(ctx context.Context, caller access.Principal, parent, id store.ID) (doc D, err error) {
-	if err := c.checkVisible(ctx, caller, parent); err != nil {
-		return doc, err
-	}
-	return c.First(ctx, store.And(store.Eq("id", id), store.Eq(c.parent().field, parent)))
-}
-
-// MayAdd checks that the caller may add records under a parent. NotFound: the caller may not see the parent. Forbidden: the
-// caller may not change it.
-func (c *Collection[D]) MayAdd(ctx context.Context, caller access.Principal, parent store.ID) error {
-	return c.parent().parent.MayChange(ctx, caller, parent)
-}
-
-// MayChangeUnder checks that the caller may change the record with the ID under a parent. NotFound: there is none. Other
-// errors: as MayAdd.
-func (c *Collection[D]) MayChangeUnder(ctx context.Context, caller access.Principal, parent, id store.ID) error {
-	if err := c.MayAdd(ctx, caller, parent); err != nil {
-		return err
-	}
-	_, err := c.First(ctx, store.And(store.Eq("id", id), store.Eq(c.parent().field, parent)))
-	return err
-}
-
-// checkVisible fails with NotFound unless the caller may see the parent.
-func (c *Collection[D]) checkVisible(ctx context.Context, caller access.Principal, parent store.ID) error {
-	found, _, err := c.parent().target.Find(ctx, caller, []store.ID{parent}, nil, "id")
-	if err == nil && len(found) == 0 {
+// checkVisible fails with NotFound unless the caller may see the records that a value of the reference refers to.
+func (r Reference) checkVisible(ctx context.Context, caller access.Principal, value any) error {
+	ids := idsOf(value)
+	found, _, err := r.target.Find(ctx, caller, ids, nil, "id")
+	if err == nil && len(found) < len(ids) {
 		err = store.ErrNotFound
 	}
 	return err

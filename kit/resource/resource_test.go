@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -65,14 +66,19 @@ func (w world) open(name string, see, change Access, references ...Reference) *C
 func (w world) add(c *Collection[node], n node) store.ID {
 	w.Helper()
 	n.Meta = store.NewMeta(store.NewID(), store.At(time.Unix(1, 0)))
-	if err := c.Insert(w.Context(), n); err != nil {
+	if err := c.all.Insert(w.Context(), n); err != nil {
 		w.Fatal(err)
 	}
 	return n.ID
 }
 
 func (w world) delete(c *Collection[node], id store.ID) error {
-	return c.DeleteByID(w.Context(), id, nil)
+	return c.Delete(w.Context(), server, id, nil)
+}
+
+func (w world) create(c *Collection[node], caller access.Principal, n node) error {
+	n.Meta = store.NewMeta(store.NewID(), store.At(time.Unix(1, 0)))
+	return c.Create(w.Context(), caller, n)
 }
 
 // want fails unless the error has the code, "" for none.
@@ -86,7 +92,7 @@ func (w world) want(err error, code apperr.Code) {
 // left fails unless the collection has n records.
 func (w world) left(c *Collection[node], n int64) {
 	w.Helper()
-	if got, err := c.Count(w.Context(), nil); err != nil || got != n {
+	if got, err := c.all.Count(w.Context(), nil); err != nil || got != n {
 		w.Fatalf("%s has %d records (%v), want %d", c.name, got, err, n)
 	}
 }
@@ -132,32 +138,66 @@ func TestFind(t *testing.T) {
 				code = ""
 			}
 			w.want(targets.MayChange(t.Context(), caller, id), code)
-			_, err := items.GetUnder(t.Context(), caller, id, item)
-			w.want(err, code)
-			w.want(items.MayAdd(t.Context(), caller, id), code)
-			w.want(items.MayChangeUnder(t.Context(), caller, id, item), code)
 			w.want(items.MayChange(t.Context(), caller, item), code)
-			q, err := items.Under(t.Context(), caller, id, listing.Query{})
+			w.want(w.create(items, caller, node{To: id}), code)
+			for _, c := range []*Collection[node]{targets, items, items.Under(id)} {
+				record := map[bool]store.ID{true: id, false: item}[c == targets]
+				_, err := c.Get(t.Context(), caller, record)
+				w.want(err, code)
+				_, err = c.Update(t.Context(), caller, record, nil, store.Set("name", "x"))
+				w.want(err, code)
+				_, err = c.Update(t.Context(), caller, record, store.Versions{99}, store.Set("name", "x"))
+				w.want(err, cmp.Or(code, apperr.PreconditionFailed))
+				if code != "" {
+					w.want(c.Delete(t.Context(), caller, record, nil), code)
+				}
+			}
+			_, err := List(t.Context(), items.Under(id), caller, allRows, node.view)
 			w.want(err, code)
-			if n, err := items.Count(t.Context(), q.Filter); n != 1 || err != nil {
-				t.Errorf("%d items under the target, %v", n, err)
+			page, err := List(t.Context(), targets, caller, allRows, node.view)
+			if w.want(err, ""); len(page.Rows) == 1 != want {
+				t.Errorf("%s: %+v lists %v", name, caller, page.Rows)
 			}
 		}
 	}
+}
+
+var allRows = listing.Query{Query: store.Query{Limit: 50}}
+
+// TestOwner changes records that everyone sees.
+func TestOwner(t *testing.T) {
+	w := newWorld(t)
 	public := w.open("public", Public, Own)
-	id := w.add(public, node{UserID: alice.UserID})
-	w.want(public.MayChange(t.Context(), bob, id), apperr.Forbidden)
-	w.want(public.MayChange(t.Context(), alice, id), "")
-	items := w.open("public-items", nil, nil, Under("to", public))
+	items := w.open("items", nil, nil, Under("to", public))
+	id, other := w.add(public, node{UserID: alice.UserID}), w.add(public, node{UserID: alice.UserID})
 	item := w.add(items, node{To: id})
-	w.want(items.MayChangeUnder(t.Context(), bob, id, item), apperr.Forbidden)
-	other := w.add(public, node{UserID: alice.UserID})
-	w.want(items.MayChangeUnder(t.Context(), alice, other, item), apperr.NotFound)
-	_, err := items.GetUnder(t.Context(), bob, other, item)
-	w.want(err, apperr.NotFound)
-	if _, err := items.GetUnder(t.Context(), bob, id, item); err != nil {
-		t.Error(err)
+	restricted := access.Principal{UserID: alice.UserID, Role: access.RoleUser, Restriction: &access.Restriction{Err: apperr.New(apperr.EmailNotVerified, "x")}}
+	for _, test := range []struct {
+		caller access.Principal
+		code   apperr.Code
+	}{{bob, apperr.Forbidden}, {nobody, apperr.Forbidden}, {restricted, apperr.EmailNotVerified}, {alice, ""}, {admin, ""}, {server, ""}} {
+		w.want(public.MayChange(t.Context(), test.caller, id), test.code)
+		w.want(w.create(items, test.caller, node{To: id}), test.code)
+		for c, record := range map[*Collection[node]]store.ID{public: id, items: item, items.Under(id): item} {
+			if test.code != "" {
+				w.want(c.Delete(t.Context(), test.caller, record, nil), test.code)
+			}
+			for _, changes := range [][]store.Change{nil, {store.Set("name", "x")}} {
+				_, err := c.Update(t.Context(), test.caller, record, nil, changes...)
+				w.want(err, test.code)
+			}
+		}
+		_, err := items.Under(id).Get(t.Context(), test.caller, item)
+		w.want(err, "")
+		_, err = items.Under(other).Get(t.Context(), test.caller, item)
+		w.want(err, apperr.NotFound)
 	}
+	_, err := items.Under(other).Update(t.Context(), alice, item, nil, store.Set("name", "x"))
+	w.want(err, apperr.NotFound)
+	w.want(items.Under(other).Delete(t.Context(), alice, item, nil), apperr.NotFound)
+	w.want(items.Under(id).Delete(t.Context(), alice, item, store.Versions{99}), apperr.PreconditionFailed)
+	w.want(items.Under(id).Delete(t.Context(), alice, item, nil), "")
+	w.want(public.Delete(t.Context(), alice, other, store.Versions{1}), "")
 }
 
 // faults returns the invalid parameters of an error.
@@ -184,19 +224,22 @@ func TestCheck(t *testing.T) {
 		{node{To: others, Maybe: &unknown, Many: []store.ID{unknown, mine, others}},
 			"[to unknown_reference maybe unknown_reference many[0] unknown_reference many[2] unknown_reference]"},
 	} {
-		if got := fmt.Sprint(faults(nodes.Check(t.Context(), alice, test.node))); got != test.want {
+		if got := fmt.Sprint(faults(nodes.check(t.Context(), alice, test.node))); got != test.want {
 			t.Errorf("Check: %s, want %s", got, test.want)
 		}
 		changes := []store.Change{store.Set("to", test.node.To), store.Set("maybe", test.node.Maybe), store.Set("many", test.node.Many), store.Set("name", "x")}
 		empty, full := w.add(nodes, node{}), w.add(nodes, test.node)
-		if got := fmt.Sprint(faults(nodes.CheckChanges(t.Context(), alice, empty, changes))); got != test.want {
-			t.Errorf("CheckChanges: %s, want %s", got, test.want)
+		update := func(id store.ID) error {
+			_, err := nodes.Update(t.Context(), alice, id, nil, changes...)
+			return err
 		}
-		w.want(nodes.CheckChanges(t.Context(), alice, full, changes), "")
-		w.want(nodes.CheckChanges(t.Context(), alice, store.NewID(), changes), apperr.NotFound)
-		w.want(nodes.CheckChanges(t.Context(), alice, store.NewID(), []store.Change{store.Set("name", "x")}), "")
+		if got := fmt.Sprint(faults(update(empty))); got != test.want {
+			t.Errorf("Update: %s, want %s", got, test.want)
+		}
+		w.want(update(full), "")
+		w.want(update(store.NewID()), apperr.NotFound)
 	}
-	hidden, missing := nodes.Check(t.Context(), alice, node{To: others}), nodes.Check(t.Context(), alice, node{To: unknown})
+	hidden, missing := nodes.check(t.Context(), alice, node{To: others}), nodes.check(t.Context(), alice, node{To: unknown})
 	if fmt.Sprint(hidden.(*apperr.Error).Fields) != fmt.Sprint(missing.(*apperr.Error).Fields) {
 		t.Errorf("an invisible record has another error than an unknown one: %v, %v", hidden, missing)
 	}

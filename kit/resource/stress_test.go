@@ -35,7 +35,7 @@ func TestStress(t *testing.T) {
 		p := &known[rand.N(len(known))]
 		if id = *p; replace || id.IsZero() {
 			*p = store.NewID()
-			w.want(targets.Insert(t.Context(), node{Meta: store.NewMeta(*p, store.At(time.Unix(1, 0)))}), "")
+			w.want(targets.all.Insert(t.Context(), node{Meta: store.NewMeta(*p, store.At(time.Unix(1, 0)))}), "")
 		}
 		return id
 	}
@@ -47,10 +47,10 @@ func TestStress(t *testing.T) {
 				n := node{Meta: store.NewMeta(store.NewID(), store.At(time.Unix(1, 0))), To: id, Maybe: &id, Many: []store.ID{id, target(false)}}
 				err := c.Create(t.Context(), nobody, n)
 				if err == nil && rand.N(2) == 0 {
-					_, err = c.Change(t.Context(), nobody, n.ID, nil, store.Set("maybe", target(false)))
+					_, err = c.Update(t.Context(), nobody, n.ID, nil, store.Set("maybe", target(false)))
 				}
 				if rand.N(4) == 0 {
-					err = targets.DeleteByID(t.Context(), target(true), nil)
+					err = targets.Delete(t.Context(), nobody, target(true), nil)
 				}
 				switch apperr.CodeOf(err) {
 				case "", apperr.ValidationFailed, apperr.NotFound, apperr.Conflict:
@@ -62,13 +62,13 @@ func TestStress(t *testing.T) {
 	}
 	group.Wait()
 	for _, c := range collections {
-		nodes, err := c.List(t.Context(), store.Query{})
+		nodes, err := c.all.List(t.Context(), store.Query{})
 		w.want(err, "")
 		dangling := 0
 		for _, n := range nodes {
 			for _, r := range c.references {
 				for _, id := range idsOf(r.of(n)) {
-					if exists, err := targets.Exists(t.Context(), store.Eq("id", id)); err != nil || !exists {
+					if exists, err := targets.all.Exists(t.Context(), store.Eq("id", id)); err != nil || !exists {
 						dangling++
 					}
 				}

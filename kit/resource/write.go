@@ -10,33 +10,68 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record after Check and, if it is under a parent, MayAdd. Errors: those of Check, MayAdd and Insert.
+// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Of a record under
+// a parent: NotFound, Forbidden as MayChange of the parent. Conflict: as store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
+	if caller.Restriction != nil {
+		return caller.Restriction.Err
+	}
+	if len(c.references) == 0 {
+		return c.all.Insert(ctx, doc)
+	}
 	return c.inOneStep(ctx, func(ctx context.Context) error {
-		if r := c.parent(); r != nil {
-			if err := c.MayAdd(ctx, caller, idsOf(r.of(doc))[0]); err != nil {
-				return err
-			}
-		}
-		if err := c.Check(ctx, caller, doc); err != nil {
+		if err := c.mayChangeParent(ctx, caller, doc); err != nil {
 			return err
 		}
-		return c.Insert(ctx, doc)
+		if err := c.check(ctx, caller, doc); err != nil {
+			return err
+		}
+		return c.all.Insert(ctx, doc)
 	})
 }
 
-// Change changes a record after CheckChanges. Errors: those of CheckChanges and UpdateByID.
-func (c *Collection[D]) Change(
+// Update changes a record that has one of the versions. Without changes it only reads the record. NotFound, Forbidden: as
+// MayChange. ValidationFailed: a change refers to a record that the caller may not see. Other errors: as
+// store.Collection.UpdateByID.
+func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {
+	if caller.Restriction != nil {
+		return doc, caller.Restriction.Err
+	}
+	write := func(ctx context.Context) error {
+		if len(changes) == 0 {
+			doc, err = c.all.First(ctx, c.writable(caller, id, versions))
+		} else {
+			doc, err = c.all.Update(ctx, c.writable(caller, id, versions), changes...)
+		}
+		return c.explain(ctx, caller, id, versions, err)
+	}
+	if c.parent() == nil && !c.changesReference(changes) {
+		err = write(ctx)
+		return doc, err
+	}
 	err = c.inOneStep(ctx, func(ctx context.Context) error {
-		if err := c.CheckChanges(ctx, caller, id, changes); err != nil {
+		stored, err := c.Get(ctx, caller, id)
+		if err != nil {
 			return err
 		}
-		doc, err = c.UpdateByID(ctx, id, versions, changes...)
-		return err
+		if err := c.mayChangeParent(ctx, caller, stored); err != nil {
+			return err
+		}
+		if err := c.checkChanges(ctx, caller, stored, changes); err != nil {
+			return err
+		}
+		return write(ctx)
 	})
 	return doc, err
+}
+
+// changesReference reports whether one of the changes is of a reference.
+func (c *Collection[D]) changesReference(changes []store.Change) bool {
+	return slices.ContainsFunc(changes, func(change store.Change) bool {
+		return slices.ContainsFunc(c.references, func(r Reference) bool { return r.field == change.Field })
+	})
 }
 
 // inOneStep calls f so that no other write comes between its reads and writes, on a database where Atomic guarantees this.
@@ -47,9 +82,9 @@ func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) e
 	return f(ctx)
 }
 
-// Check fails with ValidationFailed unless the references of a new record refer to records that the caller may see. It
-// makes one query per reference. It does not check the reference to a parent: call MayAdd.
-func (c *Collection[D]) Check(ctx context.Context, caller access.Principal, doc D) error {
+// check fails with ValidationFailed unless the references of a new record refer to records that the caller may see. It
+// makes one query per reference. It does not check the reference to a parent.
+func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc D) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
 		fields, err := r.check(ctx, caller, r.of(doc))
@@ -61,25 +96,13 @@ func (c *Collection[D]) Check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// CheckChanges fails as Check does, for the references among the changes of the record with the ID. A change to the same
-// value is not checked: its record may be deleted, or invisible to the caller. NotFound: the record does not exist, and a
-// reference is among the changes.
-func (c *Collection[D]) CheckChanges(ctx context.Context, caller access.Principal, id store.ID, changes []store.Change) error {
+// checkChanges fails as check does, for the references among the changes of a stored record. A change to the same value is
+// not checked: its record may be deleted, or invisible to the caller.
+func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
-	var stored *D
 	for _, r := range c.references {
 		for _, change := range changes {
-			if change.Field != r.field {
-				continue
-			}
-			if stored == nil {
-				doc, err := c.Get(ctx, id)
-				if err != nil {
-					return err
-				}
-				stored = &doc
-			}
-			if slices.Equal(idsOf(change.Value), idsOf(r.of(*stored))) {
+			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.of(stored))) {
 				continue
 			}
 			fields, err := r.check(ctx, caller, change.Value)

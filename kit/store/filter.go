@@ -125,8 +125,14 @@ func Contains(field string, values ...any) Filter {
 	return Membership{Field: field, Values: values, List: true}
 }
 
-// And selects the documents that all filters select. nil filters are ignored.
-func And(filters ...Filter) Filter { return Connective{OpAnd, present(filters)} }
+// And selects the documents that all filters select. nil filters are ignored; a single other one is returned as it is.
+func And(filters ...Filter) Filter {
+	filters = present(filters)
+	if len(filters) == 1 {
+		return filters[0]
+	}
+	return Connective{OpAnd, filters}
+}
 
 // Or selects the documents that at least one filter selects. nil filters are ignored.
 func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }

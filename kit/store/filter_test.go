@@ -14,7 +14,7 @@ func TestConnectives(t *testing.T) {
 		want []Filter
 	}{
 		{"And", And(a, b), []Filter{a, b}},
-		{"And with nil", And(nil, a, nil), []Filter{a}},
+		{"And with nil", And(nil, a, nil, b), []Filter{a, b}},
 		{"And of nil", And(nil), []Filter{}},
 		{"And of nothing", And(), []Filter{}},
 		{"Or", Or(a, b), []Filter{a, b}},
@@ -24,6 +24,9 @@ func TestConnectives(t *testing.T) {
 		if got := test.got.(Connective).Filters; !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s joins %v, want %v", test.name, got, test.want)
 		}
+	}
+	if And(nil, a) != a {
+		t.Error("And of one filter is another filter")
 	}
 	if And().(Connective).Op != OpAnd || Or().(Connective).Op != OpOr {
 		t.Error("And and Or are exchanged")

@@ -52,7 +52,7 @@ func (c *controller) index(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := c.service.List(g.Request.Context(), q)
+	page, err := c.service.List(g.Request.Context(), rest.Caller(g), q)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *controller) show(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.service.Get(g.Request.Context(), id)
+	a, err := c.service.Get(g.Request.Context(), rest.Caller(g), id)
 	if err != nil {
 		return err
 	}

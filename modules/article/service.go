@@ -19,42 +19,27 @@ type Service struct {
 // Create creates an article of the caller.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in Fields) (Article, error) {
 	a := Article{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Fields: in, UserID: caller.UserID}
-	return a, s.articles.Insert(ctx, a)
+	return a, s.articles.Create(ctx, caller, a)
 }
 
 // Get returns an article, or NotFound.
-func (s *Service) Get(ctx context.Context, id store.ID) (Article, error) {
-	return s.articles.Get(ctx, id)
+func (s *Service) Get(ctx context.Context, caller access.Principal, id store.ID) (Article, error) {
+	return s.articles.Get(ctx, caller, id)
 }
 
 // List returns a page of articles.
-func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
-	return listing.Run(ctx, s.articles, q, Article.View)
+func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Query) (listing.Page[View], error) {
+	return resource.List(ctx, s.articles, caller, q, Article.View)
 }
 
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
 // article has none of the expected versions.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[Fields]) (Article, error) {
-	if err := s.mayChange(ctx, caller, id); err != nil {
-		return Article{}, err
-	}
-	return s.articles.UpdateByID(ctx, id, expected, in.Changes(s.now())...)
+	return s.articles.Update(ctx, caller, id, expected, in.Changes(s.now())...)
 }
 
 // Delete deletes an article. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
 // article has none of the expected versions; Conflict: other records refer to it.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
-	if err := s.mayChange(ctx, caller, id); err != nil {
-		return err
-	}
-	return s.articles.DeleteByID(ctx, id, expected)
-}
-
-// mayChange returns nil if the caller is the owner or an admin. NotFound, Forbidden.
-func (s *Service) mayChange(ctx context.Context, caller access.Principal, id store.ID) error {
-	a, err := s.articles.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	return caller.MayChange(a.UserID)
+	return s.articles.Delete(ctx, caller, id, expected)
 }

@@ -28,7 +28,7 @@ func (s *Service) delete(ctx context.Context, caller access.Principal, id store.
 		if err := s.checkUndo(ctx, caller, *u); err != nil {
 			return err
 		}
-		if _, err := s.users.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
+		if _, err := s.referred.PlanDeletion(ctx, id); err != nil { // checks the references before anything changes
 			return err
 		}
 		u.Epoch++ // ends all sessions
@@ -40,7 +40,7 @@ func (s *Service) delete(ctx context.Context, caller access.Principal, id store.
 	if err := s.deleteDependents(ctx, id); err != nil { // before the user: after a failure an admin can repeat the request
 		return err
 	}
-	return s.users.DeleteByID(ctx, id, nil)
+	return s.referred.Delete(ctx, access.Principal{Master: true}, id, nil)
 }
 
 // checkUndo fails with Conflict if the caller is u, whose former address can undo its change: an attacker who has

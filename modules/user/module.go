@@ -49,7 +49,7 @@ func New(d kit.Deps, s Settings) *Module {
 	service := newService(d, s)
 	return &Module{
 		Service:    service,
-		Target:     service.users,
+		Target:     service.referred,
 		controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)},
 	}
 }

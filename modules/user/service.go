@@ -24,7 +24,8 @@ import (
 // Service has the business rules of users.
 type Service struct {
 	db           store.DB
-	users        *resource.Collection[User]
+	users        *store.Collection[User]
+	referred     *resource.Collection[User] // users, with the references to them
 	networks     *networks
 	settings     Settings
 	hasher       kit.Hasher
@@ -56,7 +57,8 @@ func newService(d kit.Deps, s Settings) *Service {
 		now:        d.Now,
 	}
 	public := func(u User) PublicView { return service.current(u).Public() }
-	service.users = resource.Open(d, storeSpec(), public, resource.Public, resource.Admins)
+	service.referred = resource.Open(d, storeSpec(), public, resource.Public, resource.Admins)
+	service.users = service.referred.Unrestricted()
 	return service
 }
 

@@ -106,7 +106,7 @@ func TestReferences(t *testing.T) {
 	d := deps(t, db, password.NewHasher(), time.Now)
 	m := New(d, Settings{})
 	view := func(n note) note { return n }
-	notes := resource.Open(d, store.Spec{Name: "notes"}, view, nil, nil,
+	notes := resource.Open(d, store.Spec{Name: "notes"}, view, resource.Public, resource.Public,
 		resource.To("author", m, resource.Restrict), resource.To("reader", m, resource.Clear))
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -120,10 +120,7 @@ func TestReferences(t *testing.T) {
 	}
 	author, reader := signUp("author@example.com"), signUp("reader@example.com")
 	n := note{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Author: author.ID, Reader: &reader.ID}
-	if err := notes.Check(t.Context(), access.Principal{}, n); err != nil {
-		t.Fatal(err)
-	}
-	if err := notes.Insert(t.Context(), n); err != nil {
+	if err := notes.Create(t.Context(), access.Principal{}, n); err != nil {
 		t.Fatal(err)
 	}
 	remove := func(u User) error {
@@ -138,7 +135,7 @@ func TestReferences(t *testing.T) {
 	if err := remove(reader); err != nil {
 		t.Errorf("delete the reader: %v", err)
 	}
-	if got, err := notes.Get(t.Context(), n.ID); err != nil || got.Reader != nil {
+	if got, err := notes.Get(t.Context(), access.Principal{}, n.ID); err != nil || got.Reader != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

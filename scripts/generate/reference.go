@@ -203,28 +203,46 @@ func (r *Resource) nest(parent Resource) {
 // seeRule returns the rule of the method that reads records; "" if there is none.
 func (r Resource) seeRule() string { return cmp.Or(r.Rules[methodShow], r.Rules[methodList]) }
 
-// See returns Go code for the callers that can refer to records and expand them.
+// See returns Go code for the callers that can read records, refer to them and expand them, or change them.
 func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
 	}
-	return factsOf[cmp.Or(r.seeRule(), ruleMaster)].access
+	return factsOf[r.weakest(methodShow, methodList, methodUpdate, methodDelete)].access
 }
 
 // changeMethods are methods in order of preference: the rule of the first that a resource has decides who can change records
 // under its records.
 var changeMethods = []string{methodUpdate, methodDelete, methodCreate}
 
-// Change returns Go code for the callers that can change the records under a record.
+// Change returns Go code for the callers that can update and delete records, and write the records under them. Routes that
+// allow fewer callers have the middleware for that.
 func (r Resource) Change() string {
-	method := r.firstOf(changeMethods)
 	switch {
 	case r.Under != "":
 		return "nil"
-	case r.OwnerOnly(method):
-		return "resource.Own"
+	case !r.Has(methodUpdate) && !r.Has(methodDelete):
+		return factsOf[r.weakest(methodCreate)].access
 	}
-	return factsOf[cmp.Or(r.Rules[method], ruleMaster)].access
+	return factsOf[r.weakest(methodUpdate, methodDelete)].access
+}
+
+// strict orders the rules: one with a greater number allows fewer callers.
+var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleAdmin: 3, ruleMaster: 4}
+
+// weakest returns the rule of the methods that allows most callers; ruleMaster if the resource has none of them.
+func (r Resource) weakest(methods ...string) string {
+	weakest := ruleMaster
+	for _, method := range methods {
+		rule := r.Rules[method]
+		if r.OwnerOnly(method) {
+			rule = ruleOwn
+		}
+		if r.Has(method) && strict[rule] < strict[weakest] {
+			weakest = rule
+		}
+	}
+	return weakest
 }
 
 // firstOf returns the first method that the resource has, or "".
@@ -245,20 +263,4 @@ func (r Resource) Above() *Target {
 		return nil
 	}
 	return &r.Targets[0]
-}
-
-// NeedsCaller reports whether the service has the caller of a method as a parameter.
-func (r Resource) NeedsCaller(method string) bool {
-	refers := len(r.References()) > 0
-	switch {
-	case r.Under != "", r.IsOwn():
-		return true
-	case method == methodCreate:
-		return r.Owner || refers
-	case method == methodList:
-		return refers
-	case method == methodUpdate:
-		return r.OwnerOnly(method) || refers
-	}
-	return r.OwnerOnly(method)
 }

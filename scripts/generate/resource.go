@@ -42,7 +42,7 @@ func (r Resource) Auth(method string) string {
 }
 
 // IsOwn reports whether users see only their own records.
-func (r Resource) IsOwn() bool { return r.Under == "" && r.seeRule() == ruleOwn }
+func (r Resource) IsOwn() bool { return r.Under == "" && r.HasRule(ruleOwn) }
 
 const (
 	smallBody = 16 << 10 // middleware.SmallBody
@@ -79,9 +79,6 @@ func (r Resource) ownersOnly(method string) bool {
 	}
 	return r.OwnerOnly(method)
 }
-
-// Owned reports whether update or delete is for the owner and for admins.
-func (r Resource) Owned() bool { return r.OwnerOnly(methodUpdate) || r.OwnerOnly(methodDelete) }
 
 // factsOf has what the generated code contains for each rule: the security scheme in the API document, "" if there is none,
 // the access of references, and the credential in tests.
@@ -214,21 +211,24 @@ func (f Field) FilterDoc() string {
 
 // Parameters returns the first parameters of a method of the service, Arguments the arguments that the controller passes for
 // them.
-func (r Resource) Parameters(method string) string {
-	return r.callerAnd(method, "caller access.Principal, ", r.UnderVariable()+" store.ID, ")
+func (r Resource) Parameters() string {
+	return r.callerAnd("caller access.Principal, ", r.UnderVariable()+" store.ID, ")
 }
-func (r Resource) Arguments(method string) string {
-	return r.callerAnd(method, "rest.Caller(g), ", r.UnderVariable()+", ")
-}
+func (r Resource) Arguments() string { return r.callerAnd("rest.Caller(g), ", r.UnderVariable()+", ") }
 
-func (r Resource) callerAnd(method, caller, parent string) string {
-	if !r.NeedsCaller(method) {
-		caller = ""
-	}
+func (r Resource) callerAnd(caller, parent string) string {
 	if r.Under == "" {
-		parent = ""
+		return caller
 	}
 	return caller + parent
+}
+
+// Records returns the expression of the collection in the service: of the records under the parent, if there is one.
+func (r Resource) Records() string {
+	if r.Under == "" {
+		return r.Collection()
+	}
+	return r.Collection() + ".Under(" + r.UnderVariable() + ")"
 }
 
 // UnderField is the field with the parent's ID in JSON, UnderVariable and UnderGo are its names in Go.

@@ -48,7 +48,12 @@ func (r Resource) RefersToHidden() bool {
 }
 
 // hides reports whether a user cannot see the records of another.
-func (r Resource) hides() bool { return r.IsOwn() || r.Above() != nil && r.Above().IsOwn() }
+func (r Resource) hides() bool {
+	if above := r.Above(); above != nil {
+		return above.hides()
+	}
+	return r.See() == factsOf[ruleOwn].access
+}
 
 // status returns the expected status of a method for a caller of TestAccess.
 func (r Resource) status(method, caller string) int {
@@ -61,7 +66,7 @@ func (r Resource) status(method, caller string) int {
 	case r.hides() && (caller == "user" || caller == "demoted admin") && rule != ruleAdmin &&
 		(r.Under != "" || method != methodCreate && method != methodList):
 		return 404
-	case method == methodCreate && r.RefersToHidden() && (caller == "user" || caller == "demoted admin"):
+	case method == methodCreate && rule != ruleAdmin && r.RefersToHidden() && (caller == "user" || caller == "demoted admin"):
 		return 400
 	case rule == ruleAdmin && caller != "admin", r.ownersOnly(method) && (caller == "user" || caller == "demoted admin"):
 		return 403
