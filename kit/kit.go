@@ -38,7 +38,7 @@ type Hasher interface {
 }
 
 // Module is one part of the API. A module may also implement Closer, EmailPreviewer, job.Module, migrate.Module,
-// access.TokenVerifier, access.KeyVerifier and access.PasswordVerifier.
+// access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and access.SecondFactorVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
 	Routes(r gin.IRouter, mw Middleware)
@@ -58,7 +58,6 @@ type EmailPreviewer interface {
 type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
-	LargeBody   gin.HandlerFunc // before Auth: accepts bodies of up to MAX_BODY_BYTES; without it, up to 16 KiB
 
 	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. They
 	// accept API keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch: they must only
@@ -70,16 +69,25 @@ type Middleware struct {
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on
-// a Public route, and a user with an access.Restriction or an API key with 403, and makes the caller available as rest.Caller.
+// a Public route, a user with an access.Restriction or an API key with 403, and a body larger than 16 KiB with 413. It makes the
+// caller available as rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
 	SignIn   gin.HandlerFunc // as Public, and the handler reads HTTP Basic
 	Master   gin.HandlerFunc // the master key
 	User     gin.HandlerFunc // a user token
 	Admin    gin.HandlerFunc // a user token of an admin
-	Basic    gin.HandlerFunc // HTTP Basic: email address and password of a user
-	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider
+	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider; a user token is of a session that was opened at most 10 minutes ago
 
-	Restricted gin.HandlerFunc // before one of the others: accepts users with an access.Restriction too
-	APIKey     gin.HandlerFunc // before one of the others: accepts every API key; see also Middleware.Resource
+	// StepUp protects routes with which somebody else could take over the account. It accepts a user token of a session that
+	// was opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor
+	// and the session was not opened with it, the body must have an access.Proof, which the handler binds too.
+	StepUp gin.HandlerFunc
+	// StepUpSelf is StepUp if the path parameter id is me or the ID of the caller. For other IDs it is User.
+	StepUpSelf gin.HandlerFunc
+
+	APIKey gin.HandlerFunc // before one of the others: accepts every API key; see also Middleware.Resource
+
+	AllowRestricted func() Auth // returns the same middleware, which also accepts users with an access.Restriction
+	AllowLargeBody  func() Auth // returns the same middleware, which accepts bodies of up to MAX_BODY_BYTES
 }

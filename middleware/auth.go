@@ -26,6 +26,12 @@ type Authenticator struct {
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // access_token is accepted in the query string; otherwise it is an error
 	Writes      *UserWrites             // nil: a user can have any number of changes in progress
+
+	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
+	Now           func() time.Time
+
+	restricted bool // accepts users with an access.Restriction
+	largeBody  bool // accepts bodies of the largest size of BodyLimit
 }
 
 // Middleware returns one middleware per kind of caller. Each reads the query string and the body, which can have the
@@ -37,29 +43,38 @@ func (a Authenticator) Middleware() kit.Auth {
 		Master:   a.handler(a.master),
 		User:     a.handler(a.user),
 		Admin:    a.handler(a.admin),
-		Basic:    a.handler(a.basic),
 		Provider: a.handler(a.provider),
 
-		Restricted: func(c *gin.Context) { c.Set(restrictedKey, true) },
-		APIKey:     Resource(""),
+		StepUp:     a.handler(a.stepUp),
+		StepUpSelf: a.handler(a.stepUpSelf),
+
+		APIKey: Resource(""),
+
+		AllowRestricted: func() kit.Auth {
+			b := a
+			b.restricted = true
+			return b.Middleware()
+		},
+		AllowLargeBody: func() kit.Auth {
+			b := a
+			b.largeBody = true
+			return b.Middleware()
+		},
 	}
 }
 
-// restrictedKey marks, in a gin.Context, a route that accepts users with an access.Restriction.
-const restrictedKey = "ginseng.restricted"
-
 // check returns nil if the route accepts the caller's API key, and the restriction of the caller allows the request.
-func check(c *gin.Context, caller access.Principal) error {
+func (a Authenticator) check(c *gin.Context, caller access.Principal) error {
 	if err := checkKey(c, caller); err != nil {
 		return err
 	}
-	return checkRestriction(c, caller)
+	return a.checkRestriction(c, caller)
 }
 
 // checkRestriction returns the error of the caller's restriction; nil if there is none, or if it allows the request.
-func checkRestriction(c *gin.Context, caller access.Principal) error {
+func (a Authenticator) checkRestriction(c *gin.Context, caller access.Principal) error {
 	r := caller.Restriction
-	if r == nil || c.GetBool(restrictedKey) || r.Reads && c.Request.Method == http.MethodGet {
+	if r == nil || a.restricted || r.Reads && c.Request.Method == http.MethodGet {
 		return nil
 	}
 	return r.Err
@@ -97,8 +112,11 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 // anonymous callers, unless the Authorization header has a valid credential.
 func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := c.Request.Context()
+	if body, ok := c.Request.Body.(*limitedBody); ok && a.largeBody {
+		body.size = body.largest
+	}
 	if sender := a.largeBodySender(c); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, sender.UserID, writeSize(c))
+		end, err = a.Writes.begin(ctx, sender.UserID, a.writeSize(c))
 		if err != nil {
 			return caller, nil, err
 		}
@@ -110,11 +128,11 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 	if err != nil {
 		return caller, end, err
 	}
-	if err := check(c, caller); err != nil {
+	if err := a.check(c, caller); err != nil {
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
-		end, err = a.Writes.begin(ctx, caller.UserID, writeSize(c))
+		end, err = a.Writes.begin(ctx, caller.UserID, a.writeSize(c))
 	}
 	return caller, end, err
 }
@@ -122,7 +140,7 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 // writeSize returns the size in bytes with which a request counts toward UserWrites: that of its body, as far as it has been
 // read, or before that the announced size, or the limit of the route; but at least minChange if the response can have a record
 // that is larger than the body.
-func writeSize(c *gin.Context) (size int64) {
+func (a Authenticator) writeSize(c *gin.Context) (size int64) {
 	if body, ok := c.Request.Body.(*limitedBody); ok {
 		switch {
 		case body.read > 0:
@@ -133,7 +151,7 @@ func writeSize(c *gin.Context) (size int64) {
 			size = body.size
 		}
 	}
-	if c.GetBool(largeBodyKey) && c.Request.Method != http.MethodPost {
+	if a.largeBody && c.Request.Method != http.MethodPost {
 		size = max(size, minChange)
 	}
 	return size
@@ -176,7 +194,7 @@ func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, 
 }
 
 // provider accepts the same callers as public, but access_token in the body is not their credential: it is a token of an
-// identity provider.
+// identity provider. A user, whose account the provider's is linked to, must have signed in recently.
 func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
 	params, _ := rest.Body(c) // admit has returned this error already
 	for _, token := range params.Strings(rest.Credential) {
@@ -184,7 +202,11 @@ func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
 			return access.Principal{}, apperr.New(apperr.Unauthorized, "access_token must be the provider's token here. Send your own token in the Authorization header.")
 		}
 	}
-	return a.optional(c, false)
+	p, err := a.optional(c, false)
+	if err == nil && p.IsUser() {
+		err = a.checkRecent(c, p)
+	}
+	return p, err
 }
 
 func (a Authenticator) master(c *gin.Context) (access.Principal, error) {
@@ -265,7 +287,7 @@ func (a Authenticator) Again(ctx context.Context, c *gin.Context) (access.Princi
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = check(c, caller)
+		err = a.check(c, caller)
 	}
 	return caller, err
 }

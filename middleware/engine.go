@@ -198,7 +198,7 @@ const (
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits request bodies to SmallBody bytes, or on routes with LargeBody to largest; the memory that bodies larger
+// BodyLimit limits request bodies to SmallBody bytes, or on routes with kit.Auth.AllowLargeBody to largest; the memory that bodies larger
 // than SmallBody use together; and the time from the header to the end of the body. A body waits for memory for at most a
 // third of the timeout. A read beyond the size fails with *http.MaxBytesError, a read after the timeout with
 // os.ErrDeadlineExceeded, and a read for which there is no memory with Unavailable.
@@ -224,26 +224,13 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	}
 }
 
-// largeBodyKey marks, in a gin.Context, a route with LargeBody.
-const largeBodyKey = "ginseng.largeBody"
-
-// LargeBody makes a route accept bodies of the largest size of BodyLimit.
-func LargeBody() gin.HandlerFunc {
-	return func(c *gin.Context) {
-		c.Set(largeBodyKey, true)
-		if body, ok := c.Request.Body.(*limitedBody); ok {
-			body.size = body.largest
-		}
-	}
-}
-
 // limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. It removes the read deadline at the end of
 // the body. If a handler does not read that far, the deadline stays: net/http reads the rest, and must not wait forever.
 type limitedBody struct {
 	io.ReadCloser
 	announced     int64               // Content-Length; -1 if it is unknown
 	size          int64               // limit of the body
-	largest       int64               // limit of the body after LargeBody
+	largest       int64               // limit of the body with kit.Auth.AllowLargeBody
 	read          int64               // read so far
 	share         int64               // memory that the body has acquired from shares
 	shares, users *semaphore.Weighted // memory for the sender; memory for users

@@ -34,7 +34,7 @@ func TestAPIKeys(t *testing.T) {
 	notes.DELETE("", auth.Admin, ok)
 	engine.GET("/marked", auth.APIKey, auth.User, ok)
 	for path, handler := range map[string]gin.HandlerFunc{
-		"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/master": auth.Master, "/basic": auth.Basic,
+		"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/master": auth.Master, "/step-up": auth.StepUp,
 	} {
 		engine.GET(path, handler, ok)
 	}
@@ -59,7 +59,7 @@ func TestAPIKeys(t *testing.T) {
 		{"GET /user", "*:read,admin", 403, `"forbidden"`},
 		{"GET /admin", "*:read,admin", 403, `"forbidden"`},
 		{"GET /master", "*:read,admin", 401, ""},
-		{"GET /basic", "*:read,admin", 401, ""},
+		{"GET /step-up", "*:read,admin", 403, `"forbidden"`},
 	} {
 		method, path, _ := strings.Cut(test.route, " ")
 		r := httptest.NewRequest(method, path, http.NoBody)

@@ -31,7 +31,7 @@ func (users) VerifyToken(_ context.Context, token string) (access.Principal, err
 // userLimit is the limit of limited's UserWrites: two small requests, or a large one.
 const userLimit = 2 * minWrite
 
-// limited returns a handler with the route POST /small, and POST and PATCH /large with LargeBody, which respond 204.
+// limited returns a handler with the route POST /small, and POST and PATCH /large with AllowLargeBody, which respond 204.
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
@@ -39,7 +39,7 @@ func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}.Middleware()
 	end := func(c *gin.Context) { _ = rest.NoContent(c) }
 	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
-	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{LargeBody(), auth.Public}, append(handlers, end)...)...)
+	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{auth.AllowLargeBody().Public}, append(handlers, end)...)...)
 	return engine
 }
 

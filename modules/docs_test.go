@@ -439,6 +439,11 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		}
 	case "403":
 		switch {
+		case strings.Contains(k.op.Responses["403"].Description, "reauthentication_required"):
+			k = k.again()
+			r = k.good()
+			r.As = k.owner.Token
+			k.api.Clock.Advance(11 * time.Minute)
 		case strings.HasPrefix(k.op.Responses["403"].Description, "suspended"):
 			k = k.again()
 			r = k.good()
@@ -487,6 +492,10 @@ func (k *kitchen) produce(t *testing.T, status string) {
 		case "/auth/{provider}":
 			bad.Form = url.Values{"access_token": {"x"}}
 		default:
+			if len(k.op.Security) > 1 { // a token or a password
+				r.As, r.Email, r.Password = "", k.owner.Email, testkit.Password
+				bad = r
+			}
 			bad.Password = "wrong"
 		}
 		for range 100 {

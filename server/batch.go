@@ -19,7 +19,7 @@ func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module,
 	handler.Engine.Use(batch.Use)
 	none := func(*gin.Context) {}
 	inner := kit.Middleware{
-		Auth: middleware.Authenticator{Tokens: batch.Caller{}}.Middleware(), Idempotency: none, LargeBody: none,
+		Auth: middleware.Authenticator{Tokens: batch.Caller{}, Now: outer.Now}.Middleware(), Idempotency: none,
 		Resource: func(_ gin.IRouter, name string) gin.IRouter {
 			return handler.Engine.Group(root, middleware.Resource(name))
 		},
@@ -29,5 +29,5 @@ func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module,
 	for _, m := range modules {
 		m.Routes(others.Group(root), inner)
 	}
-	api.POST(batch.Path, mw.LargeBody, mw.Auth.APIKey, mw.Auth.User, mw.Idempotency, rest.Handle(handler.Handle))
+	api.POST(batch.Path, mw.Auth.APIKey, mw.Auth.AllowLargeBody().User, mw.Idempotency, rest.Handle(handler.Handle))
 }

@@ -117,8 +117,8 @@ type Handler struct {
 }
 
 // NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and
-// the API documentation. The first module that implements access.TokenVerifier verifies tokens; likewise access.KeyVerifier and
-// access.PasswordVerifier. NewHandler opens collections, so it must be called before DB.Prepare.
+// the API documentation. The first module that implements access.TokenVerifier verifies tokens; likewise access.KeyVerifier,
+// access.PasswordVerifier and access.SecondFactorVerifier. NewHandler opens collections, so it must be called before DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
@@ -149,7 +149,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		mountEmails(engine, o.Modules)
 	}
 	authenticator := middleware.Authenticator{
-		Keys: access.NewKeys(s.MasterKeys), QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
+		Keys: access.NewKeys(s.MasterKeys), Now: o.Deps.Now, QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
@@ -165,10 +165,13 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		if v, ok := m.(access.PasswordVerifier); ok && authenticator.Passwords == nil {
 			authenticator.Passwords = v
 		}
+		if v, ok := m.(access.SecondFactorVerifier); ok && authenticator.SecondFactors == nil {
+			authenticator.SecondFactors = v
+		}
 	}
 	var resources []string
 	mw := kit.Middleware{
-		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), LargeBody: middleware.LargeBody(),
+		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(),
 		Resource: func(r gin.IRouter, name string) gin.IRouter {
 			resources = append(resources, name)
 			return r.Group("", middleware.Resource(name))

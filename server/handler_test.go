@@ -50,11 +50,11 @@ type verified struct{ routes }
 func (verified) VerifyToken(_ context.Context, token string) (access.Principal, error) {
 	switch token {
 	case userToken:
-		return access.Principal{UserID: userID, Role: access.RoleUser}, nil
+		return access.Principal{UserID: userID, SessionID: userID, Role: access.RoleUser, AuthTime: time.Now()}, nil
 	case adminToken:
 		return access.Principal{UserID: userID, Role: access.RoleAdmin}, nil
 	case newToken:
-		return access.Principal{UserID: userID, Role: access.RoleUser, Restriction: &access.Restriction{Err: errRestricted, Reads: true}}, nil
+		return access.Principal{UserID: userID, SessionID: userID, Role: access.RoleUser, AuthTime: time.Now(), Restriction: &access.Restriction{Err: errRestricted, Reads: true}}, nil
 	case stopped:
 		return access.Principal{UserID: userID, Role: access.RoleAdmin, Restriction: &access.Restriction{Err: errRestricted}}, nil
 	}
@@ -138,7 +138,7 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
 		for path, rule := range map[string]gin.HandlerFunc{
-			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.Basic,
+			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.StepUp,
 		} {
 			r.POST(path, rule, who)
 		}
@@ -191,7 +191,9 @@ func TestGuard(t *testing.T) {
 		{"Basic", "/password", "", basic("ada@example.com", "a:b"), 200, "user"},
 		{"wrong Basic", "/password", "", basic("ada@example.com", "a"), 401, ""},
 		{"no Basic", "/password", "", "", 401, "missing"},
-		{"token for Basic", "/password", "", "Bearer " + userToken, 401, "missing"},
+		{"user, step-up", "/password", "", "Bearer " + userToken, 200, "user"},
+		{"user who signed in long ago, step-up", "/password", "", "Bearer " + adminToken, 403, "reauthentication_required"},
+		{"master, step-up", "/password", "", "Bearer " + masterKey, 401, "takes a user token"},
 		{"Basic without colon", "/password", "", "Basic YWRh", 401, ""},
 		{"Basic not base64", "/password", "", "Basic !!!", 401, ""},
 	} {
@@ -211,7 +213,7 @@ func TestGuard(t *testing.T) {
 		}
 		problem(t, w)
 		want := "Bearer"
-		if test.path == "/password" {
+		if test.path == "/password" && !strings.HasPrefix(test.authorization, "Bearer") {
 			want = "Basic"
 		}
 		if got := w.Header().Get("WWW-Authenticate"); !strings.HasPrefix(got, want+` realm="ginseng"`) {
@@ -250,17 +252,22 @@ func TestRestriction(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
 		for path, rule := range map[string]gin.HandlerFunc{
-			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/password": auth.Basic,
+			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/password": auth.StepUp,
 		} {
 			r.GET(path, rule, who)
 			r.POST(path, rule, who)
-			r.POST("/restricted"+path, auth.Restricted, rule, who)
+		}
+		account := auth.AllowRestricted()
+		for path, rule := range map[string]gin.HandlerFunc{
+			"/public": account.Public, "/sign-in": account.SignIn, "/provider": account.Provider, "/user": account.User, "/admin": account.Admin, "/password": account.StepUp,
+		} {
+			r.POST("/restricted"+path, rule, who)
 		}
 	})
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("new@example.com:x"))
 	for _, test := range []struct {
 		path, authorization string
-		statuses            [3]int // of GET, of POST, and of POST with Restricted
+		statuses            [3]int // of GET, of POST, and of POST with AllowRestricted
 	}{
 		{"/public", newToken, [3]int{200, 403, 200}},
 		{"/public", stopped, [3]int{403, 403, 200}},

@@ -261,6 +261,6 @@ func (s *scene) pass(p *person, in user.SignedIn, err error) (user.SignedIn, err
 	if err != nil {
 		return in, err
 	}
-	in, _, err = s.factors.SignIn(s.ctx, s.client, twofactor.SignInInput{Challenge: required.Challenge, Proof: user.Proof{Code: code}})
+	in, _, err = s.factors.SignIn(s.ctx, s.client, twofactor.SignInInput{Challenge: required.Challenge, Proof: access.Proof{Code: code}})
 	return in, err
 }

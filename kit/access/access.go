@@ -34,12 +34,17 @@ type Principal struct {
 	Epoch     int64    // the user's; a session of an earlier epoch has ended
 	Role      Role     // "" unless the caller is a user
 
+	// AuthTime is when the user signed in, as auth_time of OpenID Connect: to open the session, or with this request. A refresh
+	// does not change it. MultiFactor reports whether the sign-in that opened the session was with two factors.
+	AuthTime    time.Time
+	MultiFactor bool
+
 	Restriction *Restriction // nil: none
 	Key         *Key         // the API key that the caller sent; nil without one
 }
 
 // Restriction is what a user must do first, such as to verify the email address. Until then, requests fail with Err,
-// except on routes that are mounted with kit.Auth.Restricted.
+// except on routes that are mounted with kit.Auth.AllowRestricted.
 type Restriction struct {
 	Err   error
 	Reads bool // GET requests are allowed on all routes
@@ -94,6 +99,32 @@ func InvalidToken() *apperr.Error {
 // passwords. It returns the states of the rate limits also with an error. The server uses the module that implements it.
 type PasswordVerifier interface {
 	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
+}
+
+// Method is a method with which a user signed in: an authentication method reference (RFC 8176).
+type Method string
+
+// The methods.
+const (
+	Password    Method = "pwd"
+	OneTimeCode Method = "otp" // of an authenticator app or in an email, and recovery codes
+	Passkey     Method = "hwk"
+	Federated   Method = "fed" // an identity provider; not in RFC 8176, but in use
+	MultiFactor Method = "mfa" // with the others: two factors
+)
+
+// Proof proves that the caller has their second factor: exactly one of Code and RecoveryCode. Each is accepted once.
+type Proof struct {
+	Code         string `json:"code" validate:"max=20" example:"123456" maxLength:"20"`                       // of the authenticator app; spaces are ignored
+	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop" maxLength:"40"` // instead of code
+} //	@name	TwoFactorProof
+
+// SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts every proof of a user without one.
+// For others it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if it is wrong, and with
+// TooManyRequests after too many wrong proofs. It returns the states of the rate limits also with an error. The server uses
+// the module that implements it.
+type SecondFactorVerifier interface {
+	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }
 
 // Keys are the master keys: several, so that one can be replaced while the service runs.

@@ -35,13 +35,15 @@ const (
 	Internal             Code = "internal"
 	NotSupported         Code = "not_supported"
 	Unavailable          Code = "unavailable"
+
+	ReauthenticationRequired Code = "reauthentication_required"
 )
 
 // Codes lists every Code.
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, EmailNotVerified, Suspended, TwoFactorRequired, NotFound,
 	RequestTimeout, MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
-	NotSupported, Unavailable,
+	NotSupported, Unavailable, ReauthenticationRequired,
 }
 
 // Error is the error that services and stores return. Message is a sentence for the client; it contains no value that

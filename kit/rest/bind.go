@@ -51,6 +51,19 @@ func BindPatch[T any](c *gin.Context, views ...any) (store.Patch[T], error) {
 	return store.Patch[T]{Fields: in, Given: given}, err
 }
 
+// BindSome is Bind for some of the parameters: others are no error. Middleware uses it for parameters that the handler binds too.
+func BindSome[T any](c *gin.Context) (in T, err error) {
+	params, err := Body(c)
+	if err != nil {
+		return in, err
+	}
+	_, fieldErrs := params.decodeFields(&in, false)
+	if len(fieldErrs) > 0 {
+		err = apperr.Invalid(fieldErrs...)
+	}
+	return in, err
+}
+
 func bind[T any](c *gin.Context, partial bool, views []any) (in T, given []string, err error) {
 	params, err := Body(c)
 	if err == nil {
@@ -69,11 +82,19 @@ type Parser interface {
 // decode decodes the parameters into the struct that dst points to, and returns the names of those in the request. A
 // required parameter must not be empty; if partial is true, it may be absent.
 func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
+	given, fieldErrs := p.decodeFields(dst, partial)
+	fieldErrs = append(fieldErrs, p.unknown(fieldsOf(reflect.TypeOf(dst).Elem()), views)...)
+	if len(fieldErrs) > 0 {
+		return nil, apperr.Invalid(fieldErrs...)
+	}
+	return given, nil
+}
+
+// decodeFields is decode, which ignores unknown parameters.
+func (p Params) decodeFields(dst any, partial bool) (given []string, fieldErrs []apperr.Field) {
 	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
-	fields := fieldsOf(value.Type())
-	var fieldErrs []apperr.Field
-	for _, f := range fields {
+	for _, f := range fieldsOf(value.Type()) {
 		target := value.FieldByIndex(f.index)
 		isGiven, empty, invalid := p.decodeField(f, target)
 		switch {
@@ -88,11 +109,7 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 			given = append(given, f.name)
 		}
 	}
-	fieldErrs = append(fieldErrs, p.unknown(fields, views)...)
-	if len(fieldErrs) > 0 {
-		return nil, apperr.Invalid(fieldErrs...)
-	}
-	return given, nil
+	return given, fieldErrs
 }
 
 func parseForm(body []byte) (url.Values, error) {

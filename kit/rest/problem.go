@@ -54,6 +54,8 @@ var statuses = map[apperr.Code]int{
 	apperr.Internal:             http.StatusInternalServerError,
 	apperr.NotSupported:         http.StatusNotImplemented,
 	apperr.Unavailable:          http.StatusServiceUnavailable,
+
+	apperr.ReauthenticationRequired: http.StatusForbidden,
 }
 
 // defaultRetryAfter is the Retry-After of an error without one.

@@ -9,12 +9,12 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
+	c, auth, large := m.controller, mw.Auth, mw.Auth.AllowLargeBody()
 	r = mw.Resource(r, "articles")
-	r.POST("/articles", mw.LargeBody, auth.User, mw.Idempotency, rest.Handle(c.create))
+	r.POST("/articles", large.User, mw.Idempotency, rest.Handle(c.create))
 	r.GET("/articles", auth.Public, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/articles/:id", auth.Public, rest.Handle(c.show))
-	r.PUT("/articles/:id", mw.LargeBody, auth.User, rest.Handle(c.update))
-	r.PATCH("/articles/:id", mw.LargeBody, auth.User, rest.Handle(c.update))
+	r.PUT("/articles/:id", large.User, rest.Handle(c.update))
+	r.PATCH("/articles/:id", large.User, rest.Handle(c.update))
 	r.DELETE("/articles/:id", auth.User, rest.Handle(c.delete))
 }

@@ -1,6 +1,9 @@
 package auth
 
 import (
+	"slices"
+
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 )
@@ -14,10 +17,15 @@ type Session struct {
 	LastUsedAt store.Time `json:"lastUsedAt"` // sign-in or the last refresh
 	UserAgent  string     `json:"userAgent"`
 	IP         string     `json:"ip"`
-	Family     string     `json:"family"`  // digest of the family of its refresh tokens
-	Current    string     `json:"current"` // digest of the valid refresh token
-	Rotated    []rotation `json:"rotated"` // the previous refresh tokens, oldest first
+	// AMR are the methods of the sign-in that opened the session at CreatedAt (RFC 8176). Earlier versions stored none.
+	AMR     []access.Method `json:"amr"`
+	Family  string          `json:"family"`  // digest of the family of its refresh tokens
+	Current string          `json:"current"` // digest of the valid refresh token
+	Rotated []rotation      `json:"rotated"` // the previous refresh tokens, oldest first
 }
+
+// hasTwoFactors reports whether the sign-in that opened the session was with two factors.
+func (s Session) hasTwoFactors() bool { return slices.Contains(s.AMR, access.MultiFactor) }
 
 // rotation is a refresh token that was replaced.
 type rotation struct {

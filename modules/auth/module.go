@@ -39,13 +39,14 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		secret:     s.Secret,
 	}
 	users.OnDelete(service)
+	users.SetSessions(service)
 	return &Module{Service: service, controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }
 
 // SecondFactor is a second factor of sign-in. Challenge returns nil for a user without one. For others it returns the error
-// of the sign-in, which says how to continue; see Service.OpenVerified.
+// of the sign-in, which says how to continue; methods are those with which the user has signed in so far.
 type SecondFactor = interface {
-	Challenge(ctx context.Context, u user.User) error
+	Challenge(ctx context.Context, u user.User, methods []access.Method) error
 }
 
 // SetSecondFactor makes every sign-in require the second factor. It must be called before the server starts.

@@ -9,12 +9,12 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
-	r.POST("/auth", auth.Restricted, m.users.SignInAuth(auth), rest.Handle(c.signIn))
-	r.POST("/auth/refresh", auth.Restricted, auth.Public, rest.Handle(c.refresh))
+	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
+	r.POST("/auth", m.users.SignInAuth(account), rest.Handle(c.signIn))
+	r.POST("/auth/refresh", account.Public, rest.Handle(c.refresh))
 	r.GET("/auth/sessions", auth.User, rest.Handle(c.index, rest.AnyQuery))
-	r.DELETE("/auth", auth.Restricted, auth.User, rest.Handle(c.signOut))
-	r.DELETE("/auth/sessions", auth.Restricted, auth.User, rest.Handle(c.endOthers))
-	r.DELETE("/auth/sessions/:id", auth.Restricted, auth.User, rest.Handle(c.end))
-	r.DELETE("/users/:id/sessions", auth.Restricted, auth.User, rest.Handle(c.endAll))
+	r.DELETE("/auth", account.User, rest.Handle(c.signOut))
+	r.DELETE("/auth/sessions", account.User, rest.Handle(c.endOthers))
+	r.DELETE("/auth/sessions/:id", account.User, rest.Handle(c.end))
+	r.DELETE("/users/:id/sessions", account.User, rest.Handle(c.endAll))
 }

@@ -45,24 +45,15 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 	if err != nil {
 		return user.SignedIn{}, limits, err
 	}
-	result, err := s.Open(ctx, u, client)
+	result, err := s.Open(ctx, u, client, access.Password)
 	return result, limits, err
 }
 
-// Open opens a session for an authenticated user. If the user has too many, it ends the one whose last sign-in or refresh is
-// the oldest. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been deleted or all
-// sessions have ended. If the user has a second factor, Open fails with the error of SecondFactor.Challenge.
-func (s *Service) Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
-	return s.insert(ctx, u, client, s.secondFactor)
-}
-
-// OpenVerified is Open for a user who has proved to have the second factor.
-func (s *Service) OpenVerified(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error) {
-	return s.insert(ctx, u, client, nil)
-}
-
-// insert stores a new session. If factor is nil, no second factor is required.
-func (s *Service) insert(ctx context.Context, u user.User, client access.Client, factor SecondFactor) (user.SignedIn, error) {
+// Open opens a session for a user who has signed in with the methods. If the user has too many, it ends the one whose last
+// sign-in or refresh is the oldest. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been
+// deleted or all sessions have ended. If the user has a second factor, and access.MultiFactor is not one of the methods, Open
+// fails with the error of SecondFactor.Challenge.
+func (s *Service) Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error) {
 	if err := u.MaySignIn(); err != nil {
 		return user.SignedIn{}, err
 	}
@@ -70,27 +61,28 @@ func (s *Service) insert(ctx context.Context, u user.User, client access.Client,
 	session := Session{
 		Meta: store.NewMeta(store.NewID(), now), UserID: u.ID, Epoch: u.Epoch, LastUsedAt: now, ExpiresAt: store.At(now.Add(s.refreshTTL)),
 		UserAgent: strings.ToValidUTF8(client.UserAgent[:min(len(client.UserAgent), maxUserAgent)], ""), IP: client.Address,
+		AMR:    methods,
 		Family: digest(token.family[:]), Current: digest(token.secret[:]),
 	}
 	if err := s.sessions.Insert(ctx, session); err != nil {
 		return user.SignedIn{}, err
 	}
-	if err := s.settle(context.WithoutCancel(ctx), session, factor); err != nil { // also if the client disconnects
+	if err := s.settle(context.WithoutCancel(ctx), session); err != nil { // also if the client disconnects
 		return user.SignedIn{}, err
 	}
 	return s.signedIn(u, session.ID, token)
 }
 
-// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the user
-// has a second factor, it deletes the session and returns the error. Otherwise it records the network and ends the user's
+// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the
+// second factor of the user is missing, it deletes the session and returns the error. Otherwise it records the network and ends the user's
 // sessions beyond maxSessions. All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all,
 // and a second factor that is confirmed later ends the session.
-func (s *Service) settle(ctx context.Context, session Session, factor SecondFactor) error {
+func (s *Service) settle(ctx context.Context, session Session) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
 	err = apperr.Replace(err, apperr.NotFound,
 		apperr.New(apperr.Unauthorized, "The account was deleted or its password changed during the sign-in. Sign in again."))
-	if err == nil && factor != nil {
-		err = factor.Challenge(ctx, u)
+	if err == nil && s.secondFactor != nil && !session.hasTwoFactors() {
+		err = s.secondFactor.Challenge(ctx, u, session.AMR)
 	}
 	if err != nil {
 		if _, deleteErr := s.sessions.Delete(ctx, store.Eq("id", session.ID)); deleteErr != nil {
@@ -202,7 +194,9 @@ func (s *Service) VerifyToken(ctx context.Context, token string) (access.Princip
 	if u.ID != userID || !s.isOpen(session, u) {
 		return access.Principal{}, access.InvalidToken()
 	}
-	return s.users.Principal(ctx, u, session.ID)
+	p, err := s.users.Principal(ctx, u, session.ID)
+	p.AuthTime, p.MultiFactor = session.CreatedAt.Time, session.hasTwoFactors()
+	return p, err
 }
 
 // find returns the session that f selects, and its user. NotFound: the session or its user does not exist.
@@ -218,6 +212,12 @@ func (s *Service) find(ctx context.Context, f store.Filter) (Session, user.User,
 // isOpen reports whether the session of u has not ended.
 func (s *Service) isOpen(session Session, u user.User) bool {
 	return session.Epoch == u.Epoch && s.now().Before(session.ExpiresAt.Time)
+}
+
+// Keep implements user.Sessions.
+func (s *Service) Keep(ctx context.Context, caller access.Principal, epoch int64) error {
+	_, err := s.sessions.Update(ctx, s.ofCaller(caller, store.Eq("id", caller.SessionID)), store.Set("epoch", epoch))
+	return apperr.Replace(err, apperr.NotFound, nil) // it has ended in the meantime
 }
 
 // List returns a page of the caller's open sessions.

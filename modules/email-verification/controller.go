@@ -37,14 +37,15 @@ func (c *controller) request(g *gin.Context) error {
 // requestChange sends an email to another address.
 //
 //	@Summary		Change the email address
-//	@Description	Sends a link to the new address. The address changes when the link is confirmed. Requires the user's email address and current password and, with two-factor sign-in, a code or a recovery code.
+//	@Description	Sends a link to the new address. The address changes when the link is confirmed. Requires a session that was opened in the last 10 minutes, or email address and password, and with two-factor sign-in a code or a recovery code, unless the session was opened with one.
 //	@Tags			email-verifications
-//	@Param			input	formData	ChangeInput		true	"the new address, and the page that confirms it; with two-factor sign-in also exactly one of code and recovery_code"
+//	@Param			input	formData	ChangeInput		true	"the new address, and the page that confirms it; with two-factor sign-in also exactly one of code and recovery_code, unless the session was opened with one"
 //	@Success		202		{object}	Accepted		"an empty object"
-//	@Failure		401		{object}	rest.Problem	"unauthorized: email or password is wrong"
-//	@Failure		403		{object}	rest.Problem	"suspended: by an admin; second_factor_required: neither code nor recovery_code"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: also if email or password is wrong"
+//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: by an admin"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 requests of the account, 5 such emails to the address or 100 requests from a network in an hour, or too many wrong passwords, as at sign-in, or wrong codes"
+//	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/me/email [put]
@@ -53,12 +54,7 @@ func (c *controller) requestChange(g *gin.Context) error {
 	if err != nil {
 		return c.service.links.WithErrors(err, in.Link)
 	}
-	limits, err := c.service.users.StepUp(g.Request.Context(), rest.Caller(g), rest.Client(g), in.Proof)
-	rest.SetRateLimit(g, limits)
-	if err != nil {
-		return err
-	}
-	limits, err = c.service.RequestChange(g.Request.Context(), rest.Client(g), rest.Caller(g), in)
+	limits, err := c.service.RequestChange(g.Request.Context(), rest.Client(g), rest.Caller(g), in)
 	rest.SetRateLimit(g, limits)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/job"
@@ -74,7 +75,7 @@ type Input struct {
 type ChangeInput struct {
 	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.org" format:"email" maxLength:"254"`
 	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
-	user.Proof
+	access.Proof
 } //	@name	EmailChange
 
 // View is the representation of a token.

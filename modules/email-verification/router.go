@@ -9,9 +9,9 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
-	r.POST("/users/me/email-verification", auth.Restricted, auth.User, rest.Handle(c.request))
-	r.PUT("/users/me/email", auth.Restricted, auth.Basic, rest.Handle(c.requestChange))
-	r.GET("/email-verifications/:token", auth.Restricted, auth.Public, rest.Handle(c.show))
-	r.PUT("/email-verifications/:token", auth.Restricted, auth.Public, rest.Handle(c.confirm))
+	c, account := m.controller, mw.Auth.AllowRestricted()
+	r.POST("/users/me/email-verification", account.User, rest.Handle(c.request))
+	r.PUT("/users/me/email", account.StepUp, rest.Handle(c.requestChange))
+	r.GET("/email-verifications/:token", account.Public, rest.Handle(c.show))
+	r.PUT("/email-verifications/:token", account.Public, rest.Handle(c.confirm))
 }

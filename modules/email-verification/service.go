@@ -94,7 +94,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err := s.users.CheckAddress(ctx, u.ID, address); err != nil {
 		return limits, err
 	}
-	steppedUp, err := s.hasSecondFactor(ctx, u.ID)
+	steppedUp, err := s.users.HasSecondFactor(ctx, u.ID)
 	if err != nil {
 		return limits, err
 	}
@@ -106,15 +106,6 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	return limits, s.send(ctx, u, emaillink.Token{
 		UserID: u.ID, Epoch: caller.Epoch, Purpose: change, Email: address, SteppedUp: steppedUp, Link: link,
 	})
-}
-
-// hasSecondFactor reports whether the user has a second factor.
-func (s *Service) hasSecondFactor(ctx context.Context, id store.ID) (bool, error) {
-	_, err := s.users.StepUp(ctx, access.Principal{UserID: id}, access.Client{}, user.Proof{})
-	if apperr.Is(err, apperr.SecondFactorRequired) {
-		return true, nil
-	}
-	return false, err
 }
 
 // SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path.
@@ -207,7 +198,7 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 		return t, u, noToken()
 	}
 	if t.Purpose == change && !t.SteppedUp { // who only had the password must not use it after the user has enrolled
-		if has, err := s.hasSecondFactor(ctx, u.ID); has || err != nil {
+		if has, err := s.users.HasSecondFactor(ctx, u.ID); has || err != nil {
 			return t, u, cmp.Or(err, noToken())
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // Sessions opens and ends the sessions of users. *auth.Module implements it.
 type Sessions interface {
-	OpenVerified(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error)
+	Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error)
 	EndOthers(ctx context.Context, caller access.Principal) error
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
+	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
 	r.POST("/users/me/passkeys/options", auth.User, rest.Handle(c.registrationOptions))
 	r.POST("/users/me/passkeys", auth.User, rest.Handle(c.create)) // the challenge proves that the options were issued to the same user
 	r.GET("/users/me/passkeys", auth.User, rest.Handle(c.index))
@@ -18,6 +18,6 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.DELETE("/users/me/passkeys/:id", auth.User, rest.Handle(c.delete))
 	r.GET("/users/:id/passkeys", auth.Admin, rest.Handle(c.indexOf))
 	r.DELETE("/users/:id/passkeys/:passkeyId", auth.Admin, rest.Handle(c.deleteOf))
-	r.POST("/auth/passkey/options", auth.Restricted, m.users.SignUpAuth(auth), rest.Handle(c.signInOptions))
-	r.POST("/auth/passkey", auth.Restricted, auth.Public, rest.Handle(c.signIn))
+	r.POST("/auth/passkey/options", m.users.SignUpAuth(account), rest.Handle(c.signInOptions))
+	r.POST("/auth/passkey", account.Public, rest.Handle(c.signIn))
 }

@@ -54,7 +54,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	if err != nil {
 		return user.SignedIn{}, nil, err
 	}
-	result, err := s.sessions.OpenVerified(ctx, u, client)
+	result, err := s.sessions.Open(ctx, u, client, access.Passkey, access.MultiFactor)
 	return result, nil, err
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
-	r.POST("/password-resets", auth.Restricted, m.users.SignUpAuth(auth), rest.Handle(c.create))
-	r.GET("/password-resets/:token", auth.Restricted, auth.Public, rest.Handle(c.show))
-	r.PUT("/password-resets/:token", auth.Restricted, auth.Public, rest.Handle(c.complete))
+	c, account := m.controller, mw.Auth.AllowRestricted()
+	r.POST("/password-resets", m.users.SignUpAuth(account), rest.Handle(c.create))
+	r.GET("/password-resets/:token", account.Public, rest.Handle(c.show))
+	r.PUT("/password-resets/:token", account.Public, rest.Handle(c.complete))
 }

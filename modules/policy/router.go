@@ -9,12 +9,12 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
-	r.POST("/policies", mw.LargeBody, auth.Admin, mw.Idempotency, rest.Handle(c.create))
-	r.POST("/policies/evaluate", mw.LargeBody, auth.User, rest.Handle(c.evaluate))
+	c, auth, large := m.controller, mw.Auth, mw.Auth.AllowLargeBody()
+	r.POST("/policies", large.Admin, mw.Idempotency, rest.Handle(c.create))
+	r.POST("/policies/evaluate", large.User, rest.Handle(c.evaluate))
 	r.GET("/policies", auth.User, rest.Handle(c.index, rest.AnyQuery))
 	r.GET("/policies/:id", auth.User, rest.Handle(c.show))
-	r.PUT("/policies/:id", mw.LargeBody, auth.Admin, rest.Handle(c.update))
-	r.PATCH("/policies/:id", mw.LargeBody, auth.Admin, rest.Handle(c.update))
+	r.PUT("/policies/:id", large.Admin, rest.Handle(c.update))
+	r.PATCH("/policies/:id", large.Admin, rest.Handle(c.update))
 	r.DELETE("/policies/:id", auth.Admin, rest.Handle(c.delete))
 }

@@ -11,14 +11,14 @@ type controller struct{ service *Service }
 // signIn signs a user in with a provider's token or code.
 //
 //	@Summary				Sign in with a provider
-//	@Description			Takes what the client received from a provider: access_token, or id_token (google), or code with redirect_uri, and code_verifier with PKCE. It must be issued for this service. A new person gets an account, or is linked to the user with the same email address if both the provider and this service have verified it. With a user token in the Authorization header, the provider's account is linked to that user instead. The response opens a new session; an existing one continues.
+//	@Description			Takes what the client received from a provider: access_token, or id_token (google), or code with redirect_uri, and code_verifier with PKCE. It must be issued for this service. A new person gets an account, or is linked to the user with the same email address if both the provider and this service have verified it. With a user token in the Authorization header, of a session that was opened in the last 10 minutes, the provider's account is linked to that user instead. The response opens a new session; an existing one continues.
 //	@Tags					auth
 //	@Param					provider	path		string	true	"the provider"	Enums(facebook, github, google)
 //	@Param					input		formData	Proof	false	"exactly one of access_token, id_token and code"
 //	@Success				201			{object}	user.SignedIn
 //	@Failure				400			{object}	rest.Problem	"validation_failed: also none or several of access_token, id_token and code; malformed_body"
 //	@Failure				401			{object}	rest.Problem	"unauthorized: the provider's token or code, or the user token in the header, is rejected"
-//	@Failure				403			{object}	rest.Problem	"suspended: an admin has suspended the account"
+//	@Failure				403			{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old, with a user token; suspended: an admin has suspended the account"
 //	@Failure				404			{object}	rest.Problem	"not_found: the provider is not configured"
 //	@Failure				409			{object}	rest.Problem	"conflict: no verified email address, or linking is not possible; detail explains what to do"
 //	@Failure				429			{object}	rest.Problem	"too_many_requests: 100 rejected tokens or codes from a network in 15 minutes, or 20 new users in an hour"

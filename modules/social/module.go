@@ -15,7 +15,7 @@ import (
 
 // Sessions opens sessions for authenticated users.
 type Sessions interface {
-	Open(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error)
+	Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error)
 }
 
 // Module provides the routes of sign-in with identity providers.

@@ -72,7 +72,7 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 		if err != nil {
 			return user.SignedIn{}, in.limits, err
 		}
-		result, err := s.sessions.Open(ctx, u, client)
+		result, err := s.sessions.Open(ctx, u, client, access.Federated)
 		return result, in.limits, err
 	}
 	return user.SignedIn{}, in.limits, apperr.New(apperr.Unavailable, "Too many concurrent requests use this account. Try again in a few seconds.")

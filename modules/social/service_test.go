@@ -42,7 +42,7 @@ type house struct {
 }
 
 // Open implements Sessions.
-func (h *house) Open(_ context.Context, u user.User, _ access.Client) (user.SignedIn, error) {
+func (h *house) Open(_ context.Context, u user.User, _ access.Client, _ ...access.Method) (user.SignedIn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.opened = append(h.opened, u)

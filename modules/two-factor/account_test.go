@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,19 +11,13 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestStepUp changes the password and the address of an account with a second factor, and deletes it. Who knows the password
-// or has a token must also have the second factor.
+// TestStepUp changes the password and the address of an account with a second factor, and deletes it, with the password, which
+// is not sufficient without the second factor.
 func TestStepUp(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	h, other := enrol(t, api, api.SignUp("user")), api.SignUp("user")
-	create(api, other)                  // not confirmed: has no effect
-	tokens := map[string]func() string{ // called after the password change, which ends the sessions
-		h.Email: sync.OnceValue(func() string {
-			return answer(api, h.challenge(), "recovery_code", h.recovery[1]).JSON(201)["token"].(string)
-		}),
-		other.Email: sync.OnceValue(func() string { return api.SignIn(other.Email, testkit.Password).Token }),
-	}
+	create(api, other) // not confirmed: has no effect
 	routes := []func(testkit.Account, url.Values) request{
 		func(a testkit.Account, proof url.Values) request {
 			proof.Set("password", testkit.Password)
@@ -36,7 +29,7 @@ func TestStepUp(t *testing.T) {
 			return basic("PUT", "/users/me/email", a, proof)
 		},
 		func(a testkit.Account, proof url.Values) request {
-			return request{Method: "DELETE", Path: "/users/me", As: tokens[a.Email](), Form: proof}
+			return basic("DELETE", "/users/me", a, proof)
 		},
 	}
 	for _, route := range routes {
@@ -75,6 +68,33 @@ func TestStepUp(t *testing.T) {
 		}
 		api.Clock.Advance(30 * time.Second)
 	}
+}
+
+// TestStepUpWithASession changes the account with sessions. One that was opened with the second factor requires no code, for 10
+// minutes. The one that confirmed the second factor was opened without it.
+func TestStepUpWithASession(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	h := enrol(t, api, api.SignUp("user"))
+	change := func(token string, proof url.Values) testkit.Response {
+		proof.Set("password", testkit.Password)
+		return api.Do(request{Method: "PUT", Path: "/users/me/password", As: token, Form: proof})
+	}
+	want(t, change(h.Token, values()), 403, "second_factor_required")
+	want(t, change(h.Token, values("recovery_code", h.recovery[0])), 200, h.Email)
+	signedIn := answer(api, h.challenge(), "code", h.code()).JSON(201)
+	token := signedIn["token"].(string)
+	want(t, change(token, values()), 200, h.Email)
+	want(t, api.Do(request{Method: "GET", Path: mine, As: h.Token}), 401, "unauthorized") // another session
+	api.Clock.Advance(10*time.Minute + time.Second)
+	want(t, change(token, values("code", h.code())), 403, "reauthentication_required")
+	token = api.Do(request{Method: "POST", Path: "/auth/refresh", Form: values("refresh_token", signedIn["refreshToken"].(string))}).JSON(201)["token"].(string)
+	want(t, change(token, values("code", h.code())), 403, "reauthentication_required")
+	want(t, api.Do(request{Method: "DELETE", Path: mine, As: token, Form: values("code", h.code())}), 403, "reauthentication_required")
+	fresh := answer(api, h.challenge(), "code", h.code()).JSON(201)["token"].(string)
+	want(t, api.Do(request{Method: "DELETE", Path: mine, As: fresh}), 204, "")
+	want(t, api.Do(request{Method: "GET", Path: mine, As: fresh}), 200, `"enabled":false`)
+	want(t, api.Do(request{Method: "GET", Path: mine, As: token}), 401, "unauthorized")
 }
 
 // TestStepUpLimits guesses codes where an account is deleted, with a stolen token.

@@ -3,9 +3,9 @@ package twofactor
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/modules/user"
 )
 
 type controller struct{ service *Service }
@@ -30,18 +30,20 @@ func (c *controller) show(g *gin.Context) error {
 // create creates a second factor.
 //
 //	@Summary		Enrol in two-factor sign-in
-//	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT has confirmed it. Another call replaces a secret that is not confirmed.
+//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Returns the secret for an authenticator app. Sign-in requires a code only after PUT has confirmed it. Another call replaces a secret that is not confirmed.
 //	@Tags			two-factor
+//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, if two-factor sign-in is on"
 //	@Success		201	{object}	Enrolment
-//	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong, or the account was deleted"
-//	@Failure		403	{object}	rest.Problem	"suspended: an admin has suspended the account"
+//	@Failure		401	{object}	rest.Problem	"unauthorized: also if email or password is wrong, or the account was deleted"
+//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
 //	@Failure		409	{object}	rest.Problem	"conflict: two-factor sign-in is on"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/me/two-factor [post]
 func (c *controller) create(g *gin.Context) error {
-	if _, err := rest.Bind[struct{}](g); err != nil {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
 		return err
 	}
 	enrolment, err := c.service.Create(g.Request.Context(), rest.Caller(g))
@@ -81,26 +83,24 @@ func (c *controller) confirm(g *gin.Context) error {
 // disable turns the caller's second factor off.
 //
 //	@Summary		Turn my second factor off
-//	@Description	Requires the password and a code, or a recovery code.
+//	@Description	Requires a session that was opened with the second factor in the last 10 minutes, or a code or a recovery code with another session that is not older, or with email and password. Ends the other sessions of the user if it is called with a session.
 //	@Tags			two-factor
-//	@Param			input	formData	user.Proof	true	"exactly one of code and recovery_code"
+//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, unless the session was opened with one"
 //	@Success		204
-//	@Failure		400	{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"
-//	@Failure		401	{object}	rest.Problem	"unauthorized: email or password is wrong"
-//	@Failure		403	{object}	rest.Problem	"suspended: an admin has suspended the account"
+//	@Failure		400	{object}	rest.Problem	"validation_failed: also a wrong code, or both; malformed_body"
+//	@Failure		401	{object}	rest.Problem	"unauthorized: also if email or password is wrong"
+//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: two-factor sign-in is off"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/me/two-factor [delete]
 func (c *controller) disable(g *gin.Context) error {
-	in, err := rest.Bind[user.Proof](g)
-	if err != nil {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
 		return err
 	}
-	limits, err := c.service.Disable(g.Request.Context(), rest.Caller(g), rest.Client(g), in)
-	rest.SetRateLimit(g, limits)
-	if err != nil {
+	if err := c.service.Disable(g.Request.Context(), rest.Caller(g)); err != nil {
 		return err
 	}
 	return rest.NoContent(g)

@@ -64,8 +64,13 @@ func (k keys) open(use, sealed string) (data []byte, current, ok bool) {
 	return nil, false, false
 }
 
-// challenge proves that its user has signed in with a password or a provider. It is encrypted, not stored.
+// challenge proves that its user has signed in with the methods. It is encrypted, not stored.
 type challenge struct {
+	challengeHead
+	methods []access.Method
+}
+
+type challengeHead struct {
 	UserID  store.ID
 	Epoch   int64 // the user's; the challenge is invalid in a later one, such as after a password change
 	Expires int64 // Unix time in milliseconds
@@ -76,18 +81,24 @@ const challengeUse = "challenge"
 // seal returns the challenge in encrypted form.
 func (c challenge) seal(k keys) string {
 	var data bytes.Buffer
-	_ = binary.Write(&data, binary.BigEndian, c) // a buffer does not fail
+	_ = binary.Write(&data, binary.BigEndian, c.challengeHead) // a buffer does not fail
+	for _, m := range c.methods {
+		data.WriteString(string(m) + " ")
+	}
 	return k.seal(challengeUse, data.Bytes())
 }
 
 // openChallenge decrypts a challenge. ok is false if it is invalid or has expired.
 func openChallenge(k keys, sealed string, now time.Time) (c challenge, ok bool) {
 	data, _, ok := k.open(challengeUse, sealed)
-	if ok {
-		_, err := binary.Decode(data, binary.BigEndian, &c)
-		ok = err == nil && now.UnixMilli() < c.Expires
+	if !ok {
+		return c, false
 	}
-	return c, ok
+	n, err := binary.Decode(data, binary.BigEndian, &c.challengeHead)
+	for _, m := range strings.Fields(string(data[n:])) {
+		c.methods = append(c.methods, access.Method(m))
+	}
+	return c, err == nil && now.UnixMilli() < c.Expires
 }
 
 // newRecoveryCodes returns new codes of a user such as abcd-efgh-ijkl-mnop, and their digests.

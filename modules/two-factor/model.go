@@ -3,10 +3,10 @@ package twofactor
 import (
 	"strings"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/modules/user"
 )
 
 // Factor is a stored second factor. Its ID is that of the user.
@@ -27,12 +27,12 @@ type CodeInput struct {
 // SignInInput has the parameters of the second step of a sign-in.
 type SignInInput struct {
 	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // of the error of the first step
-	user.Proof
+	access.Proof
 } //	@name	TwoFactorSignIn
 
 // checkProof removes the spaces of p.Code. It fails with ValidationFailed unless exactly one of the codes is given, and a Code
 // has 6 digits.
-func checkProof(p *user.Proof) error {
+func checkProof(p *access.Proof) error {
 	p.Code = strings.ReplaceAll(p.Code, " ", "")
 	if p.Code != "" && !rest.Valid(p.Code, "len=6,number") {
 		return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Format, Message: "Must be 6 digits."})

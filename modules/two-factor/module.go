@@ -15,9 +15,9 @@ import (
 // Sessions opens and ends the sessions of users. *auth.Module implements it.
 type Sessions interface {
 	SetSecondFactor(interface {
-		Challenge(ctx context.Context, u user.User) error
+		Challenge(ctx context.Context, u user.User, methods []access.Method) error
 	})
-	OpenVerified(ctx context.Context, u user.User, client access.Client) (user.SignedIn, error)
+	Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error)
 	EndOthers(ctx context.Context, caller access.Principal) error
 	DeriveKey(purpose string) []byte
 }
@@ -49,8 +49,11 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 		users.Restrict(service.restrict)
 	}
 	users.OnDelete(service)
-	users.StepUpWith(service)
+	users.SetSecondFactor(service)
 	return &Module{Service: service, controller: &controller{service}}
 }
 
-var _ user.Restorer = (*Service)(nil)
+var (
+	_ user.Restorer               = (*Service)(nil)
+	_ access.SecondFactorVerifier = (*Module)(nil)
+)

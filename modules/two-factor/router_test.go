@@ -139,15 +139,16 @@ func TestSequence(t *testing.T) {
 		t.Errorf("%d recovery codes", len(h.recovery))
 	}
 	state(true, 10)
-	want(t, api.Do(basic("POST", mine, ada, nil)), 409, "is on")
+	want(t, api.Do(basic("POST", mine, ada, nil)), 403, "second_factor_required")
+	want(t, api.Do(basic("POST", mine, ada, values("recovery_code", h.recovery[0]))), 409, "is on")
 	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", h.code())}), 409, "is on")
 
 	want(t, answer(api, h.challenge(), "code", h.code()), 201, `"refreshToken"`)
 	want(t, answer(api, h.challenge(), "recovery_code", strings.ToUpper(strings.ReplaceAll(h.recovery[3], "-", " "))), 201, `"refreshToken"`)
-	state(true, 9)
+	state(true, 8)
 
 	api.Clock.Advance(30 * time.Second)
-	want(t, api.Do(basic("DELETE", mine, ada, nil)), 400, `"code":"required"`)
+	want(t, api.Do(basic("DELETE", mine, ada, nil)), 403, "second_factor_required")
 	want(t, api.Do(basic("DELETE", mine, ada, values("code", h.code()))), 204, "")
 	state(false, 0)
 	want(t, api.Do(basic("DELETE", mine, ada, values("code", h.code()))), 404, "not_found")
@@ -240,7 +241,8 @@ func TestRequired(t *testing.T) {
 	admin, user := api.SignUp("admin"), api.SignUp("user")
 	allowed := []string{
 		"GET /users/me", "DELETE /users/:id", "DELETE /users/:id/sessions", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
-		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "GET " + mine, "PUT " + mine, "POST /users/me/email-verification",
+		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "GET " + mine, "PUT " + mine, "POST " + mine, "DELETE " + mine,
+		"PUT /users/me/email", "PUT /users/:id/password", "POST /users/me/email-verification",
 	}
 	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications"} // not of accounts, or with an emailed token
 	for _, route := range api.Handler.Routes() {

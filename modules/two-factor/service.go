@@ -105,7 +105,7 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 		return err
 	}
 	codes, digests := newRecoveryCodes(caller.UserID)
-	limits, err := s.use(ctx, client, caller.UserID, user.Proof{Code: code}, pending,
+	limits, err := s.use(ctx, client, caller.UserID, access.Proof{Code: code}, pending,
 		store.Set("confirmedAt", store.At(s.now())), store.Set("recoveryCodes", digests))
 	if err != nil {
 		return RecoveryCodes{}, limits, err
@@ -121,25 +121,35 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	return RecoveryCodes{codes}, limits, s.users.RecordNetwork(ctx, caller.UserID, client.Address)
 }
 
-// Disable turns the caller's second factor off. NotFound: it is not on. ValidationFailed, TooManyRequests: as Confirm.
-func (s *Service) Disable(ctx context.Context, caller access.Principal, client access.Client, p user.Proof) (ratelimit.States, error) {
-	limits, err := s.use(ctx, client, caller.UserID, p, checkConfirmed)
-	if err == nil {
-		err = s.remove(context.WithoutCancel(ctx), caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
+// Disable turns the caller's second factor off, and ends the user's other sessions if the caller has one. NotFound: it is not on.
+func (s *Service) Disable(ctx context.Context, caller access.Principal) error {
+	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	err := s.remove(ctx, caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
+	if apperr.Is(err, apperr.NotFound) {
+		return off()
 	}
-	return limits, err
+	if err == nil && !caller.SessionID.IsZero() {
+		err = s.sessions.EndOthers(ctx, caller)
+	}
+	return err
 }
 
-// StepUp implements user.SecondFactor.
-func (s *Service) StepUp(ctx context.Context, caller access.Principal, client access.Client, p user.Proof) (ratelimit.States, error) {
-	_, err := s.confirmed(ctx, caller.UserID)
+// VerifySecondFactor implements access.SecondFactorVerifier.
+func (s *Service) VerifySecondFactor(ctx context.Context, userID store.ID, client access.Client, p access.Proof) (ratelimit.States, error) {
+	has, err := s.HasSecondFactor(ctx, userID)
 	switch {
-	case err != nil:
-		return nil, apperr.Replace(err, apperr.NotFound, nil)
-	case p == user.Proof{}:
+	case err != nil || !has:
+		return nil, err
+	case p == access.Proof{}:
 		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on: send code, of the authenticator app, or recovery_code too.")
 	}
-	return s.use(ctx, client, caller.UserID, p, checkConfirmed)
+	return s.use(ctx, client, userID, p, checkConfirmed)
+}
+
+// HasSecondFactor reports whether the user has a second factor that is on.
+func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, error) {
+	_, err := s.confirmed(ctx, userID)
+	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
 }
 
 // Remove turns a user's second factor off, for an admin. It deletes one that is not confirmed. NotFound: none was on.
@@ -186,12 +196,12 @@ func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
 }
 
 // Challenge implements auth.SecondFactor. SecondFactorRequired: the user has a second factor.
-func (s *Service) Challenge(ctx context.Context, u user.User) error {
+func (s *Service) Challenge(ctx context.Context, u user.User, methods []access.Method) error {
 	if _, err := s.confirmed(ctx, u.ID); err != nil {
 		return apperr.Replace(err, apperr.NotFound, nil)
 	}
 	required := apperr.New(apperr.SecondFactorRequired, "Send challenge with a code of the authenticator app, or a recovery code, to POST /auth/second-factor within 5 minutes.")
-	required.Challenge = challenge{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}.seal(s.keys)
+	required.Challenge = challenge{challengeHead{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}, methods}.seal(s.keys)
 	return required
 }
 
@@ -213,21 +223,23 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	if err != nil {
 		return user.SignedIn{}, limits, err
 	}
-	result, err := s.sessions.OpenVerified(ctx, u, client)
+	result, err := s.sessions.Open(ctx, u, client, append(c.methods, access.OneTimeCode, access.MultiFactor)...)
 	return result, limits, err
 }
 
 // checkConfirmed fails with NotFound unless a second factor was found and is on. f and err are the result of a search.
 func checkConfirmed(f Factor, err error) error {
 	if apperr.Is(err, apperr.NotFound) || err == nil && f.ConfirmedAt == nil {
-		return apperr.New(apperr.NotFound, "Two-factor sign-in is off.")
+		return off()
 	}
 	return err
 }
 
+func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
+
 // use accepts a code of a user's second factor once, within the rate limits, and makes the changes in the same atomic write.
 // usable receives the second factor, or the error of the search for it. It returns nil if the second factor can be used.
-func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p user.Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
+func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err
 	}
@@ -268,7 +280,7 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 
 // attempts returns the keys that count a client's wrong codes: own those of the client's network, shared those of all
 // networks. Wrong codes do not count against a later second factor of the user.
-func attempts(f Factor, client access.Client, p user.Proof) (own, shared []ratelimit.Key) {
+func attempts(f Factor, client access.Client, p access.Proof) (own, shared []ratelimit.Key) {
 	factor, network := f.ID.Hex()+f.CreatedAt.String(), ratelimit.Network(client.Address)
 	if p.RecoveryCode != "" {
 		return []ratelimit.Key{recoveryGuesses.Of(factor, network)}, nil
@@ -277,7 +289,7 @@ func attempts(f Factor, client access.Client, p user.Proof) (own, shared []ratel
 }
 
 // accept returns the changes that use up a code. They are nil if the code is wrong or was used.
-func (s *Service) accept(f Factor, p user.Proof) ([]store.Change, error) {
+func (s *Service) accept(f Factor, p access.Proof) ([]store.Change, error) {
 	now := store.Set("updatedAt", store.At(s.now()))
 	if p.RecoveryCode != "" {
 		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))

@@ -3,6 +3,7 @@ package user
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
@@ -147,15 +148,16 @@ func (c *controller) update(g *gin.Context) error {
 // changePassword changes the caller's password.
 //
 //	@Summary		Change a password
-//	@Description	Requires the user's email address and current password and, with two-factor sign-in, a code or a recovery code. Ends all sessions of the user. A server that calls for many clients sends the master key too, as access_token.
+//	@Description	Requires a session that was opened in the last 10 minutes, or email address and current password, and with two-factor sign-in a code or a recovery code, unless the session was opened with one. Ends all other sessions of the user. A server that calls for many clients sends the master key too, as access_token.
 //	@Tags			users
 //	@Param			id			path		string			true	"id, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	PasswordInput	true	"the new password; with two-factor sign-in also exactly one of code and recovery_code"
+//	@Param			input		formData	PasswordInput	true	"the new password; with two-factor sign-in also exactly one of code and recovery_code, unless the session was opened with one"
 //	@Success		200			{object}	View
-//	@Failure		401			{object}	rest.Problem	"unauthorized: email or password is wrong"
-//	@Failure		403			{object}	rest.Problem	"forbidden: another user; suspended; second_factor_required: neither code nor recovery_code"
+//	@Failure		401			{object}	rest.Problem	"unauthorized: also if email or password is wrong"
+//	@Failure		403			{object}	rest.Problem	"forbidden: another user; reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended"
 //	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/{id}/password [put]
@@ -168,9 +170,6 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.stepUp(g, id, in.Proof); err != nil {
-		return err
-	}
 	u, err := c.service.ChangePassword(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g), in)
 	if err != nil {
 		return err
@@ -181,43 +180,30 @@ func (c *controller) changePassword(g *gin.Context) error {
 // delete deletes a user.
 //
 //	@Summary		Delete a user
-//	@Description	Users with two-factor sign-in also send a code or a recovery code to delete their account; admins need none to delete another. A user whose address was changed less than 7 days ago can only be deleted by an admin: the former address can still undo the change.
+//	@Description	To delete their account, users send the token of a session that was opened in the last 10 minutes, or email address and password, and with two-factor sign-in a code or a recovery code, unless the session was opened with one. Admins send any user token to delete another user. A user whose address was changed less than 7 days ago can only be deleted by an admin: the former address can still undo the change.
 //	@Tags			users
 //	@Param			id			path		string	true	"id, or me"
 //	@Param			If-Match	header		string	false	"the ETag of the version to change"
-//	@Param			input		formData	Proof	false	"with two-factor sign-in: exactly one of code and recovery_code"
+//	@Param			input		formData	access.Proof	false	"with two-factor sign-in: exactly one of code and recovery_code, unless the session was opened with one"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: another user; second_factor_required: neither code nor recovery_code"
+//	@Failure		403	{object}	rest.Problem	"forbidden: another user; reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended"
 //	@Failure		409	{object}	rest.Problem	"conflict: other records refer to the user, or a change of the address can still be undone"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong codes"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/users/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
-	in, err := rest.Bind[Proof](g)
-	if err != nil {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
 		return err
 	}
 	id, err := IDOrMe(g)
 	if err != nil {
 		return err
 	}
-	if err := c.stepUp(g, id, in); err != nil {
-		return err
-	}
 	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), id, rest.IfMatchView(g)); err != nil {
 		return err
 	}
 	return rest.NoContent(g)
-}
-
-// stepUp calls Service.StepUp for a change of the caller's own account. Admins have no code of others.
-func (c *controller) stepUp(g *gin.Context, id store.ID, p Proof) error {
-	if !rest.Caller(g).Is(id) {
-		return nil
-	}
-	limits, err := c.service.StepUp(g.Request.Context(), rest.Caller(g), rest.Client(g), p)
-	rest.SetRateLimit(g, limits)
-	return err
 }
 
 // IDOrMe returns the path parameter "id", or the ID of the caller if it is "me". A malformed ID is NotFound.

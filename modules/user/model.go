@@ -93,7 +93,7 @@ func (in UpdateInput) check() error {
 // PasswordInput has the parameters of a password change.
 type PasswordInput struct {
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"a better horse battery" format:"password"`
-	Proof
+	access.Proof
 } //	@name	UserPassword
 
 // PublicView is the representation of a user for everyone.

@@ -24,7 +24,7 @@ var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 
 // The events of this module, for Notify.
 const (
-	passwordChanged = "The password of your account was changed. All sessions have ended."
+	passwordChanged = "The password of your account was changed. All other sessions have ended."
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
 )
 

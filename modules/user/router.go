@@ -9,15 +9,15 @@ import (
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
+	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
 	r.POST("/users", m.SignUpAuth(auth), mw.Idempotency, rest.Handle(c.create))
 	r.GET("/users", auth.Admin, rest.Handle(c.index, rest.AnyQuery))
-	r.GET("/users/me", auth.Restricted, auth.User, rest.Handle(c.me))
+	r.GET("/users/me", account.User, rest.Handle(c.me))
 	r.GET("/users/:id", auth.Public, rest.Handle(c.show))
 	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
 	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
-	r.PUT("/users/:id/password", auth.Restricted, auth.Basic, rest.Handle(c.changePassword))
-	r.DELETE("/users/:id", auth.Restricted, auth.User, rest.Handle(c.delete))
+	r.PUT("/users/:id/password", account.StepUp, rest.Handle(c.changePassword))
+	r.DELETE("/users/:id", account.StepUpSelf, rest.Handle(c.delete))
 }
 
 // SignUpAuth returns the authentication of sign-up and password resets: the master key, unless PUBLIC_SIGNUP allows any

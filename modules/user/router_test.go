@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
@@ -161,7 +162,6 @@ func TestChangePassword(t *testing.T) {
 		row("an admin", put(path, admin, testkit.Password), 403, nil, nil),
 		row("unknown user", put("/users/"+store.NewID().Hex()+"/password", eve, testkit.Password), 404, nil, nil),
 		row("wrong password", put(path, ada, newPassword), 401, nil, nil),
-		row("a token is not enough", request{Method: "PUT", Path: path, As: ada.Token, Form: form}, 401, nil, nil),
 		row("too short", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, JSON: `{"password":" x "}`}, 400, []string{"min_length"}, nil),
 		row("outdated If-Match", request{Method: "PUT", Path: path, Email: ada.Email, Password: testkit.Password, Form: form, Header: http.Header{"If-Match": {`"` + ada.ID + `-99-View"`}}}, 412, nil, nil),
 		row("still signed in", request{Method: "GET", Path: "/users/me", As: second}, 200, nil, nil),
@@ -173,6 +173,35 @@ func TestChangePassword(t *testing.T) {
 	if token := api.SignIn(ada.Email, newPassword).Token; token == "" {
 		t.Error("sign-in with the new password failed")
 	}
+}
+
+// TestChangePasswordWithASession checks that only a session that was opened less than 10 minutes ago can change the password,
+// and that it continues, while the others end.
+func TestChangePasswordWithASession(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, eve := api.SignUp("user"), api.SignUp("user")
+	put := func(path, token string) request {
+		return request{Method: "PUT", Path: path, As: token, Form: url.Values{"password": {newPassword}}}
+	}
+	path, me := "/users/"+ada.ID+"/password", request{Method: "GET", Path: "/users/me", As: ada.Token}
+	api.Clock.Advance(10*time.Minute + time.Second)
+	second := api.SignIn(ada.Email, testkit.Password)
+	api.Run(t, []testkit.Scenario{
+		row("another user", put(path, api.SignIn(eve.Email, testkit.Password).Token), 403, []string{"forbidden"}, nil),
+		row("an old session", put(path, ada.Token), 403, []string{"reauthentication_required"}, nil),
+		row("a new session", put(path, second.Token), 200, []string{ada.Email}, nil),
+		row("the other session", me, 401, nil, nil),
+		row("the session of the change", request{Method: "GET", Path: "/users/me", As: second.Token}, 200, nil, nil),
+		row("again", put("/users/me/password", second.Token), 200, nil, nil),
+	})
+	refresh := api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {second.RefreshToken}}}).JSON(201)
+	api.Clock.Advance(10 * time.Minute)
+	api.Run(t, []testkit.Scenario{
+		row("a refreshed session", put(path, refresh["token"].(string)), 403, []string{"reauthentication_required"}, nil),
+		row("deletion by a refreshed session", request{Method: "DELETE", Path: "/users/" + ada.ID, As: refresh["token"].(string)}, 403, []string{"reauthentication_required"}, nil),
+	})
+	api.SignIn(ada.Email, newPassword)
 }
 
 // TestConcurrentPasswordChange checks that one of many concurrent changes succeeds.

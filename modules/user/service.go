@@ -33,6 +33,7 @@ type Service struct {
 	restrict     func(context.Context, User) (*access.Restriction, error) // can be nil
 	addresses    Addresses                                                // can be nil
 	secondFactor SecondFactor                                             // can be nil
+	sessions     Sessions                                                 // can be nil
 	limits       *ratelimit.Limiter
 	guesses      *ratelimit.Guesses
 	digest       func(parts ...string) []byte // keyed; see kit.Deps
@@ -288,27 +289,33 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	return nil
 }
 
-// ChangePassword sets a new password and, in the same write, ends all sessions of the user. Forbidden: the caller is
-// another user, also if an admin. Unauthorized: the caller's password has been changed since it was verified.
-// PreconditionFailed: the user is not as expected.
+// ChangePassword sets a new password and, in the same write, ends all sessions of the user, except that of the caller.
+// Forbidden: the caller is another user, also if an admin. Unauthorized: since the caller was authenticated, the password has
+// been changed or the sessions have ended. PreconditionFailed: the user is not as expected.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
-	var hash string
-	u, err := s.change(ctx, id, func(u *User) error {
+	check := func(u User) error {
 		switch {
 		case !caller.Is(id):
-			return apperr.New(apperr.Forbidden, "Email and password belong to another user.")
+			return apperr.New(apperr.Forbidden, "The password of another user cannot be changed.")
 		case u.Epoch != caller.Epoch:
-			return wrongPassword()
+			return endedSince(caller)
 		}
-		if err := expected.check(s.current(*u)); err != nil {
+		return expected.check(s.current(u))
+	}
+	u, err := s.Get(ctx, id)
+	if err == nil {
+		err = check(u) // before the expensive hash
+	}
+	if err != nil {
+		return User{}, err
+	}
+	hash, err := s.hasher.Hash(ctx, in.Password)
+	if err != nil {
+		return User{}, err
+	}
+	u, err = s.changeAndKeep(ctx, caller, func(u *User) error {
+		if err := check(*u); err != nil {
 			return err
-		}
-		if hash == "" { // expensive: not again for another version of the user
-			var err error
-			hash, err = s.hasher.Hash(ctx, in.Password)
-			if err != nil {
-				return err
-			}
 		}
 		u.Password, u.UpdatedAt = hash, store.At(s.now())
 		u.Epoch++
@@ -318,6 +325,29 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 		s.Notify(ctx, u, passwordChanged)
 	}
 	return u, err
+}
+
+// changeAndKeep is change for the caller's own account, by a function that ends all sessions. It keeps the caller's session.
+func (s *Service) changeAndKeep(ctx context.Context, caller access.Principal, decide func(*User) error) (u User, err error) {
+	if s.sessions == nil || caller.SessionID.IsZero() {
+		return s.change(ctx, caller.UserID, decide)
+	}
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		if u, err = s.change(ctx, caller.UserID, decide); err != nil {
+			return err
+		}
+		return s.sessions.Keep(ctx, caller, u.Epoch)
+	})
+	return u, err
+}
+
+// endedSince returns the error for a caller whose password has been changed, or whose sessions have ended, since the
+// authentication.
+func endedSince(caller access.Principal) error {
+	if caller.SessionID.IsZero() {
+		return wrongPassword()
+	}
+	return access.InvalidToken()
 }
 
 // ResetPassword sets the password of a user who received a reset email. The same write ends all sessions and resets of

@@ -35,10 +35,14 @@ func (r Resource) Var() string {
 
 // Auth returns the middleware that authenticates the caller of a method.
 func (r Resource) Auth(method string) string {
-	if r.Rules[method] == ruleOwn {
-		return "auth.User"
+	auth, rule := "auth.", goName(r.Rules[method])
+	if (method == methodCreate || method == methodUpdate) && r.HasLargeBody() {
+		auth = "large."
 	}
-	return "auth." + goName(r.Rules[method])
+	if r.Rules[method] == ruleOwn {
+		rule = "User"
+	}
+	return auth + rule
 }
 
 // IsOwn reports whether users see only their own records.
@@ -51,6 +55,9 @@ const (
 
 // HasLargeBody reports whether a valid request body can have more than smallBody bytes.
 func (r Resource) HasLargeBody() bool {
+	if !r.Has(methodCreate) && !r.Has(methodUpdate) {
+		return false
+	}
 	size := 0
 	for _, f := range r.Fields {
 		switch {
