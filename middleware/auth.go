@@ -63,14 +63,6 @@ func (a Authenticator) Middleware() kit.Auth {
 	}
 }
 
-// check returns nil if the route accepts the caller's API key, and the restriction of the caller allows the request.
-func (a Authenticator) check(c *gin.Context, caller access.Principal) error {
-	if err := checkKey(c, caller); err != nil {
-		return err
-	}
-	return a.checkRestriction(c, caller)
-}
-
 // checkRestriction returns the error of the caller's restriction; nil if there is none, or if it allows the request.
 func (a Authenticator) checkRestriction(c *gin.Context, caller access.Principal) error {
 	r := caller.Restriction
@@ -128,7 +120,7 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 	if err != nil {
 		return caller, end, err
 	}
-	if err := a.check(c, caller); err != nil {
+	if err := a.checkRestriction(c, caller); err != nil {
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
@@ -268,13 +260,17 @@ func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// caller verifies the credential of the request. given reports whether it has one. inBody is as in optional.
+// caller verifies the credential of the request, and that the route accepts it if it is an API key. given reports whether the
+// request has one. inBody is as in optional.
 func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
 	token, given, err := a.credential(c, inBody)
 	if err != nil || !given {
 		return p, given, err
 	}
 	p, err = a.verify(c, token)
+	if err == nil {
+		err = checkKey(c, p)
+	}
 	return p, true, err
 }
 
@@ -287,7 +283,10 @@ func (a Authenticator) Again(ctx context.Context, c *gin.Context) (access.Princi
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = a.check(c, caller)
+		err = checkKey(c, caller)
+	}
+	if err == nil {
+		err = a.checkRestriction(c, caller)
 	}
 	return caller, err
 }

@@ -58,7 +58,7 @@ func TestAPIKeys(t *testing.T) {
 		{"GET /provider", "*:read,admin", 403, `"forbidden"`},
 		{"GET /user", "*:read,admin", 403, `"forbidden"`},
 		{"GET /admin", "*:read,admin", 403, `"forbidden"`},
-		{"GET /master", "*:read,admin", 401, ""},
+		{"GET /master", "*:read,admin", 403, `"forbidden"`},
 		{"GET /step-up", "*:read,admin", 403, `"forbidden"`},
 	} {
 		method, path, _ := strings.Cut(test.route, " ")

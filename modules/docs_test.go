@@ -414,6 +414,9 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	if strings.HasSuffix(k.path, "-factor") && slices.Contains([]string{"200", "201", "204", "404", "409", "429", "503"}, status) {
 		return // needs one-time codes: the tests of the module produce it
 	}
+	if k.path == "/users/me/api-keys" && status == "409" {
+		return // needs 50 keys: the tests of the module produce it
+	}
 	if k.method == "POST" && k.refers() && slices.Contains([]string{"201", "409", "422"}, status) {
 		return // the example refers to no record
 	}

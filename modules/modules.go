@@ -3,6 +3,7 @@ package modules
 
 import (
 	"example.com/ginseng/kit"
+	apikey "example.com/ginseng/modules/api-key"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
 	emailverification "example.com/ginseng/modules/email-verification"
@@ -34,6 +35,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	verifications := emailverification.New(d, s.EmailVerification, users)
 	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	passkeys := passkey.New(d, s.Passkey, users, sessions)
+	keys := apikey.New(d, users)
 	articles := article.New(d)
 	policies := policy.New(d)
 	return []kit.Module{
@@ -44,6 +46,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		verifications,
 		factors,
 		passkeys,
+		keys,
 		articles,
 		policies,
 	}

@@ -11,6 +11,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	apikey "example.com/ginseng/modules/api-key"
 	emailverification "example.com/ginseng/modules/email-verification"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/user"
@@ -87,6 +88,18 @@ var actions = map[string]func(s *scene, p *person) bool{
 		}
 		p.secret, s.factor, s.enrolled = enrolment.Secret, p, s.numbers
 		return true
+	},
+	"create a key": func(s *scene, p *person) bool {
+		caller, ok := s.withPassword(p)
+		if !ok {
+			caller, ok = s.withSession(p)
+		}
+		if factor, err := s.factors.Get(s.ctx, s.id); !ok || s.hasKey(p) || err != nil || factor.Enabled && s.factor != p {
+			return false
+		}
+		created, err := s.keys.Create(s.ctx, caller, apikey.CreateInput{Name: p.name, Scopes: []string{"*:read"}})
+		p.key = created.Key
+		return err == nil
 	},
 	"sign in": func(s *scene, p *person) bool {
 		if _, ok := s.withSession(p); ok || !slices.Contains(p.passwords, s.password) {
@@ -215,7 +228,7 @@ func (s *scene) state() string {
 	var links []sent
 	for _, p := range s.people() {
 		_, signedIn := s.withSession(p)
-		_, _ = fmt.Fprint(&b, " ", p.name, slices.Contains(p.passwords, s.password), signedIn)
+		_, _ = fmt.Fprint(&b, " ", p.name, slices.Contains(p.passwords, s.password), signedIn, s.hasKey(p))
 		for _, l := range p.links {
 			if !s.works(l) {
 				continue

@@ -89,6 +89,11 @@ var matrix = []matrixRow{
 	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401"},
 	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201*"},
 
+	{"POST /users/me/api-keys", `{"name":"n","scopes":["articles:read"]}`, "401 401 201 201 201 401 201"},
+	{"GET /users/:id/api-keys", "", "401 401 200 403 200 401 403"},
+	{"GET /users/:id/api-keys/:keyId", "", "401 401 200 403 200 401 403"},
+	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403"},
+
 	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
 	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
 	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200*"},
@@ -168,11 +173,11 @@ func sampled() (rows []matrixRow) {
 }
 
 // basicRoutes have HTTP Basic.
-var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor", "PUT /users/me/email"}
+var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor", "PUT /users/me/email", "POST /users/me/api-keys"}
 
 // unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
 var unverifiedMatrix = []string{
-	"PUT /users/:id/password", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
+	"PUT /users/:id/password", "DELETE /users/:id/api-keys/:keyId", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
 	"POST /auth", "POST /auth/passkey", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
 	"POST /users/me/email-verification", "PUT /users/me/email", "PUT /email-verifications/:token",
@@ -261,6 +266,10 @@ func (c *matrixCell) request(route, body string) request {
 		r.Path += "/" + strings.Replace(below, ":passkeyId", c.passkey(), 1)
 	}
 	r.Path = strings.TrimSuffix(r.Path, "*any")
+	if strings.HasSuffix(r.Path, "/:keyId") {
+		create := request{Method: "POST", Path: "/users/me/api-keys", Email: c.owner.Email, Password: testkit.Password, JSON: `{"name":"n","scopes":["*:read"]}`}
+		r.Path = strings.Replace(r.Path, ":keyId", ok(c.t, c.Do(create)).JSON(201)["id"].(string), 1)
+	}
 	switch {
 	case route == "POST /auth": // those without a password use the owner's
 		r.Email, r.Password = cmp.Or(c.caller.Email, c.owner.Email), testkit.Password

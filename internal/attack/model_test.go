@@ -13,13 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/pquerna/otp/totp"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/store"
+	apikey "example.com/ginseng/modules/api-key"
 	"example.com/ginseng/modules/auth"
 	emailverification "example.com/ginseng/modules/email-verification"
 	passwordreset "example.com/ginseng/modules/password-reset"
@@ -41,6 +44,7 @@ type services struct {
 	resets        *passwordreset.Module
 	verifications *emailverification.Module
 	factors       *twofactor.Module
+	keys          *apikey.Module
 
 	clock  *clock.Clock
 	github *providers.GitHub
@@ -105,6 +109,9 @@ func startServices(t *testing.T, db store.DB) *services {
 	s.resets = passwordreset.New(d, passwordreset.Settings{TTL: long, LinkOrigins: []string{testkit.LinkOrigin}}, s.users)
 	s.verifications = emailverification.New(d, emailverification.Settings{TTL: long, LinkOrigins: []string{testkit.LinkOrigin}}, s.users)
 	s.factors = twofactor.New(d, twofactor.Settings{}, s.users, s.sessions)
+	s.keys = apikey.New(d, s.users)
+	gin.SetMode(gin.ReleaseMode) // no debug output
+	s.keys.Routes(gin.New(), kit.Middleware{Resources: func() []string { return nil }})
 	return s
 }
 
@@ -117,6 +124,7 @@ type person struct {
 	links     []link // in emails to their mailboxes
 	session   user.SignedIn
 	secret    string // of the second factor that they enrolled last
+	key       string // the API key that they created last
 }
 
 // link is a link in an email.
@@ -222,6 +230,12 @@ func (s *scene) withPassword(p *person) (access.Principal, bool) {
 func (s *scene) withSession(p *person) (access.Principal, bool) {
 	caller, err := s.sessions.VerifyToken(s.ctx, p.session.Token)
 	return caller, err == nil
+}
+
+// hasKey reports whether the person has an API key of the account.
+func (s *scene) hasKey(p *person) bool {
+	caller, err := s.keys.VerifyKey(s.ctx, s.client, p.key)
+	return err == nil && caller.Is(s.id)
 }
 
 // live returns the links of the person for the purpose that work.

@@ -34,7 +34,7 @@ func (s *scene) recover() error {
 		return errors.New("the admin cannot change the address")
 	}
 	for _, p := range s.attackers() {
-		for _, what := range []string{"undo", "reset", "sign in", "sign in with GitHub", "link", "enrol", "change"} {
+		for _, what := range []string{"undo", "reset", "sign in", "sign in with GitHub", "link", "create a key", "enrol", "change"} {
 			s.do(p.name + ": " + what)
 		}
 	}
@@ -50,6 +50,9 @@ func (s *scene) attack() string {
 		s.clock.Advance(time.Hour)
 		if _, ok := s.withSession(p); ok {
 			return p.name + ": the session"
+		}
+		if s.hasKey(p) {
+			return p.name + ": the API key"
 		}
 		if _, _, err := s.sessions.Refresh(s.ctx, s.client, p.session.RefreshToken); err == nil {
 			return p.name + ": the refresh token"

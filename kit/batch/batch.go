@@ -65,12 +65,13 @@ type Result struct {
 //	@Param			input			body		Input	true	"the operations"
 //	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key run one batch"
 //	@Success		200				{object}	Output
-//	@Failure		403				{object}	rest.Problem	"forbidden: the caller may not do an operation"
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller may not do an operation; insufficient_scope: the API key does not have the scope of one"
 //	@Failure		404				{object}	rest.Problem	"not_found: of an operation"
 //	@Failure		409				{object}	rest.Problem	"conflict: of an operation"
 //	@Failure		412				{object}	rest.Problem	"precondition_failed: of an operation"
 //	@Failure		501				{object}	rest.Problem	"not_supported: the database has no transactions"
 //	@Security		UserToken
+//	@Security		APIKey
 //	@Router			/batch [post]
 func (h *Handler) Handle(c *gin.Context) error {
 	if media := c.ContentType(); media != "application/json" && c.Request.ContentLength != 0 {

@@ -80,6 +80,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Param			If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success		200				{object}	View
 //	@Security		UserToken
+//	@Security		APIKey
 //	@x-restricted	true
 //	@Router			/users/me [get]
 func (c *controller) me(g *gin.Context) error {

@@ -30,6 +30,8 @@ type User struct {
 	Suspended bool `json:"suspended"`
 	// LinksFrom is an epoch: identities that were linked in an earlier one are invalid.
 	LinksFrom int64 `json:"linksFrom"`
+	// KeysFrom is an epoch: API keys that were created in an earlier one are invalid; see FirstKeyEpoch. A suspension sets it.
+	KeysFrom int64 `json:"keysFrom"`
 	// UndoFrom is an epoch: changes of the address that were made in an earlier one cannot be undone.
 	UndoFrom int64 `json:"undoFrom"`
 }
@@ -46,6 +48,10 @@ func (u User) MaySignIn() error {
 	}
 	return nil
 }
+
+// FirstKeyEpoch returns the first epoch whose API keys are valid: a suspension, and a reset or an undo that also invalidated the
+// linked identities, ended earlier ones. Other changes, such as that of the password, end no keys.
+func (u User) FirstKeyEpoch() int64 { return max(u.KeysFrom, u.LinksFrom) }
 
 // HasPassword reports whether the user can sign in with a password.
 func (u User) HasPassword() bool { return u.Password != "" }

@@ -283,6 +283,9 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	case changesSuspended:
 		u.Epoch++
 	}
+	if changesSuspended && u.Suspended {
+		u.KeysFrom = u.Epoch
+	}
 	if changesEmail || len(patch.Given) > 0 {
 		u.UpdatedAt = store.At(s.now())
 	}

@@ -32,6 +32,7 @@ var components = []component{
 	{name: "email-verification", dirs: []string{"email-verification"}, needs: "user"},
 	{name: "two-factor", dirs: []string{"two-factor"}, needs: "user"},
 	{name: "passkey", dirs: []string{"passkey"}, needs: "user"},
+	{name: "api-key", dirs: []string{"api-key"}, needs: "user"},
 	{name: "article", dirs: []string{"article"}},
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
 }

@@ -65,6 +65,9 @@ func API(dir, runtime string) (files.Tree, error) {
 	if err := parser.ParseAPIMultiSearchDir(search, "main.go", 0); err != nil {
 		return nil, err
 	}
+	if err := addScopes(parser.GetSwagger(), dir); err != nil {
+		return nil, err
+	}
 	swagger, err := json.MarshalIndent(parser.GetSwagger(), "", "    ")
 	if err != nil {
 		return nil, err

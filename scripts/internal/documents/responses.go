@@ -34,11 +34,19 @@ var common = []string{
 	"malformed_body", "validation_failed", "unauthorized", "request_timeout", "payload_too_large", "unsupported_media_type", "internal", "unavailable",
 }
 
-// restrictions returns the codes of the status 403 that a request of a user can have because of an access.Restriction. An
-// operation without a required credential has them too: it rejects a token of a restricted user.
+// restrictions returns the codes of the status 403 that a request of a user can have because of an API key or an
+// access.Restriction. An operation without a required credential has them too: it rejects a key that does not have the scope,
+// and a token of a restricted user.
 func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []string) {
+	switch {
+	case e.doc.Components.SecuritySchemes[apiKeyScheme] == nil:
+	case op.Extensions[scopesMark] != nil && e.hasCode("insufficient_scope"):
+		codes = append(codes, "insufficient_scope")
+	case !takes(op, apiKeyScheme) && e.hasCode("forbidden"):
+		codes = append(codes, "forbidden")
+	}
 	if op.Extensions[restrictedMark] == true {
-		return nil
+		return codes
 	}
 	if method != http.MethodGet && e.hasCode("email_not_verified") {
 		codes = append(codes, "email_not_verified")
@@ -174,7 +182,12 @@ func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, 
 
 // takesUserToken reports whether the operation requires or accepts a user token, or no credential at all.
 func takesUserToken(op *openapi3.Operation) bool {
-	return len(*op.Security) == 0 || slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool { return all["UserToken"] != nil })
+	return len(*op.Security) == 0 || takes(op, "UserToken")
+}
+
+// takes reports whether one of the security requirements of the operation has the scheme.
+func takes(op *openapi3.Operation, scheme string) bool {
+	return slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool { return all[scheme] != nil })
 }
 
 // invalidParameter returns an example of an ErrorField: a missing parameter of the body, a page that is too long, or an

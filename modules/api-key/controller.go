@@ -1,0 +1,111 @@
+package apikey
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+type controller struct{ service *Service }
+
+// create creates a key.
+//
+//	@Summary		Create an API key
+//	@Description	Returns the key once. A program sends it in the header "Authorization: Bearer …", and acts as the user on the resources that the scopes name. An unknown scope is an error that lists the valid ones. At most 50 per user.
+//	@Tags			api-keys
+//	@Accept			json,x-www-form-urlencoded,mpfd
+//	@Param			input	formData	CreateInput	true	"the key"
+//	@Success		201		{object}	Created
+//	@Failure		401		{object}	rest.Problem	"unauthorized: email or password is wrong, or the token is invalid"
+//	@Failure		403		{object}	rest.Problem	"suspended: an admin has suspended the account; forbidden: the scope admin without being an admin; reauthentication_required: the last sign-in is more than 10 minutes ago; second_factor_required: neither code nor recovery_code"
+//	@Failure		409		{object}	rest.Problem	"conflict: the user has 50 keys"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Security		UserToken
+//	@Security		BasicAuth
+//	@x-tag			"Keys with which programs act as a user, on some resources."
+//	@Router			/users/me/api-keys [post]
+func (c *controller) create(g *gin.Context) error {
+	in, err := rest.Bind[CreateInput](g)
+	if err != nil {
+		return err
+	}
+	created, err := c.service.Create(g.Request.Context(), rest.Caller(g), in)
+	if err != nil {
+		return err
+	}
+	return rest.CreatedSecret(g, created)
+}
+
+// index lists the keys of a user.
+//
+//	@Summary	List API keys
+//	@Tags		api-keys
+//	@Param		id	path		string	true	"id of the user, or me"
+//	@Success	200	{object}	List
+//	@Failure	403	{object}	rest.Problem	"forbidden: another user, without being an admin"
+//	@Security	UserToken
+//	@Router		/users/{id}/api-keys [get]
+func (c *controller) index(g *gin.Context) error {
+	userID, err := user.IDOrMe(g)
+	if err != nil {
+		return err
+	}
+	list, err := c.service.List(g.Request.Context(), rest.Caller(g), userID)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, list)
+}
+
+// show returns a key.
+//
+//	@Summary	Get an API key
+//	@Tags		api-keys
+//	@Param		id	path		string	true	"id of the user, or me"
+//	@Success	200	{object}	View
+//	@Failure	403	{object}	rest.Problem	"forbidden: another user, without being an admin"
+//	@Security	UserToken
+//	@Router		/users/{id}/api-keys/{keyId} [get]
+func (c *controller) show(g *gin.Context) error {
+	userID, id, err := ids(g)
+	if err != nil {
+		return err
+	}
+	k, err := c.service.Get(g.Request.Context(), rest.Caller(g), userID, id)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, k.View())
+}
+
+// delete deletes a key.
+//
+//	@Summary		Delete an API key
+//	@Description	The next request with the key fails.
+//	@Tags			api-keys
+//	@Param			id	path	string	true	"id of the user, or me"
+//	@Success		204
+//	@Failure		403	{object}	rest.Problem	"forbidden: another user, without being an admin"
+//	@Security		UserToken
+//	@x-restricted	true
+//	@Router			/users/{id}/api-keys/{keyId} [delete]
+func (c *controller) delete(g *gin.Context) error {
+	userID, id, err := ids(g)
+	if err != nil {
+		return err
+	}
+	if err := c.service.Delete(g.Request.Context(), rest.Caller(g), userID, id); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// ids returns the IDs of the user and the key in the path. A malformed ID is NotFound.
+func ids(g *gin.Context) (userID, id store.ID, err error) {
+	if userID, err = user.IDOrMe(g); err == nil {
+		id, err = rest.PathID(g, "keyId")
+	}
+	return userID, id, err
+}

@@ -1,0 +1,30 @@
+// Package apikey provides API keys: credentials with which a program acts as a user, on the resources that the scopes of the
+// key name.
+package apikey
+
+import (
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+// Module provides the routes of API keys, and verifies keys.
+type Module struct {
+	*Service
+	controller *controller
+}
+
+// New creates the module. Keys are deleted with their user.
+func New(d kit.Deps, users *user.Module) *Module {
+	service := &Service{users: users, keys: store.Open[Key](d.DB, storeSpec()), now: d.Now, log: d.Log}
+	users.OnDelete(service)
+	return &Module{Service: service, controller: &controller{service: service}}
+}
+
+var (
+	_ kit.Module         = (*Module)(nil)
+	_ job.Module         = (*Module)(nil)
+	_ access.KeyVerifier = (*Module)(nil)
+)

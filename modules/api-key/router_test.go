@@ -1,0 +1,341 @@
+package apikey_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+)
+
+type request = testkit.Request
+
+const mine = "/users/me/api-keys"
+
+// notes is a module with a resource that only this test has.
+type notes struct{}
+
+func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
+	r = mw.Resource(r, "notes")
+	r.GET("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
+	r.POST("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
+	r.DELETE("/notes", mw.Auth.Admin, rest.Handle(rest.NoContent))
+}
+
+func start(t *testing.T) *testkit.API {
+	return apitest.Start(t, func(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) })
+}
+
+// create returns a request for a key.
+func create(a testkit.Account, body map[string]any) request {
+	return request{Method: "POST", Path: mine, Email: a.Email, Password: testkit.Password, JSON: body}
+}
+
+// newKey creates a key, and returns its ID and the key.
+func newKey(api *testkit.API, a testkit.Account, scopes ...string) (id, key string) {
+	created := api.Do(create(a, map[string]any{"name": "test", "scopes": scopes})).JSON(201)
+	return created["id"].(string), created["key"].(string)
+}
+
+func patch(path, as, name, value string) request {
+	return request{Method: "PATCH", Path: path, As: as, Form: url.Values{name: {value}}}
+}
+
+// TestCreate creates keys, valid and not.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	body := func(pairs ...any) request {
+		b := map[string]any{"name": "n", "scopes": []string{"articles:read"}}
+		for i := 0; i < len(pairs); i += 2 {
+			b[pairs[i].(string)] = pairs[i+1]
+		}
+		return create(ada, b)
+	}
+	at := func(d time.Duration) string { return api.Clock.Now().Add(d).UTC().Format(time.RFC3339Nano) }
+	const day = 24 * time.Hour
+	form := create(ada, nil)
+	form.JSON, form.Form = nil, url.Values{"name": {"form"}, "scopes": {"notes:write,articles:read"}}
+	byAdmin := create(admin, map[string]any{"name": "n", "scopes": []string{"admin", "*:write"}})
+	api.Run(t, []testkit.Scenario{
+		testkit.Row("JSON", body(), 201, []string{`"key":"gsk_`, `"lastUsedAt":null`, `"scopes":["articles:read"]`}, []string{"hash", "epoch"}),
+		testkit.Row("form", form, 201, []string{`"scopes":["articles:read","notes:write"]`}, nil),
+		testkit.Row("scopes given twice", body("scopes", []string{"*:read", "*:read"}), 201, []string{`"scopes":["*:read"]`}, nil),
+		testkit.Row("scope admin of an admin", byAdmin, 201, []string{`"admin"`}, nil),
+		testkit.Row("scope admin of a user", body("scopes", []string{"admin"}), 403, []string{"forbidden"}, nil),
+		testkit.Row("unknown scope", body("scopes", []string{"articles:read", "policies:read"}), 400,
+			[]string{"scopes[1]", "one_of", `"expected":["*:read","*:write","admin","articles:read","articles:write","notes:read","notes:write"]`}, []string{"scopes[0]"}),
+		testkit.Row("no scopes", body("scopes", []string{}), 400, []string{`"scopes"`, "required"}, nil),
+		testkit.Row("scopes null", body("scopes", nil), 400, []string{`"scopes"`, "required"}, nil),
+		testkit.Row("scopes of another type", body("scopes", map[string]any{"a": 1}), 400, []string{`"scopes"`, "type"}, nil),
+		testkit.Row("many scopes", body("scopes", slices.Repeat([]string{"x"}, 101)), 400, []string{"at most 100"}, nil),
+		testkit.Row("no name", body("name", ""), 400, []string{`"name"`, "required"}, nil),
+		testkit.Row("long name", body("name", strings.Repeat("n", 101)), 400, []string{`"name"`, "max_length"}, nil),
+		testkit.Row("soon", body("expiresAt", at(time.Minute)), 201, nil, nil),
+		testkit.Row("a year", body("expiresAt", at(365*day)), 201, nil, nil),
+		testkit.Row("more than a year", body("expiresAt", at(367*day)), 400, []string{"expiresAt", `"max"`}, nil),
+		testkit.Row("past", body("expiresAt", at(-time.Minute)), 400, []string{"expiresAt", `"min"`}, nil),
+		testkit.Row("all errors", body("expiresAt", at(-time.Minute), "scopes", []string{"x"}), 400, []string{"expiresAt", "scopes[0]"}, nil),
+		testkit.Row("unknown parameter", body("scope", "x"), 400, []string{"unknown", "scopes"}, nil),
+	})
+	list := api.Do(request{Method: "GET", Path: mine, As: ada.Token}).JSON(200)
+	if list["count"] != 5.0 {
+		t.Errorf("%v keys, not 5", list["count"])
+	}
+	first := list["rows"].([]any)[4].(map[string]any)
+	if want := api.Clock.Now().AddDate(0, 0, 90).UTC().Format("2006-01-02T15:04"); !strings.HasPrefix(first["expiresAt"].(string), want) {
+		t.Errorf("expires at %v, not %v", first["expiresAt"], want)
+	}
+}
+
+// TestManage reads and deletes keys as their owner, an admin and another user, and with a key.
+func TestManage(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
+	id, key := newKey(api, ada, "*:read", "*:write")
+	_, adminKey := newKey(api, admin, "*:read", "*:write", "admin")
+	other, _ := newKey(api, eve, "articles:read")
+	keys := "/users/" + ada.ID + "/api-keys"
+	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
+	api.Run(t, []testkit.Scenario{
+		testkit.Row("owner", do("GET", keys+"/"+id, ada.Token), 200, []string{id}, []string{"gsk_"}),
+		testkit.Row("list", do("GET", mine, ada.Token), 200, []string{id}, []string{"gsk_", other}),
+		testkit.Row("admin", do("GET", keys+"/"+id, admin.Token), 200, []string{id}, []string{"gsk_"}),
+		testkit.Row("list of an admin", do("GET", keys, admin.Token), 200, []string{id}, []string{other}),
+		testkit.Row("another user", do("GET", keys+"/"+id, eve.Token), 403, nil, []string{id}),
+		testkit.Row("list of another user", do("GET", keys, eve.Token), 403, nil, []string{id}),
+		testkit.Row("a key of another user", do("GET", mine+"/"+other, ada.Token), 404, nil, nil),
+		testkit.Row("a malformed ID", do("GET", mine+"/x", ada.Token), 404, nil, nil),
+		testkit.Row("an unknown user", do("GET", "/users/0123456789abcdef01234567/api-keys", admin.Token), 404, nil, nil),
+		testkit.Row("with a key", do("GET", mine, key), 403, []string{`"forbidden"`}, []string{id}),
+		testkit.Row("with the key of an admin", do("GET", keys, adminKey), 403, []string{`"forbidden"`}, []string{id}),
+		testkit.Row("delete with a key", do("DELETE", mine+"/"+id, key), 403, nil, nil),
+		testkit.Row("delete as another user", do("DELETE", keys+"/"+id, eve.Token), 403, nil, nil),
+		testkit.Row("delete another's", do("DELETE", mine+"/"+other, ada.Token), 404, nil, nil),
+		testkit.Row("still valid", do("GET", "/notes", key), 204, nil, nil),
+		testkit.Row("delete", do("DELETE", mine+"/"+id, ada.Token), 204, nil, nil),
+		testkit.Row("deleted", do("GET", "/notes", key), 401, []string{"unauthorized"}, nil),
+		testkit.Row("delete again", do("DELETE", mine+"/"+id, ada.Token), 404, nil, nil),
+		testkit.Row("delete as an admin", do("DELETE", "/users/"+eve.ID+"/api-keys/"+other, admin.Token), 204, nil, nil),
+	})
+}
+
+// TestScopes calls routes with keys of different scopes.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	article := api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")
+	_, read := newKey(api, ada, "articles:read")
+	_, write := newKey(api, ada, "articles:write")
+	_, all := newKey(api, ada, "*:read", "*:write")
+	_, asUser := newKey(api, admin, "*:read", "*:write")
+	_, asAdmin := newKey(api, admin, "*:read", "*:write", "admin")
+	_, onlyAdmin := newKey(api, admin, "admin")
+	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
+	inBody := request{Method: "POST", Path: "/articles", Form: url.Values{"title": {"T"}, "access_token": {write}}}
+	batch := func(as string) request {
+		return request{Method: "POST", Path: "/batch", As: as, JSON: `{"operations":[{"method":"DELETE","path":"/articles/0123456789abcdef01234567"}]}`}
+	}
+	api.Run(t, []testkit.Scenario{
+		testkit.Row("read", do("GET", article, read), 200, nil, nil),
+		testkit.Row("HEAD", do("HEAD", article, read), 200, nil, nil),
+		testkit.Row("write with read", patch(article, read, "title", "U"), 403, []string{"insufficient_scope", "articles:write"}, nil),
+		testkit.Row("write", patch(article, write, "title", "U"), 200, nil, nil),
+		testkit.Row("in the body", inBody, 201, nil, nil),
+		testkit.Row("read with write", do("GET", article, write), 403, []string{"insufficient_scope", "articles:read"}, nil),
+		testkit.Row("a public list", do("GET", "/articles", write), 403, []string{"insufficient_scope"}, nil),
+		testkit.Row("another resource", do("GET", "/notes", read), 403, []string{"notes:read"}, nil),
+		testkit.Row("all", do("GET", "/notes", all), 204, nil, nil),
+		testkit.Row("an admin's route", do("DELETE", "/notes", all), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("an admin's route as an admin without the scope", do("DELETE", "/notes", asUser), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("an admin's route as an admin", do("DELETE", "/notes", asAdmin), 204, nil, nil),
+		testkit.Row("another's record as an admin without the scope", patch(article, asUser, "title", "V"), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("another's record as an admin", patch(article, asAdmin, "title", "V"), 200, nil, nil),
+		testkit.Row("only admin", do("GET", "/notes", onlyAdmin), 403, []string{"notes:read"}, nil),
+		testkit.Row("me", do("GET", "/users/me", onlyAdmin), 200, []string{admin.ID}, nil),
+		testkit.Row("all users", do("GET", "/users", asAdmin), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("a public route", do("GET", "/users/"+ada.ID, asAdmin), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("a batch without the scope", batch(read), 403, []string{"insufficient_scope", "articles:write", `"operation":0`}, nil),
+		testkit.Row("a batch", batch(write), 404, []string{`"operation":0`}, nil),
+		testkit.Row("a changed key", do("GET", article, read[:40]+"0"+read[41:]), 401, nil, nil),
+		testkit.Row("only the prefix", do("GET", article, "gsk_"), 401, nil, nil),
+	})
+	api.Do(patch("/users/me", admin.Token, "role", "user")).JSON(200)
+	api.Run(t, []testkit.Scenario{
+		testkit.Row("the owner is no longer an admin", do("DELETE", "/notes", asAdmin), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("read as a user", do("GET", "/notes", asAdmin), 204, nil, nil),
+	})
+}
+
+// TestEnd checks what ends a key, and what does not, on another instance.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	second := api.Instance(func(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) })
+	admin := api.SignUp("admin")
+	alive := func(key string) int { return second.Do(request{Method: "GET", Path: "/notes", As: key}).Status }
+	for _, test := range []struct {
+		name string
+		end  func(a testkit.Account)
+		want int
+	}{
+		{"password change", func(a testkit.Account) {
+			r := request{Method: "PUT", Path: "/users/me/password", Email: a.Email, Password: testkit.Password, Form: url.Values{"password": {"another password"}}}
+			api.Do(r).JSON(200)
+		}, 204},
+		{"all sessions", func(a testkit.Account) {
+			api.Do(request{Method: "DELETE", Path: "/users/me/sessions", As: a.Token})
+		}, 204},
+		{"suspension", func(a testkit.Account) {
+			api.Do(patch("/users/"+a.ID, admin.Token, "suspended", "true")).JSON(200)
+		}, 401},
+		{"suspension that was lifted", func(a testkit.Account) {
+			api.Do(patch("/users/"+a.ID, admin.Token, "suspended", "true")).JSON(200)
+			api.Do(patch("/users/"+a.ID, admin.Token, "suspended", "false")).JSON(200)
+		}, 401},
+		{"deletion", func(a testkit.Account) {
+			api.Do(request{Method: "DELETE", Path: "/users/" + a.ID, As: admin.Token})
+		}, 401},
+	} {
+		a := api.SignUp("user")
+		_, key := newKey(api, a, "*:read")
+		if got := alive(key); got != 204 {
+			t.Fatalf("%s: %d before", test.name, got)
+		}
+		test.end(a)
+		if got := alive(key); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+	a := api.SignUp("user")
+	id, key := newKey(api, a, "*:read")
+	api.Clock.Advance(90*24*time.Hour - time.Minute)
+	if got := alive(key); got != 204 {
+		t.Errorf("%d before it expires", got)
+	}
+	api.Clock.Advance(time.Minute)
+	if got := alive(key); got != 401 {
+		t.Errorf("%d after it has expired", got)
+	}
+	api.RunJobs()
+	again := api.SignIn(a.Email, testkit.Password)
+	if got := api.Do(request{Method: "GET", Path: mine + "/" + id, As: again.Token}).Status; got != 404 {
+		t.Errorf("an expired key: %d", got)
+	}
+}
+
+// TestRestore undoes a change of the address and completes a reset, which end keys.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	token := func(to string) string {
+		for {
+			if m := api.Email.Next(t); m.To == to {
+				_, after, _ := strings.Cut(m.Text, testkit.LinkOrigin+"/")
+				return strings.Fields(after)[0]
+			}
+		}
+	}
+	link := testkit.LinkOrigin + "/{token}"
+	a := api.SignUp("user")
+	_, key := newKey(api, a, "*:read")
+	alive := func() int { return api.Do(request{Method: "GET", Path: "/notes", As: key}).Status }
+	r := request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {a.Email}, "link": {link}}}
+	api.Do(r).JSON(202)
+	reset := token(a.Email)
+	if got := alive(); got != 204 {
+		t.Errorf("%d after the request for a reset", got)
+	}
+	api.Do(request{Method: "PUT", Path: "/password-resets/" + reset, Form: url.Values{"password": {testkit.Password}}}).JSON(200)
+	if got := alive(); got != 401 {
+		t.Errorf("%d after a reset", got)
+	}
+	_, key = newKey(api, a, "*:read")
+	change := request{Method: "PUT", Path: "/users/me/email", Email: a.Email, Password: testkit.Password, Form: url.Values{"email": {"new" + a.Email}, "link": {link}}}
+	api.Do(change).JSON(202)
+	api.Do(request{Method: "PUT", Path: "/email-verifications/" + token("new"+a.Email), Form: url.Values{}}).JSON(200)
+	undo := token(a.Email)
+	if got := alive(); got != 204 {
+		t.Errorf("%d after a change of the address", got)
+	}
+	api.Do(request{Method: "PUT", Path: "/email-verifications/" + undo, Form: url.Values{}}).JSON(200)
+	if got := alive(); got != 401 {
+		t.Errorf("%d after the change was undone", got)
+	}
+}
+
+// TestLastUse checks that the use of a key is recorded to the minute.
+func TestLastUse(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	a := api.SignUp("user")
+	_, key := newKey(api, a, "*:read")
+	use := func() {
+		api.Do(request{Method: "GET", Path: "/users/me", As: key}).JSON(200)
+	}
+	used := func() string {
+		row := api.Do(request{Method: "GET", Path: mine, As: a.Token}).JSON(200)["rows"].([]any)[0].(map[string]any)
+		return fmt.Sprint(row["lastUsedAt"], " ", row["lastUsedIp"])
+	}
+	if got := used(); got != "<nil> <nil>" {
+		t.Errorf("a new key was used %s", got)
+	}
+	for range 2 {
+		use()
+		if got, want := used(), api.Clock.Now().UTC().Format("2006-01-02T15:04")+":00.000Z 127.0.0.1"; got != want {
+			t.Errorf("used %s, want %s", got, want)
+		}
+		api.Clock.Advance(time.Minute)
+	}
+}
+
+// TestTooMany creates the last keys of a user concurrently.
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	a := api.SignUp("user")
+	for range 48 {
+		newKey(api, a, "*:read")
+	}
+	statuses := make([]int, 4)
+	var wg sync.WaitGroup
+	for i := range statuses {
+		wg.Go(func() {
+			statuses[i] = api.Do(create(a, map[string]any{"name": "n", "scopes": []string{"*:read"}})).Status
+		})
+	}
+	wg.Wait()
+	created := len(slices.DeleteFunc(slices.Clone(statuses), func(status int) bool { return status == 409 }))
+	list := api.Do(request{Method: "GET", Path: mine, As: a.Token}).JSON(200)
+	if n := list["count"].(float64); created > 2 || n != float64(48+created) {
+		t.Errorf("%v: %v keys", statuses, n)
+	}
+}
+
+// TestRestrictedOwner checks that a key has no more rights than a restricted owner.
+func TestRestrictedOwner(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	required := api.Instance(testkit.Env("SIGNUP_EMAIL", "required"))
+	a := api.SignUp("user")
+	_, key := newKey(api, a, "*:read", "*:write")
+	if got := required.Do(request{Method: "POST", Path: "/articles", As: key, JSON: json.RawMessage(`{"title":"T"}`)}); got.Status != 403 || !strings.Contains(string(got.Body), "email_not_verified") {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if got := required.Do(request{Method: "GET", Path: "/articles", As: key}); got.Status != 200 {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}

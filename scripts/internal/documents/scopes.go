@@ -1,0 +1,97 @@
+package documents
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-openapi/spec"
+
+	"example.com/ginseng/kit/access"
+)
+
+const (
+	apiKeyScheme = "APIKey"               // the name of the security scheme; operations that need no scope have it in @Security
+	apiKeysPath  = "/users/{id}/api-keys" // a path of the component api-key
+	scopesMark   = "x-required-scopes"    // an extension of operations
+	keyUsage     = "An API key of a user: Authorization: Bearer KEY, or access_token in the body or query. Scopes: "
+)
+
+// The calls in the router.go of a module that declare a resource and its routes.
+var (
+	resourceCall = regexp.MustCompile(`\.Resource\(\w+, "([^"]+)"\)`)
+	routeCall    = regexp.MustCompile(`\.(GET|POST|PUT|PATCH|DELETE)\("([^"]+)"`)
+	pathParam    = regexp.MustCompile(`:(\w+)`)
+)
+
+// addScopes declares API keys, and adds the scope that each operation of a resource requires of them, if the project has the
+// component api-key. Otherwise it removes API keys from the annotations of operations.
+func addScopes(swagger *spec.Swagger, dir string) error {
+	_, hasKeys := swagger.Paths.Paths[apiKeysPath]
+	required, err := requiredScopes(dir)
+	if err != nil {
+		return err
+	}
+	for path, item := range swagger.Paths.Paths {
+		for method, op := range map[string]*spec.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
+			scope := required[method+" "+path]
+			switch {
+			case op == nil:
+			case !hasKeys:
+				op.Security = slices.DeleteFunc(op.Security, func(all map[string][]string) bool { return all[apiKeyScheme] != nil })
+			case scope != "":
+				op.AddExtension(scopesMark, []string{scope})
+				if len(op.Security) > 0 {
+					op.Security = append(op.Security, map[string][]string{apiKeyScheme: {}})
+				}
+			}
+		}
+	}
+	if hasKeys {
+		scheme := spec.APIKeyAuth("Authorization", "header")
+		scheme.Description = keyUsage + strings.Join(scopes(required), ", ") + "."
+		swagger.SecurityDefinitions[apiKeyScheme] = scheme
+	}
+	return nil
+}
+
+// requiredScopes returns the scopes of the routes of resources in the module in dir, by "METHOD /path".
+func requiredScopes(dir string) (map[string]string, error) {
+	routers, err := filepath.Glob(filepath.Join(dir, "modules/*/router.go"))
+	if err != nil {
+		return nil, err
+	}
+	required := map[string]string{}
+	for _, name := range routers {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		at := resourceCall.FindSubmatchIndex(source)
+		if at == nil {
+			continue
+		}
+		resource := string(source[at[2]:at[3]])
+		for _, route := range routeCall.FindAllSubmatch(source[at[1]:], -1) {
+			action := access.ScopeWrite
+			if string(route[1]) == "GET" {
+				action = access.ScopeRead
+			}
+			required[string(route[1])+" "+pathParam.ReplaceAllString(string(route[2]), "{$1}")] = resource + action
+		}
+	}
+	return required, nil
+}
+
+// scopes returns all scopes of keys, if operations require those of required.
+func scopes(required map[string]string) []string {
+	all := []string{access.AnyResource + access.ScopeRead, access.AnyResource + access.ScopeWrite, access.ScopeAdmin}
+	for _, scope := range required {
+		resource, _, _ := strings.Cut(scope, ":")
+		all = append(all, resource+access.ScopeRead, resource+access.ScopeWrite)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
