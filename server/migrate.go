@@ -20,7 +20,6 @@ import (
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
 )
 
@@ -76,7 +75,7 @@ Flags:
 // migrate is the command migrate.
 func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := pflag.NewFlagSet("migrate", pflag.ContinueOnError)
-	dryRun := flags.Bool("dry-run", false, "list the pending migrations without running them")
+	dryRun := flags.Bool("dry-run", false, "list the pending migrations, and what makes them fail, without running them")
 	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored meanwhile")
 	forget := flags.String("forget", "", "delete the record of the migration `NAME`, which was removed from the code, so that this version starts")
 	if err := transfer.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {
@@ -131,7 +130,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 		selected = []migrate.Migration{m}
 	}
 	if *dryRun {
-		return list(ctx, selected, stdout)
+		return dryRunMigrations(ctx, runner, selected, stdout)
 	}
 	if err := runner.Run(ctx, selected); err != nil {
 		return err
@@ -140,12 +139,21 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	return err
 }
 
-// list prints the migrations, with the number of documents in their collections.
-func list(ctx context.Context, pending []migrate.Migration, w io.Writer) error {
-	for _, m := range pending {
-		n, _ := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil) // 0 if the collection does not exist yet
+// dryRunMigrations prints the migrations, with the number of documents in their collections and the documents that make them
+// fail. It fails if one would fail.
+func dryRunMigrations(ctx context.Context, runner *migrate.Runner, pending []migrate.Migration, w io.Writer) error {
+	failed := 0
+	for i, m := range pending {
+		n, err := runner.Check(ctx, m, pending[:i])
 		_, _ = fmt.Fprintf(w, "%s (%s documents): %s\n", m.Name, humanize.Comma(n), m)
+		if err != nil {
+			failed++
+			_, _ = fmt.Fprintf(w, "%v\n", err)
+		}
 	}
 	_, err := fmt.Fprintf(w, "%d migrations are pending\n", len(pending))
+	if failed > 0 {
+		return fmt.Errorf("%d of %d migrations would fail; nothing was changed", failed, len(pending))
+	}
 	return err
 }

@@ -220,6 +220,17 @@ func TestOldVersion(t *testing.T) {
 	}
 }
 
+// TestDryRunFails lists what makes a migration fail.
+func TestDryRunFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	addNotes(t, dir, "seven", 1)
+	code, stdout, stderr := does(t, dir, []string{migratesEnv + "=1"}, "migrate", "--dry-run")
+	if code != exitFailure || !strings.Contains(stdout, "text cannot be converted to int64") || !strings.Contains(stderr, "1 of 1 migrations would fail") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // TestMigrateCommand lists, runs and repeats a migration.
 func TestMigrateCommand(t *testing.T) {
 	t.Parallel()

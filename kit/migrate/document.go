@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -60,6 +61,33 @@ func (d *document) set(field string, value any) {
 		d.changed = map[string]any{}
 	}
 	d.fields[field], d.changed[field] = value, value
+}
+
+// lacks reports whether a field is missing, or an empty string or list.
+func (d *document) lacks(field string) (bool, error) {
+	value, err := plain(d.get(field))
+	v := reflect.ValueOf(value)
+	return !v.IsValid() || (v.Kind() == reflect.String || v.Kind() == reflect.Slice) && v.Len() == 0, err
+}
+
+// decode decodes fields into the struct that into points to.
+func (d *document) decode(fields []string, into any) error {
+	values := map[string]any{"id": d.id}
+	for _, field := range fields {
+		if d.get(field) == nil || field == "id" {
+			continue
+		}
+		value, err := plain(d.get(field))
+		if err != nil {
+			return err
+		}
+		values[field] = value
+	}
+	data, err := json.Marshal(values)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }
 
 // version returns the filter that selects the document if its version has not changed since it was read.

@@ -26,7 +26,8 @@ type Module interface {
 	Migrations() []Migration
 }
 
-// Migration changes the documents of a collection.
+// Migration changes the documents of a collection. The command generate writes migrations to the file migrations.go of a module;
+// others are written there by hand.
 type Migration struct {
 	Name       string // unique in the service, and never changed: it is recorded in the database
 	Collection store.Engine
@@ -83,7 +84,7 @@ func (s Step) String() string { return s.text }
 func Default[T any](field, text string) Step {
 	value, err := parse[T](text)
 	if err != nil {
-		panic(fmt.Sprintf("migrate: the default of %s: %v", field, err))
+		panic(fmt.Sprintf("migrate: the value of %s: %v", field, err))
 	}
 	return Step{text: fmt.Sprintf("set %s to %q where it is missing", field, text), fields: []string{field}, apply: func(d *document) error {
 		if d.get(field) == nil {
@@ -91,6 +92,76 @@ func Default[T any](field, text string) Step {
 		}
 		return nil
 	}}
+}
+
+// Backfill returns a step as Default does, which also replaces an empty string or list: for a field that becomes required.
+func Backfill[T any](field, text string) Step {
+	step := Default[T](field, text)
+	step.apply = func(d *document) error {
+		if absent, err := d.lacks(field); err != nil || !absent {
+			return err
+		}
+		d.set(field, nil)
+		return Default[T](field, text).apply(d)
+	}
+	return step
+}
+
+// Derive returns a step that sets a field, if it is missing, to a value that derive computes from the document. D is a struct
+// with the fields that derive needs and their json tags; a field that the document lacks is zero. A nil pointer sets nothing.
+func Derive[D, T any](field string, derive func(D) (T, error)) Step {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[D]()) {
+		if name := store.FieldName(f); name != "" {
+			names = append(names, name)
+		}
+	}
+	text := fmt.Sprintf("derive %s from %s where it is missing", field, strings.Join(names, ", "))
+	return Step{text: text, fields: append(names, field), fails: true, apply: func(d *document) error {
+		if d.get(field) != nil {
+			return nil
+		}
+		var in D
+		err := d.decode(names, &in)
+		if err != nil {
+			return fmt.Errorf("%s cannot be derived: %w", field, err)
+		}
+		value, err := derive(in)
+		if err != nil {
+			return fmt.Errorf("%s cannot be derived: %w", field, err)
+		}
+		if !store.IsNil(value) {
+			d.set(field, value)
+		}
+		return nil
+	}}
+}
+
+// Undecided returns a step for a new required field of type T, which fails if a document lacks it. The error has the steps to
+// write in its place.
+func Undecided[T any](field string) Step {
+	step := Require(field)
+	require := step.apply
+	step.apply = func(d *document) error {
+		if err := require(d); err != nil {
+			return undecided{err, field, strings.ReplaceAll(reflect.TypeFor[T]().String(), "bson.ObjectID", "store.ID")}
+		}
+		return nil
+	}
+	return step
+}
+
+// undecided is the error of the step Undecided.
+type undecided struct {
+	error
+	field, goType string
+}
+
+// remedy returns the steps to write.
+func (u undecided) remedy() string {
+	return fmt.Sprintf("\nIn migrations.go, replace migrate.Undecided[%[1]s](%[2]q) by one of these steps, with your value or function:\n"+
+		"\tmigrate.Backfill[%[1]s](%[2]q, \"VALUE\"),\n"+
+		"\tmigrate.Derive(%[2]q, func(d struct{ Name string `json:\"name\"` }) (%[1]s, error) { return VALUE, nil }),", u.goType, u.field)
 }
 
 // parse parses a string without its quotes, or other JSON, as a T.
@@ -114,14 +185,11 @@ func parse[T any](text string) (value T, err error) {
 // Require returns a step that fails if a field is missing, or if it is an empty string or list.
 func Require(field string) Step {
 	return Step{text: "require " + field, fields: []string{field}, fails: true, apply: func(d *document) error {
-		value, err := plain(d.get(field))
-		if err != nil {
-			return err
+		absent, err := d.lacks(field)
+		if err == nil && absent {
+			err = fmt.Errorf("%s is required and missing", field)
 		}
-		if v := reflect.ValueOf(value); !v.IsValid() || (v.Kind() == reflect.String || v.Kind() == reflect.Slice) && v.Len() == 0 {
-			return fmt.Errorf("%s is required and missing", field)
-		}
-		return nil
+		return err
 	}}
 }
 

@@ -206,6 +206,88 @@ func TestStopsBeforeAnyChange(t *testing.T) {
 	}
 }
 
+// derived is an item with fields that a migration derives or backfills.
+type derived struct {
+	store.Meta `bson:",inline"`
+	Ends       store.Time `json:"ends"`
+	Kind       string     `json:"kind"`
+	Tags       []string   `json:"tags"`
+}
+
+// TestDerive computes a field from all kinds of values of a document, after earlier steps, and sets others that are empty.
+func TestDerive(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	ids := fill(t, db, []string{"90", "x"}, nil)
+	kinds := store.Open[derived](db, store.Spec{Name: "items"})
+	_, err := kinds.Update(t.Context(), store.Eq("id", ids[1]), store.Set("kind", ""), store.Set("ends", noon))
+	must(t, err)
+	steps := []migrate.Step{
+		migrate.Convert[store.Decimal]("count"),
+		migrate.Derive("ends", func(d struct {
+			store.Meta
+			Since store.Time    `json:"since"`
+			Price []string      `json:"price"`
+			Count store.Decimal `json:"count"`
+			Note  *string       `json:"note"`
+			None  *string       `json:"none"`
+		}) (store.Time, error) {
+			if d.ID != ids[0] || d.CreatedAt != noon || d.Count != 0 || *d.Note != "a < b" || d.None != nil {
+				t.Errorf("%+v", d)
+			}
+			minutes, err := strconv.Atoi(d.Price[0])
+			return store.At(d.Since.Add(time.Duration(minutes) * time.Minute)), err
+		}),
+		migrate.Backfill[string]("kind", "plain"), migrate.Backfill[[]string]("tags", `["new"]`), migrate.Drop("price"), migrate.Drop("count"),
+	}
+	for range 2 { // the second one changes nothing
+		runner := migrate.New(db, time.Now, migrate.Migration{Name: "item-1", Collection: kinds.Engine(), Steps: steps})
+		must(t, db.Prepare(t.Context()))
+		must(t, runner.Run(t.Context(), runner.All()))
+	}
+	for i, want := range []derived{{Ends: store.At(noon.Add(90 * time.Minute)), Kind: "plain"}, {Ends: noon, Kind: "plain"}} {
+		want.Meta, want.Tags = store.NewMeta(ids[i], noon), []string{"new"}
+		want.Version = int64(2 + i)
+		if got, err := kinds.Get(t.Context(), ids[i]); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
+// TestUndecided fails with the steps to write, and runs when they are written.
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	fill(t, db, "12")
+	_, runner := start(t, db, migrate.Undecided[store.Time]("ends"))
+	err := runner.Run(t.Context(), runner.All())
+	if err == nil || !strings.Contains(err.Error(), "ends is required and missing\nIn migrations.go, replace migrate.Undecided[store.Time](\"ends\")") ||
+		!strings.Contains(err.Error(), "\tmigrate.Backfill[store.Time](\"ends\", \"VALUE\"),\n\tmigrate.Derive(\"ends\", func(d struct{") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCheck applies the earlier migrations of a collection first, and stores nothing.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	fill(t, db, "12", "thirteen")
+	items, _ := start(t, db)
+	first := migrate.Migration{Name: "item-1", Collection: items.Engine(), Steps: []migrate.Step{migrate.Rename("price", "amount")}}
+	second := migrate.Migration{Name: "item-2", Collection: items.Engine(), Steps: []migrate.Step{migrate.Convert[int64]("amount")}}
+	runner := migrate.New(db, time.Now, first, second)
+	if n, err := runner.Check(t.Context(), first, nil); n != 2 || err != nil {
+		t.Errorf("%d documents, %v", n, err)
+	}
+	n, err := runner.Check(t.Context(), second, []migrate.Migration{first})
+	if n != 2 || err == nil || !strings.Contains(err.Error(), "1 of 2 documents") || !strings.Contains(err.Error(), "amount cannot be converted to int64") {
+		t.Errorf("%d documents, %v", n, err)
+	}
+	if n, err := items.Engine().List(t.Context(), store.Query{Filter: store.Eq("version", 1), MaxCount: store.CountAll}, nil); n != 2 || err != nil {
+		t.Errorf("%d documents are unchanged, %v", n, err)
+	}
+}
+
 // TestConcurrent migrates from several runners that ignore each other's lease, while the documents change.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()

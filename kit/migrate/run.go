@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -239,7 +240,7 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 		return 0, err
 	}
 	if m.canFail() {
-		if err := r.check(ctx, m, total); err != nil {
+		if err := r.check(ctx, m, nil, total); err != nil {
 			return 0, err
 		}
 	}
@@ -268,16 +269,41 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	return changed.Load(), err
 }
 
-// check applies the steps to all documents without storing the result.
-func (r *Runner) check(ctx context.Context, m Migration, total int64) error {
+// Check applies a migration to all documents without storing the result, after the earlier ones of its collection, which are
+// not done. It returns the number of documents, and the error with which Run would stop. A collection that does not exist yet
+// has none. Check may be called before DB.Prepare.
+func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (total int64, err error) {
+	total, err = m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
+	if err != nil || total == 0 || !m.canFail() {
+		return total, nil
+	}
+	var before []Step
+	for _, e := range earlier {
+		if e.Collection == m.Collection {
+			before = append(before, e.Steps...)
+		}
+	}
+	return total, r.check(ctx, m, before, total)
+}
+
+// check applies the steps to all documents to which the steps before can be applied, without storing the result.
+func (r *Runner) check(ctx context.Context, m Migration, before []Step, total int64) error {
 	bar := progress.Start(r.Progress, m.Name+": checking", "documents", total)
 	defer bar.Stop()
 	var failed int64
 	var reasons []string
-	err := m.each(ctx, func(docs []*document) error {
+	var remedy string
+	first := Migration{Collection: m.Collection, Steps: before}
+	err := Migration{Collection: m.Collection, Steps: append(before, m.Steps...)}.each(ctx, func(docs []*document) error {
 		for _, d := range docs {
+			if first.apply(d) != nil {
+				continue
+			}
 			if err := m.apply(d); err != nil {
 				failed++
+				if u := (undecided{}); errors.As(err, &u) && !strings.Contains(remedy, u.remedy()) {
+					remedy += u.remedy()
+				}
 				if failed <= reported {
 					reasons = append(reasons, fmt.Sprintf("  %s: %v", d.id.Hex(), err))
 				}
@@ -287,8 +313,12 @@ func (r *Runner) check(ctx context.Context, m Migration, total int64) error {
 		return nil
 	})
 	if err == nil && failed > 0 {
-		err = fmt.Errorf("%s of %s documents cannot be migrated, so nothing was changed. Correct them, for example with the previous version of the "+
-			"service, and start again. The first ones:\n%s", humanize.Comma(failed), humanize.Comma(total), strings.Join(reasons, "\n"))
+		correct := "Correct them, for example with the previous version of the service, and start again."
+		if remedy != "" {
+			correct = "Write a step that sets the missing field, and start again."
+		}
+		err = fmt.Errorf("%s of %s documents cannot be migrated, so nothing was changed. %s The first ones:\n%s%s",
+			humanize.Comma(failed), humanize.Comma(total), correct, strings.Join(reasons, "\n"), remedy)
 	}
 	return err
 }

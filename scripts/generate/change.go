@@ -108,6 +108,9 @@ func (p *project) merged(old, next Resource, steps []string, names ...string) (*
 		}
 		out.add("changed", file, current, changed)
 		out.done += "The next start changes the stored records; after a rename or a change of type, stop old instances first.\n"
+		if strings.Contains(strings.Join(steps, "\n"), "migrate.Undecided") {
+			out.done += "Stored records need a value for the new field: replace migrate.Undecided in " + file + ", or add the field with backfill=VALUE.\n"
+		}
 	}
 	return out, nil
 }
@@ -153,6 +156,9 @@ func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps
 			continue
 		}
 		before := fields[i]
+		if f.Backfill != "" && before.Required {
+			wrong.Add("flag --change: %s is required already, so records have it; leave out backfill", f.Name)
+		}
 		if f.index = before.index; f.String() == before.String() {
 			wrong.Add("flag --change: %s is declared so already", before)
 		}
@@ -205,7 +211,11 @@ func migrateField(old, next Field) (steps []string) {
 	switch {
 	case next.HasDefault() && (added || !old.HasDefault() || retyped):
 		step("Default[%s](%q, %q)", goType, next.Name, next.Default)
-	case next.Required && (added || !old.Required):
+	case next.Backfill != "":
+		step("Backfill[%s](%q, %q)", goType, next.Name, next.Backfill)
+	case next.Required && added:
+		step("Undecided[%s](%q)", goType, next.Name)
+	case next.Required && !old.Required:
 		step("Require(%q)", next.Name)
 	case sorted && (added || !old.IsText() || !old.Sort && !old.Filter):
 		step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, in which a missing one is not ""

@@ -81,7 +81,8 @@ func TestChange(t *testing.T) {
 
 import "example.com/ginseng/kit/migrate"
 
-// Migrations implements migrate.Module. Add new ones at the end, and keep those that a database may still need.
+// Migrations implements migrate.Module. Add new ones at the end, also by hand, with the steps of package migrate (go doc
+// example.com/ginseng/kit/migrate). Keep those that a database may still need.
 func (m *Module) Migrations() []migrate.Migration {
 	return []migrate.Migration{
 		{
@@ -110,10 +111,10 @@ var _ migrate.Module = (*Module)(nil)
 	if got.code != command.ExitUsage || got.err != "flag --add: the field sku exists; change it with --change\n" || !maps.Equal(files(t, dir), before) {
 		t.Errorf("a second identical --add: %+v", got)
 	}
-	if got := run(dir, "product", "--add", "since:time:required", "--add", "due:time:default=2026-01-02T03:04:05Z"); got.code != command.ExitOK {
+	if got := run(dir, "product", "--add", "since:time:required", "--add", "kind:string:required:backfill=plain", "--add", "from:time:required:backfill=2026-01-02T03:04:05Z", "--add", "due:time:default=2026-01-02T03:04:05Z"); got.code != command.ExitOK || !strings.Contains(got.out, "replace migrate.Undecided in modules/product/migrations.go") {
 		t.Errorf("%+v", got)
 	}
-	for _, want := range []string{`Name: "product-2"`, `migrate.Require("since"),`, `migrate.Default[store.Time]("due", "2026-01-02T03:04:05.000Z"),`, `"example.com/ginseng/kit/store"`} {
+	for _, want := range []string{`Name: "product-2"`, `migrate.Undecided[store.Time]("since"),`, `migrate.Backfill[string]("kind", "plain"),`, `migrate.Backfill[store.Time]("from", "2026-01-02T03:04:05.000Z"),`, `migrate.Default[store.Time]("due", "2026-01-02T03:04:05.000Z"),`, `"example.com/ginseng/kit/store"`} {
 		if got := read(t, file); !strings.Contains(got, want) {
 			t.Errorf("no %s in migrations.go:\n%s", want, got)
 		}
@@ -226,8 +227,9 @@ func TestSteps(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ old, next, want string }{
 		{"", "a:int", ""}, {"", "a:string", ""}, {"", "a:string:sort", `migrate.Default[string]("a", "")`}, {"", "a:string:unique:sort", ""},
-		{"", "a:int:required", `migrate.Require("a")`}, {"", "a:bool:default=true", `migrate.Default[bool]("a", "true")`},
+		{"", "a:int:required", `migrate.Undecided[int64]("a")`}, {"", "a:bool:default=true", `migrate.Default[bool]("a", "true")`},
 		{"a:int", "a:int:max=5", ""}, {"a:int", "a:int:required", `migrate.Require("a")`}, {"a:int:default=1", "a:int:default=2", ""},
+		{"", "a:int:required:backfill=3", `migrate.Backfill[int64]("a", "3")`}, {"a:text", "a:text:required:backfill=none", `migrate.Backfill[string]("a", "none")`},
 		{"a:string", "a:text", ""}, {"a:string", "a:int", `migrate.Convert[int64]("a")`}, {"a:int", "a:string", `migrate.Convert[string]("a")`},
 		{"a:string", "a:enum(x,y)", `migrate.OneOf("a", "x", "y")`}, {"a:enum(x,y)", "a:enum(x,y,z)", ""}, {"a:enum(x,y)", "a:enum(x)", `migrate.OneOf("a", "x")`},
 		{"a:string", "a:int:default=1", `migrate.Convert[int64]("a"); migrate.Default[int64]("a", "1")`},

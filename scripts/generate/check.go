@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"net/mail"
 	"net/url"
@@ -38,6 +39,23 @@ func (f *Field) check(bad func(string, ...any)) {
 	if f.HasDefault() {
 		f.checkDefault(bad)
 	}
+	if f.Backfill != "" {
+		f.checkBackfill(bad)
+	}
+}
+
+// checkBackfill reports an invalid value of backfill, and writes it in its canonical form.
+func (f *Field) checkBackfill(bad func(string, ...any)) {
+	if !f.Required || f.Unique {
+		bad("backfill is for a required field that is not unique")
+		return
+	}
+	value := *f
+	value.Default = f.Backfill
+	value.checkDefault(func(format string, args ...any) {
+		bad("%s", strings.Replace(fmt.Sprintf(format, args...), "default", "backfill", 1))
+	})
+	f.Backfill = value.Default
 }
 
 // checkBounds reports invalid values of min and max, and writes them in their canonical form.

@@ -27,6 +27,9 @@ type Field struct {
 	Default  string // "" is no default
 	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict; see checkOnDelete
 
+	// Backfill is the value of stored records when the field becomes required; it is not part of the declaration.
+	Backfill string
+
 	index int // position among the fields of the resource
 }
 
@@ -63,7 +66,7 @@ var modifierNames = func() (names []string) {
 	for _, m := range new(Field).modifiers() {
 		names = append(names, m.name)
 	}
-	return names
+	return append(names, "backfill")
 }()
 
 // String returns the declaration in its canonical form.
@@ -105,6 +108,9 @@ func parseFields(declarations []string, wrong *mistakes) (out fieldList) {
 	}
 	for _, declaration := range declarations {
 		f := parseField(declaration, wrong)
+		if f.Backfill != "" {
+			wrong.Add("field %s: backfill is for --add and --change, because a new resource has no records", quote(f.Name))
+		}
 		switch i := slices.IndexFunc(out, func(other Field) bool { return strings.EqualFold(other.Name, f.Name) }); {
 		case i < 0:
 			f.index = len(out)
@@ -132,7 +138,7 @@ func parseField(text string, wrong *mistakes) Field {
 	seen := map[string]bool{}
 	for i := 1; i < len(parts); i++ {
 		word, value, hasValue := strings.Cut(parts[i], "=")
-		if word == "default" && (f.Type == typeTime || f.Type == typeURL) { // these values have colons
+		if (word == "default" || word == "backfill") && (f.Type == typeTime || f.Type == typeURL) { // these values have colons
 			for i+1 < len(parts) && !isModifier(parts[i+1]) {
 				i++
 				value += ":" + parts[i]
@@ -220,6 +226,10 @@ func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string
 	modifiers := f.modifiers()
 	i := slices.IndexFunc(modifiers, func(m modifier) bool { return m.name == word })
 	switch {
+	case word == "backfill" && value != "":
+		f.Backfill = value
+	case word == "backfill":
+		bad("backfill needs a value; write backfill=…")
 	case i < 0:
 		bad("unknown modifier %s; %s", quote(word), naming.Suggest(word, modifierNames))
 	case modifiers[i].flag != nil && hasValue:

@@ -39,7 +39,8 @@ NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the 
              enum(a,b), ref(resource), []string, []int, []ref(resource)
   modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does;
-             the default is restrict, of an optional ref(user) clear)
+             the default is restrict, of an optional ref(user) clear),
+             backfill=VALUE (with --add and --change: the value of stored records, if the field becomes required)
 
 Flags:
 %s  -h, --help             print this text
