@@ -6,6 +6,7 @@ import (
 	apikey "example.com/ginseng/modules/api-key"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
+	emailcode "example.com/ginseng/modules/email-code"
 	emailverification "example.com/ginseng/modules/email-verification"
 	"example.com/ginseng/modules/passkey"
 	passwordreset "example.com/ginseng/modules/password-reset"
@@ -18,6 +19,7 @@ import (
 // Settings has the settings of every module.
 type Settings struct {
 	Auth              auth.Settings
+	EmailCode         emailcode.Settings
 	EmailVerification emailverification.Settings
 	Passkey           passkey.Settings
 	PasswordReset     passwordreset.Settings
@@ -33,6 +35,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	socials := social.New(d, s.Social, users, sessions)
 	resets := passwordreset.New(d, s.PasswordReset, users)
 	verifications := emailverification.New(d, s.EmailVerification, users)
+	codes := emailcode.New(d, s.EmailCode, users, sessions)
 	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	passkeys := passkey.New(d, s.Passkey, users, sessions)
 	keys := apikey.New(d, users)
@@ -44,6 +47,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		socials,
 		resets,
 		verifications,
+		codes,
 		factors,
 		passkeys,
 		keys,

@@ -12,6 +12,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	apikey "example.com/ginseng/modules/api-key"
+	emailcode "example.com/ginseng/modules/email-code"
 	emailverification "example.com/ginseng/modules/email-verification"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/user"
@@ -128,6 +129,22 @@ var actions = map[string]func(s *scene, p *person) bool{
 		}
 		return err == nil
 	},
+	"sign in with a code": func(s *scene, p *person) bool {
+		before := s.user()
+		if _, ok := s.withSession(p); ok || !slices.Contains(p.mailboxes[:], before.Email) {
+			return false
+		}
+		in, _, err := s.codes.SignIn(s.ctx, s.client, s.askCode(p))
+		in, err = s.pass(p, in, err)
+		if err == nil {
+			p.session = in
+		}
+		after := s.user()
+		if !after.HasPassword() {
+			s.password = ""
+		}
+		return err == nil || after.Epoch != before.Epoch // also if the second factor is missing
+	},
 	"delete": func(s *scene, p *person) bool {
 		caller, ok := s.withSession(p)
 		s.deleted = ok && s.users.Delete(s.ctx, caller, s.id, nil) == nil
@@ -170,6 +187,14 @@ func (s *scene) ask(p *person) []link {
 	return s.live(p, "reset")
 }
 
+// askCode has a code sent to the account's address, which is the person's, and returns it.
+func (s *scene) askCode(p *person) emailcode.SignInInput {
+	p.code = ""
+	accepted, _, _ := s.codes.Request(s.ctx, s.client, s.user().Email)
+	s.read()
+	return emailcode.SignInInput{Challenge: accepted.Challenge, Code: p.code}
+}
+
 // linkedTo returns whose account at GitHub can sign in, or nil.
 func (s *scene) linkedTo() *person {
 	u := s.user()
@@ -179,7 +204,7 @@ func (s *scene) linkedTo() *person {
 	return s.linked
 }
 
-// do makes an action, by its name. An attacker with the mailbox of the account also has a reset sent, and keeps it.
+// do makes an action, by its name. An attacker with the mailbox of the account also has a reset and a code sent, and keeps them.
 func (s *scene) do(name string) bool {
 	s.clock.Advance(time.Hour) // the limits do not count what happened before
 	if s.deleted {
@@ -201,7 +226,11 @@ func (s *scene) do(name string) bool {
 	}
 	s.read()
 	for _, p := range s.attackers() {
-		if slices.Contains(p.mailboxes[:], s.user().Email) && len(s.live(p, "reset")) == 0 {
+		if !slices.Contains(p.mailboxes[:], s.user().Email) {
+			continue
+		}
+		p.codes = append(p.codes, s.askCode(p))
+		if len(s.live(p, "reset")) == 0 {
 			s.ask(p)
 		}
 	}

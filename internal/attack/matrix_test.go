@@ -93,6 +93,8 @@ var matrix = []matrixRow{
 	{"GET /users/:id/api-keys", "", "401 401 200 403 200 401 403"},
 	{"GET /users/:id/api-keys/:keyId", "", "401 401 200 403 200 401 403"},
 	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403"},
+	{"POST /auth/email-code", `{"email":"{email}"}`, "401 202 401 401 401 401 401"},
+	{"PUT /auth/email-code", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401"},
 
 	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
 	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
@@ -124,6 +126,7 @@ var publicMatrix = map[string]string{
 	"POST /password-resets": "202 202 202 202 202 401 202",
 
 	"POST /auth/passkey/options": "200 200 200 200 200 401 200",
+	"POST /auth/email-code":      "202 202 202 202 202 401 202",
 }
 
 // TestAuthorizationMatrix calls every route as every kind of caller. A new route must be added to the matrix. Each route has
@@ -179,7 +182,7 @@ var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor
 var unverifiedMatrix = []string{
 	"PUT /users/:id/password", "DELETE /users/:id/api-keys/:keyId", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
 	"POST /auth", "POST /auth/passkey", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
-	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token",
+	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token", "POST /auth/email-code", "PUT /auth/email-code",
 	"POST /users/me/email-verification", "PUT /users/me/email", "PUT /email-verifications/:token",
 }
 

@@ -24,6 +24,7 @@ import (
 	"example.com/ginseng/kit/store"
 	apikey "example.com/ginseng/modules/api-key"
 	"example.com/ginseng/modules/auth"
+	emailcode "example.com/ginseng/modules/email-code"
 	emailverification "example.com/ginseng/modules/email-verification"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/social"
@@ -43,6 +44,7 @@ type services struct {
 	social        *social.Module
 	resets        *passwordreset.Module
 	verifications *emailverification.Module
+	codes         *emailcode.Module
 	factors       *twofactor.Module
 	keys          *apikey.Module
 
@@ -65,8 +67,8 @@ func (m *mailboxes) Send(_ context.Context, e email.Message) error {
 	return nil
 }
 
-// read removes and returns the tokens in the emails to an address.
-func (m *mailboxes) read(address string) (tokens []string) {
+// read removes the emails to an address, and returns the tokens and the codes in them.
+func (m *mailboxes) read(address string) (tokens, codes []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.emails[address] {
@@ -75,9 +77,12 @@ func (m *mailboxes) read(address string) (tokens []string) {
 				tokens = append(tokens, link)
 			}
 		}
+		if found := codeLine.FindStringSubmatch(e.Text); found != nil {
+			codes = append(codes, found[1])
+		}
 	}
 	delete(m.emails, address)
-	return tokens
+	return tokens, codes
 }
 
 // inProcess sends requests to a handler.
@@ -108,6 +113,9 @@ func startServices(t *testing.T, db store.DB) *services {
 	}}, s.users, s.sessions)
 	s.resets = passwordreset.New(d, passwordreset.Settings{TTL: long, LinkOrigins: []string{testkit.LinkOrigin}}, s.users)
 	s.verifications = emailverification.New(d, emailverification.Settings{TTL: long, LinkOrigins: []string{testkit.LinkOrigin}}, s.users)
+	began, still := s.clock.Now(), d // a clock that stands still: no code expires
+	still.Now = func() time.Time { return began }
+	s.codes = emailcode.New(still, emailcode.Settings{}, s.users, s.sessions)
 	s.factors = twofactor.New(d, twofactor.Settings{}, s.users, s.sessions)
 	s.keys = apikey.New(d, s.users)
 	gin.SetMode(gin.ReleaseMode) // no debug output
@@ -122,6 +130,8 @@ type person struct {
 	github    string // the ID of their account at GitHub, whose verified address is that of the first mailbox
 	passwords []string
 	links     []link // in emails to their mailboxes
+	code      string // in the last email with one
+	codes     []emailcode.SignInInput
 	session   user.SignedIn
 	secret    string // of the second factor that they enrolled last
 	key       string // the API key that they created last
@@ -194,7 +204,11 @@ func (s *scene) read() {
 	_ = s.emails.Wait(s.ctx)
 	for _, p := range s.people() {
 		for _, mailbox := range p.mailboxes {
-			for _, sent := range s.mail.read(mailbox) {
+			tokens, codes := s.mail.read(mailbox)
+			if len(codes) > 0 {
+				p.code = codes[len(codes)-1]
+			}
+			for _, sent := range tokens {
 				page, token, _ := strings.Cut(sent, "/")
 				l := link{purpose: page, token: token, number: s.numbers}
 				if page == "verify" {

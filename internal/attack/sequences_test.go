@@ -3,6 +3,7 @@ package attack_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 )
 
 // recover has an admin and then the owner act: the admin gives the account the owner's address or, if it has that, ends its
-// sessions; the owner resets the password. Between the two, the attackers do what they can, except that they do not confirm
+// sessions; the owner resets the password or, in some states in which the address is not verified, signs in with a code. Between the two, the attackers do what they can, except that they do not confirm
 // another change of the address. The owner of a deleted account signs up again.
 func (s *scene) recover() error {
 	s.clock.Advance(time.Hour)
@@ -34,12 +35,16 @@ func (s *scene) recover() error {
 		return errors.New("the admin cannot change the address")
 	}
 	for _, p := range s.attackers() {
-		for _, what := range []string{"undo", "reset", "sign in", "sign in with GitHub", "link", "create a key", "enrol", "change"} {
+		for _, what := range []string{"undo", "reset", "sign in", "sign in with GitHub", "sign in with a code", "link", "create a key", "enrol", "change"} {
 			s.do(p.name + ": " + what)
 		}
 	}
-	if !actions["reset"](s, s.owner) {
-		return errors.New("the owner cannot reset the password")
+	what := "reset"
+	if !s.user().EmailVerified && s.numbers%2 == 0 {
+		what = "sign in with a code"
+	}
+	if !actions[what](s, s.owner) {
+		return errors.New("the owner cannot " + what)
 	}
 	return nil
 }
@@ -72,12 +77,20 @@ func (s *scene) attack() string {
 				return p.name + ": " + l.purpose
 			}
 		}
+		for _, code := range p.codes {
+			if _, _, err := s.codes.SignIn(s.ctx, s.client, code); !apperr.Is(err, apperr.Unauthorized) {
+				return fmt.Sprintf("%s: the code: %v", p.name, err)
+			}
+		}
 		if in, err := s.provider(access.Principal{}, p); in.User.ID == s.id || apperr.Is(err, apperr.SecondFactorRequired) {
 			return p.name + ": GitHub"
 		}
 	}
 	s.clock.Advance(time.Hour)
 	_, _, err := s.sessions.SignIn(s.ctx, s.client, s.owner.mailboxes[0], s.password)
+	if s.password == "" {
+		_, _, err = s.codes.SignIn(s.ctx, s.client, s.askCode(s.owner))
+	}
 	if err != nil && !apperr.Is(err, apperr.SecondFactorRequired) { // an admin turns off that of an attacker
 		return "the owner has no access: " + err.Error()
 	}

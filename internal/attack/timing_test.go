@@ -102,3 +102,19 @@ func TestTimeOfResetRequest(t *testing.T) {
 		func(i int) request { return askReset(fmt.Sprintf("%024d@example.com", i)) },
 		func() { api.Email.Next(t) })
 }
+
+// TestTimeOfCode compares the durations of requests for a code, and of wrong codes, for known and unknown addresses.
+func TestTimeOfCode(t *testing.T) {
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	sameTime(t, api,
+		func(int) request { return askCode(ada.Email) },
+		func(i int) request { return askCode(fmt.Sprintf("%024d@example.com", i)) },
+		func() { api.Email.Next(t) })
+	guesses := func(address string) func(int) request {
+		return func(int) request {
+			return enterCode(challengeOf(t, api, address), "000000")
+		}
+	}
+	sameTime(t, api, guesses(ada.Email), guesses("nobody@example.com"))
+}

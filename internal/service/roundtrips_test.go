@@ -65,7 +65,7 @@ func TestRoundTrips(t *testing.T) {
 	ada := api.SignUp("user")
 	article := api.Do(testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")
 	// deleted before the user, and again afterwards
-	dependents := []string{"known networks", "/auth/sessions", "/auth/identities", "/password-resets", "second factor", "/email-verifications", "passkeys", "/api-keys"}
+	dependents := []string{"known networks", "/auth/sessions", "/auth/identities", "/password-resets", "second factor", "/email-verifications", "passkeys", "email codes", "/api-keys"}
 	for _, test := range []struct {
 		name string
 		testkit.Request

@@ -194,6 +194,18 @@ func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	return states, err
 }
 
+// Undo takes one from each counter: for an attempt that Take counted before its result was known, and that does not count.
+func (l *Limiter) Undo(ctx context.Context, keys ...Key) error {
+	for _, k := range keys {
+		counted := store.And(store.Eq("id", k.id), store.Gt("expiresAt", store.At(l.now())), store.Gt("count", int64(0)))
+		_, err := l.counters.Update(ctx, counted, store.Inc("count", -1))
+		if err != nil && !apperr.Is(err, apperr.NotFound) { // not found: the window has ended
+			return err
+		}
+	}
+	return nil
+}
+
 // Jobs implements job.Module.
 func (l *Limiter) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-limits", Interval: job.SweepInterval, Run: l.sweep}}

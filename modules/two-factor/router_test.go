@@ -241,7 +241,7 @@ func TestRequired(t *testing.T) {
 	admin, user := api.SignUp("admin"), api.SignUp("user")
 	allowed := []string{
 		"GET /users/me", "DELETE /users/:id", "DELETE /users/:id/sessions", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
-		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "GET " + mine, "PUT " + mine, "POST " + mine, "DELETE " + mine,
+		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "PUT /auth/email-code", "GET " + mine, "PUT " + mine, "POST " + mine, "DELETE " + mine,
 		"PUT /users/me/email", "PUT /users/:id/password", "POST /users/me/email-verification",
 	}
 	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications"} // not of accounts, or with an emailed token

@@ -353,10 +353,8 @@ func endedSince(caller access.Principal) error {
 	return access.InvalidToken()
 }
 
-// ResetPassword sets the password of a user who received a reset email. The same write ends all sessions and resets of
-// the user and marks the email address as verified. It also invalidates the linked identities: somebody else may have
-// created the account, or had a token, and linked their own. An identity with the same verified address is linked again at
-// its next sign-in. NotFound: the user does not exist, or is in another epoch.
+// ResetPassword sets the password of a user who received a reset email, as claim describes. NotFound: the user does not exist, or
+// is in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
 	if _, err := s.InEpoch(ctx, id, epoch); err != nil { // before the expensive hash
 		return User{}, err
@@ -365,6 +363,24 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	if err != nil {
 		return User{}, err
 	}
+	return s.claim(ctx, id, epoch, hash)
+}
+
+// Claim marks the address of u as verified, as claim describes, and removes the password, which may be that of somebody else. Call
+// it when the owner of the address, which was not verified, signs in. NotFound: as ResetPassword, since u was read.
+func (s *Service) Claim(ctx context.Context, u User) (User, error) {
+	u, err := s.claim(ctx, u.ID, u.Epoch, "")
+	if err == nil {
+		s.Notify(ctx, u, "Your email address was verified. The password, all sessions and linked accounts from before were removed.")
+	}
+	return u, err
+}
+
+// claim gives an account to the owner of its address, with the hash of a password. The same write ends all sessions and resets of
+// the user and marks the email address as verified. It also invalidates the linked identities: somebody else may have
+// created the account, or had a token, and linked their own. An identity with the same verified address is linked again at
+// its next sign-in. NotFound: the user does not exist, or is in another epoch.
+func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash string) (User, error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	u, err := s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))

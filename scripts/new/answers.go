@@ -30,6 +30,7 @@ var components = []component{
 	{name: "social", dirs: []string{"social"}, needs: "user"},
 	{name: "password-reset", dirs: []string{"password-reset"}, needs: "user"},
 	{name: "email-verification", dirs: []string{"email-verification"}, needs: "user"},
+	{name: "email-code", dirs: []string{"email-code"}, needs: "user"},
 	{name: "two-factor", dirs: []string{"two-factor"}, needs: "user"},
 	{name: "passkey", dirs: []string{"passkey"}, needs: "user"},
 	{name: "api-key", dirs: []string{"api-key"}, needs: "user"},

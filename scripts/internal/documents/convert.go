@@ -209,7 +209,7 @@ const tagMark, introMark, optionalMark, restrictedMark = "x-tag", "x-intro", "x-
 
 // byTag sorts tags: accounts first, since other calls need one, then by name.
 func byTag(a, b string) int {
-	first := []string{"email-verifications", "password-resets", "auth", "users"}
+	first := []string{"email-codes", "email-verifications", "password-resets", "auth", "users"}
 	return cmp.Or(slices.Index(first, b)-slices.Index(first, a), strings.Compare(a, b))
 }
 

@@ -1,0 +1,45 @@
+// Package emailcode signs users in with one-time codes that they receive by email.
+package emailcode
+
+import (
+	"context"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+// Sessions opens the sessions of users. *auth.Module implements it.
+type Sessions interface {
+	Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error)
+}
+
+// Module provides the routes of sign-in with codes by email.
+type Module struct {
+	*Service
+	controller *controller
+}
+
+// Settings are the settings of this module.
+type Settings struct {
+	// Signup creates an account for an address without one.
+	Signup bool `mapstructure:"EMAIL_CODE_SIGNUP" default:"false"`
+}
+
+// New creates the module. It deletes the codes of deleted users.
+func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
+	service := &Service{
+		users: users, sessions: sessions, codes: store.Open[Code](d.DB, storeSpec()), limits: d.Limits, emails: d.Email,
+		digest: d.Digest, signup: s.Signup, now: d.Now,
+	}
+	users.OnDelete(service)
+	return &Module{Service: service, controller: &controller{service}}
+}
+
+var (
+	_ kit.Module         = (*Module)(nil)
+	_ job.Module         = (*Module)(nil)
+	_ kit.EmailPreviewer = (*Module)(nil)
+)

@@ -1,0 +1,384 @@
+package emailcode_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/apitest"
+	emailcode "example.com/ginseng/modules/email-code"
+	"example.com/ginseng/testkit"
+)
+
+type request = testkit.Request
+
+var row = testkit.Row
+
+const path = "/auth/email-code"
+
+// signup makes codes create accounts.
+var signup = testkit.Env("EMAIL_CODE_SIGNUP", "true")
+
+// ask requests a code and returns the challenge.
+func ask(t *testing.T, api *testkit.API, address string) string {
+	t.Helper()
+	r := api.Do(request{Method: "POST", Path: path, As: testkit.MasterKey, Form: url.Values{"email": {address}}})
+	if r.Status == 202 && r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a challenge with Cache-Control %q", r.Header.Get("Cache-Control"))
+	}
+	return r.JSON(202)["challenge"].(string)
+}
+
+var digits = regexp.MustCompile(`(?m)^Code: (\d{6})$`)
+
+// codeIn returns the code in an email.
+func codeIn(t *testing.T, m email.Message) string {
+	t.Helper()
+	found := digits.FindStringSubmatch(m.Text)
+	if found == nil || !strings.Contains(m.HTML, ">"+found[1]+"<") || strings.Contains(m.Text+m.HTML, "http") {
+		t.Fatalf("no code, or a link, in %s %s", m.Text, m.HTML)
+	}
+	return found[1]
+}
+
+// other returns a wrong code.
+func other(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
+
+func with(challenge, code string) request {
+	return request{Method: "PUT", Path: path, Form: url.Values{"challenge": {challenge}, "code": {code}}}
+}
+
+// from returns the request from another address. The API must trust proxies.
+func from(r request, address string) request {
+	r.Header = http.Header{"X-Forwarded-For": {address}}
+	return r
+}
+
+func want(t *testing.T, r testkit.Response, status int, fragment string) {
+	t.Helper()
+	if r.Status != status || !strings.Contains(string(r.Body), fragment) {
+		t.Errorf("status %d, want %d with %q: %s", r.Status, status, fragment, r.Body)
+	}
+}
+
+func codes(api *testkit.API) *store.Collection[emailcode.Code] {
+	return store.Open[emailcode.Code](api.DB, store.Spec{Name: "email-codes"})
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	challenge := ask(t, api, strings.ToUpper(ada.Email))
+	message := api.Email.Next(t)
+	code := codeIn(t, message)
+	second := ask(t, api, ada.Email)
+	secondCode := codeIn(t, api.Email.Next(t))
+	if message.To != ada.Email || !strings.Contains(message.Text, "within 10 minutes") {
+		t.Errorf("%+v", message)
+	}
+	form := func(pairs ...string) request {
+		f := url.Values{}
+		for i := 0; i < len(pairs); i += 2 {
+			f.Set(pairs[i], pairs[i+1])
+		}
+		return request{Method: "PUT", Path: path, Form: f}
+	}
+	json := func(body string) request { return request{Method: "PUT", Path: path, JSON: body} }
+	api.Run(t, []testkit.Scenario{
+		row("nothing", form(), 400, []string{`"param":"challenge","code":"required"`, `"param":"code","code":"required"`}, nil),
+		row("five digits", with(challenge, code[1:]), 400, []string{`"param":"code","code":"format"`}, nil),
+		row("letters", with(challenge, "abcdef"), 400, []string{`"param":"code","code":"format"`}, nil),
+		row("other digits", with(challenge, "١٢٣٤٥٦"), 400, []string{`"param":"code","code":"format"`}, nil),
+		row("a number", json(`{"challenge":"`+challenge+`","code":`+strings.TrimLeft(code, "0")+`}`), 400, []string{`"param":"code","code":"type"`}, nil),
+		row("an operator", json(`{"challenge":{"$gt":""},"code":"`+code+`"}`), 400, []string{`"param":"challenge","code":"type"`}, nil),
+		row("null", json(`{"challenge":null,"code":"`+code+`"}`), 400, []string{`"param":"challenge","code":"required"`}, nil),
+		row("a long challenge", with(strings.Repeat("x", 15_000), code), 400, []string{`"code":"max_length"`}, nil),
+		row("more", form("challenge", challenge, "code", code, "email", ada.Email), 400, []string{`"param":"email","code":"unknown"`}, nil),
+		row("another challenge", with("x", code), 401, []string{"Request another code"}, nil),
+		row("the code of the second", with(challenge, secondCode), 400, []string{`"param":"code","code":"wrong"`}, []string{secondCode}),
+		row("a bad token", request{Method: "PUT", Path: path, As: "x", Form: with(challenge, code).Form}, 401, nil, nil),
+		row("with spaces", with(" "+challenge, code[:3]+" "+code[3:]+" "), 201, []string{`"refreshToken"`, ada.ID, `"emailVerified":true`}, nil),
+		row("again", with(challenge, code), 401, []string{"Request another code"}, nil),
+		row("the second, from before the address was verified", with(second, secondCode), 401, nil, nil),
+	})
+	third := ask(t, api, ada.Email)
+	code = codeIn(t, api.Email.Next(t))
+	api.Clock.Advance(10*time.Minute - time.Second)
+	want(t, api.Do(with(third, other(code))), 400, `"wrong"`)
+	api.Clock.Advance(time.Second)
+	want(t, api.Do(with(third, code)), 401, "expired")
+	api.RunJobs()
+	if n, err := codes(api).Count(t.Context(), nil); n != 0 || err != nil {
+		t.Errorf("%d codes are left, %v", n, err)
+	}
+	for _, line := range api.Log.Lines() {
+		for _, secret := range []string{challenge, second, third, ada.Email} {
+			if strings.Contains(line, secret) {
+				t.Errorf("the log contains a secret: %s", line)
+			}
+		}
+	}
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	post := func(r request) request {
+		r.Method, r.Path = "POST", path
+		return r
+	}
+	form := url.Values{"email": {ada.Email}}
+	api.Run(t, []testkit.Scenario{
+		row("JSON with the key in the body", post(request{JSON: map[string]string{"email": ada.Email, "access_token": testkit.MasterKey}}), 202, []string{`{"challenge":"`}, []string{ada.ID}),
+		row("no key", post(request{Form: form}), 401, []string{"master key is missing"}, nil),
+		row("user token", post(request{As: ada.Token, Form: form}), 401, nil, nil),
+		row("empty body", post(request{As: testkit.MasterKey, Form: url.Values{}}), 400, []string{`"param":"email","code":"required"`}, nil),
+		row("null", post(request{As: testkit.MasterKey, JSON: `{"email":null}`}), 400, []string{`"param":"email","code":"required"`}, nil),
+		row("invalid address", post(request{As: testkit.MasterKey, Form: url.Values{"email": {"ada"}}}), 400, []string{`"param":"email","code":"format"`}, nil),
+		row("two addresses", post(request{As: testkit.MasterKey, JSON: map[string]any{"email": []string{ada.Email, "eve@example.com"}}}), 400, []string{`"param":"email","code":"type"`}, nil),
+		row("a line break", post(request{As: testkit.MasterKey, JSON: map[string]string{"email": "ada@example.com\r\nBcc: eve@example.com"}}), 400, []string{`"param":"email","code":"format"`}, nil),
+	})
+	want(t, api.Instance(testkit.Env("PUBLIC_SIGNUP", "true")).Do(post(request{Form: form})), 202, "challenge")
+	for range 2 {
+		api.Email.Next(t)
+	}
+	for range 4 { // three emails are left in this hour
+		ask(t, api, ada.Email)
+		ask(t, api, "nobody@example.com")
+	}
+	for range 3 {
+		if m := api.Email.Next(t); m.To != ada.Email {
+			t.Errorf("to %s", m.To)
+		}
+	}
+	api.Finish()
+	api.Email.None(t)
+}
+
+// TestSignUp creates an account with a code, once.
+func TestSignUp(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, signup, testkit.Env("SIGNUP_EMAIL", "required"))
+	const address = "new@bücher.example"
+	first, second := ask(t, api, address), ask(t, api, address)
+	emails := map[string]string{}
+	for range 2 { // in any order
+		m := api.Email.Next(t)
+		if m.To != "new@xn--bcher-kva.example" {
+			t.Errorf("to %s", m.To)
+		}
+		for _, challenge := range []string{first, second} {
+			if r := api.Do(with(challenge, codeIn(t, m))); r.Status == 201 {
+				body := r.JSON(201)
+				u := body["user"].(map[string]any)
+				emails[u["id"].(string)] = fmt.Sprint(u["email"], u["name"], u["role"], u["hasPassword"], u["emailVerified"])
+				me := api.Do(request{Method: "PATCH", Path: "/users/me", As: body["token"].(string), Form: url.Values{"name": {"new"}}})
+				want(t, me, 200, `"name":"new"`)
+			}
+		}
+	}
+	if len(emails) != 1 {
+		t.Fatalf("%d accounts: %v", len(emails), emails)
+	}
+	for id, got := range emails {
+		if got != "new@xn--bcher-kva.examplenewuserfalse true" {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
+	challenge := ask(t, api, address)
+	want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), 201, "new")
+
+	off := api.Instance(testkit.Env("EMAIL_CODE_SIGNUP", "false"))
+	ask(t, off, "other@example.com")
+	off.Finish()
+	api.Email.None(t)
+}
+
+// TestSignUpLimit creates accounts with codes up to the limit of a network.
+func TestSignUpLimit(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, signup)
+	for i := range 21 {
+		challenge := ask(t, api, fmt.Sprintf("user-%d@example.com", i))
+		status := 201
+		if i == 20 {
+			status = 429
+		}
+		want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), status, "")
+	}
+}
+
+// TestAttemptsOfChallenge makes concurrent attempts on two instances: five are compared. The code is not accepted afterwards.
+func TestAttemptsOfChallenge(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	challenge := ask(t, api, ada.Email)
+	code := codeIn(t, api.Email.Next(t))
+	first := api.Do(with(challenge, other(code)))
+	if got := first.Header.Get("RateLimit"); !strings.Contains(got, `"email-code";r=4;t=600`) {
+		t.Errorf("RateLimit: %s", got)
+	}
+	if n := wrong(api, slices.Repeat([]request{with(challenge, other(code))}, 12)); n != 4 {
+		t.Errorf("%d wrong codes were compared after the first", n)
+	}
+	want(t, api.Do(with(challenge, code)), 401, "too many wrong codes")
+}
+
+// wrong makes the requests concurrently on two instances, and returns how many responses are for wrong codes.
+func wrong(api *testkit.API, requests []request, options ...testkit.Option) int64 {
+	instances := []*testkit.API{api, api.Instance(options...)}
+	var n atomic.Int64
+	var all sync.WaitGroup
+	for i, r := range requests {
+		all.Go(func() {
+			if response := instances[i%2].Do(r); strings.Contains(string(response.Body), `"wrong"`) {
+				n.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return n.Load()
+}
+
+// TestAttemptsOfAccount makes concurrent attempts with many challenges: 25 in a day are compared, for an unknown address too. A
+// right code does not count, and the networks from which the user signed in have a limit of their own.
+func TestAttemptsOfAccount(t *testing.T) {
+	t.Parallel()
+	const stranger, home = "192.0.2.1", "198.51.100.1"
+	proxies := testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32")
+	api := apitest.Start(t, proxies)
+	for _, address := range []string{api.SignUp("user").Email, "nobody@example.com"} {
+		known := address != "nobody@example.com"
+		if known {
+			challenge := ask(t, api, address)
+			want(t, api.Do(from(with(challenge, codeIn(t, api.Email.Next(t))), home)), 201, "")
+		}
+		var guesses []request
+		for range 7 {
+			challenge := ask(t, api, address)
+			for range 5 {
+				guesses = append(guesses, from(with(challenge, "000000"), stranger))
+			}
+		}
+		if n := wrong(api, guesses, proxies); n != 25 {
+			t.Errorf("%s: %d wrong codes were compared", address, n)
+		}
+		api.Clock.Advance(time.Hour) // another email can be sent
+		challenge := ask(t, api, address)
+		r := api.Do(from(with(challenge, "000000"), stranger))
+		if want(t, r, 429, "too_many_requests"); r.Header.Get("Retry-After") == "" || strings.Contains(r.Header.Get("RateLimit"), "account") {
+			t.Errorf("%s: %v", address, r.Header)
+		}
+		if !known {
+			continue
+		}
+		for range 4 {
+			api.Email.Next(t)
+		}
+		for api.Email.Next(t).To != address {
+			t.Error("an email to another address")
+		}
+		challenge = ask(t, api, address)
+		code := codeIn(t, api.Email.Next(t))
+		want(t, api.Do(from(with(challenge, code), stranger)), 429, "")
+		want(t, api.Do(from(with(challenge, code), home)), 201, "")
+	}
+}
+
+// TestOnce uses a code concurrently on two instances.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada := api.SignUp("user")
+	ask(t, api, ada.Email)
+	api.Email.Next(t)
+	challenge := ask(t, api, ada.Email)
+	code := codeIn(t, api.Email.Next(t))
+	instances := []*testkit.API{api, api.Instance()}
+	var accepted atomic.Int64
+	var all sync.WaitGroup
+	for i := range 5 {
+		all.Go(func() {
+			if instances[i%2].Do(with(challenge, code)).Status == 201 {
+				accepted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if accepted.Load() != 1 {
+		t.Errorf("the code was accepted %d times", accepted.Load())
+	}
+}
+
+// TestEnded uses codes after events that end them.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	admin := api.SignUp("admin")
+	for name, event := range map[string]func(ada testkit.Account) request{
+		"end of all sessions": func(ada testkit.Account) request {
+			return request{Method: "DELETE", Path: "/users/me/sessions", As: ada.Token}
+		},
+		"password change": func(ada testkit.Account) request {
+			return request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {"a better horse battery"}}}
+		},
+		"another address": func(ada testkit.Account) request {
+			return request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"email": {"x" + ada.Email}}}
+		},
+		"deletion": func(ada testkit.Account) request { return request{Method: "DELETE", Path: "/users/me", As: ada.Token} },
+	} {
+		ada := api.SignUp("user")
+		challenge := ask(t, api, ada.Email)
+		code := codeIn(t, api.Email.Next(t))
+		if r := api.Do(event(ada)); r.Status >= 300 {
+			t.Fatalf("%s: %s", name, r.Body)
+		}
+		want(t, api.Do(with(challenge, code)), 401, "Request another code")
+	}
+	ada := api.SignUp("user")
+	suspend := func(value string) {
+		api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"suspended": {value}}}).JSON(200)
+	}
+	suspend("true")
+	challenge := ask(t, api, ada.Email)
+	want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), 403, "suspended")
+	suspend("false")
+	api.SignIn(ada.Email, testkit.Password) // the address was not claimed
+}
+
+// TestClaim signs in to an account with an address that was not verified: what somebody else had does not work afterwards. A
+// second sign-in ends nothing.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	ada := api.SignUp("user")
+	signIn := func() testkit.Session {
+		challenge := ask(t, api, ada.Email)
+		body := api.Do(with(challenge, codeIn(t, api.Email.Next(t)))).JSON(201)
+		return testkit.Session{Token: body["token"].(string), RefreshToken: body["refreshToken"].(string)}
+	}
+	mine := signIn()
+	if notice := api.Email.Next(t); !strings.Contains(notice.Text, "were removed") {
+		t.Errorf("%s", notice.Text)
+	}
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}), 401, "")
+	want(t, api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {ada.RefreshToken}}}), 401, "")
+	want(t, api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}), 401, "")
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: mine.Token}), 200, `"hasPassword":false`)
+	signIn()
+	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: mine.Token}), 200, `"emailVerified":true`)
+	api.Finish()
+	api.Email.None(t)
+}

@@ -1,0 +1,229 @@
+package emailcode
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"time"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
+)
+
+//go:embed emails
+var emails embed.FS
+
+var codeEmail = email.NewTemplate(emails, "code", user.EmailLayout)
+
+// Service has the business rules of sign-in with codes by email.
+type Service struct {
+	users    *user.Module
+	sessions Sessions
+	codes    *store.Collection[Code]
+	limits   *ratelimit.Limiter
+	emails   *email.Queue
+	digest   func(parts ...string) []byte // keyed; see kit.Deps
+	signup   bool
+	now      func() time.Time
+}
+
+const ttl = 10 * time.Minute // validity of a code
+
+// Rate limits. emailsTo and wrongCodes are per email address, known or not. The networks from which the user signed in have
+// counters of their own, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
+// probability of 0.0025 %.
+var (
+	requestsOfNetwork = ratelimit.Rule{Name: "email-code-requests", Max: 100, Window: time.Hour}
+	emailsTo          = ratelimit.Rule{Name: "email-code-emails", Max: 5, Window: time.Hour}
+	attempts          = ratelimit.Rule{Name: "email-code", Max: 5, Window: ttl} // per challenge; counted in Code
+	wrongCodes        = ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour}
+)
+
+// Request sends a code to the email address, unless it has no user, and sign-up is off, or it has received too many emails. The
+// result and its time do not depend on that: everything that depends on the account happens after the response.
+// TooManyRequests: too many requests from the client's network. Unavailable: too many emails are queued. The states of the
+// rate limits are also returned with an error.
+func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
+	if !client.Trusted {
+		limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
+		if err != nil {
+			return Accepted{}, limits, err
+		}
+	}
+	normal, _ := emailaddress.Normalize(address) // validated by the rule normalizable
+	challenge, now := rand.Text(), s.now()
+	c := Code{Meta: store.NewMeta(s.id(challenge), store.At(now)), Email: normal, ExpiresAt: store.At(now.Add(ttl))}
+	if err := s.codes.Insert(ctx, c); err != nil {
+		return Accepted{}, limits, err
+	}
+	return Accepted{challenge}, limits, s.emails.Enqueue(ctx, s.emailJob(client, c, challenge))
+}
+
+// emailJob returns the job that completes a stored code and returns its email, if there is one to send. It makes the same queries and
+// writes for known and unknown addresses.
+func (s *Service) emailJob(client access.Client, c Code, challenge string) email.Job {
+	return func(ctx context.Context) (*email.Message, error) {
+		u, err := s.users.ByEmail(ctx, c.Email)
+		if err != nil && !apperr.Is(err, apperr.NotFound) {
+			return nil, err
+		}
+		known := err == nil
+		key, err := s.key(ctx, emailsTo, client, c.Email, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		_, err = s.limits.Take(ctx, key)
+		if err != nil && !apperr.Is(err, apperr.TooManyRequests) {
+			return nil, err
+		}
+		send := err == nil && (known || s.signup)
+		code, hash := newCode(), ""
+		if send {
+			hash = s.hash(challenge, code)
+		}
+		_, err = s.codes.Update(ctx, store.Eq("id", c.ID), store.Set("userId", u.ID), store.Set("epoch", u.Epoch), store.Set("hash", hash))
+		if err != nil || !send {
+			return nil, err
+		}
+		u.Email = c.Email
+		return newMessage(u, code), nil
+	}
+}
+
+// key returns the key of the counter that applies to a client: one of the network if the user signed in from it, otherwise one
+// that all other networks share.
+func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Client, address string, id store.ID) (ratelimit.Key, error) {
+	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // also without a user, so that it takes the same time
+	if known {
+		return rule.Of(address, ratelimit.Network(client.Address)), err
+	}
+	return rule.Of(address), err
+}
+
+// newCode returns a random code of 6 digits.
+func newCode() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		panic(err) // unreachable: crypto/rand never fails
+	}
+	return fmt.Sprintf("%06d", n)
+}
+
+// id returns the ID of the Code of a challenge.
+func (s *Service) id(challenge string) store.ID {
+	return store.ID(s.digest("email-code-challenge", challenge)[:len(store.ID{})])
+}
+
+// hash returns the stored form of a code. The hash is keyed, because a code has too few digits for another one.
+func (s *Service) hash(challenge, code string) string {
+	return hex.EncodeToString(s.digest("email-code", challenge, code))
+}
+
+// newMessage returns the email with a code.
+func newMessage(u user.User, code string) *email.Message {
+	return codeEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "code": code, "lifetime": email.FormatDuration(ttl)})
+}
+
+// EmailPreviews implements kit.EmailPreviewer.
+func (s *Service) EmailPreviews() []email.Preview {
+	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
+	return []email.Preview{{Name: "email-code", Message: newMessage(ada, "123456")}}
+}
+
+// SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was
+// used, has expired or had too many codes, or all sessions of the user ended since. ValidationFailed: the code is wrong.
+// TooManyRequests: too many codes for the account were wrong, or too many sign-ups from the client's network. Suspended: the
+// code is right, but the user is suspended. SecondFactorRequired: the user has a second factor. The states of the rate limits
+// are also returned with an error.
+func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
+	c, limits, err := s.use(ctx, client, in)
+	if err != nil {
+		return user.SignedIn{}, limits, err
+	}
+	u, taken, err := s.owner(ctx, client, c)
+	limits = limits.With(taken)
+	if err != nil {
+		return user.SignedIn{}, limits, apperr.Replace(err, apperr.NotFound, noChallenge())
+	}
+	result, err := s.sessions.Open(ctx, u, client, access.OneTimeCode)
+	return result, limits, err
+}
+
+// use accepts a code once. An attempt is counted before the code is compared, so that concurrent attempts cannot exceed the
+// limits. Its errors are those of SignIn.
+func (s *Service) use(ctx context.Context, client access.Client, in SignInInput) (Code, ratelimit.States, error) {
+	now := store.At(s.now())
+	open := store.And(store.Eq("id", s.id(in.Challenge)), store.Gt("expiresAt", now), store.Lt("attempts", int64(attempts.Max)))
+	c, err := s.codes.Update(ctx, open, store.Inc("attempts", 1), store.Set("updatedAt", now))
+	if err != nil {
+		return c, nil, apperr.Replace(err, apperr.NotFound, noChallenge())
+	}
+	limits := ratelimit.States{{Rule: attempts, Left: attempts.Max - int(c.Attempts), Reset: c.ExpiresAt.Sub(now.Time)}}
+	key, err := s.key(ctx, wrongCodes, client, c.Email, c.UserID)
+	if err != nil {
+		return c, limits, err
+	}
+	if _, err := s.limits.Take(ctx, key); err != nil {
+		return c, limits, err
+	}
+	if subtle.ConstantTimeCompare([]byte(s.hash(in.Challenge, in.Code)), []byte(c.Hash)) == 0 {
+		return c, limits, wrongCode()
+	}
+	if err := s.limits.Undo(ctx, key); err != nil { // only wrong codes count
+		return c, limits, err
+	}
+	n, err := s.codes.Delete(ctx, store.Eq("id", c.ID))
+	if err == nil && n == 0 { // a concurrent request has used it
+		err = noChallenge()
+	}
+	return c, limits, err
+}
+
+// owner returns the user with the address of a code that was used, whose address is verified from then on, and creates the user
+// of an address without one. NotFound: all sessions of the user ended since the code was sent, or the user was deleted.
+// TooManyRequests, Suspended: as SignIn.
+func (s *Service) owner(ctx context.Context, client access.Client, c Code) (u user.User, limits ratelimit.States, err error) {
+	if c.UserID.IsZero() {
+		u, limits, err = s.users.CreateVerified(ctx, client, user.Profile{Email: c.Email})
+		if !apperr.Is(err, apperr.Conflict) {
+			return u, limits, err
+		}
+		u, err = s.users.ByEmail(ctx, c.Email) // who was created since
+	} else {
+		u, err = s.users.InEpoch(ctx, c.UserID, c.Epoch)
+	}
+	if err == nil {
+		err = u.MaySignIn() // before anything changes
+	}
+	if err == nil && !u.EmailVerified {
+		u, err = s.users.Claim(ctx, u)
+	}
+	return u, limits, err
+}
+
+// DeleteOf implements user.Dependent.
+func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
+	_, err := s.codes.Delete(ctx, store.Eq("userId", userID))
+	return err
+}
+
+// Jobs implements job.Module.
+func (s *Service) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-email-codes", Interval: job.SweepInterval, Run: s.sweep}}
+}
+
+// sweep deletes expired codes.
+func (s *Service) sweep(ctx context.Context) error {
+	_, err := s.codes.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
+	return err
+}
