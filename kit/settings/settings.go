@@ -22,6 +22,16 @@
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.
+//
+// A field can also be a map, for settings whose names are not known in advance. Its setting is a list of names, and the
+// value of each is a struct. The names of the struct's settings have %s in place of the name in upper case. With
+// STORES=main,paris, this struct reads STORE_MAIN_URL and STORE_PARIS_URL:
+//
+//	type Settings struct {
+//		Stores map[string]struct {
+//			URL string `mapstructure:"STORE_%s_URL" validate:"required"`
+//		} `mapstructure:"STORES"`
+//	}
 package settings
 
 import (
@@ -158,6 +168,7 @@ type loader struct {
 	fields   map[string]reflect.StructField // by name of the setting
 	sections map[string]reflect.Type        // the struct that has the field, by name of the setting
 	names    []string                       // the names of the settings, in order of declaration
+	entry    string                         // in an entry of a map, what replaces %s in the names of the settings
 	problems []Problem
 }
 
@@ -205,7 +216,12 @@ func (l *loader) collect(section reflect.Type) {
 	}
 }
 
-func (l *loader) value(name string) string { return strings.TrimSpace(l.viper.GetString(name)) }
+func (l *loader) value(name string) string {
+	return strings.TrimSpace(l.viper.GetString(l.fullName(name)))
+}
+
+// fullName returns the name of a setting from that in its tag.
+func (l *loader) fullName(tag string) string { return strings.ReplaceAll(tag, "%s", l.entry) }
 
 func (l *loader) err() error {
 	if len(l.problems) == 0 {
@@ -258,9 +274,40 @@ func (l *loader) decode() {
 		err = decoder.Decode(l.input(l.target.Type()))
 	}
 	l.reportDecoding(err)
+	l.decodeMaps(l.target)
 	l.validate()
 	l.checkDistinct()
 	l.check(l.target)
+}
+
+// decodeMaps fills the fields with a map, and validates their values.
+func (l *loader) decodeMaps(section reflect.Value) {
+	for field, value := range section.Fields() {
+		switch value.Kind() {
+		case reflect.Struct:
+			l.decodeMaps(value)
+		case reflect.Map:
+			value.Set(reflect.MakeMap(field.Type))
+			list, _ := splitList(nil, reflect.TypeFor[[]string](), l.value(field.Tag.Get("mapstructure")))
+			for _, name := range list.([]string) {
+				value.SetMapIndex(reflect.ValueOf(name), l.decodeEntry(name, field.Type.Elem()))
+			}
+		}
+	}
+}
+
+// decodeEntry returns the value of a map for a name.
+func (l *loader) decodeEntry(name string, of reflect.Type) reflect.Value {
+	target := reflect.New(of)
+	entry := newLoader(target.Interface())
+	entry.viper, entry.mode, entry.entry = l.viper, l.mode, strings.ToUpper(name)
+	entry.decode()
+	for _, tag := range entry.names {
+		l.fields[entry.fullName(tag)] = entry.fields[tag]
+		l.names = append(l.names, entry.fullName(tag))
+	}
+	l.problems = append(l.problems, entry.problems...)
+	return target.Elem()
 }
 
 // input returns the values for a struct: for each setting a string, for each struct in it a map.
@@ -270,6 +317,8 @@ func (l *loader) input(section reflect.Type) map[string]any {
 		name := field.Tag.Get("mapstructure")
 		if name == "" && field.Type.Kind() == reflect.Struct {
 			out[field.Name] = l.input(field.Type)
+		} else if field.Type.Kind() == reflect.Map {
+			continue // see decodeMaps
 		} else if value := cmp.Or(l.value(name), field.Tag.Get("default")); name != "" && value != "" {
 			out[name] = value
 		}
@@ -334,14 +383,15 @@ func (l *loader) check(section reflect.Value) {
 }
 
 // report adds a problem, unless the setting has one already.
-func (l *loader) report(name, reason string) {
+func (l *loader) report(tag, reason string) {
+	name := l.fullName(tag)
 	if slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Name == name }) {
 		return
 	}
-	tag := l.fields[name].Tag
-	example := cmp.Or(tag.Get("example"), tag.Get("default"))
-	if isSecret(l.fields[name]) || strings.Contains(reason, "for example ") {
+	field := l.fields[tag]
+	example := cmp.Or(field.Tag.Get("example"), field.Tag.Get("default"))
+	if isSecret(field) || strings.Contains(reason, "for example ") {
 		example = ""
 	}
-	l.problems = append(l.problems, Problem{name, reason, example})
+	l.problems = append(l.problems, Problem{name, l.fullName(reason), example})
 }

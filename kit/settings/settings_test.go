@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -294,5 +295,62 @@ func TestValidate(t *testing.T) {
 		if err := Validate(&s); (err == nil) != valid {
 			t.Errorf("%q: %v", origin, err)
 		}
+	}
+}
+
+type shop struct {
+	URL      string        `mapstructure:"STORE_%s_URL" validate:"required" example:"https://shop.example.com"`
+	Password string        `mapstructure:"STORE_%s_PASSWORD" validate:"required_with=User"`
+	User     string        `mapstructure:"STORE_%s_USER"`
+	Brands   []string      `mapstructure:"STORE_%s_BRANDS" default:"a, b"`
+	Wait     time.Duration `mapstructure:"STORE_%s_WAIT" default:"1s" validate:"min=1s"`
+}
+
+// Check implements Checker.
+func (s *shop) Check(report func(name, reason string)) {
+	s.URL = strings.TrimSuffix(s.URL, "/")
+	if s.URL == "x" {
+		report("STORE_%s_URL", "must be a URL, for example STORE_%s_URL=https://example.com")
+	}
+}
+
+type shops struct {
+	Shops map[string]shop `mapstructure:"STORES"`
+}
+
+// TestMap reads settings whose names depend on a list.
+func TestMap(t *testing.T) {
+	for _, test := range []struct {
+		name, file, want string
+		invalid          []string
+		unknown          []string
+	}{
+		{name: "none", want: "map[]"},
+		{name: "two", file: "STORES=main, paris,\nSTORE_MAIN_URL=https://m/\nSTORE_MAIN_BRANDS=c\nSTORE_PARIS_URL=p\nSTORE_PARIS_WAIT=2s\n",
+			want: "map[main:{https://m   [c] 1s} paris:{p   [a b] 2s}]"},
+		{name: "mistakes", file: "STORES=main,paris\nSTORE_MAIN_USER=u\nSTORE_MAIN_WAIT=soon\nSTORE_PARIS_URL=x\nSTORE_PARIS_WAIT=0s\n", invalid: []string{
+			"STORE_MAIN_WAIT: must be a duration of at least 1s, for example STORE_MAIN_WAIT=1s",
+			"STORE_MAIN_URL: is missing, for example STORE_MAIN_URL=https://shop.example.com",
+			"STORE_MAIN_PASSWORD: is missing; STORE_MAIN_USER requires it",
+			"STORE_PARIS_WAIT: must be a duration of at least 1s, for example STORE_PARIS_WAIT=1s",
+			"STORE_PARIS_URL: must be a URL, for example STORE_PARIS_URL=https://example.com",
+		}},
+		{name: "another name", file: "STORES=main\nSTORE_MAIN_URL=m\nSTORE_PARIS_URL=p\n", want: "map[main:{m   [a b] 1s}]", unknown: []string{"STORE_PARIS_URL"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, test.file)
+			var s struct{ Nested shops }
+			source, err := Load(dir, &s)
+			if test.invalid != nil {
+				if err == nil || err.Error() != strings.Join(test.invalid, "\n") {
+					t.Errorf("error\n%v\nwant\n%s", err, strings.Join(test.invalid, "\n"))
+				}
+				return
+			}
+			if got := fmt.Sprint(s.Nested.Shops); err != nil || got != test.want || !slices.Equal(source.Unknown, test.unknown) {
+				t.Errorf("%s, %v, %v", got, source.Unknown, err)
+			}
+		})
 	}
 }

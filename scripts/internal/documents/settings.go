@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"maps"
 	"path"
 	"reflect"
 	"regexp"
@@ -91,10 +92,11 @@ type field struct {
 	tag  reflect.StructTag
 }
 
-// fields returns the settings that the Go files in dir declare, by name.
+// fields returns the settings that the Go files in dir declare, by name. The settings of a map's values have the first name of
+// the map's example in place of %s.
 func fields(root fs.FS, dir string) (map[string]field, error) {
 	names, _ := fs.Glob(root, dir+"/*.go") // the pattern is valid
-	found := map[string]field{}
+	found, entry := map[string]field{}, ""
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -117,8 +119,15 @@ func fields(root fs.FS, dir string) (map[string]field, error) {
 			if env := tag.Get("mapstructure"); env != "" {
 				found[env] = field{types.ExprString(f.Type), tag}
 			}
+			if _, ok := f.Type.(*ast.MapType); ok {
+				entry, _, _ = strings.Cut(tag.Get("example"), ",")
+			}
 			return true
 		})
+	}
+	for tag, f := range maps.Clone(found) {
+		delete(found, tag)
+		found[strings.ReplaceAll(tag, "%s", strings.ToUpper(entry))] = f
 	}
 	return found, nil
 }
@@ -182,6 +191,9 @@ func (f field) rule(name string) string {
 func (f field) allowed() string {
 	if words := strings.Fields(f.rule("oneof")); len(words) > 0 {
 		return "`" + strings.Join(words, "`, `") + "`"
+	}
+	if strings.HasPrefix(f.kind, "map[") {
+		return "list"
 	}
 	kind := cmp.Or(map[string]string{
 		"bool": "`true` or `false`", "int": "integer", "int64": "integer", "time.Duration": "duration", "[]string": "list",

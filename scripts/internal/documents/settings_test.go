@@ -41,9 +41,10 @@ func TestTable(t *testing.T) {
 			"Keys []string `mapstructure:\"KEYS\" validate:\"secret\" example:\"k\"`\n}\n")},
 		"server/app_test.go":       {Data: []byte("package server\ntype section struct { No string `mapstructure:\"NO\"` }\n")},
 		"modules/z/.env.example":   {Data: []byte("# Zeal\n\n# How long.\n#TTL=1h\n\n# Whether.\n#ON=true\n\n# Needed.\n#NAME=n\n")},
-		"modules/z/.env.example.a": {Data: []byte("# A\n\n# Aim.\n#AIM=x\n")},
+		"modules/z/.env.example.a": {Data: []byte("# A\n\n# Aim.\n#AIM=x\n\n# Zones.\n#ZONES=eu,us\n#ZONE_EU_URL=u\n")},
 		"modules/z/z.go": {Data: []byte("package z\ntype Config struct {\nTTL time.Duration `mapstructure:\"TTL\" default:\"1h\" validate:\"min=1m\"`\nOn bool `mapstructure:\"ON\" default:\"true\"`\n" +
-			"Name string `mapstructure:\"NAME\" validate:\"required\" example:\"n\"`\nAim string `mapstructure:\"AIM\" example:\"x\"`\n}\n")},
+			"Name string `mapstructure:\"NAME\" validate:\"required\" example:\"n\"`\nAim string `mapstructure:\"AIM\" example:\"x\"`\n" +
+			"Zones map[string]Zone `mapstructure:\"ZONES\" example:\"eu,us\"`\n}\ntype Zone struct {\nURL string `mapstructure:\"ZONE_%s_URL\" validate:\"required\" example:\"u\"`\n}\n")},
 	}
 	const head = "| setting | type | default | required | meaning |\n|---|---|---|---|---|\n"
 	want := "# Guide\n\n" + beginTable + "\n\n### The service\n\nIt has settings.\n\n" + head +
@@ -53,7 +54,8 @@ func TestTable(t *testing.T) {
 		"| `KEYS` | list |  | yes; at least 32 characters in production | Keys. |\n\n### Zeal\n\n" + head +
 		"| `TTL` | duration, at least 1m | `1h` |  | How long. |\n" +
 		"| `ON` | `true` or `false` | `true` |  | Whether. |\n" +
-		"| `NAME` | string |  | yes | Needed. |\n\n### A\n\n" + head + "| `AIM` | string |  |  | Aim. |\n\n" + endTable + "\n\nThe rest.\n"
+		"| `NAME` | string |  | yes | Needed. |\n\n### A\n\n" + head + "| `AIM` | string |  |  | Aim. |\n" +
+		"| `ZONES` | list |  |  | Zones. |\n| `ZONE_EU_URL` | string |  | yes | see `ZONES` |\n\n" + endTable + "\n\nThe rest.\n"
 	files, err := settingsFiles(tree, tree)
 	if err != nil || string(files[guideFile]) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, files[guideFile], want)
