@@ -301,6 +301,7 @@ func TestExampleNamesEverySetting(t *testing.T) {
 	}
 	var declared []string
 	var visit func(reflect.Type)
+	entry := "" // of a map, whose example has it
 	visit = func(section reflect.Type) {
 		for i := range section.NumField() {
 			f := section.Field(i)
@@ -311,7 +312,12 @@ func TestExampleNamesEverySetting(t *testing.T) {
 			if name == "" {
 				continue
 			}
-			declared = append(declared, name)
+			declared = append(declared, strings.ReplaceAll(name, "%s", entry))
+			if f.Type.Kind() == reflect.Map {
+				first, _, _ := strings.Cut(f.Tag.Get("example"), ",")
+				entry = strings.ToUpper(first)
+				visit(f.Type.Elem())
+			}
 			if f.Tag.Get("validate") == "secret" && !strings.Contains(string(text), "\n"+name+"="+f.Tag.Get("example")+"\n") {
 				t.Errorf("the value of %s in .env.example is not the one that production rejects", name)
 			}

@@ -85,7 +85,7 @@ func operations(t *testing.T) map[string]operation {
 
 const schemas = "#/components/schemas/"
 
-var providerNames = []string{"facebook", "github", "google"}
+var providerNames = []string{"apple", "facebook", "github", "gitlab", "google", "microsoft", "okta"}
 
 // TestEveryRouteIsDocumented compares the mounted routes with the documented ones.
 func TestEveryRouteIsDocumented(t *testing.T) {
@@ -419,6 +419,9 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	}
 	if k.path == "/users/me/api-keys" && status == "409" {
 		return // needs 50 keys: the tests of the module produce it
+	}
+	if k.path == "/auth/providers" && status == "503" {
+		return // uses no database
 	}
 	if k.method == "POST" && k.refers() && slices.Contains([]string{"201", "409", "422"}, status) {
 		return // the example refers to no record

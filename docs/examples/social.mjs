@@ -2,16 +2,17 @@ const base64url = (bytes) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32))) // 43 characters
 
-/** Returns the address of the provider's page. at is {provider, authorize, clientId, scope, redirectURI}. */
+/** Returns the address of the provider's page. at is a row of GET /auth/providers, with the redirectURI. */
 export async function leave(at, { link = false, storage = sessionStorage } = {}) {
   const state = random()
   const verifier = random()
   const challenge = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)))
-  storage.setItem('pending', JSON.stringify({ provider: at.provider, redirectURI: at.redirectURI, link, state, verifier }))
-  return `${at.authorize}?${new URLSearchParams({
-    response_type: 'code', client_id: at.clientId, redirect_uri: at.redirectURI, scope: at.scope, state,
-    code_challenge: challenge, code_challenge_method: 'S256',
-  })}`
+  storage.setItem('pending', JSON.stringify({ provider: at.id, redirectURI: at.redirectURI, link, state, verifier: at.pkce ? verifier : undefined }))
+  const address = new URL(at.authorizationUrl) // can have a query
+  const params = { response_type: 'code', client_id: at.clientId, redirect_uri: at.redirectURI, scope: at.scopes.join(' '), state }
+  if (at.pkce) Object.assign(params, { code_challenge: challenge, code_challenge_method: 'S256' })
+  for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value)
+  return address.href
 }
 
 /** Reads the address that the provider redirected to. proof is the body of POST /auth/:provider. */

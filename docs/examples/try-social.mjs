@@ -1,7 +1,7 @@
 // Signs in with Google, links Facebook, and shows that a response to another sign-in is rejected. It uses the fake
 // providers. Run it by the guide: docs/authentication.md.
 import { webcrypto } from 'node:crypto'
-import { Session } from './session.mjs'
+import { Session, send } from './session.mjs'
 import { comeBack, leave } from './social.mjs'
 
 globalThis.crypto ??= webcrypto // Node.js 18
@@ -11,14 +11,11 @@ const items = new Map()
 const storage = {
   getItem: (key) => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: (key) => items.delete(key),
 }
-const google = {
-  provider: 'google', authorize: 'http://127.0.0.1:9100/google/o/oauth2/v2/auth', scope: 'openid email profile',
-  clientId: '123456789012', redirectURI: 'http://localhost:3000/google',
-}
-const facebook = {
-  provider: 'facebook', authorize: 'http://127.0.0.1:9100/facebook/dialog/oauth', scope: 'public_profile email',
-  clientId: '123456789012', redirectURI: 'http://localhost:3000/facebook',
-}
+const api = 'http://localhost:9000'
+const { rows } = await send(`${api}/auth/providers`)
+const provider = (id) => ({ ...rows.find((row) => row.id === id), redirectURI: `http://localhost:3000/${id}` })
+const google = provider('google')
+const facebook = provider('facebook')
 
 /** What the user and the browser do at the provider: the user consents, the browser follows Location. */
 async function consent(address) {
@@ -26,7 +23,7 @@ async function consent(address) {
   return (await fetch(address, { method: 'POST', body: form, redirect: 'manual' })).headers.get('Location')
 }
 
-const session = new Session('http://localhost:9000', store)
+const session = new Session(api, store)
 async function finish(address) {
   const { provider, link, proof } = comeBack(address, { storage })
   return link ? session.link(provider, proof) : session.signInWith(provider, proof)

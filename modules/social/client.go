@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,11 +19,24 @@ import (
 
 // provider is an identity provider.
 type provider struct {
-	configured bool   // the settings have a client ID
-	address    string // base URL of the provider's API
+	name       string   // for people
+	clientID   string   // of web apps; "" if the provider is not configured
+	address    string   // base URL of the provider's API
+	isOpenID   bool     // an OpenID provider, not only an OAuth 2.0 server
+	unverified bool     // the provider does not verify email addresses: a new account becomes a user with an unverified one
+	scopes     []string // of an authorization request
+	// authorization returns the authorization URL, and whether the provider supports PKCE. Unavailable: the provider failed.
+	authorization func(ctx context.Context) (address string, pkce bool, err error)
 	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
 	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
 	profile func(ctx context.Context, proof Proof) (Profile, error)
+}
+
+// environment has what providers need.
+type environment struct {
+	calls *client
+	log   *slog.Logger
+	now   func() time.Time
 }
 
 const (
@@ -98,7 +112,10 @@ func isBusy(response *http.Response) bool {
 }
 
 // app is this service's registration at a provider.
-type app struct{ id, secret, tokenURL string }
+type app struct {
+	id, secret, tokenURL string
+	style                oauth2.AuthStyle
+}
 
 // exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with an
 // error, callerError returns the error for the caller: nil unless the code or the account is its cause. Unavailable: all
@@ -106,7 +123,7 @@ type app struct{ id, secret, tokenURL string }
 func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,
-		Endpoint: oauth2.Endpoint{TokenURL: a.tokenURL, AuthStyle: oauth2.AuthStyleInParams},
+		Endpoint: oauth2.Endpoint{TokenURL: a.tokenURL, AuthStyle: a.style},
 	}
 	var options []oauth2.AuthCodeOption
 	if proof.CodeVerifier != "" {
@@ -132,7 +149,7 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError f
 // tokens. callerError is as in exchange.
 func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (string, error) {
 	if proof.IDToken != "" {
-		return "", apperr.Invalid(apperr.Field{In: "body", Param: "id_token", Code: apperr.Unknown, Message: "This provider has no ID tokens. Send access_token, or code with redirect_uri."})
+		return "", unsupported("id_token", "This provider has no ID tokens. Send access_token, or code with redirect_uri.")
 	}
 	if proof.Code == "" {
 		return proof.AccessToken, nil
@@ -142,6 +159,11 @@ func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerErro
 		return "", err
 	}
 	return token.AccessToken, nil
+}
+
+// unsupported returns the error for a kind of proof that a provider does not have.
+func unsupported(param, message string) error {
+	return apperr.Invalid(apperr.Field{In: "body", Param: param, Code: apperr.Unknown, Message: message})
 }
 
 // rejected returns the error for a proof that a provider rejects. It does not reveal why.
@@ -165,4 +187,9 @@ func unavailable(cause error) error {
 // shorten returns the first maxCause bytes of a message for the log.
 func shorten(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxCause)], "")
+}
+
+// fixedURL returns a function for provider.authorization of a provider with PKCE whose authorization URL is known.
+func fixedURL(address string) func(context.Context) (string, bool, error) {
+	return func(context.Context) (string, bool, error) { return address, true, nil }
 }

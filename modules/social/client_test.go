@@ -84,12 +84,17 @@ func (s subject) start(t *testing.T) *internet {
 		}
 		h(w, r)
 	}))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.CloseClientConnections() // ends requests that outlive their sign-in
+		server.Close()
+	})
 	n.address = server.URL
 	n.connect() // sets the address of the fake
 	n.AddUser(ada)
 	return n
 }
+
+func (n *internet) environment() environment { return environment{newTestClient(), n.log, n.clock.Now} }
 
 func (n *internet) connect() provider { return n.subject.connect(n, n.address, n.secret) }
 

@@ -11,9 +11,9 @@ type controller struct{ service *Service }
 // signIn signs a user in with a provider's token or code.
 //
 //	@Summary				Sign in with a provider
-//	@Description			Takes what the client received from a provider: access_token, or id_token (google), or code with redirect_uri, and code_verifier with PKCE. It must be issued for this service. A new person gets an account, or is linked to the user with the same email address if both the provider and this service have verified it. With a user token in the Authorization header, of a session that was opened in the last 10 minutes, the provider's account is linked to that user instead. The response opens a new session; an existing one continues.
+//	@Description			Takes what the client received from a provider: id_token of an OpenID provider, or code with redirect_uri, and code_verifier with PKCE, or access_token of Facebook, GitHub or Google. It must be issued for this service. A new person gets an account, or is linked to the user with the same email address if both the provider and this service have verified it. With a user token in the Authorization header, of a session that was opened in the last 10 minutes, the provider's account is linked to that user instead. The response opens a new session; an existing one continues.
 //	@Tags					auth
-//	@Param					provider	path		string	true	"the provider"	Enums(facebook, github, google)
+//	@Param					provider	path		string	true	"its id in GET /auth/providers"	example(google)
 //	@Param					input		formData	Proof	false	"exactly one of access_token, id_token and code"
 //	@Success				201			{object}	user.SignedIn
 //	@Failure				400			{object}	rest.Problem	"validation_failed: also none or several of access_token, id_token and code; malformed_body"
@@ -38,6 +38,17 @@ func (c *controller) signIn(g *gin.Context, provider string) error {
 	return rest.CreatedSecret(g, result)
 }
 
+// providers lists the configured providers.
+//
+//	@Summary		List the providers
+//	@Description	What a page needs for its buttons. Providers that are unavailable are omitted. To sign in, open authorizationUrl with the parameters response_type=code, client_id, redirect_uri, scope and state, and with code_challenge if pkce is true. See the guide.
+//	@Tags			auth
+//	@Success		200	{object}	ProviderList
+//	@Router			/auth/providers [get]
+func (c *controller) providers(g *gin.Context) error {
+	return rest.OK(g, c.service.Providers(g.Request.Context()))
+}
+
 // index lists the caller's linked accounts.
 //
 //	@Summary	List my linked accounts
@@ -58,7 +69,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Summary		Unlink an account
 //	@Description	The last way to sign in cannot be removed: set a password by a reset first.
 //	@Tags			auth
-//	@Param			provider	path	string	true	"the provider"	Enums(facebook, github, google)
+//	@Param			provider	path	string	true	"its id in GET /auth/providers"	example(google)
 //	@Success		204
 //	@Failure		404	{object}	rest.Problem	"not_found: no account of the provider is linked"
 //	@Failure		409	{object}	rest.Problem	"conflict: it is the last way to sign in"

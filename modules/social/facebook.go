@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"golang.org/x/oauth2"
 )
@@ -33,7 +34,16 @@ type facebook struct {
 }
 
 func newFacebook(c FacebookSettings, calls *client) facebook {
-	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token"}, graph: c.GraphURL}
+	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token", style: oauth2.AuthStyleInParams}, graph: c.GraphURL}
+}
+
+// provider returns Facebook. Its dialog has another host than the Graph API.
+func (f facebook) provider() provider {
+	dialog := strings.Replace(f.graph, "https://graph.facebook.com", "https://www.facebook.com", 1) + "/dialog/oauth"
+	return provider{
+		name: "Facebook", clientID: f.app.id, address: f.graph, scopes: []string{"public_profile", "email"},
+		authorization: fixedURL(dialog), profile: f.profile,
+	}
 }
 
 // graphError is an error of the Graph API ("Handle Errors" in its documentation).

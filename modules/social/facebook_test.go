@@ -11,7 +11,7 @@ import (
 var facebookSubject = subject{
 	fake: func(now func() time.Time) providers.Fake { return providers.NewFacebook(clientApp, now) },
 	connect: func(_ *internet, address, secret string) provider {
-		return provider{profile: newFacebook(FacebookSettings{ID: clientApp.ID, Secret: secret, GraphURL: address}, newTestClient()).profile}
+		return newFacebook(FacebookSettings{ID: clientApp.ID, Secret: secret, GraphURL: address}, newTestClient()).provider()
 	},
 	methods: append(codeMethods("/oauth/access_token", "/debug_token", "/me"), method{"access_token", tokenOf, []string{"/debug_token", "/me"}, true}),
 	foreign: map[string][]string{

@@ -33,13 +33,21 @@ func (c *GitHubSettings) Check(report func(name, reason string)) {
 
 // github is an OAuth app, or a GitHub App with permission to read email addresses.
 type github struct {
-	calls *client
-	app   app
-	api   string
+	calls    *client
+	app      app
+	url, api string
 }
 
 func newGitHub(c GitHubSettings, calls *client) github {
-	return github{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token"}, api: c.APIURL}
+	a := app{id: c.ID, secret: c.Secret, tokenURL: c.URL + "/login/oauth/access_token", style: oauth2.AuthStyleInParams}
+	return github{calls: calls, app: a, url: c.URL, api: c.APIURL}
+}
+
+func (g github) provider() provider {
+	return provider{
+		name: "GitHub", clientID: g.app.id, address: g.api, scopes: []string{"read:user", "user:email"},
+		authorization: fixedURL(g.url + "/login/oauth/authorize"), profile: g.profile,
+	}
 }
 
 func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {

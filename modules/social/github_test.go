@@ -14,7 +14,7 @@ const githubCheck = "/api/v3/applications/1234567890/token"
 var githubSubject = subject{
 	fake: func(now func() time.Time) providers.Fake { return providers.NewGitHub(clientApp, now) },
 	connect: func(_ *internet, address, secret string) provider {
-		return provider{profile: newGitHub(GitHubSettings{ID: clientApp.ID, Secret: secret, URL: address, APIURL: address + providers.GitHubAPI}, newTestClient()).profile}
+		return newGitHub(GitHubSettings{ID: clientApp.ID, Secret: secret, URL: address, APIURL: address + providers.GitHubAPI}, newTestClient()).provider()
 	},
 	methods: append(codeMethods("/login/oauth/access_token", githubCheck, "/api/v3/user", "/api/v3/user/emails"),
 		method{"access_token", tokenOf, []string{githubCheck, "/api/v3/user", "/api/v3/user/emails"}, true}),

@@ -3,6 +3,7 @@ package social
 import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/user"
 )
 
 // Identity is a stored link of a provider's account to a user.
@@ -16,17 +17,15 @@ type Identity struct {
 	Epoch int64 `json:"epoch"`
 }
 
-// displayNames are the names of the providers in emails.
-var displayNames = map[string]string{"facebook": "Facebook", "github": "GitHub", "google": "Google"}
-
 // Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. Its characters are those
 // of RFC 6749 appendix A and RFC 7636 section 4.1; these do not limit the lengths.
 type Proof struct {
 	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // the provider's
-	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // google only
+	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // OpenID providers
 	Code         string `json:"code" validate:"max=2048,printascii" example:"SplxlOBeZQQYbYS6WxSbIA"`                                               // with redirect_uri
 	RedirectURI  string `json:"redirect_uri" validate:"max=2048" example:"https://app.example.com/callback"`                                        // of the authorization request
 	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii" example:"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"` // if the authorization request used PKCE
+	Name         string `json:"name" validate:"max=100" example:"Ada Lovelace"`                                                                     // of a new user if the token has none: Apple sends it only to the page, at the first sign-in
 } //	@name	SocialProof
 
 // check fails with ValidationFailed unless the proof has exactly one token or code, and a redirect_uri with a code.
@@ -61,9 +60,29 @@ type Profile struct {
 	Picture       string
 }
 
+// user returns the profile of a new user.
+func (p Profile) user() user.Profile {
+	profile := user.Profile{Email: p.Email, Name: user.CleanName(p.Name)}
+	if user.ValidPicture(p.Picture) {
+		profile.Picture = p.Picture
+	}
+	return profile
+}
+
+// checkEmail fails with Conflict if the profile has no email address, or one that is invalid here.
+func (p Profile) checkEmail() error {
+	switch {
+	case p.Email == "":
+		return cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
+	case !user.ValidEmail(p.Email):
+		return cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
+	}
+	return nil
+}
+
 // IdentityView is the representation of a linked account.
 type IdentityView struct {
-	Provider  string     `json:"provider" enums:"facebook,github,google"`
+	Provider  string     `json:"provider" example:"google"`
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // when it was linked
 } //	@name	Identity
 
@@ -72,6 +91,29 @@ type IdentityList struct {
 	Rows  []IdentityView `json:"rows"`
 	Count int            `json:"count" example:"1"`
 } //	@name	IdentityList
+
+// The types of a provider.
+const (
+	typeOpenID = "oidc"
+	typeOAuth  = "oauth2"
+)
+
+// ProviderView describes a provider for a page that lets people sign in with it.
+type ProviderView struct {
+	ID               string   `json:"id" example:"google"` // as in POST /auth/:provider
+	Name             string   `json:"name" example:"Google"`
+	Type             string   `json:"type" enums:"oidc,oauth2"`
+	ClientID         string   `json:"clientId" example:"1234-web.apps.googleusercontent.com"`
+	AuthorizationURL string   `json:"authorizationUrl" example:"https://accounts.google.com/o/oauth2/v2/auth"` // can have a query
+	Scopes           []string `json:"scopes" example:"openid,email,profile"`
+	PKCE             bool     `json:"pkce" example:"true"` // whether the provider supports code_challenge with S256
+} //	@name	Provider
+
+// ProviderList has the configured providers, by ID.
+type ProviderList struct {
+	Rows  []ProviderView `json:"rows"`
+	Count int            `json:"count" example:"1"`
+} //	@name	ProviderList
 
 // View returns the representation of the linked account.
 func (i Identity) View() IdentityView {

@@ -1,5 +1,5 @@
 // Package social provides sign-in with identity providers, and links their accounts to users. Each provider has its
-// own file: to remove one, delete its file and the lines with its name in settings.go and model.go.
+// own file: to remove one, delete its file and the lines with its name in settings.go. More OpenID providers need only settings.
 package social
 
 import (
@@ -36,7 +36,7 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 		sessions:   sessions,
 		limits:     d.Limits,
 		identities: store.Open[Identity](d.DB, storeSpec()),
-		providers:  s.providers(newClient(d.HTTP, timeout), d.Log, d.Now),
+		providers:  s.providers(environment{newClient(d.HTTP, timeout), d.Log, d.Now}),
 		timeout:    timeout,
 		now:        d.Now,
 	}

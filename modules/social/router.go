@@ -13,6 +13,7 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	for name := range c.service.providers { // not a parameter, which would add POST to the header Allow of /auth/sessions
 		r.POST("/auth/"+name, auth.Provider, rest.Handle(func(g *gin.Context) error { return c.signIn(g, name) }))
 	}
+	r.GET("/auth/providers", auth.Public, rest.Handle(c.providers))
 	r.GET("/auth/identities", auth.User, rest.Handle(c.index))
 	r.DELETE("/auth/identities/:provider", auth.User, rest.Handle(c.unlink))
 }

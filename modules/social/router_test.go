@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
@@ -29,13 +31,13 @@ var (
 	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
 )
 
-// start starts a service with clients at the providers of this project, whose names it returns. Ada and Eve have accounts
-// there.
+// start starts a service with clients at the providers of this project. It returns the names of those that verify email
+// addresses. Ada and Eve have accounts there.
 func start(t *testing.T, set ...testkit.Option) (api *testkit.API, fakes map[string]providers.Fake, names []string) {
 	t.Helper()
 	api = apitest.Start(t, append(set, func(c *testkit.Config) { fakes = c.StartProviders(t).All() })...)
 	for name, fake := range fakes {
-		if slices.Contains(api.Handler.Routes(), "POST /auth/"+name) {
+		if slices.Contains(api.Handler.Routes(), "POST /auth/"+name) && name != "microsoft" {
 			names = append(names, name)
 		}
 		fake.AddUser(ada)
@@ -51,10 +53,29 @@ type signedIn struct {
 	User                           struct{ ID, Email, Name string }
 }
 
-// enter signs in with an access token and returns the response, which must be 201.
-func enter(t *testing.T, api *testkit.API, provider, token, as string) signedIn {
+// withTokens returns the first provider that accepts access tokens. It skips the test if this project has none.
+func withTokens(t *testing.T, names []string) string {
 	t.Helper()
-	response := api.Do(request{Method: "POST", Path: "/auth/" + provider, As: as, Form: url.Values{"access_token": {token}}})
+	i := slices.IndexFunc(names, acceptsTokens)
+	if i < 0 {
+		t.Skip("this project has no such provider")
+	}
+	return names[i]
+}
+
+func acceptsTokens(name string) bool {
+	return slices.Contains([]string{"facebook", "github", "google"}, name)
+}
+
+// code returns a proof of an account at a provider.
+func code(fake providers.Fake, user string) url.Values {
+	return url.Values{"code": {fake.Code(user, callback, providers.Challenge(verifier))}, "redirect_uri": {callback}, "code_verifier": {verifier}}
+}
+
+// enter signs in as Ada and returns the response, which must be 201.
+func enter(t *testing.T, api *testkit.API, fakes map[string]providers.Fake, provider, as string) signedIn {
+	t.Helper()
+	response := api.Do(request{Method: "POST", Path: "/auth/" + provider, As: as, Form: code(fakes[provider], ada.ID)})
 	var result signedIn
 	if err := json.Unmarshal(response.Body, &result); err != nil || response.Status != 201 {
 		t.Fatalf("%d: %s", response.Status, response.Body)
@@ -76,16 +97,16 @@ func TestNotices(t *testing.T) {
 			t.Errorf("%s, want %s, %s", text, event, provider)
 		}
 	}
-	first := enter(t, api, names[0], fakes[names[0]].Token(ada.ID), "") // creates the account: no email
-	enter(t, api, names[0], fakes[names[0]].Token(ada.ID), "")
-	enter(t, api, names[1], fakes[names[1]].Token(ada.ID), "") // linked by the verified address
+	first := enter(t, api, fakes, names[0], "") // creates the account: no email
+	enter(t, api, fakes, names[0], "")
+	enter(t, api, fakes, names[1], "") // linked by the verified address
 	received("was linked", names[1])
 	unlink := request{Method: "DELETE", Path: "/auth/identities/" + names[1], As: first.Token}
 	if response := api.Do(unlink); response.Status != 204 {
 		t.Fatalf("%d: %s", response.Status, response.Body)
 	}
 	received("was unlinked", names[1])
-	enter(t, api, names[1], fakes[names[1]].Token(ada.ID), first.Token) // linked by the token
+	enter(t, api, fakes, names[1], first.Token) // linked by the token
 	received("was linked", names[1])
 	api.Finish()
 	api.Email.None(t)
@@ -97,10 +118,13 @@ func TestEveryProof(t *testing.T) {
 	api, fakes, names := start(t)
 	var id string
 	for _, name := range names {
-		for what, form := range map[string]url.Values{
-			"token": {"access_token": {fakes[name].Token(ada.ID)}},
-			"code":  {"code": {fakes[name].Code(ada.ID, callback, providers.Challenge(verifier))}, "redirect_uri": {callback}, "code_verifier": {verifier}},
-		} {
+		proofs := map[string]url.Values{"code": code(fakes[name], ada.ID)}
+		if acceptsTokens(name) {
+			proofs["token"] = url.Values{"access_token": {fakes[name].Token(ada.ID)}}
+		} else {
+			proofs["ID token"] = url.Values{"id_token": {fakes[name].(*providers.OpenID).IDToken(ada.ID)}}
+		}
+		for what, form := range proofs {
 			path, asJSON := "/auth/"+name, make(map[string]string)
 			for name, values := range form {
 				asJSON[name] = values[0]
@@ -111,7 +135,7 @@ func TestEveryProof(t *testing.T) {
 				t.Fatalf("%s, %s: %d %s", name, what, response.Status, response.Body)
 			}
 			id = cmp.Or(id, result.User.ID)
-			if result.User.ID != id || result.User.Email != ada.Email || result.User.Name != ada.Name || result.RefreshToken == "" || result.ExpiresAt == "" {
+			if result.User.ID != id || result.User.Email != ada.Email || result.RefreshToken == "" || result.ExpiresAt == "" {
 				t.Errorf("%s, %s: %s", name, what, response.Body)
 			}
 			if cache := response.Header.Get("Cache-Control"); cache != "no-store" {
@@ -139,7 +163,7 @@ func TestEveryProof(t *testing.T) {
 func TestBadProof(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
-	name := names[0]
+	name := withTokens(t, names)
 	post := func(provider string, body any) request {
 		return request{Method: "POST", Path: "/auth/" + provider, JSON: body}
 	}
@@ -195,7 +219,7 @@ func TestNotConfigured(t *testing.T) {
 func TestWhoseToken(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
-	name := names[0]
+	name := withTokens(t, names)
 	me, other := api.SignUp("user"), api.SignUp("user")
 	body := url.Values{"access_token": {fakes[name].Token(eve.ID)}}
 	mine := []string{`"id":"` + me.ID, me.Email}
@@ -220,7 +244,7 @@ func TestTakeoverOverHTTP(t *testing.T) {
 	form := url.Values{"email": {ada.Email}, "password": {testkit.Password}, "access_token": {testkit.MasterKey}}
 	api.Do(request{Method: "POST", Path: "/users", Form: form}).JSON(201) // by another person
 	for _, name := range names {
-		response := api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {fakes[name].Token(ada.ID)}}})
+		response := api.Do(request{Method: "POST", Path: "/auth/" + name, Form: code(fakes[name], ada.ID)})
 		if response.Status != 409 || !strings.Contains(string(response.Body), "Reset that user's password") {
 			t.Errorf("%s: %d %s", name, response.Status, response.Body)
 		}
@@ -235,7 +259,7 @@ func TestIdentities(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
 	name := names[0]
-	first := enter(t, api, name, fakes[name].Token(ada.ID), "")
+	first := enter(t, api, fakes, name, "")
 	token := first.Token
 	one := func(method, provider string) request {
 		return request{Method: method, Path: "/auth/identities/" + provider, As: token}
@@ -251,7 +275,7 @@ func TestIdentities(t *testing.T) {
 		row("master key", request{Method: "GET", Path: "/auth/identities", As: testkit.MasterKey}, 401, nil, nil),
 	})
 	for _, second := range names[1:] {
-		enter(t, api, second, fakes[second].Token(ada.ID), "")
+		enter(t, api, fakes, second, "")
 		api.Run(t, []testkit.Scenario{
 			row(second, all, 200, []string{`"provider":"` + name + `"`, `"provider":"` + second + `"`, `"count":2`}, []string{ada.ID, "subject", "epoch"}),
 			row("unlink "+second, one("DELETE", second), 204, nil, nil),
@@ -260,7 +284,7 @@ func TestIdentities(t *testing.T) {
 		})
 	}
 	api.Do(request{Method: "DELETE", Path: "/users/me", As: token})
-	if again := enter(t, api, name, fakes[name].Token(ada.ID), ""); again.User.ID == first.User.ID {
+	if again := enter(t, api, fakes, name, ""); again.User.ID == first.User.ID {
 		t.Error("a deleted user has come back")
 	}
 }
@@ -268,7 +292,7 @@ func TestIdentities(t *testing.T) {
 func TestProviderUnavailable(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
-	name := names[0]
+	name := withTokens(t, names)
 	token := fakes[name].Token(ada.ID)
 	for failure, cause := range map[providers.Failure]string{providers.Down: "EOF", providers.Nonsense: "invalid character '<'", providers.Broken: "status 500"} {
 		fakes[name].Fail(failure)
@@ -292,7 +316,7 @@ func TestProviderUnavailable(t *testing.T) {
 func TestLimitOverHTTP(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
-	name := names[0]
+	name := withTokens(t, names)
 	bad := request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {"x"}}}
 	for n := range 100 {
 		response := api.Do(bad)
@@ -322,11 +346,10 @@ func TestParallelFirstSignInsOverHTTP(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
 	name := names[0]
-	tokens := fakes[name].Token(ada.ID)
 	responses := make(chan testkit.Response, 20)
 	for range cap(responses) {
 		go func() {
-			responses <- api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {tokens}}})
+			responses <- api.Do(request{Method: "POST", Path: "/auth/" + name, Form: code(fakes[name], ada.ID)})
 		}()
 	}
 	ids := make(map[string]bool)
@@ -340,5 +363,105 @@ func TestParallelFirstSignInsOverHTTP(t *testing.T) {
 	}
 	if len(ids) != 1 {
 		t.Errorf("%d users", len(ids))
+	}
+}
+
+// TestProviders lists the configured providers, and omits one while it is unavailable.
+func TestProviders(t *testing.T) {
+	t.Parallel()
+	api, fakes, _ := start(t)
+	fakes["okta"].Fail(providers.Down)
+	list := request{Method: "GET", Path: "/auth/providers"}
+	listed := func() map[string]map[string]any {
+		t.Helper()
+		rows := map[string]map[string]any{}
+		response := api.Do(list).JSON(200)
+		for _, row := range response["rows"].([]any) {
+			rows[row.(map[string]any)["id"].(string)] = row.(map[string]any)
+		}
+		if response["count"] != float64(len(rows)) {
+			t.Errorf("count %v of %v", response["count"], rows)
+		}
+		return rows
+	}
+	if rows := listed(); rows["okta"] != nil {
+		t.Errorf("%v", rows)
+	}
+	response := api.Do(request{Method: "POST", Path: "/auth/okta", Form: code(fakes["okta"], ada.ID)})
+	if response.Status != 503 {
+		t.Errorf("sign-in with an unavailable provider: %d %s", response.Status, response.Body)
+	}
+	fakes["okta"].Fail(providers.None)
+	api.Clock.Advance(time.Minute)
+	rows := listed()
+	for name := range fakes {
+		mounted := slices.Contains(api.Handler.Routes(), "POST /auth/"+name)
+		if row, ok := rows[name]; ok != mounted {
+			t.Errorf("%s is listed: %t, mounted: %t", name, ok, mounted)
+		} else if address, _ := row["authorizationUrl"].(string); ok && !strings.HasPrefix(address, "http://127.0.0.1:") {
+			t.Errorf("%v", row)
+		}
+	}
+	delete(rows["okta"], "authorizationUrl")
+	want := map[string]any{"id": "okta", "name": "Okta", "type": "oidc", "clientId": "1234567890123456", "scopes": []any{"openid", "email", "profile"}, "pkce": true}
+	if !reflect.DeepEqual(rows["okta"], want) {
+		t.Errorf("%v", rows["okta"])
+	}
+	enter(t, api, fakes, "okta", "")
+}
+
+// TestNameOfTheClient sends the name with the first sign-in, as clients of Apple do. It is ignored later.
+func TestNameOfTheClient(t *testing.T) {
+	t.Parallel()
+	api, fakes, _ := start(t)
+	nameless := fakes["okta"].AddUser(providers.User{EmailVerified: true}).ID
+	for _, test := range []struct {
+		user, name string
+		want       string
+	}{{nameless, " Grace\x07 Hopper ", "Grace Hopper"}, {nameless, "Other", "Grace Hopper"}, {ada.ID, "Other", ada.Name}} {
+		form := code(fakes["okta"], test.user)
+		form.Set("name", test.name)
+		if got := api.Do(request{Method: "POST", Path: "/auth/okta", Form: form}).JSON(201)["user"].(map[string]any)["name"]; got != test.want {
+			t.Errorf("%q: %v", test.name, got)
+		}
+	}
+}
+
+// TestUnverifiedSignUp signs up with a provider that does not verify addresses, if the address is free. It never links an
+// existing user.
+func TestUnverifiedSignUp(t *testing.T) {
+	t.Parallel()
+	api, fakes, _ := start(t)
+	microsoft := fakes["microsoft"]
+	if !slices.Contains(api.Handler.Routes(), "POST /auth/microsoft") {
+		t.Skip("this project does not have Microsoft")
+	}
+	signIn := func(user string) testkit.Response {
+		return api.Do(request{Method: "POST", Path: "/auth/microsoft", Form: code(microsoft, user)})
+	}
+	first := signIn(ada.ID).JSON(201)["user"].(map[string]any)
+	if first["emailVerified"] != false || first["hasPassword"] != false || first["email"] != ada.Email || first["name"] != ada.Name {
+		t.Errorf("%v", first)
+	}
+	if again := signIn(ada.ID).JSON(201)["user"].(map[string]any); again["id"] != first["id"] {
+		t.Errorf("%v became %v", first, again)
+	}
+	if response := signIn(microsoft.AddUser(providers.User{Email: ada.Email}).ID); response.Status != 409 || !strings.Contains(string(response.Body), "is in use") {
+		t.Errorf("another account with the address: %d %s", response.Status, response.Body)
+	}
+	if response := signIn(microsoft.AddUser(providers.User{NoEmail: true}).ID); response.Status != 409 {
+		t.Errorf("no address: %d %s", response.Status, response.Body)
+	}
+	taken := api.SignUp("user")
+	account := microsoft.AddUser(providers.User{Email: taken.Email, EmailVerified: true}).ID
+	if response := signIn(account); response.Status != 409 {
+		t.Errorf("a user's address: %d %s", response.Status, response.Body)
+	}
+	linked := request{Method: "POST", Path: "/auth/microsoft", As: taken.Token, Form: code(microsoft, account)}
+	if status := api.Do(linked).Status; status != 201 {
+		t.Errorf("linked by the user: %d", status)
+	}
+	if got := signIn(account).JSON(201)["user"].(map[string]any); got["id"] != taken.ID || got["emailVerified"] != false {
+		t.Errorf("%v", got)
 	}
 }

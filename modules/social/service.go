@@ -1,8 +1,12 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -102,6 +106,7 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 			return limitErr
 		}
 	}
+	in.profile.Name = cmp.Or(in.profile.Name, proof.Name)
 	if err == nil && (in.profile.Subject == "" || len(in.profile.Subject) > maxSubject) {
 		err = unavailable(errors.New("the account has no id, or one that is too long"))
 	}
@@ -122,6 +127,8 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	switch {
 	case in.caller.IsUser():
 		u, err = s.current(ctx, in.caller)
+	case !linked && s.providers[in.provider].unverified:
+		return s.signUpUnverified(ctx, in)
 	case !linked:
 		u, err = s.holder(ctx, in)
 	}
@@ -138,7 +145,7 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	}
 	err = s.attach(ctx, u, in.provider, in.profile.Subject)
 	if err == nil && !in.created {
-		s.users.Notify(ctx, u, "An account at "+displayNames[in.provider]+" was linked to your account. It can be used to sign in.")
+		s.users.Notify(ctx, u, "An account at "+s.providers[in.provider].name+" was linked to your account. It can be used to sign in.")
 	}
 	return u, err
 }
@@ -173,23 +180,17 @@ func (s *Service) current(ctx context.Context, caller access.Principal) (user.Us
 // address of an existing user must be verified by the provider and by us: otherwise the user may belong to somebody else,
 // who signed up with another person's address. errConcurrent: a concurrent request has just created the user.
 func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err error) {
-	switch {
-	case in.profile.Email == "":
-		return u, cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
-	case !in.profile.EmailVerified:
+	if err := in.profile.checkEmail(); err != nil {
+		return u, err
+	}
+	if !in.profile.EmailVerified {
 		return u, cannotLink("The provider has not verified the email address of this account. Verify it there,")
-	case !user.ValidEmail(in.profile.Email):
-		return u, cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
 	}
 	u, err = s.users.ByEmail(ctx, in.profile.Email)
 	switch {
 	case apperr.Is(err, apperr.NotFound):
 		var taken ratelimit.States
-		profile := user.Profile{Email: in.profile.Email, Name: user.CleanName(in.profile.Name)}
-		if user.ValidPicture(in.profile.Picture) {
-			profile.Picture = in.profile.Picture
-		}
-		u, taken, err = s.users.CreateVerified(ctx, in.client, profile)
+		u, taken, err = s.users.CreateVerified(ctx, in.client, in.profile.user())
 		in.limits = in.limits.With(taken)
 		in.created = in.created || err == nil
 		return u, apperr.Replace(err, apperr.Conflict, errConcurrent)
@@ -197,6 +198,31 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 		return u, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
 	}
 	return u, err
+}
+
+// signUpUnverified creates a user with the address of an account that is not linked, and links the account. It links no existing
+// user, because the provider does not verify addresses. The user and the link are stored together: the account would not
+// identify a user without the link.
+func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, error) {
+	if err := in.profile.checkEmail(); err != nil {
+		return user.User{}, err
+	}
+	_, err := s.users.ByEmail(ctx, in.profile.Email)
+	if apperr.Is(err, apperr.NotFound) {
+		u, taken, err := s.users.CreateUnverified(ctx, in.client, in.profile.user(), func(ctx context.Context, u user.User) error {
+			return s.insert(ctx, u, in.provider, in.profile.Subject)
+		})
+		in.limits = in.limits.With(taken)
+		if !apperr.Is(err, apperr.Conflict) {
+			return u, err
+		}
+	} else if err != nil {
+		return user.User{}, err
+	}
+	if _, owner, err := s.find(ctx, account(in.provider, in.profile.Subject)); !apperr.Is(err, apperr.NotFound) {
+		return owner, err // a concurrent request has created the user
+	}
+	return user.User{}, cannotLink("The email address of this account is in use, and the provider does not verify addresses. Set another one at the provider,")
 }
 
 // cannotLink returns the Conflict for an account that cannot be linked by its email address. The reason ends with a remedy
@@ -224,10 +250,49 @@ func (s *Service) attach(ctx context.Context, u user.User, name, subject string)
 	case !apperr.Is(err, apperr.NotFound):
 		return err
 	}
-	err = s.identities.Insert(ctx, Identity{
+	return apperr.Replace(s.insert(ctx, u, name, subject), apperr.Conflict, errConcurrent)
+}
+
+// insert stores the identity that links an account to a user. Conflict: the user or the account has a link.
+func (s *Service) insert(ctx context.Context, u user.User, name, subject string) error {
+	return s.identities.Insert(ctx, Identity{
 		Meta: store.NewMeta(store.NewID(), store.At(s.now())), Provider: name, Subject: subject, UserID: u.ID, Epoch: u.Epoch,
 	})
-	return apperr.Replace(err, apperr.Conflict, errConcurrent)
+}
+
+// Providers returns the configured providers. It omits providers that are unavailable.
+func (s *Service) Providers(ctx context.Context) ProviderList {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	names := slices.Sorted(maps.Keys(s.providers))
+	views := make([]*ProviderView, len(names))
+	var all sync.WaitGroup
+	for i, id := range names {
+		all.Go(func() { views[i] = s.view(ctx, id) })
+	}
+	all.Wait()
+	list := ProviderList{Rows: []ProviderView{}}
+	for _, v := range views {
+		if v != nil {
+			list.Rows = append(list.Rows, *v)
+		}
+	}
+	list.Count = len(list.Rows)
+	return list
+}
+
+// view returns the representation of a provider, or nil if it is unavailable, which is logged.
+func (s *Service) view(ctx context.Context, id string) *ProviderView {
+	p := s.providers[id]
+	address, pkce, err := p.authorization(ctx)
+	if err != nil {
+		return nil
+	}
+	kind := typeOAuth
+	if p.isOpenID {
+		kind = typeOpenID
+	}
+	return &ProviderView{ID: id, Name: p.name, Type: kind, ClientID: p.clientID, AuthorizationURL: address, Scopes: p.scopes, PKCE: pkce}
 }
 
 // List returns the caller's linked accounts. Unauthorized: the caller's session has ended.
@@ -270,7 +335,7 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 		err = s.keepOne(ctx, u, i, err)
 	}
 	if err == nil {
-		s.users.Notify(ctx, u, "The account at "+displayNames[name]+" was unlinked from your account.")
+		s.users.Notify(ctx, u, "The account at "+cmp.Or(s.providers[name].name, name)+" was unlinked from your account.")
 	}
 	return err
 }

@@ -185,7 +185,7 @@ func TestNewAndKnown(t *testing.T) {
 func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	if configured := (Settings{}).providers(newTestClient(), slog.New(slog.DiscardHandler), h.clock.Now); len(configured) != 0 {
+	if configured := (Settings{}).providers(environment{}); len(configured) != 0 {
 		t.Errorf("without settings there are %v", configured)
 	}
 	for _, name := range []string{"twitter", "", "ALPHA", "identities"} {
@@ -393,6 +393,36 @@ func TestUnverifiedAtProvider(t *testing.T) {
 		h.fakes[provider].AddUser(providers.User{ID: "666", Email: "ada@example.com"})
 		h.reject(apperr.Conflict, "has not verified", nobody, provider, "666")
 	}
+}
+
+// TestUnverifiedInParallel checks that concurrent first sign-ins with a provider that does not verify addresses create one user.
+func TestUnverifiedInParallel(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	p := h.providers["alpha"]
+	p.unverified = true
+	h.providers["alpha"] = p
+	h.fakes["alpha"].AddUser(providers.User{ID: "20", Email: "free@example.com"})
+	ids := make(chan store.ID, 10)
+	for range cap(ids) {
+		go func() {
+			result, _, err := h.SignIn(t.Context(), nobody, home, "alpha", Proof{AccessToken: "20"})
+			if err != nil {
+				t.Error(err)
+			}
+			ids <- result.User.ID
+		}()
+	}
+	first := <-ids
+	for range cap(ids) - 1 {
+		if id := <-ids; id != first {
+			t.Errorf("%s and %s", first, id)
+		}
+	}
+	if u := h.user(first); u.EmailVerified || u.Email != "free@example.com" || h.count() != 1 {
+		t.Errorf("%+v, %d identities", u, h.count())
+	}
+	h.reject(apperr.Conflict, "is in use", nobody, "alpha", h.fakes["alpha"].AddUser(providers.User{ID: "21", Email: "free@example.com"}).ID)
 }
 
 // TestEndedSession ends the session with a password reset during the request to the provider. The link must be invalid, and

@@ -1,28 +1,60 @@
 package social
 
 import (
-	"log/slog"
 	"maps"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
 )
 
 // Settings are the settings of this module.
 type Settings struct {
-	Facebook FacebookSettings
-	GitHub   GitHubSettings
-	Google   GoogleSettings
+	Apple     AppleSettings
+	Facebook  FacebookSettings
+	GitHub    GitHubSettings
+	GitLab    GitLabSettings
+	Google    GoogleSettings
+	Microsoft MicrosoftSettings
+	OIDC      map[string]OIDCSettings `mapstructure:"OIDC_PROVIDERS" example:"okta,azure"`
+}
+
+var (
+	nameShape = regexp.MustCompile(`^[a-z][a-z0-9]{0,31}$`)
+	routes    = []string{"identities", "passkey", "providers", "refresh", "sessions"} // below /auth
+)
+
+// Check implements settings.Checker.
+func (c *Settings) Check(report func(name, reason string)) {
+	presets := Settings{}.all(environment{})
+	for name := range c.OIDC {
+		if _, isPreset := presets[name]; isPreset || slices.Contains(routes, name) || !nameShape.MatchString(name) {
+			report("OIDC_PROVIDERS", "must list names that begin with a letter and have at most 32 lower-case letters and digits. These names are in use: "+
+				strings.Join(append(slices.Sorted(maps.Keys(presets)), routes...), ", "))
+		}
+	}
+}
+
+// all returns all providers by name, also those that are not configured.
+func (c Settings) all(e environment) map[string]provider {
+	all := map[string]provider{
+		"apple":     e.openID(newApple(c.Apple, e.now)),
+		"facebook":  newFacebook(c.Facebook, e.calls).provider(),
+		"github":    newGitHub(c.GitHub, e.calls).provider(),
+		"gitlab":    e.openID(newGitLab(c.GitLab)),
+		"google":    e.openID(newGoogle(c.Google)),
+		"microsoft": e.openID(newMicrosoft(c.Microsoft)),
+	}
+	for name, s := range c.OIDC {
+		all[name] = e.openID(newOIDC(name, s))
+	}
+	return all
 }
 
 // providers returns the configured providers by name.
-func (c Settings) providers(calls *client, log *slog.Logger, now func() time.Time) map[string]provider {
-	all := map[string]provider{
-		"facebook": {c.Facebook.ID != "", c.Facebook.GraphURL, newFacebook(c.Facebook, calls).profile},
-		"github":   {c.GitHub.ID != "", c.GitHub.APIURL, newGitHub(c.GitHub, calls).profile},
-		"google":   {len(c.Google.IDs) > 0, c.Google.Issuer, newGoogle(c.Google, calls, log, now).profile},
-	}
-	maps.DeleteFunc(all, func(_ string, p provider) bool { return !p.configured })
+func (c Settings) providers(e environment) map[string]provider {
+	all := c.all(e)
+	maps.DeleteFunc(all, func(_ string, p provider) bool { return p.clientID == "" })
 	return all
 }
 

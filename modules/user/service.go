@@ -107,6 +107,33 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.users.Insert(ctx, u)
 }
 
+// CreateUnverified creates an account without a password, with an email address that nobody has verified. link stores, with
+// the account, what lets its owner sign in. TooManyRequests, Conflict: as Create, and the errors of link.
+func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in Profile, link func(context.Context, User) error) (User, ratelimit.States, error) {
+	limits, err := s.countSignup(ctx, client)
+	if err != nil {
+		return User{}, limits, err
+	}
+	u, err := s.newUser(in)
+	if err != nil {
+		return User{}, limits, err
+	}
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		if err := s.signUp(ctx, u); err != nil {
+			return err
+		}
+		err := link(ctx, u)
+		if err != nil { // for databases without transactions
+			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
+		}
+		return err
+	})
+	if err == nil && s.addresses != nil {
+		s.addresses.SignedUp(ctx, u)
+	}
+	return u, limits, err
+}
+
 // signUp stores a new user whose address is not verified. Conflict: the address is in use or reserved.
 func (s *Service) signUp(ctx context.Context, u User) error {
 	if err := s.CheckAddress(ctx, u.ID, u.Email); err != nil {

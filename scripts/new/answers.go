@@ -38,8 +38,8 @@ var components = []component{
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
 }
 
-// providers are the identity providers of social.
-var providers = []string{"facebook", "github", "google"}
+// providers are the identity providers of social that a project can leave out.
+var providers = []string{"apple", "facebook", "github", "gitlab", "google", "microsoft"}
 
 // answers define a project. The project's .ginseng.json has them.
 type answers struct {

@@ -44,7 +44,8 @@ Flags:
   --dir DIR               directory of the project (../NAME; for add, remove and upgrade the current directory)
   --with LIST             components: user, social, password-reset, email-verification, email-code, two-factor, passkey, api-key, article, policy; or all, or none (all)
   --without LIST          all components except these
-  --providers LIST        identity providers of social: facebook, github, google (all)
+  --providers LIST        identity providers of social: apple, facebook, github, gitlab, google, microsoft (all);
+                          others need only settings (OIDC_PROVIDERS)
   --runtime PATH@VERSION  depend on this module instead of a copy in third_party/ginseng
   --config FILE           read these values from a JSON file, or from standard input with -
   --dry-run               write nothing; list the files and show the differences

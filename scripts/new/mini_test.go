@@ -112,9 +112,12 @@ import (
 
 // Settings has the settings of the providers.
 type Settings struct {
-	Facebook FacebookSettings
-	GitHub   GitHubSettings
-	Google   GoogleSettings
+	Apple     AppleSettings
+	Facebook  FacebookSettings
+	GitHub    GitHubSettings
+	GitLab    GitLabSettings
+	Google    GoogleSettings
+	Microsoft MicrosoftSettings
 }
 
 // Module is the module.
@@ -123,9 +126,12 @@ type Module struct{ Providers map[string]bool }
 // New returns the module.
 func New(_ kit.Deps, s Settings, _ user.Module, _ auth.Module) Module {
 	return Module{map[string]bool{
-		"facebook": newFacebook(s.Facebook),
-		"github":   newGitHub(s.GitHub),
-		"google":   newGoogle(s.Google),
+		"apple":     newApple(s.Apple),
+		"facebook":  newFacebook(s.Facebook),
+		"github":    newGitHub(s.GitHub),
+		"gitlab":    newGitLab(s.GitLab),
+		"google":    newGoogle(s.Google),
+		"microsoft": newMicrosoft(s.Microsoft),
 	}}
 }
 `
@@ -171,7 +177,9 @@ func mini(t *testing.T) files.Tree {
 		"modules/policy/type/number.go":   []byte("package number\n"),
 		"modules/social/social.go":        []byte(miniSocial),
 	})
-	for name, provider := range map[string]string{"facebook": "Facebook", "github": "GitHub", "google": "Google"} {
+	for name, provider := range map[string]string{
+		"apple": "Apple", "facebook": "Facebook", "github": "GitHub", "gitlab": "GitLab", "google": "Google", "microsoft": "Microsoft",
+	} {
 		all["modules/social/"+name+".go"] = fmt.Appendf(nil, "package social\n\n// %[1]sSettings is empty.\ntype %[1]sSettings struct{}\n\nfunc new%[1]s(%[1]sSettings) bool { return true }\n", provider)
 		all["modules/social/"+name+"_test.go"] = fmt.Appendf(nil, "package social\n\nvar _ = new%s\n", provider)
 		all["modules/social/.env.example."+name] = []byte("#" + strings.ToUpper(name) + "_ID=1\n")

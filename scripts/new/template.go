@@ -221,7 +221,6 @@ func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
 			}
 		}
 		file.Without(gone)
-		file.Enum(providers, a.Providers)
 	}
 	src, err = file.Bytes()
 	if err == nil && name == registry.Path {

@@ -27,7 +27,7 @@ func client(t *testing.T, s site) (*oidc.Provider, *oidc.IDTokenVerifier) {
 }
 
 // google starts one.
-func google(t *testing.T) (*providers.Google, site) {
+func google(t *testing.T) (*providers.OpenID, site) {
 	t.Helper()
 	g, s := start(t, providers.NewGoogle)
 	g.SetIssuer(s.url)

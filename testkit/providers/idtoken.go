@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// idTokenTTL is the lifetime of Google's ID tokens.
+// idTokenTTL is the lifetime of ID tokens, that of Google's.
 const idTokenTTL = time.Hour
 
 // Change changes an ID token before it is signed.
@@ -46,21 +46,24 @@ func Algorithm(name string) Change { return func(t *idToken) { t.algorithm = nam
 func ForeignKey() Change { return func(t *idToken) { t.foreign = true } }
 
 // IDToken returns an ID token of a user for the app, with changes.
-func (g *Google) IDToken(userID string, changes ...Change) string {
+func (g *OpenID) IDToken(userID string, changes ...Change) string {
 	u, _ := g.user(userID)
 	return g.sign(g.claims(accessToken{clientID: g.app.ID, scopes: g.scopes}, u), changes)
 }
 
 // claims returns the claims of an ID token for an access token.
-func (g *Google) claims(t accessToken, u User) object {
+func (g *OpenID) claims(t accessToken, u User) object {
 	now, o := g.now(), profile(t, u)
 	o["iss"], o["aud"], o["azp"] = g.issuedBy(), t.clientID, t.clientID
 	o["iat"], o["exp"] = now.Unix(), now.Add(idTokenTTL).Unix()
+	if g.change != nil {
+		g.change(g, o)
+	}
 	return o
 }
 
 // sign returns a signed token with the claims.
-func (g *Google) sign(claims object, changes []Change) string {
+func (g *OpenID) sign(claims object, changes []Change) string {
 	t := &idToken{claims: claims, algorithm: string(jose.RS256)}
 	for _, change := range changes {
 		change(t)
@@ -84,7 +87,7 @@ func (g *Google) sign(claims object, changes []Change) string {
 }
 
 // RotateKey replaces the signing key. Tokens signed with old keys stay valid.
-func (g *Google) RotateKey() {
+func (g *OpenID) RotateKey() {
 	g.published() // so that there is an old one
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,14 +95,14 @@ func (g *Google) RotateKey() {
 }
 
 // DropOldKeys removes all keys but the newest from the JWKS.
-func (g *Google) DropOldKeys() {
+func (g *OpenID) DropOldKeys() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.keys = g.keys[max(0, len(g.keys)-1):]
 }
 
 // published returns the keys. The first one is created on first use, because that is slow.
-func (g *Google) published() []jose.JSONWebKey {
+func (g *OpenID) published() []jose.JSONWebKey {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.keys) == 0 {
@@ -108,15 +111,15 @@ func (g *Google) published() []jose.JSONWebKey {
 	return g.keys
 }
 
-func (g *Google) addKey() {
+func (g *OpenID) addKey() {
 	g.made++
 	g.keys = append(g.keys, jose.JSONWebKey{
 		Key: must(rsa.GenerateKey(rand.Reader, 2048)), KeyID: "key-" + strconv.Itoa(g.made), Algorithm: string(jose.RS256), Use: "sig",
 	})
 }
 
-// certs writes the public keys.
-func (g *Google) certs(w http.ResponseWriter, _ *http.Request) {
+// certificates writes the public keys.
+func (g *OpenID) certificates(w http.ResponseWriter, _ *http.Request) {
 	var set jose.JSONWebKeySet
 	for _, key := range g.published() {
 		set.Keys = append(set.Keys, key.Public())

@@ -1,4 +1,4 @@
-// Package providers has fakes of GitHub, Google and Facebook, for tests and for trying social sign-in without an account.
+// Package providers has fakes of Facebook, GitHub and OpenID providers, for tests and for trying social sign-in without an account.
 // They are http.Handlers that respond as the documentation of the providers says to what Ginseng and its clients send, with
 // users, codes and tokens that a test creates, and that fail on demand.
 //
@@ -43,7 +43,7 @@ type App struct {
 
 // User is an account at a provider.
 type User struct {
-	ID            string // decimal number, as at all three providers; if empty, AddUser sets the next one
+	ID            string // decimal number, as at Facebook, GitHub and Google; if empty, AddUser sets the next one
 	Login         string // GitHub's user name; if empty, AddUser derives it from ID
 	Name          string
 	Email         string // if empty, AddUser derives it from Login, unless NoEmail is set
@@ -75,7 +75,7 @@ const (
 // huge is the size of the response under Huge.
 const huge = 16 << 20
 
-// provider is the part that the three fakes have in common.
+// provider is the part that the fakes have in common.
 type provider struct {
 	app    App
 	now    func() time.Time

@@ -85,27 +85,6 @@ func (f *File) Annotation(annotation, value string) {
 	}
 }
 
-// Enum changes the values of an enum in annotations and in the struct tag enums: from has the old values, to the new ones.
-func (f *File) Enum(from, to []string) {
-	replace := func(n ast.Node, text, open, separator string) {
-		old, enum := open+strings.Join(from, separator), open+strings.Join(to, separator)
-		if strings.Contains(text, old) {
-			f.replace(n, strings.Replace(text, old, enum, 1))
-		}
-	}
-	ast.Inspect(f.file, func(n ast.Node) bool {
-		if field, ok := n.(*ast.Field); ok && field.Tag != nil {
-			replace(field.Tag, field.Tag.Value, `enums:"`, ",")
-		}
-		return true
-	})
-	for _, group := range f.file.Comments {
-		for _, comment := range group.List {
-			replace(comment, comment.Text, "Enums(", ", ")
-		}
-	}
-}
-
 // Declared returns the names that the file declares at package level, without methods.
 func (f *File) Declared() []string {
 	var names []string

@@ -24,13 +24,6 @@ type Settings struct {
 	Google   GoogleSettings
 }
 
-// View is a view.
-//
-//	@Param	provider	path	string	true	"the provider"	Enums(facebook, google)
-type View struct {
-	Provider string 'json:"provider" enums:"facebook,google"'
-}
-
 func providers(ctx context.Context, s Settings, _ kit.Deps, _ user.Module, _ modulesother.T) Service {
 	return Service{Name: "ginseng", List: []provider{
 		newFacebook(ctx, s.Facebook),
@@ -57,13 +50,6 @@ type Settings struct {
 	Google GoogleSettings
 }
 
-// View is a view.
-//
-//	@Param	provider	path	string	true	"the provider"	Enums(google)
-type View struct {
-	Provider string 'json:"provider" enums:"google"'
-}
-
 func providers(ctx context.Context, s Settings, _ kit.Deps, _ user.Module, _ modulesother.T) Service {
 	return Service{Name: "web-shop", List: []provider{
 		newGoogle(ctx, s.Google),
@@ -88,7 +74,6 @@ func TestRewrite(t *testing.T) {
 	f.Imports("example.com/ginseng", "example.com/shop", "modules", "config")
 	f.Name("web-shop")
 	f.Annotation("@title", "Web Shop")
-	f.Enum([]string{"facebook", "google"}, []string{"google"})
 	f.Without(gone)
 	got, err := f.Bytes()
 	if err != nil {
