@@ -37,7 +37,7 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Closer, EmailPreviewer, job.Module, migrate.Module,
+// Module is one part of the API. A module may also implement Closer, EmailPreviewer, ResourceUser, job.Module, migrate.Module,
 // access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and access.SecondFactorVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
@@ -54,10 +54,27 @@ type EmailPreviewer interface {
 	EmailPreviews() []email.Preview
 }
 
+// ResourceUser is a module that calls the routes of resources in process. The server calls UseResources once, before it serves
+// requests.
+type ResourceUser interface {
+	UseResources(Resources)
+}
+
+// Resources are the routes that are mounted with Middleware.Resource, and POST /batch.
+type Resources struct {
+	Names   []string // of the resources
+	Root    string   // the path of the API, which comes before those of the document
+	OpenAPI []byte   // the document of the API
+	// Handler serves the routes with authentication, idempotency and the request log. Only call it while the service serves a
+	// request of the same caller, with the context of that request, which has taken the limits of time, body size and memory.
+	Handler http.Handler
+}
+
 // Middleware is the route middleware that modules mount their routes with.
 type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
+	Origin      gin.HandlerFunc // rejects requests from web pages, except those of CORS_ORIGINS
 
 	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. They
 	// accept API keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch: they must only

@@ -163,7 +163,7 @@ func CORS(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})
@@ -171,6 +171,17 @@ func CORS(origins []string) gin.HandlerFunc {
 		rules.HandlerFunc(c.Writer, c.Request)
 		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
 			c.Abort() // a preflight request is complete
+		}
+	}
+}
+
+// Origin rejects requests from web pages with other origins than those of CORS: with DNS rebinding, a page can call a service on
+// the user's machine or network as if it had the same origin.
+func Origin(origins []string) gin.HandlerFunc {
+	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, it allows all
+	return func(c *gin.Context) {
+		if c.GetHeader("Origin") != "" && (len(origins) == 0 || !rules.OriginAllowed(c.Request)) {
+			rest.Fail(c, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add it to CORS_ORIGINS."))
 		}
 	}
 }

@@ -18,16 +18,17 @@ func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module,
 	}
 	handler.Engine.Use(batch.Use)
 	none := func(*gin.Context) {}
-	inner := kit.Middleware{
-		Auth: middleware.Authenticator{Tokens: batch.Caller{}, Now: outer.Now}.Middleware(), Idempotency: none,
-		Resource: func(_ gin.IRouter, name string) gin.IRouter {
-			return handler.Engine.Group(root, middleware.Resource(name))
-		},
-		Resources: mw.Resources,
-	}
-	others := gin.New() // routes that a batch cannot call
-	for _, m := range modules {
-		m.Routes(others.Group(root), inner)
-	}
+	mountResources(handler.Engine, root, modules, kit.Middleware{
+		Auth: middleware.Authenticator{Tokens: batch.Caller{}, Now: outer.Now}.Middleware(), Idempotency: none, Origin: none, Resources: mw.Resources,
+	})
 	api.POST(batch.Path, mw.Auth.APIKey, mw.Auth.AllowLargeBody().User, mw.Idempotency, rest.Handle(handler.Handle))
+}
+
+// mountResources mounts the routes of resources on an engine, and no others.
+func mountResources(engine *gin.Engine, root string, modules []kit.Module, mw kit.Middleware) {
+	mw.Resource = func(_ gin.IRouter, name string) gin.IRouter { return engine.Group(root, middleware.Resource(name)) }
+	others := gin.New()
+	for _, m := range modules {
+		m.Routes(others.Group(root), mw)
+	}
 }

@@ -122,14 +122,11 @@ type Handler struct {
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
-	engine := gin.New()
-	h := &Handler{engine: engine, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
-	engine.HandleMethodNotAllowed = true
-	engine.RedirectTrailingSlash = false
-	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
-	if err := engine.SetTrustedProxies(s.TrustedProxies); err != nil {
-		return nil, fmt.Errorf("server: trusted proxies: %w", err)
+	engine, err := newEngine(s)
+	if err != nil {
+		return nil, err
 	}
+	h := &Handler{engine: engine, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout, rest.NewBudget(pageBytes, recordBytes, pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))
@@ -171,7 +168,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	var resources []string
 	mw := kit.Middleware{
-		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(),
+		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), Origin: middleware.Origin(s.CORSOrigins),
 		Resource: func(r gin.IRouter, name string) gin.IRouter {
 			resources = append(resources, name)
 			return r.Group("", middleware.Resource(name))
@@ -186,6 +183,9 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		}
 	}
 	mountBatch(api, s.APIRoot, o.Deps.DB, o.Modules, authenticator, mw)
+	if err := provideResources(o, authenticator, mw); err != nil {
+		return nil, err
+	}
 	h.Closers = append(h.Closers, o.Deps.Email) // last: modules enqueue emails
 	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix))
 	if err != nil {
@@ -206,6 +206,18 @@ func jobs(modules []kit.Module, server ...job.Module) (out []job.Job) {
 		}
 	}
 	return out
+}
+
+// newEngine returns an engine without routes.
+func newEngine(s Settings) (*gin.Engine, error) {
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
+	if err := engine.SetTrustedProxies(s.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("server: trusted proxies: %w", err)
+	}
+	return engine, nil
 }
 
 // releaseMode disables the debug output of Gin, whose mode is global.
