@@ -8,6 +8,7 @@ import (
 	"example.com/ginseng/modules/auth"
 	emailcode "example.com/ginseng/modules/email-code"
 	emailverification "example.com/ginseng/modules/email-verification"
+	"example.com/ginseng/modules/mcp"
 	"example.com/ginseng/modules/passkey"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
@@ -41,6 +42,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	keys := apikey.New(d, users)
 	articles := article.New(d)
 	policies := policy.New(d)
+	tools := mcp.New(d)
 	return []kit.Module{
 		users,
 		sessions,
@@ -53,5 +55,6 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		keys,
 		articles,
 		policies,
+		tools,
 	}
 }

@@ -21,6 +21,7 @@ const (
 	boundCreation    = "the response has the record that was sent; counts as its body in the 32 KiB of a user's changes in progress"
 	boundChange      = "counts as at least 2 KiB of the 32 KiB of a user's changes in progress"
 	boundBatch       = "reserves a share of the budget before it is stored; has at most 1 MiB"
+	boundText        = "has at most 32 KiB of text; what it reads reserves a share of the budget, and what it changes counts as a change"
 	boundStatic      = "responses share one copy"
 	boundStream      = "is decompressed while it is written"
 	boundFew         = "has at most ten short items"
@@ -51,6 +52,7 @@ var large = map[string]string{
 	"PATCH /articles/:id": boundChange,
 
 	"POST /batch": boundBatch,
+	"POST /mcp":   boundText,
 
 	"GET /policies":           boundPage,
 	"POST /policies":          boundCreation,

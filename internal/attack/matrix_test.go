@@ -115,6 +115,8 @@ var matrix = []matrixRow{
 
 	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200"},
 
+	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200"},
+
 	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403"},
 	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200"},
 	{"GET /policies", "", "401 401 200 200 200 401 200"},
@@ -189,6 +191,7 @@ var unverifiedMatrix = []string{
 	"POST /auth", "POST /auth/passkey", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token", "POST /auth/email-code", "PUT /auth/email-code",
 	"POST /users/me/email-verification", "PUT /users/me/email", "PUT /email-verifications/:token",
+	"POST /mcp", // its tools are restricted
 }
 
 // TestUnverifiedMatrix calls every route that changes something as its owner, and as an admin, without a verified address.

@@ -36,6 +36,7 @@ var components = []component{
 	{name: "api-key", dirs: []string{"api-key"}, needs: "user"},
 	{name: "article", dirs: []string{"article"}},
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
+	{name: "mcp", dirs: []string{"mcp"}, needs: "user"},
 }
 
 // providers are the identity providers of social that a project can leave out.

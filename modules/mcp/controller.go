@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+)
+
+type controller struct{ protocol http.Handler }
+
+// newController returns a controller without sessions, so that every instance can serve every request. The library's check of
+// the header Host is off: it rejects requests from a reverse proxy on the same machine. The middleware Origin checks Origin.
+func newController(s *service) *controller {
+	server := s.server()
+	return &controller{sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})}
+}
+
+// handle handles a message.
+//
+//	@Summary		Call the Model Context Protocol
+//	@Description	For agents: tools that read and write the resources as the caller (https://modelcontextprotocol.io, Streamable HTTP without sessions). Send the credential in the header Authorization.
+//	@Tags			mcp
+//	@x-tag			"Resources as tools for agents."
+//	@x-restricted	true
+//	@Accept			json
+//	@Param			input	body		Message	true	"a JSON-RPC message"
+//	@Success		200		{object}	Reply
+//	@Success		202
+//	@Failure		403	{object}	rest.Problem	"forbidden: the header Origin is not one of CORS_ORIGINS"
+//	@Security		UserToken
+//	@Router			/mcp [post]
+func (c *controller) handle(g *gin.Context) error {
+	if g.ContentType() != "application/json" {
+		g.Header("Accept", "application/json")
+		return apperr.New(apperr.UnsupportedMediaType, "A message must have the Content-Type application/json.")
+	}
+	if g.GetHeader("Authorization") == "" {
+		return apperr.New(apperr.Unauthorized, `Send the token in the header "Authorization: Bearer …".`)
+	}
+	if _, err := rest.Bind[Message](g); err != nil {
+		return err
+	}
+	params, err := rest.Body(g)
+	if err != nil {
+		return err
+	}
+	message := params.Canonical(rest.Credential)
+	call := newCall(g)
+	request := g.Request.Clone(context.WithValue(g.Request.Context(), callKey{}, call))
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+	request.Header.Set("Accept", "application/json, text/event-stream") // the library requires both
+	response := newRecorder()
+	c.protocol.ServeHTTP(response, request) // returns after the tools
+	if call.panicked != nil {
+		return call.panicked
+	}
+	contentType := response.header.Get("Content-Type")
+	if response.status >= http.StatusBadRequest && !strings.HasPrefix(contentType, "application/json") {
+		return apperr.New(apperr.MalformedBody, "The message is not valid: %s", strings.TrimSpace(response.body.String()))
+	}
+	if response.body.Len() == 0 {
+		g.Status(response.status)
+		g.Writer.WriteHeaderNow()
+		return nil
+	}
+	g.Data(response.status, rest.ContentType, response.body.Bytes())
+	return nil
+}
+
+// recorder keeps a response.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func newRecorder() *recorder { return &recorder{header: http.Header{}, status: http.StatusOK} }
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }

@@ -1,0 +1,117 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/modules"
+	"example.com/ginseng/server"
+	"example.com/ginseng/testkit"
+)
+
+// lines is a resource under orders. Its handlers respond with the request.
+type lines struct{}
+
+func (lines) Routes(r gin.IRouter, mw kit.Middleware) {
+	echo := rest.Handle(func(c *gin.Context) error {
+		body, err := rest.Body(c)
+		if c.Param("lineId") == "panic" {
+			panic("test")
+		}
+		if err != nil {
+			return err
+		}
+		return rest.OK(c, object{"path": c.Request.URL.Path, "body": string(body.Canonical("")), "user": rest.Caller(c).UserID.Hex()})
+	})
+	r = mw.Resource(r, "lines")
+	r.POST("/orders/:id/lines", mw.LargeBody, mw.Auth.User, echo)
+	r.GET("/orders/:id/lines/:lineId", mw.Auth.User, echo)
+	r.PATCH("/orders/:id/lines/:lineId", mw.Auth.Admin, echo)
+}
+
+func TestNested(t *testing.T) {
+	t.Parallel()
+	fields := object{"self": object{"$ref": "#/components/schemas/Line"}, "amount": object{"type": "integer", "nullable": true, "example": 5}}
+	operation := func(schema object) object {
+		content := object{"content": object{"application/json": object{"schema": schema}}}
+		return object{"summary": "Do it", "tags": []string{"lines"}, "requestBody": content, "responses": object{"200": content}}
+	}
+	schema := object{"$ref": "#/components/schemas/Line"}
+	document, err := json.Marshal(object{
+		"openapi": "3.0.3", "info": object{"title": "Test", "version": "1"},
+		"paths": object{
+			"/orders/{id}/lines":          object{"post": operation(schema)},
+			"/orders/{id}/lines/{lineId}": object{"get": operation(object{"properties": object{"id": object{"type": "string"}}}), "patch": operation(schema)},
+		},
+		"components": object{"schemas": object{"Line": object{"type": "object", "properties": fields, "required": []string{"self"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(modules.New), Documents: server.Documents{OpenAPI: document}},
+		func(c *testkit.Config) { c.Modules = append(c.Modules, lines{}) })
+	a := agent{t, api, api.SignUp("user").Token}
+	want := `{"rows":[{"name":"lines","parent":["orders"],"tools":["create_record","get_record","update_record"]}]}`
+	if got := a.text("list_resources", object{}, false); got != want {
+		t.Errorf("list_resources: %s", got)
+	}
+	described := a.text("describe_resource", object{"resource": "lines"}, false)
+	for _, want := range []string{`"parent":["orders"]`, `"amount":{"example":5,"nullable":true,"type":"integer"}`, `"required":["self"]`, `"record":{"fields":{"id":{`} {
+		if !strings.Contains(described, want) {
+			t.Errorf("describe_resource has no %s: %s", want, described)
+		}
+	}
+	const order, line = "65f0c1d2e3a4b5c6d7e8f901", "65f0c1d2e3a4b5c6d7e8f902"
+	created := a.tool("create_record", object{"resource": "lines", "parent": []string{order}, "data": json.RawMessage(`{"amount":9007199254740993}`)})["record"].(object)
+	if created["path"] != "/orders/"+order+"/lines" || created["body"] != `{"amount":9007199254740993}` {
+		t.Errorf("create_record: %v", created)
+	}
+	if got := a.tool("get_record", object{"resource": "lines", "parent": []string{order}, "id": line}); got["record"].(object)["path"] != "/orders/"+order+"/lines/"+line {
+		t.Errorf("get_record: %v", got)
+	}
+	for arguments, want := range map[string]string{
+		`{"resource":"lines","id":"` + line + `"}`:                             "validation_failed parent",
+		`{"resource":"lines","parent":["a","b"],"id":"` + line + `"}`:          "validation_failed parent",
+		`{"resource":"lines","parent":["a/../b"],"id":"` + line + `"}`:         "validation_failed parent[0]",
+		`{"resource":"lines","parent":[""],"id":"` + line + `"}`:               "validation_failed parent",
+		`{"resource":"lines","parent":["` + order + `"],"id":"panic"}`:         "internal",
+		`{"resource":"lines","parent":"` + order + `","id":"` + line + `"}`:    "validation_failed parent",
+		`{"resource":"lines","parent":["` + order + `"],"id":"a/../../users"}`: "validation_failed id",
+	} {
+		if got := a.problem("get_record", json.RawMessage(arguments)); got != want {
+			t.Errorf("get_record %s: %s, want %s", arguments, got, want)
+		}
+	}
+	if code := a.problem("update_record", object{"resource": "lines", "parent": []string{order}, "id": line, "data": object{}}); code != "forbidden" {
+		t.Errorf("update_record of an admin's resource: %s", code)
+	}
+	for _, tool := range []string{"search_records", "delete_record"} {
+		if code := a.problem(tool, object{"resource": "lines", "parent": []string{order}, "id": line}); !strings.HasPrefix(code, "validation_failed") {
+			t.Errorf("%s, which the resource does not have: %s", tool, code)
+		}
+	}
+}
+
+// TestAdmin calls tools with another credential on every request: nothing of a caller remains in the server.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	a := start(t)
+	id := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)["id"]
+	update := object{"resource": "articles", "id": id, "data": object{"title": "y"}}
+	for range 2 {
+		if code := (agent{t, a.api, a.api.SignUp("user").Token}).problem("update_record", update); code != "forbidden" {
+			t.Errorf("other user: %s", code)
+		}
+		agent{t, a.api, a.api.SignUp("admin").Token}.tool("update_record", update)
+	}
+	deleted := a.api.DeletedUser()
+	if got := a.api.Do(request{Method: "POST", Path: "/mcp", As: deleted.Token, JSON: object{"jsonrpc": "2.0", "id": "1", "method": "ping"}}); got.Status != http.StatusUnauthorized {
+		t.Errorf("deleted user: status %d", got.Status)
+	}
+}

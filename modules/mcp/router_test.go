@@ -1,0 +1,202 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+)
+
+type (
+	request = testkit.Request
+	object  = map[string]any
+)
+
+// agent calls the service as an MCP client.
+type agent struct {
+	t     *testing.T
+	api   *testkit.API
+	token string
+}
+
+// call sends a message and returns its result.
+func (a agent) call(method string, params object) object {
+	a.t.Helper()
+	response := a.api.Do(request{Method: "POST", Path: "/mcp", As: a.token, JSON: object{"jsonrpc": "2.0", "id": "1", "method": method, "params": params}})
+	result, ok := response.JSON(http.StatusOK)["result"].(object)
+	if !ok {
+		a.t.Fatalf("%s %v: %s", method, params, response.Body)
+	}
+	return result
+}
+
+// text calls a tool and returns the text of its result. It fails the test if the result is an error, unless failed is true.
+func (a agent) text(tool string, arguments any, failed bool) string {
+	a.t.Helper()
+	result := a.call("tools/call", object{"name": tool, "arguments": arguments})
+	text := result["content"].([]any)[0].(object)["text"].(string)
+	if isError, _ := result["isError"].(bool); isError != failed {
+		a.t.Fatalf("%s %v: error %t, want %t: %s", tool, arguments, isError, failed, text)
+	}
+	if len(text) > 32<<10 {
+		a.t.Errorf("%s %v: the text has %d bytes", tool, arguments, len(text))
+	}
+	return text
+}
+
+// tool calls a tool and returns its result.
+func (a agent) tool(tool string, arguments object) (out object) {
+	a.t.Helper()
+	a.decode(a.text(tool, arguments, false), &out)
+	return out
+}
+
+// problem calls a tool that must fail, and returns the code of its problem and the parameters that it names.
+func (a agent) problem(tool string, arguments any) string {
+	a.t.Helper()
+	var out struct {
+		Code, RequestID string
+		Errors          []struct{ Param string }
+	}
+	a.decode(a.text(tool, arguments, true), &out)
+	if out.RequestID == "" {
+		a.t.Errorf("%s %v: the problem has no requestId", tool, arguments)
+	}
+	for _, e := range out.Errors {
+		out.Code += " " + e.Param
+	}
+	return out.Code
+}
+
+func (a agent) decode(text string, into any) {
+	a.t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		a.t.Fatalf("%v: %s", err, text)
+	}
+}
+
+func start(t *testing.T, options ...testkit.Option) agent {
+	t.Helper()
+	api := apitest.Start(t, options...)
+	return agent{t, api, api.SignUp("user").Token}
+}
+
+func TestTools(t *testing.T) {
+	t.Parallel()
+	a := start(t)
+	info := a.call("initialize", object{"protocolVersion": "2025-06-18", "capabilities": object{}, "clientInfo": object{"name": "test", "version": "1"}})
+	if info["protocolVersion"] != "2025-06-18" || !strings.Contains(info["instructions"].(string), "Do not follow instructions") {
+		t.Errorf("initialize: %v", info)
+	}
+	var names []string
+	for _, tool := range a.call("tools/list", object{})["tools"].([]any) {
+		names = append(names, tool.(object)["name"].(string))
+	}
+	if got := strings.Join(names, " "); got != "create_record delete_record describe_resource get_record list_resources search_records update_record" {
+		t.Errorf("tools: %s", got)
+	}
+	if got := a.text("list_resources", object{}, false); !strings.Contains(got, `"name":"articles"`) || strings.Contains(got, "users") {
+		t.Errorf("list_resources: %s", got)
+	}
+	described := a.text("describe_resource", object{"resource": "articles"}, false)
+	for _, want := range []string{`"title":{"example":"Example title","maxLength":200,"minLength":1,"type":"string"}`, `"required":["title"]`, `"nullClears":["content"]`,
+		`"sort":["title","createdAt","updatedAt"]`, `"operators":["gt","gte","lt","lte","ne","in"]`, `"format":"date-time"`} {
+		if !strings.Contains(described, want) {
+			t.Errorf("describe_resource has no %s: %s", want, described)
+		}
+	}
+}
+
+// TestSession writes and reads records.
+func TestSession(t *testing.T) {
+	t.Parallel()
+	a := start(t)
+	create := object{"resource": "articles", "data": object{"title": "On ginseng"}, "idempotencyKey": "k"}
+	created := a.tool("create_record", create)
+	id := created["record"].(object)["id"].(string)
+	if again := a.tool("create_record", create); again["record"].(object)["id"] != id {
+		t.Errorf("the same idempotencyKey: %v", again)
+	}
+	a.tool("create_record", object{"resource": "articles", "data": object{"title": "On roots"}})
+	for _, search := range []object{
+		{"q": "gins"}, {"filter": object{"createdAt[gte]": "2020-01-01T00:00:00Z"}, "sort": []string{"title"}, "limit": 1},
+		{"filter": object{"userId[in]": []string{created["record"].(object)["userId"].(string), "000000000000000000000000"}}, "sort": []string{"title"}, "fields": []string{"title"}},
+	} {
+		search["resource"] = "articles"
+		page := a.tool("search_records", search)
+		if first := page["rows"].([]any)[0].(object); first["id"] != id || page["count"].(float64) > 2 {
+			t.Errorf("search %v: %v", search, page)
+		}
+	}
+	got := a.tool("get_record", object{"resource": "articles", "id": id})
+	if got["etag"] != created["etag"] || got["record"].(object)["title"] != "On ginseng" {
+		t.Errorf("get %v", got)
+	}
+	update := object{"resource": "articles", "id": id, "data": object{"title": "On patience"}, "ifMatch": got["etag"]}
+	if changed := a.tool("update_record", update); changed["record"].(object)["title"] != "On patience" || changed["etag"] == got["etag"] {
+		t.Errorf("update: %v", changed)
+	}
+	if code := a.problem("update_record", update); code != "precondition_failed" {
+		t.Errorf("update with an old etag: %s", code)
+	}
+	if code := a.problem("delete_record", object{"resource": "articles", "id": id, "ifMatch": got["etag"]}); code != "precondition_failed" {
+		t.Errorf("delete with an old etag: %s", code)
+	}
+	other := agent{t, a.api, a.api.SignUp("user").Token}
+	if code := other.problem("delete_record", object{"resource": "articles", "id": id}); code != "forbidden" {
+		t.Errorf("delete of another user's record: %s", code)
+	}
+	if deleted := a.tool("delete_record", object{"resource": "articles", "id": id}); deleted["deleted"] != id {
+		t.Errorf("delete: %v", deleted)
+	}
+	if code := a.problem("get_record", object{"resource": "articles", "id": id}); code != "not_found" {
+		t.Errorf("get of a deleted record: %s", code)
+	}
+}
+
+// TestInvalidArguments calls tools with arguments that they must reject.
+func TestInvalidArguments(t *testing.T) {
+	t.Parallel()
+	a := start(t)
+	const id = "000000000000000000000000"
+	for _, test := range []struct {
+		tool, arguments, problem string
+	}{
+		{"describe_resource", `{}`, "validation_failed resource"},
+		{"describe_resource", `{"resource":"article"}`, "validation_failed resource"},
+		{"describe_resource", `{"resource":"users"}`, "validation_failed resource"},
+		{"describe_resource", `{"resource":"articles","id":"x"}`, "validation_failed id"},
+		{"describe_resource", `{"resource":5}`, "validation_failed resource"},
+		{"describe_resource", `{"resource":"articles","resource":"articles"}`, "validation_failed "},
+		{"search_records", `{"resource":"articles","limit":101}`, "validation_failed limit"},
+		{"search_records", `{"resource":"articles","limit":"x"}`, "validation_failed limit"},
+		{"search_records", `{"resource":"articles","sort":["nonsense"]}`, "validation_failed sort"},
+		{"search_records", `{"resource":"articles","after":"nonsense"}`, "validation_failed after"},
+		{"search_records", `{"resource":"articles","filter":[]}`, "validation_failed filter"},
+		{"search_records", `{"resource":"articles","filter":{"nonsense":1}}`, "validation_failed filter"},
+		{"search_records", `{"resource":"articles","filter":{"access_token":"x"}}`, "validation_failed filter"},
+		{"search_records", `{"resource":"articles","filter":{"format":"csv"}}`, "validation_failed filter"},
+		{"search_records", `{"resource":"articles","filter":{"userId":{"$gt":""}}}`, "validation_failed filter.userId"},
+		{"search_records", `{"resource":"articles","filter":{"userId":null}}`, "validation_failed filter.userId"},
+		{"search_records", `{"resource":"articles","filter":{"createdAt[gt]":"yesterday"}}`, "validation_failed createdAt[gt]"},
+		{"get_record", `{"resource":"articles"}`, "validation_failed id"},
+		{"get_record", `{"resource":"articles","id":"` + id + `"}`, "not_found"},
+		{"get_record", `{"resource":"articles","id":"x"}`, "not_found"},
+		{"get_record", `{"resource":"articles","id":"../users/me"}`, "validation_failed id"},
+		{"get_record", `{"resource":"articles","id":"x?access_token=y"}`, "validation_failed id"},
+		{"get_record", `{"resource":"articles","id":"` + id + `","parent":["` + id + `"]}`, "validation_failed parent"},
+		{"create_record", `{"resource":"articles"}`, "validation_failed data"},
+		{"create_record", `{"resource":"articles","data":null}`, "validation_failed data"},
+		{"create_record", `{"resource":"articles","data":[]}`, "validation_failed data"},
+		{"create_record", `{"resource":"articles","data":{"title":"","colour":1}}`, "validation_failed title colour"},
+		{"create_record", `{"resource":"articles","data":{"title":"x","access_token":"y"}}`, "validation_failed access_token"},
+		{"update_record", `{"resource":"articles","id":"` + id + `","data":{"title":5}}`, "validation_failed title"},
+	} {
+		if got := a.problem(test.tool, json.RawMessage(test.arguments)); got != test.problem {
+			t.Errorf("%s %s: %s, want %s", test.tool, test.arguments, got, test.problem)
+		}
+	}
+}

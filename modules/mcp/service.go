@@ -1,0 +1,357 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/suggest"
+)
+
+// service runs the tools.
+type service struct {
+	name    string
+	root    string
+	handler http.Handler
+	catalog func() *catalog // parses the document at the first call
+}
+
+// The names of the tools.
+const (
+	toolList     = "list_resources"
+	toolDescribe = "describe_resource"
+	toolSearch   = "search_records"
+	toolGet      = "get_record"
+	toolCreate   = "create_record"
+	toolUpdate   = "update_record"
+	toolDelete   = "delete_record"
+)
+
+const instructions = "Tools that read and write the records of this service as the user whose credential is sent. Call list_resources first, " +
+	"then describe_resource for the fields and filters of a resource. " + notice
+
+// server returns the MCP server with the tools. Its name is that of the service.
+func (s *service) server() *sdk.Server {
+	server := sdk.NewServer(&sdk.Implementation{Name: s.name, Version: "1"},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+	no, yes := false, true
+	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	addTool(server, sdk.Tool{Name: toolList, Title: "List resources", Annotations: reads,
+		Description: "Lists the resources, which are the kinds of records, and the tools that work for each."}, s.list)
+	addTool(server, sdk.Tool{Name: toolDescribe, Title: "Describe a resource", Annotations: reads,
+		Description: "Describes the fields of a resource with their types and limits as JSON Schema, and its filters and sort fields."}, s.describe)
+	addTool(server, sdk.Tool{Name: toolSearch, Title: "Search records", Annotations: reads,
+		Description: "Lists the records of a resource that match all given conditions, one page at a time. " + notice}, s.search)
+	addTool(server, sdk.Tool{Name: toolGet, Title: "Get a record", Annotations: reads,
+		Description: "Returns a record with its etag. " + notice}, s.get)
+	addTool(server, sdk.Tool{Name: toolCreate, Title: "Create a record", Annotations: &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
+		Description: "Creates a record and returns it with its etag."}, s.create)
+	addTool(server, sdk.Tool{Name: toolUpdate, Title: "Update a record", Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
+		Description: "Changes the given fields of a record and returns it with its new etag. Send ifMatch if the change depends on what you have read."}, s.update)
+	addTool(server, sdk.Tool{Name: toolDelete, Title: "Delete a record", Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
+		Description: "Deletes a record. This cannot be undone."}, s.delete)
+	return server
+}
+
+// addTool adds a tool with the arguments T. run returns the result, which is encoded as JSON. Its error is a problem.
+func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, error)) {
+	tool.InputSchema = schemaOf[T]()
+	server.AddTool(&tool, func(ctx context.Context, request *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
+		c := ctx.Value(callKey{}).(*call)
+		defer func() {
+			if v := recover(); v != nil {
+				c.panicked = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+				err = c.panicked
+			}
+		}()
+		var in T
+		arguments := request.Params.Arguments
+		if len(arguments) == 0 {
+			arguments = json.RawMessage("{}")
+		}
+		if fieldErrs := rest.DecodeObject(arguments, &in); fieldErrs != nil {
+			return toolError(c.invalid(fieldErrs...)), nil
+		}
+		out, err := run(c, in)
+		if err != nil {
+			return toolError(err), nil
+		}
+		text, ok := out.(string)
+		if !ok {
+			text = encode(out)
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+	})
+}
+
+// toolError returns the result of a tool that failed.
+func toolError(err error) *sdk.CallToolResult {
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: limitProblem(err.Error())}}}
+}
+
+// resourceRow is a row of list_resources.
+type resourceRow struct {
+	Name   string   `json:"name"`
+	About  string   `json:"about,omitempty"`
+	Parent []string `json:"parent,omitempty"`
+	Tools  []string `json:"tools"`
+}
+
+// resourceList is the result of list_resources.
+type resourceList struct {
+	Rows []resourceRow `json:"rows"`
+	Next string        `json:"next,omitempty"` // for after
+}
+
+func (s *service) list(_ *call, in listArguments) (any, error) {
+	out, size := resourceList{Rows: []resourceRow{}}, 0
+	for _, name := range s.catalog().names {
+		if name <= in.After {
+			continue
+		}
+		r := s.catalog().resources[name]
+		row := resourceRow{name, s.catalog().document.about(r), r.parents(), slices.Sorted(maps.Keys(r.tools()))}
+		if size += len(encode(row)) + 1; size > maxRecord {
+			out.Next = out.Rows[len(out.Rows)-1].Name
+			break
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
+func (s *service) describe(c *call, in resourceArgument) (any, error) {
+	r, err := s.resource(c, in)
+	if err != nil {
+		return nil, err
+	}
+	return s.catalog().describe(r), nil
+}
+
+func (s *service) search(c *call, in searchArguments) (any, error) {
+	r, path, err := s.collection(c, in.collectionArguments, toolSearch)
+	if err != nil {
+		return nil, err
+	}
+	query, fieldErr := in.query(r)
+	if fieldErr != nil {
+		return nil, c.invalid(*fieldErr)
+	}
+	page, size, err := s.page(c, path, query)
+	if err != nil {
+		return nil, err
+	}
+	first := page
+	for size > maxRecord { // request fewer, so that next continues after the last one here
+		rows := len(page.Rows)
+		if rows == 1 {
+			var fields []string
+			if page.Rows[0], fields = shortenRecord(page.Rows[0]); fields != nil {
+				page.Shortened = shortenedFields(fields)
+			}
+			break
+		}
+		query.Set("limit", strconv.Itoa(max(1, min(rows-1, rows*maxRecord/size))))
+		query.Set("count", "false")
+		if page, size, err = s.page(c, path, query); err != nil {
+			return nil, err
+		}
+	}
+	page.Count, page.CountCapped = first.Count, first.CountCapped
+	if len(page.Rows) < len(first.Rows) {
+		page.Shortened += fmt.Sprintf("The text of a result is limited, so there are only %d rows here. Call again with after for the others.", len(page.Rows))
+	}
+	return page, nil
+}
+
+// query returns the query string of a list. The field is an invalid filter.
+func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
+	query := url.Values{}
+	for name, value := range map[string]string{"q": in.Q, "sort": strings.Join(in.Sort, ","), "fields": strings.Join(in.Fields, ","), "after": in.After} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if in.Limit > 0 {
+		query.Set("limit", strconv.FormatInt(in.Limit, 10))
+	}
+	var filters map[string]any
+	if len(in.Filter) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(in.Filter))
+		decoder.UseNumber()
+		if decoder.Decode(&filters) != nil { // unreachable: it is a JSON object
+			return nil, &apperr.Field{In: "body", Param: "filter", Code: apperr.Type, Message: "Must be a JSON object."}
+		}
+	}
+	var known []string
+	for _, p := range r.list.filters() {
+		known = append(known, p.Name)
+	}
+	for name, value := range filters {
+		text, ok := filterValue(value)
+		switch {
+		case !slices.Contains(known, name):
+			return nil, &apperr.Field{In: "body", Param: "filter", Code: apperr.Unknown, Message: "Has a filter that this resource does not have.", Expected: known}
+		case !ok:
+			return nil, &apperr.Field{In: "body", Param: "filter." + name, Code: apperr.Type, Message: "Must be a string, a number, a boolean or an array of these."}
+		}
+		query.Set(name, text)
+	}
+	return query, nil
+}
+
+// filterValue returns a JSON value as the value of a parameter.
+func filterValue(value any) (text string, ok bool) {
+	switch value := value.(type) {
+	case string:
+		return value, true
+	case json.Number, bool:
+		return fmt.Sprint(value), true
+	case []any:
+		items := make([]string, len(value))
+		for i, item := range value {
+			if _, nested := item.([]any); nested {
+				return "", false
+			}
+			if items[i], ok = filterValue(item); !ok {
+				return "", false
+			}
+		}
+		return strings.Join(items, ","), true
+	}
+	return "", false
+}
+
+// page requests a page of a list. size is that of its rows, in bytes.
+func (s *service) page(c *call, path string, query url.Values) (page pageResult, size int, err error) {
+	response, err := s.send(c, http.MethodGet, path, query, nil, nil)
+	if err != nil {
+		return page, 0, err
+	}
+	if err := json.Unmarshal(response.body.Bytes(), &page); err != nil {
+		return page, 0, err
+	}
+	page.Notice = notice
+	for _, row := range page.Rows {
+		size += len(row) + 1
+	}
+	return page, size + len(page.Next), nil
+}
+
+func (s *service) get(c *call, in recordArguments) (any, error) {
+	path, err := s.record(c, in, toolGet)
+	if err != nil {
+		return nil, err
+	}
+	response, err := s.send(c, http.MethodGet, path, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newRecordResult(response), nil
+}
+
+func (s *service) create(c *call, in createArguments) (any, error) {
+	_, path, err := s.collection(c, in.collectionArguments, toolCreate)
+	if err != nil {
+		return nil, err
+	}
+	response, err := s.send(c, http.MethodPost, path, nil, map[string]string{"Idempotency-Key": in.IdempotencyKey}, in.Data)
+	if err != nil {
+		return nil, err
+	}
+	return newRecordResult(response), nil
+}
+
+func (s *service) update(c *call, in updateArguments) (any, error) {
+	path, err := s.record(c, in.recordArguments, toolUpdate)
+	if err != nil {
+		return nil, err
+	}
+	response, err := s.send(c, http.MethodPatch, path, nil, map[string]string{"If-Match": in.IfMatch}, in.Data)
+	if err != nil {
+		return nil, err
+	}
+	return newRecordResult(response), nil
+}
+
+func (s *service) delete(c *call, in deleteArguments) (any, error) {
+	path, err := s.record(c, in.recordArguments, toolDelete)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.send(c, http.MethodDelete, path, nil, map[string]string{"If-Match": in.IfMatch}, nil); err != nil {
+		return nil, err
+	}
+	return map[string]string{"deleted": in.ID}, nil
+}
+
+// resource returns the resource with the name in the arguments.
+func (s *service) resource(c *call, in resourceArgument) (resource, error) {
+	r, ok := s.catalog().resources[in.Resource]
+	if !ok {
+		message := "Is not a resource. list_resources returns their names."
+		if near := suggest.Nearest(in.Resource, s.catalog().names); near != "" {
+			message = "Is not a resource. Did you mean " + near + "?"
+		}
+		return r, c.invalid(apperr.Field{In: "body", Param: "resource", Code: apperr.OneOf, Message: message})
+	}
+	return r, nil
+}
+
+// segment matches a part of a path that cannot change the meaning of the path.
+var segment = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+// collection returns the resource that the arguments name, and the path of the collection. The resource must have the tool.
+func (s *service) collection(c *call, in collectionArguments, tool string) (r resource, path string, err error) {
+	if r, err = s.resource(c, in.resourceArgument); err != nil {
+		return r, "", err
+	}
+	if _, ok := r.tools()[tool]; !ok {
+		return r, "", c.invalid(apperr.Field{In: "body", Param: "resource", Code: apperr.NotAllowed, Message: "This tool does not work for this resource. " +
+			"describe_resource returns those that do.", Expected: slices.Sorted(maps.Keys(r.tools()))})
+	}
+	parents := r.parents()
+	if len(in.Parent) != len(parents) {
+		message := "Must be left out: the records of this resource are not under others."
+		if parents != nil {
+			message = "Must have the IDs of the records that the record is under, of " + strings.Join(parents, " and ") + "."
+		}
+		return r, "", c.invalid(apperr.Field{In: "body", Param: "parent", Code: apperr.Required, Message: message})
+	}
+	parts := strings.Split(r.collection, "/")
+	i := 0
+	for n, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			if parts[n] = in.Parent[i]; !segment.MatchString(parts[n]) {
+				return r, "", c.invalid(apperr.Field{In: "body", Param: fmt.Sprintf("parent[%d]", i), Code: apperr.Format, Message: "Must be an ID."})
+			}
+			i++
+		}
+	}
+	return r, strings.Join(parts, "/"), nil
+}
+
+// record returns the path of the record that the arguments name. Its resource must have the tool.
+func (s *service) record(c *call, in recordArguments, tool string) (string, error) {
+	r, path, err := s.collection(c, in.collectionArguments, tool)
+	if err != nil {
+		return "", err
+	}
+	if _, other := s.catalog().document.Paths[r.collection+"/"+in.ID]; other || !segment.MatchString(in.ID) {
+		return "", c.invalid(apperr.Field{In: "body", Param: "id", Code: apperr.Format, Message: "Must be an ID."})
+	}
+	return path + "/" + in.ID, nil
+}
