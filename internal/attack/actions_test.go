@@ -145,6 +145,20 @@ var actions = map[string]func(s *scene, p *person) bool{
 		}
 		return err == nil || after.Epoch != before.Epoch // also if the second factor is missing
 	},
+	"register a passkey": func(s *scene, p *person) bool {
+		caller, ok := s.withSession(p)
+		return ok && !s.hasPasskey(p) && s.register(caller, p) == nil
+	},
+	"sign in with the passkey": func(s *scene, p *person) bool {
+		if _, ok := s.withSession(p); ok || !s.hasPasskey(p) {
+			return false
+		}
+		in, err := s.usePasskey(p)
+		if err == nil {
+			p.session = in
+		}
+		return err == nil
+	},
 	"delete": func(s *scene, p *person) bool {
 		caller, ok := s.withSession(p)
 		s.deleted = ok && s.users.Delete(s.ctx, caller, s.id, nil) == nil
@@ -257,7 +271,7 @@ func (s *scene) state() string {
 	var links []sent
 	for _, p := range s.people() {
 		_, signedIn := s.withSession(p)
-		_, _ = fmt.Fprint(&b, " ", p.name, slices.Contains(p.passwords, s.password), signedIn, s.hasKey(p))
+		_, _ = fmt.Fprint(&b, " ", p.name, slices.Contains(p.passwords, s.password), signedIn, s.hasKey(p), s.hasPasskey(p))
 		for _, l := range p.links {
 			if !s.works(l) {
 				continue

@@ -2,6 +2,7 @@ package attack_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,12 +27,14 @@ import (
 	"example.com/ginseng/modules/auth"
 	emailcode "example.com/ginseng/modules/email-code"
 	emailverification "example.com/ginseng/modules/email-verification"
+	"example.com/ginseng/modules/passkey"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/social"
 	twofactor "example.com/ginseng/modules/two-factor"
 	"example.com/ginseng/modules/user"
 	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/authenticator"
 	"example.com/ginseng/testkit/clock"
 	"example.com/ginseng/testkit/providers"
 )
@@ -47,6 +50,7 @@ type services struct {
 	codes         *emailcode.Module
 	factors       *twofactor.Module
 	keys          *apikey.Module
+	passkeys      *passkey.Module
 
 	clock  *clock.Clock
 	github *providers.GitHub
@@ -120,6 +124,7 @@ func startServices(t *testing.T, db store.DB) *services {
 	s.keys = apikey.New(d, s.users)
 	gin.SetMode(gin.ReleaseMode) // no debug output
 	s.keys.Routes(gin.New(), kit.Middleware{Resources: func() []string { return nil }})
+	s.passkeys = passkey.New(d, passkey.Settings{}, s.users, s.sessions)
 	return s
 }
 
@@ -135,6 +140,8 @@ type person struct {
 	session   user.SignedIn
 	secret    string // of the second factor that they enrolled last
 	key       string // the API key that they created last
+	device    authenticator.Authenticator
+	passkey   store.ID // that they registered last, with the device
 }
 
 // link is a link in an email.
@@ -170,6 +177,7 @@ const verifyLink, resetLink = testkit.LinkOrigin + "/verify/{token}", testkit.Li
 func (s *services) open(ctx context.Context, n int) (*scene, error) {
 	meet := func(i int, name string) *person {
 		p := &person{name: name, mailboxes: [2]string{fmt.Sprintf("%s-%d@one.example", name, n), fmt.Sprintf("%s-%d@two.example", name, n)}}
+		p.device.Origin = "http://localhost:3000"
 		p.github = s.github.AddUser(providers.User{ID: fmt.Sprint(10*n + i), Email: p.mailboxes[0], EmailVerified: true}).ID
 		return p
 	}
@@ -291,4 +299,45 @@ func (s *scene) pass(p *person, in user.SignedIn, err error) (user.SignedIn, err
 	}
 	in, _, err = s.factors.SignIn(s.ctx, s.client, twofactor.SignInInput{Challenge: required.Challenge, Proof: access.Proof{Code: code}})
 	return in, err
+}
+
+// hasPasskey reports whether the passkey that the person registered last is valid.
+func (s *scene) hasPasskey(p *person) bool {
+	list, err := s.passkeys.List(s.ctx, s.id)
+	return err == nil && slices.ContainsFunc(list.Rows, func(v passkey.View) bool { return v.ID == p.passkey })
+}
+
+// register registers a passkey of the person.
+func (s *scene) register(caller access.Principal, p *person) error {
+	options, _, err := s.passkeys.RegistrationOptions(s.ctx, caller)
+	if err != nil {
+		return err
+	}
+	created, err := p.device.Create(options.PublicKey)
+	if err != nil {
+		return err
+	}
+	in := passkey.CreateInput{Challenge: options.Challenge}
+	raw, _ := json.Marshal(created) // strings
+	in.Credential.ParseInput("credential", raw)
+	registered, err := s.passkeys.Create(s.ctx, caller, in)
+	p.passkey = registered.ID
+	return err
+}
+
+// usePasskey signs the person in with the passkey that they registered last, valid or not.
+func (s *scene) usePasskey(p *person) (user.SignedIn, error) {
+	options, _, err := s.passkeys.SignInOptions(s.ctx, s.client)
+	if err != nil {
+		return user.SignedIn{}, err
+	}
+	signed, err := p.device.Get(options.PublicKey)
+	if err != nil {
+		return user.SignedIn{}, err
+	}
+	in := passkey.SignInInput{Challenge: options.Challenge}
+	raw, _ := json.Marshal(signed) // strings
+	in.Credential.ParseInput("credential", raw)
+	result, _, err := s.passkeys.SignIn(s.ctx, s.client, in)
+	return result, err
 }

@@ -35,7 +35,7 @@ func (s *scene) recover() error {
 		return errors.New("the admin cannot change the address")
 	}
 	for _, p := range s.attackers() {
-		for _, what := range []string{"undo", "reset", "sign in", "sign in with GitHub", "sign in with a code", "link", "create a key", "enrol", "change"} {
+		for _, what := range []string{"undo", "reset", "sign in", "sign in with GitHub", "sign in with a code", "sign in with the passkey", "link", "create a key", "enrol", "register a passkey", "change"} {
 			s.do(p.name + ": " + what)
 		}
 	}
@@ -84,6 +84,9 @@ func (s *scene) attack() string {
 		}
 		if in, err := s.provider(access.Principal{}, p); in.User.ID == s.id || apperr.Is(err, apperr.SecondFactorRequired) {
 			return p.name + ": GitHub"
+		}
+		if _, err := s.usePasskey(p); err == nil {
+			return p.name + ": the passkey"
 		}
 	}
 	s.clock.Advance(time.Hour)
