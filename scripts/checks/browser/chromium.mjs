@@ -16,13 +16,13 @@ function findChromium() {
   throw new Error('no Chromium found; install one, or set CHROMIUM to its path')
 }
 
-/** Starts a browser with a profile in the directory, calls job with a page, and closes the browser. */
-export async function withBrowser(dir, job) {
+/** Starts a browser with a profile in the directory and more arguments, calls job with it, and closes it. */
+export async function withBrowser(dir, job, args = []) {
   const browser = await chromium.launchPersistentContext(join(dir, 'profile'), {
     executablePath: findChromium(),
     viewport: { width: 1280, height: 1600 },
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'],
+      '--disable-component-update', '--disable-sync', ...args],
   })
   try {
     browser.setDefaultTimeout(timeout)

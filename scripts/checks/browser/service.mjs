@@ -28,8 +28,8 @@ export async function withBuilt(job) {
 }
 
 /**
- * Starts the service, calls job, and stops the service. The job gets the address, the master key, and said: a function
- * that waits for matching output of the service and resolves to it. The output is printed if the job fails.
+ * Starts the service, calls job, and stops the service. The job gets the address, the master key, said: a function
+ * that waits for matching output of the service and resolves to it, and printed: a function that returns all output. The output is printed if the job fails.
  */
 export async function withService(binary, settings, job) {
   const dir = mkdtempSync(join(tmpdir(), 'data-')) // without a .env
@@ -69,7 +69,7 @@ export async function withService(binary, settings, job) {
   })
   try {
     const [, address] = await said(/^Server listening on (http:\/\/[^,]+),/m)
-    await job({ address, masterKey, said })
+    await job({ address, masterKey, said, printed: () => printed })
   } catch (error) {
     console.error(printed)
     throw error
