@@ -72,6 +72,33 @@ func TestUndo(t *testing.T) {
 	want(t, signIn(t, api, d), 401, "unauthorized")
 }
 
+// TestStepUp changes passkeys with a session that is too old, and with the password.
+func TestStepUp(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t)
+	ada, d := api.SignUp("user"), device()
+	path := register(t, api, ada, d).Header.Get("Location")
+	api.Clock.Advance(11 * time.Minute)
+	name := url.Values{"name": {"N"}}
+	for _, r := range []request{{Method: "POST", Path: mine + "/options"}, {Method: "PATCH", Path: path, Form: name}, {Method: "DELETE", Path: path}} {
+		r.As = ada.Token
+		want(t, api.Do(r), 403, "reauthentication_required")
+	}
+	basic := func(method, path string, form url.Values) testkit.Response {
+		return api.Do(request{Method: method, Path: path, Email: ada.Email, Password: testkit.Password, Form: form})
+	}
+	issued := basic("POST", mine+"/options", nil).JSON(200)
+	credential, err := device().Create(issued["publicKey"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := map[string]any{"challenge": issued["challenge"], "credential": credential}
+	want(t, api.Do(request{Method: "POST", Path: mine, As: ada.Token, JSON: params}), 201, "") // the challenge is sufficient
+	want(t, basic("PATCH", path, name), 200, `"name":"N"`)
+	want(t, basic("DELETE", path, nil), 204, "")
+	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 401, "") // all sessions have ended
+}
+
 // TestPasswordChange changes the password, which ends no passkeys.
 func TestPasswordChange(t *testing.T) {
 	t.Parallel()
@@ -86,10 +113,11 @@ func TestPasswordChange(t *testing.T) {
 // TestTwoFactor signs in with a passkey instead of a password and a code. A passkey is no second factor for sign-in with a password.
 func TestTwoFactor(t *testing.T) {
 	t.Parallel()
-	api := apitest.Start(t, testkit.Env("REQUIRE_TWO_FACTOR", "admin"))
+	api := apitest.Start(t)
 	need(t, api, "POST /auth/second-factor")
+	required := api.Instance(testkit.Env("REQUIRE_TWO_FACTOR", "admin"))
 	admin, d := api.SignUp("admin"), device()
-	want(t, api.Do(request{Method: "POST", Path: mine + "/options", As: admin.Token}), 403, "two_factor_required")
+	want(t, register(t, api, admin, d), 201, "")
 	id, ok := store.ParseID(admin.ID)
 	if !ok {
 		t.Fatal("no ID")
@@ -101,16 +129,15 @@ func TestTwoFactor(t *testing.T) {
 		RecoveryCodes []string   `json:"recoveryCodes"`
 	}
 	testkit.Insert(api, "factors", factor{store.NewMeta(id, now), now, []string{}})
-	want(t, register(t, api, admin, d), 201, "")
 	password := request{Method: "POST", Path: "/auth", Email: admin.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}
 	want(t, api.Do(password), 401, "second_factor_required")
-	token := signIn(t, api, d).JSON(201)["token"].(string)
-	want(t, api.Do(request{Method: "GET", Path: "/users", As: token}), 200, admin.Email)
+	admin.Token = signIn(t, required, d).JSON(201)["token"].(string)
+	want(t, required.Do(request{Method: "GET", Path: "/users", As: admin.Token}), 200, admin.Email)
+	want(t, register(t, required, admin, device()), 201, "") // a session with both factors needs no code
 
 	if _, err := store.Open[factor](api.DB, store.Spec{Name: "factors"}).Delete(t.Context(), store.Eq("id", id)); err != nil {
 		t.Fatal(err)
 	}
-	api.Clock.Advance(time.Minute)
-	token = signIn(t, api, d).JSON(201)["token"].(string)
-	want(t, api.Do(request{Method: "GET", Path: "/users", As: token}), 403, "two_factor_required") // a passkey alone does not count
+	token := signIn(t, required, d).JSON(201)["token"].(string)
+	want(t, required.Do(request{Method: "GET", Path: "/users", As: token}), 403, "two_factor_required") // a passkey alone does not count
 }

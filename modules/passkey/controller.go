@@ -3,6 +3,7 @@ package passkey
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/rest"
 )
 
@@ -11,17 +12,20 @@ type controller struct{ service *Service }
 // registrationOptions begins the registration of a passkey.
 //
 //	@Summary		Get options for a new passkey
-//	@Description	Pass publicKey to the browser: navigator.credentials.create. Send its result with challenge to POST /users/me/passkeys within 5 minutes.
+//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Pass publicKey to the browser: navigator.credentials.create. Send its result with challenge to POST /users/me/passkeys within 5 minutes.
 //	@Tags			passkeys
+//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, with two-factor sign-in and a session that was not opened with it"
 //	@Success		200	{object}	RegistrationOptions
+//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
 //	@Failure		409	{object}	rest.Problem	"conflict: the user has 20 passkeys"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: more than 50 registrations of an account in 15 minutes"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: more than 50 registrations of an account in 15 minutes, too many wrong passwords, as at sign-in, or wrong codes"
 //	@Failure		501	{object}	rest.Problem	"not_supported: passkeys are off"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@x-tag			"Sign-in with Web Authentication: a fingerprint, a face or a PIN instead of a password."
 //	@Router			/users/me/passkeys/options [post]
 func (c *controller) registrationOptions(g *gin.Context) error {
-	if _, err := rest.Bind[struct{}](g); err != nil {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
 		return err
 	}
 	options, limits, err := c.service.RegistrationOptions(g.Request.Context(), rest.Caller(g))
@@ -117,13 +121,17 @@ func (c *controller) show(g *gin.Context) error {
 
 // update renames a passkey.
 //
-//	@Summary	Rename a passkey
-//	@Tags		passkeys
+//	@Summary		Rename a passkey
+//	@Description	Requires a session that was opened in the last 10 minutes, or email and password.
+//	@Tags			passkeys
 //	@Param		If-Match	header		string		false	"the ETag of the version to change"
-//	@Param		input		formData	UpdateInput	false	"the new name"
+//	@Param		input		formData	UpdateInput	false	"the new name; with two-factor sign-in and a session that was not opened with it, exactly one of code and recovery_code"
 //	@Success	200			{object}	View
+//	@Failure	403			{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
 //	@Failure	404			{object}	rest.Problem	"not_found: no such passkey, or another user's"
+//	@Failure	429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security	UserToken
+//	@Security	BasicAuth
 //	@Router		/users/me/passkeys/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
 	in, err := rest.BindPatch[UpdateInput](g, View{})
@@ -144,14 +152,21 @@ func (c *controller) update(g *gin.Context) error {
 // delete deletes one of the caller's passkeys.
 //
 //	@Summary		Remove a passkey
-//	@Description	Also ends the caller's other sessions, which may have been opened with it.
+//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Ends the caller's other sessions, which may have been opened with the passkey.
 //	@Tags			passkeys
-//	@Param			If-Match	header	string	false	"the ETag of the version to change"
+//	@Param			If-Match	header		string			false	"the ETag of the version to change"
+//	@Param			input		formData	access.Proof	false	"exactly one of code and recovery_code, with two-factor sign-in and a session that was not opened with it"
 //	@Success		204
+//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: no such passkey, or another user's"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/users/me/passkeys/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

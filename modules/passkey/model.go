@@ -7,6 +7,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -133,6 +134,7 @@ type CreateInput struct {
 // UpdateInput has the parameters of a change.
 type UpdateInput struct {
 	Name string `json:"name" validate:"required,max=100,plain" example:"Ada's phone" maxLength:"100"`
+	access.Proof
 } //	@name	PasskeyUpdate
 
 // SignInInput has the parameters of a sign-in.

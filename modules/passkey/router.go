@@ -10,12 +10,12 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
-	r.POST("/users/me/passkeys/options", auth.User, rest.Handle(c.registrationOptions))
-	r.POST("/users/me/passkeys", auth.User, rest.Handle(c.create)) // the challenge proves that the options were issued to the same user
+	r.POST("/users/me/passkeys/options", auth.StepUp, rest.Handle(c.registrationOptions))
+	r.POST("/users/me/passkeys", auth.User, rest.Handle(c.create)) // the challenge proves the StepUp of the same user
 	r.GET("/users/me/passkeys", auth.User, rest.Handle(c.index))
 	r.GET("/users/me/passkeys/:id", auth.User, rest.Handle(c.show))
-	r.PATCH("/users/me/passkeys/:id", auth.User, rest.Handle(c.update))
-	r.DELETE("/users/me/passkeys/:id", auth.User, rest.Handle(c.delete))
+	r.PATCH("/users/me/passkeys/:id", auth.StepUp, rest.Handle(c.update))
+	r.DELETE("/users/me/passkeys/:id", auth.StepUp, rest.Handle(c.delete))
 	r.GET("/users/:id/passkeys", auth.Admin, rest.Handle(c.indexOf))
 	r.DELETE("/users/:id/passkeys/:passkeyId", auth.Admin, rest.Handle(c.deleteOf))
 	r.POST("/auth/passkey/options", m.users.SignUpAuth(account), rest.Handle(c.signInOptions))

@@ -224,6 +224,7 @@ func TestChallenges(t *testing.T) {
 	params, publicKey = options(t, api, mine+"/options", ada.Token)
 	api.Clock.Advance(5 * time.Minute)
 	want(t, create(api, ada.Token, params, publicKey), 400, wrong)
+	ada.Session = api.SignIn(ada.Email, testkit.Password) // for the step-up
 	_, publicKey = options(t, api, mine+"/options", ada.Token)
 	params, _ = options(t, api, mine+"/options", ada.Token)
 	want(t, create(api, ada.Token, params, publicKey), 400, `"param":"credential","code":"wrong"`)
@@ -237,6 +238,7 @@ func TestChallenges(t *testing.T) {
 	in = assertion(t, api, d)
 	api.Clock.Advance(5 * time.Minute)
 	want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}), 401, "unauthorized")
+	ada.Session = api.SignIn(ada.Email, testkit.Password)
 	registration, _ := options(t, api, mine+"/options", ada.Token)
 	in["challenge"] = registration["challenge"]
 	want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}), 401, "unauthorized")

@@ -130,7 +130,11 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.Get(ctx, caller, id); err != nil {
 		return Passkey{}, err
 	}
-	return s.passkeys.UpdateByID(ctx, id, expected, in.Changes(s.now())...)
+	var changes []store.Change
+	if in.Has("name") {
+		changes = []store.Change{store.Set("name", in.Fields.Name), store.Set("updatedAt", store.At(s.now()))}
+	}
+	return s.passkeys.UpdateByID(ctx, id, expected, changes...)
 }
 
 // Delete deletes a passkey of the caller, and ends the caller's other sessions, which may have been opened with it. NotFound;

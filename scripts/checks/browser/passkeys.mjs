@@ -11,17 +11,19 @@ import * as https from 'node:https'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { withBrowser } from './chromium.mjs'
-import { withBuilt, withService } from './service.mjs'
+import { root, withBuilt, withService } from './service.mjs'
 
 const library = readFileSync(fileURLToPath(import.meta.resolve('@simplewebauthn/browser')).replace(/(esm|script)\/.*/, 'dist/bundle/index.umd.min.js'))
+const [, guide] = readFileSync(join(root, 'docs', 'passkeys.md'), 'utf8').match(/```js\n([^]*?)```/)
 const eligibilityLog = 'the backup eligibility of a passkey has changed'
 
-/** Serves an empty page with the library, calls job with its port, and stops. certificate makes it https. */
+/** Serves an empty page with the library and the code of the guide, calls job with its port, and stops. certificate makes it https. */
 async function withPage(certificate, job) {
   const page = '<!doctype html><title>Passkeys</title><script src="/library.js"></script>'
   const serve = (request, response) => {
-    const [type, body] = request.url === '/library.js' ? ['text/javascript', library] : ['text/html', page]
-    response.writeHead(200, { 'Content-Type': type }).end(body)
+    const { pathname, search } = new URL(request.url, 'http://localhost')
+    const scripts = { '/library.js': library, '/guide.js': guide.replace('http://localhost:9000', decodeURIComponent(search.slice(1))) }
+    response.writeHead(200, { 'Content-Type': scripts[pathname] ? 'text/javascript' : 'text/html' }).end(scripts[pathname] ?? page)
   }
   const server = certificate ? https.createServer(certificate, serve) : http.createServer(serve)
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -79,6 +81,7 @@ async function withAuthenticator(browser, url, api, options, job) {
     await job({
       send,
       passkey,
+      run: (code, argument) => page.evaluate(code, argument),
       register: (token, more) => page.evaluate(ceremony, { api, token, ...more }),
       signIn: (more) => page.evaluate(ceremony, { api, ...more }),
     })
@@ -155,6 +158,20 @@ async function runCases(browser, url, { address, masterKey, printed }) {
   }
 }
 
+/** Runs the code of the guide, which uses the browser's own functions. */
+async function followGuide(browser, url, { address, masterKey }) {
+  await withAuthenticator(browser, url, address, {}, async ({ run }) => {
+    const token = await signUp(address, masterKey)
+    const result = await run(async ({ address, token }) => {
+      const { addPasskey, signIn } = await import(`/guide.js?${encodeURIComponent(address)}`)
+      const added = await addPasskey(token, 'My phone')
+      return { name: added.name, token: (await signIn()).token }
+    }, { address, token })
+    assert.equal(result.name, 'My phone')
+    assert.ok(result.token)
+  })
+}
+
 /** Registers a passkey on one page, and signs in on another. */
 async function crossPages(browser, { address, masterKey }, from, to, expected) {
   await withAuthenticator(browser, from, address, {}, async (device) => {
@@ -174,6 +191,8 @@ await withBuilt(async (binary, dir) => {
     await withService(binary, { APP_ENV: 'development', PUBLIC_SIGNUP: 'true' }, async (service) => {
       await runCases(browser, page, service)
       await crossPages(browser, service, page, other, 201)
+      await followGuide(browser, page, service)
+      console.log('the code of the guide: registration 201, sign-in 201')
     })
     const app = `https://app.example.com:${securePort}`
     const settings = { APP_ENV: 'development', PUBLIC_SIGNUP: 'true', PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: app }
