@@ -3,7 +3,6 @@ package passkey
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -122,8 +121,9 @@ func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 		_, deleteErr := s.passkeys.Delete(ctx, store.Eq("id", p.ID))
 		return cmp.Or(deleteErr, err)
 	}
-	if _, err := s.users.Get(ctx, u.ID); apperr.Is(err, apperr.NotFound) { // deleted meanwhile
-		return errors.Join(err, s.DeleteOf(ctx, u.ID))
+	_, err = s.users.Get(ctx, u.ID)
+	if apperr.Is(err, apperr.NotFound) { // deleted meanwhile
+		return cmp.Or(s.DeleteOf(ctx, u.ID), error(access.InvalidToken()))
 	}
-	return nil
+	return err
 }

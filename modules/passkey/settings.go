@@ -3,7 +3,6 @@ package passkey
 import (
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -82,7 +81,7 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 		d.Log.Warn("passkeys are off: PASSKEY_RP_ID and PASSKEY_ORIGINS are not set")
 		return relyingParty{}
 	}
-	timeout := webauthn.TimeoutConfig{Timeout: challengeTTL.Truncate(time.Second)}
+	timeout := webauthn.TimeoutConfig{Timeout: challengeTTL}
 	web, err := webauthn.New(&webauthn.Config{
 		RPID: id, RPDisplayName: d.Name, RPOrigins: origins,
 		AttestationPreference: protocol.PreferNoAttestation,

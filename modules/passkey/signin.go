@@ -3,7 +3,6 @@ package passkey
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -128,7 +127,7 @@ func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) e
 
 // reject logs the reason for which a sign-in is rejected, and returns the error for the client, which does not have it.
 func (s *Service) reject(ctx context.Context, reason string, details ...any) error {
-	s.log.With(details...).LogAttrs(ctx, slog.LevelInfo, "a sign-in with a passkey was rejected", slog.String("reason", reason))
+	s.log.InfoContext(ctx, "a sign-in with a passkey was rejected", append([]any{"reason", reason}, details...)...)
 	return apperr.New(apperr.Unauthorized, "The passkey was not accepted. Get new options and try again, or sign in in another way.")
 }
 
