@@ -30,6 +30,8 @@ func takeovers(w *world, token string) []attempt {
 		},
 		{"enrol a second factor", request{Method: "POST", Path: "/users/me/two-factor", As: token}, 403, reauthenticate},
 		{"turn the second factor off", request{Method: "DELETE", Path: "/users/me/two-factor", As: token}, 403, reauthenticate},
+		{"add a passkey", request{Method: "POST", Path: "/users/me/passkeys/options", As: token}, 403, reauthenticate},
+		{"remove a passkey", request{Method: "DELETE", Path: "/users/me/passkeys/65f0c1d2e3a4b5c6d7e8f901", As: token}, 403, reauthenticate},
 		{"link an account", enter("google", token, "access_token", w.Google.Token("666")), 403, reauthenticate},
 		{"delete the account", request{Method: "DELETE", Path: "/users/me", As: token}, 403, reauthenticate},
 	}
