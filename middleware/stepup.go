@@ -76,8 +76,7 @@ func (a Authenticator) checkSignIn(c *gin.Context, p access.Principal) error {
 }
 
 // checkRecent fails with ReauthenticationRequired if the caller has signed in too long ago, or not at all. A time in the
-// future, because a clock was set back since, has an unknown age. Other errors are those of
-// checkRestriction.
+// future, because a clock was set back since, has an unknown age. Other errors are those of checkRestriction.
 func (a Authenticator) checkRecent(c *gin.Context, p access.Principal) error {
 	if err := a.checkRestriction(c, p); err != nil {
 		return err

@@ -13,13 +13,13 @@ type controller struct{ service *Service }
 // create creates a key.
 //
 //	@Summary		Create an API key
-//	@Description	Returns the key once. A program sends it in the header "Authorization: Bearer …", and acts as the user on the resources that the scopes name. An unknown scope is an error that lists the valid ones. At most 50 per user.
+//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Returns the key once. A program sends it in the header "Authorization: Bearer …", and acts as the user on the resources that the scopes name. An unknown scope is an error that lists the valid ones. At most 50 per user.
 //	@Tags			api-keys
 //	@Accept			json,x-www-form-urlencoded,mpfd
 //	@Param			input	formData	CreateInput	true	"the key"
 //	@Success		201		{object}	Created
-//	@Failure		401		{object}	rest.Problem	"unauthorized: email or password is wrong, or the token is invalid"
-//	@Failure		403		{object}	rest.Problem	"suspended: an admin has suspended the account; forbidden: the scope admin without being an admin; reauthentication_required: the last sign-in is more than 10 minutes ago; second_factor_required: neither code nor recovery_code"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: also if email or password is wrong"
+//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account; forbidden: the scope admin without being an admin"
 //	@Failure		409		{object}	rest.Problem	"conflict: the user has 50 keys"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
 //	@Security		UserToken
