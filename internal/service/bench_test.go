@@ -99,8 +99,15 @@ func BenchmarkService(b *testing.B) {
 	load(b, api, ada.Token, "list+count", "GET", "/articles", 200, "")
 	load(b, api, ada.Token, "search", "GET", "/articles?q=lorem+dol", 200, "")
 	load(b, api, ada.Token, "me", "GET", "/users/me", 200, "")
+	load(b, api, newKey(api, ada), "me, key", "GET", "/users/me", 200, "")
 	load(b, api, ada.Token, "create", "POST", "/articles", 201, body)
 	load(b, api, ada.Token, "update", "PATCH", "/articles/"+id, 200, `{"title":"New"}`)
+}
+
+// newKey creates an API key.
+func newKey(api *testkit.API, a testkit.Account) string {
+	r := testkit.Request{Method: "POST", Path: "/users/me/api-keys", As: a.Token, JSON: `{"name":"n","scopes":["*:read"]}`}
+	return api.Do(r).JSON(201)["key"].(string)
 }
 
 // BenchmarkPolicies measures evaluations, and reads of one policy to compare: in a namespace of 10,000 policies, also with

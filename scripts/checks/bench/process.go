@@ -30,6 +30,7 @@ type service struct {
 	data   *dataset
 	cursor string   // cursor of the page at depth
 	tokens []string // tokens of the authors
+	key    string   // an API key of the first author
 }
 
 // startService starts a binary of the service on a database and a free port, with the settings env ("NAME=value"). Its log
