@@ -60,7 +60,7 @@ type ResourceUser interface {
 	UseResources(Resources)
 }
 
-// Resources are the routes that are mounted with Middleware.Resource, and POST /batch.
+// Resources are the routes that are mounted with Middleware.Resource.
 type Resources struct {
 	Names   []string // of the resources
 	Root    string   // the path of the API, which comes before those of the document

@@ -5,8 +5,8 @@ import (
 	"example.com/ginseng/middleware"
 )
 
-// provideResources calls UseResources of the modules that implement it. Their calls run on an engine of its own, with the routes
-// of resources and POST /batch.
+// provideResources calls UseResources of the modules that implement it. Their calls run on an engine of its own, which has only
+// the routes of resources.
 func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Middleware) error {
 	var users []kit.ResourceUser
 	for _, m := range o.Modules {
@@ -25,11 +25,9 @@ func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Mi
 	engine.NoRoute(noRoute)
 	auth.Writes = middleware.NewUserWrites(userWriteBytes, writeWait) // with that of others, a call would wait for its own request
 	mw.Auth = auth.Middleware()
-	root := o.Settings.APIRoot
-	mountResources(engine, root, o.Modules, mw)
-	mountBatch(engine.Group(root), root, o.Deps.DB, o.Modules, auth, mw)
+	mountResources(engine, o.Settings.APIRoot, o.Modules, mw)
 	for _, user := range users {
-		user.UseResources(kit.Resources{Names: mw.Resources(), Root: root, OpenAPI: o.Documents.OpenAPI, Handler: engine})
+		user.UseResources(kit.Resources{Names: mw.Resources(), Root: o.Settings.APIRoot, OpenAPI: o.Documents.OpenAPI, Handler: engine})
 	}
 	return nil
 }

@@ -1,12 +1,18 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit"
 )
 
@@ -135,6 +141,47 @@ func TestRestricted(t *testing.T) {
 		t.Errorf("create: %s", code)
 	}
 	a.tool("search_records", object{"resource": "articles"})
+}
+
+// keys verifies API keys: the rest of a key is its scope.
+type keys struct{ owner store.ID }
+
+func (keys) Routes(gin.IRouter, kit.Middleware) {}
+
+func (k *keys) VerifyKey(_ context.Context, _ access.Client, key string) (access.Principal, error) {
+	scope := strings.TrimPrefix(key, access.KeyPrefix)
+	return access.Principal{UserID: k.owner, Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: []string{scope}}}, nil
+}
+
+// TestAPIKeys calls tools with API keys: the scope decides which of them work.
+func TestAPIKeys(t *testing.T) {
+	t.Parallel()
+	k := &keys{}
+	a := start(t, func(c *testkit.Config) { c.Modules = append(c.Modules, k) })
+	id := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)
+	k.owner, _ = store.ParseID(id["userId"].(string))
+	record := object{"resource": "articles", "id": id["id"]}
+	create, update := object{"resource": "articles", "data": object{"title": "y"}}, object{"resource": "articles", "id": id["id"], "data": object{"title": "y"}}
+	for scope, allowed := range map[string]string{"articles:read": "read", "*:read": "read", "orders:write": "", "admin": "", "articles:write": "write", "*:write": "write"} {
+		b := agent{t, a.api, access.KeyPrefix + scope}
+		if rows := b.tool("list_resources", object{})["rows"].([]any); len(rows) != 1 {
+			t.Errorf("%s: %v", scope, rows)
+		}
+		check := func(action, tool string, arguments object) {
+			if allowed == action {
+				b.tool(tool, arguments)
+			} else if code := b.problem(tool, arguments); code != "insufficient_scope" {
+				t.Errorf("%s, %s: %s", scope, tool, code)
+			}
+		}
+		check("read", "search_records", object{"resource": "articles"})
+		check("read", "get_record", record)
+		check("write", "create_record", create)
+		check("write", "update_record", update)
+	}
+	if code := (agent{t, a.api, access.KeyPrefix + "articles:read"}).problem("delete_record", record); code != "insufficient_scope" {
+		t.Errorf("delete_record with a read key: %s", code)
+	}
 }
 
 // TestRequestLog checks that the call of a tool is logged, with the ID of the message.
