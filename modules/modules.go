@@ -40,7 +40,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	passkeys := passkey.New(d, s.Passkey, users, sessions)
 	keys := apikey.New(d, users)
-	articles := article.New(d)
+	articles := article.New(d, users)
 	policies := policy.New(d)
 	tools := mcp.New(d)
 	return []kit.Module{

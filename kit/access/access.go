@@ -83,6 +83,15 @@ func (p Principal) MayChange(owner store.ID) error {
 	return nil
 }
 
+// OwnerOf returns the owner of a record that the caller creates: chosen, if the caller acts for all users, otherwise the caller.
+// The other callers' choice is ignored, because a client can send what it has received.
+func (p Principal) OwnerOf(chosen *store.ID) store.ID {
+	if chosen != nil && p.ActsForAll() {
+		return *chosen
+	}
+	return p.UserID
+}
+
 // TokenVerifier verifies user tokens. VerifyToken fails with Unauthorized unless the token is valid, its session is open
 // and its user exists. The server uses the module that implements it.
 type TokenVerifier interface {

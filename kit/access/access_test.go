@@ -132,6 +132,12 @@ func TestMayChange(t *testing.T) {
 	if err := (Principal{UserID: userID, Role: RoleAdmin, Restriction: restriction}).MayChange(userID); err != nil {
 		t.Errorf("a restricted owner: %v", err)
 	}
+	for _, p := range []Principal{{UserID: userID, Role: RoleUser}, {UserID: userID, Role: RoleAdmin}} {
+		want := map[Role]store.ID{RoleUser: userID, RoleAdmin: other}[p.Role]
+		if p.OwnerOf(&other) != want || p.OwnerOf(nil) != userID {
+			t.Errorf("%s: a record for another user belongs to %s", p.Role, p.OwnerOf(&other))
+		}
+	}
 	if (Principal{}).Is(store.ID{}) {
 		t.Error("nobody is the zero id")
 	}

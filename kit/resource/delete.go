@@ -18,6 +18,7 @@ const (
 	Restrict OnDelete = iota // the deletion fails with Conflict
 	Cascade                  // the record is deleted too
 	Clear                    // the reference is removed from the record
+	Keep                     // nothing: the reference keeps the ID of the deleted record
 )
 
 // MaxReferring is the number of records that a deletion can change or delete besides the record itself.

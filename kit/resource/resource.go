@@ -84,6 +84,7 @@ type Reference struct {
 	parent   Parent // target, if the records are under it; otherwise nil
 	index    []int  // the index of the field in the document
 	isList   bool
+	isOwner  bool
 }
 
 // To returns a reference to records of another module.
@@ -96,8 +97,15 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 	return Reference{field: field, onDelete: onDelete}
 }
 
-// Under returns the reference of records to their parent, the record that they are under. A caller may see and change them
-// if the caller may see and change the parent. They are deleted with it.
+// Owner returns the reference of records to the user who owns them, in the field userId. Only admins and the master key create
+// records of other users, and change the owner.
+func Owner(users Target, onDelete OnDelete) Reference {
+	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
+}
+
+// Under returns the reference of records to their parent, the record that they are under. A caller may see them if the caller
+// may see the parent. If the collection has no rule to change records, a caller may create and change them if the caller may
+// change the parent. They are deleted with it.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
@@ -133,7 +141,9 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		}
 		r.index = indexOf(reflect.TypeFor[D](), r.field)
 		r.isList = reflect.TypeFor[D]().FieldByIndex(r.index).Type == reflect.TypeFor[[]store.ID]()
-		r.target.referredBy(referrer[D]{c, r}.plan)
+		if r.onDelete != Keep {
+			r.target.referredBy(referrer[D]{c, r}.plan)
+		}
 	}
 	return c
 }

@@ -200,6 +200,30 @@ func TestOwner(t *testing.T) {
 	w.want(public.Delete(t.Context(), alice, other, store.Versions{1}), "")
 }
 
+// TestOwnerReference creates records of other users, and deletes their owner.
+func TestOwnerReference(t *testing.T) {
+	w := newWorld(t)
+	users := w.open("users", Public, Admins)
+	for rule, want := range map[OnDelete]int64{Cascade: 0, Keep: 1, Restrict: 1} {
+		nodes := w.open(fmt.Sprint("nodes", rule), Own, Own, Owner(users, rule))
+		owner := access.Principal{UserID: w.add(users, node{}), Role: access.RoleUser}
+		w.want(w.create(nodes, bob, node{UserID: owner.UserID}), apperr.Forbidden)
+		w.want(w.create(nodes, admin, node{UserID: store.NewID()}), apperr.ValidationFailed)
+		w.want(w.create(nodes, owner, node{UserID: owner.UserID}), "")
+		w.want(w.create(nodes, admin, node{UserID: owner.UserID}), "")
+		mine, err := nodes.all.First(t.Context(), nil)
+		w.want(err, "")
+		_, err = nodes.Update(t.Context(), owner, mine.ID, nil, store.Set("userId", bob.UserID))
+		w.want(err, apperr.Forbidden)
+		w.want(nodes.Delete(t.Context(), owner, mine.ID, nil), "")
+		w.want(w.delete(users, owner.UserID), map[OnDelete]apperr.Code{Restrict: apperr.Conflict}[rule])
+		w.left(nodes, want)
+		if rule == Cascade { // a request that was authenticated before the deletion
+			w.want(w.create(nodes, owner, node{UserID: owner.UserID}), apperr.ValidationFailed)
+		}
+	}
+}
+
 // faults returns the invalid parameters of an error.
 func faults(err error) (out []string) {
 	if e, ok := err.(*apperr.Error); ok {

@@ -10,13 +10,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Of a record under
-// a parent: NotFound, Forbidden as MayChange of the parent. Conflict: as store.Collection.Insert.
+// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Forbidden: the
+// owner is another user, and the caller does not act for all users. Of a record under a parent: NotFound, Forbidden as
+// MayChange of the parent. Conflict: as store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
 	}
-	if len(c.references) == 0 {
+	if !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.of(doc)) }) {
 		return c.all.Insert(ctx, doc)
 	}
 	return c.inOneStep(ctx, func(ctx context.Context) error {
@@ -123,10 +124,19 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
+// needsCheck reports whether check and mayChangeParent do more for a new record with the value than allow it: not if the caller
+// owns it, and it would keep the ID of the deleted owner.
+func (r Reference) needsCheck(caller access.Principal, value any) bool {
+	return !r.isOwner || r.onDelete != Keep || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
+}
+
 // check returns an error for each ID in value that does not refer to a record that the caller may see.
 func (r Reference) check(ctx context.Context, caller access.Principal, value any) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
-	if len(ids) == 0 || r.parent != nil {
+	if r.isOwner && !caller.ActsForAll() && !slices.Equal(ids, []store.ID{caller.UserID}) {
+		return nil, apperr.New(apperr.Forbidden, "Only an admin may choose another user as the owner.")
+	}
+	if len(ids) == 0 || r.parent != nil || !r.needsCheck(caller, value) {
 		return nil, nil
 	}
 	found, _, err := r.target.Find(ctx, caller, ids, nil, "id")

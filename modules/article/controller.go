@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
 )
 
@@ -15,16 +16,16 @@ type controller struct {
 // create creates an article.
 //
 //	@Summary		Create an article
-//	@Description	The caller becomes its owner.
+//	@Description	The caller becomes its owner, unless an admin names another user in userId.
 //	@Tags			articles
-//	@Param			input			formData	Fields	true	"the article"
-//	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key create one record"
+//	@Param			input			formData	CreateFields	true	"the article"
+//	@Param			Idempotency-Key	header		string			false	"a key that the client chooses; requests with the same key create one record"
 //	@Success		201				{object}	View
 //	@Header			201				{string}	Location	"path of the article"
 //	@Security		UserToken
 //	@Router			/articles [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[Fields](g, View{})
+	in, err := rest.Bind[CreateFields](g, View{})
 	if err != nil {
 		return err
 	}
@@ -43,6 +44,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
 //	@Param		q				query		string			false	"up to 10 words or beginnings of words in title and content"		maxlength(200)
+//	@Param		expand			query		string			false	"userId: references whose records to include in the response"
 //	@Param		userId			query		string			false	"also userId[ne], userId[in]"
 //	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
@@ -63,6 +65,7 @@ func (c *controller) index(g *gin.Context) error {
 //
 //	@Summary	Get an article
 //	@Tags		articles
+//	@Param		expand			query		string	false	"userId: references whose records to include in the response"
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
 //	@Router		/articles/{id} [get]
@@ -75,7 +78,11 @@ func (c *controller) show(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.Record(g, a.Meta, a.View())
+	v, err := resource.ExpandView(g.Request.Context(), c.service.articles, rest.Caller(g), rest.Query(g), a.View())
+	if err != nil {
+		return err
+	}
+	return rest.Record(g, a.Meta, v)
 }
 
 // update changes an article.

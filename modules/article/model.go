@@ -2,6 +2,7 @@ package article
 
 import (
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 )
 
@@ -18,6 +19,12 @@ type Fields struct {
 	Content string `json:"content" validate:"max=100000" example:"Example content"`
 }
 
+// CreateFields are the parameters of create.
+type CreateFields struct {
+	Fields
+	UserID *store.ID `json:"userId" swaggertype:"string"` // the owner, if an admin creates the article; otherwise the caller
+}
+
 // View is the representation of an article in responses.
 type View struct {
 	ID store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f902"`
@@ -25,6 +32,7 @@ type View struct {
 	UserID    store.ID   `json:"userId" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+	resource.Expanded
 } //	@name	Article
 
 // View returns the representation of the article.
@@ -41,7 +49,8 @@ func spec() listing.Spec {
 			{Field: "userId", Type: listing.ID},
 			{Field: "createdAt", Type: listing.Time},
 		},
-		View: View{},
+		View:   View{},
+		Expand: []string{"userId"},
 	}
 }
 

@@ -16,8 +16,9 @@ type Module struct {
 }
 
 // New creates the module.
-func New(d kit.Deps) *Module {
-	articles := resource.Open(d, storeSpec(), Article.View, resource.Public, resource.Own)
+func New(d kit.Deps, users resource.Target) *Module {
+	articles := resource.Open(d, storeSpec(), Article.View, resource.Public, resource.Own,
+		resource.Owner(users, resource.Keep))
 	service := &Service{articles: articles, now: d.Now}
 	return &Module{articles, &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
 }

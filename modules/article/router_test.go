@@ -272,6 +272,26 @@ func TestIfMatch(t *testing.T) {
 	s.expect(t, 204, request{Method: "DELETE", Path: path, As: s.owner.Token, Header: http.Header{"If-Match": {"*"}}})
 }
 
+// TestOwner has an admin create a record for a user, who is then deleted.
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	user, admin, body := s.SignUp("user"), s.SignUp("admin"), s.valid()
+	body["userId"] = store.NewID().Hex()
+	s.expect(t, 400, request{Method: "POST", Path: "/articles", As: admin.Token, JSON: body})
+	body["userId"] = user.ID
+	created := s.expect(t, 201, request{Method: "POST", Path: "/articles", As: admin.Token, JSON: body})
+	compare(t, created.JSON(201), map[string]any{"userId": user.ID})
+	path := created.Header.Get("Location")
+	view := s.expect(t, 200, request{Method: "GET", Path: path + "?expand=userId", As: admin.Token}).JSON(200)
+	if owner := view["expand"].(map[string]any)["userId"].(map[string]any); owner["id"] != user.ID {
+		t.Errorf("%v", view)
+	}
+	s.expect(t, 204, request{Method: "DELETE", Path: "/users/me", As: user.Token})
+	view = s.expect(t, 200, request{Method: "GET", Path: path, As: admin.Token}).JSON(200)
+	compare(t, view, map[string]any{"userId": user.ID})
+}
+
 // TestList checks each order, filter and search, also page by page.
 func TestList(t *testing.T) {
 	t.Parallel()

@@ -16,9 +16,9 @@ type Service struct {
 	now      func() time.Time
 }
 
-// Create creates an article of the caller.
-func (s *Service) Create(ctx context.Context, caller access.Principal, in Fields) (Article, error) {
-	a := Article{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Fields: in, UserID: caller.UserID}
+// Create creates an article of the caller or, for an admin, of another user. ValidationFailed: a reference is unknown.
+func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateFields) (Article, error) {
+	a := Article{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Fields: in.Fields, UserID: caller.OwnerOf(in.UserID)}
 	return a, s.articles.Create(ctx, caller, a)
 }
 

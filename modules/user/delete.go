@@ -16,7 +16,14 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if err != nil {
 		return err
 	}
-	return s.deleteDependents(ctx, id) // what was created in the meantime
+	if err := s.deleteDependents(ctx, id); err != nil { // what was created in the meantime
+		return err
+	}
+	d, err := s.referred.PlanDeletion(ctx, id)
+	if err != nil {
+		return apperr.Replace(err, apperr.Conflict, nil) // nothing more can be done about a record that restricts the deletion
+	}
+	return d.Run(ctx)
 }
 
 // delete makes the writes of a deletion, in an order in which it can be interrupted and repeated. Its errors are those of Delete.

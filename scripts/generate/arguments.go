@@ -19,6 +19,7 @@ type call struct {
 	under   string
 	owner   bool
 	noOwner bool
+	onUser  string // what the deletion of the owner does to a record
 	undo    bool
 	force   bool
 	dryRun  bool
@@ -51,7 +52,8 @@ func (c *call) flags() *pflag.FlagSet {
 	c.lists[rulePublic] = flags.StringArray(rulePublic, nil, "`LIST` of methods for everyone (default: list,show)")
 	flags.BoolVar(&c.owner, "owner", false, "store the user who creates a record; only the owner and admins may update and delete (default if users create)")
 	flags.BoolVar(&c.noOwner, "no-owner", false, "do not store the user who creates a record")
-	flags.StringVar(&c.under, "under", "", "nest under the resource `NAME`: /orders/{id}/items, read and written by those who may read and change the order")
+	flags.StringVar(&c.onUser, "on-user-delete", "", "what happens to a record when its owner is deleted: cascade (default with --own), `keep` (otherwise the default), restrict or clear")
+	flags.StringVar(&c.under, "under", "", "nest under the resource `NAME`: /orders/{id}/items, read by those who may read the order; without flags for create, update and delete, written by those who may change it")
 	flags.StringArrayVar(&c.adds, "add", nil, "add the `FIELD` to a resource; your edits of its files are kept. NAME can be user, for optional fields")
 	flags.StringArrayVar(&c.changes, "change", nil, "replace the declaration of the `FIELD`")
 	flags.StringArrayVar(&c.renames, "rename", nil, "rename a field: `OLD=NEW`")

@@ -307,14 +307,14 @@ func TestChangeReferences(t *testing.T) {
 	if got := run(dir, "product", "--add", "maker:ref(maker)"); got.code != command.ExitOK || !strings.Contains(got.out, "written modules/modules.go") {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, makers)") {
+	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, makers, users)") {
 		t.Errorf("the registry is\n%s", got)
 	}
 	commit(t, dir)
 	if got := run(dir, "product", "--drop", "maker"); got.code != command.ExitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, modules); !strings.Contains(got, "products := product.New(d)\n") {
+	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, users)\n") {
 		t.Errorf("the registry is\n%s", got)
 	}
 }

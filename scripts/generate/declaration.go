@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/token"
 	"go/types"
 	"path"
@@ -50,10 +51,13 @@ type Resource struct {
 	Plural  string // kebab-case
 	Fields  fieldList
 	Rules   map[string]string // by method; the resource has no method without a rule
-	Owner   bool              // records store the user who created them
+	Owner   bool              // records have a user as their owner, who creates them
+	OnUser  string            // rule of the owner's deletion; "" if records have no owner
 	HasUser bool              // the project has users
 	Under   string            // name of the parent resource of --under; "" if there is none
-	Targets []Target          // the parent, and the resources that fields refer to; set by project.resolve
+	// OwnWrites reports whether flags say who may write records under a parent; otherwise callers that may change the parent.
+	OwnWrites bool
+	Targets   []Target // the parent, and the resources that fields refer to; set by project.resolve
 }
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
@@ -94,7 +98,7 @@ var reserved = map[string]string{
 var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com\d|lpt\d)$`)
 
 // declared are the identifiers that every module declares.
-var declared = []string{"module", "service", "view", "controller", "fields"}
+var declared = []string{"module", "service", "view", "controller", "fields", "create-fields"}
 
 // imported are the packages that the templates import.
 var imported = []string{
@@ -176,6 +180,24 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	case c.owner && !usersCreate:
 		wrong.Add("flag --owner: the owner is the user who creates the record; add --user create")
 	}
+	onUser := []string{onCascade, onKeep, onRestrict, onClear}
+	switch {
+	case c.has("on-user-delete") && !r.Owner:
+		wrong.Add("flag --on-user-delete: records have no owner; let users create them with --user create")
+	case c.has("on-user-delete") && !slices.Contains(onUser, c.onUser):
+		wrong.Add("flag --on-user-delete: %s is unknown; %s", quote(c.onUser), naming.Suggest(c.onUser, onUser))
+	case r.Owner:
+		r.OnUser = cmp.Or(c.onUser, r.defaultOnUser())
+	}
+}
+
+// defaultOnUser returns what happens to a record when its owner is deleted, if no flag says it: other users do not see an own
+// record, so that nobody would use it anymore.
+func (r Resource) defaultOnUser() string {
+	if r.HasRule(ruleOwn) {
+		return onCascade
+	}
+	return onKeep
 }
 
 // declareOwn reports methods that would show users the records of others, although --own is set.
@@ -198,11 +220,7 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 	if r.Under = c.under; r.Under == "" {
 		return
 	}
-	for _, flag := range append(slices.Clone(rules), "owner", "no-owner") {
-		if c.has(flag) {
-			wrong.Add("flag --%s: excludes --under; the rules are those of %s", flag, r.Under)
-		}
-	}
+	r.declareWrites(c, wrong)
 	if r.Under == r.Name {
 		wrong.Add("flag --under: %s cannot be under itself", r.Name)
 	}
@@ -211,7 +229,36 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 			wrong.Add("field %s: has the ID of the %s; choose another name", f.Name, r.Under)
 		}
 	}
-	r.Owner = false
+}
+
+// writeMethods are the methods that write.
+var writeMethods = []string{methodCreate, methodUpdate, methodDelete}
+
+// declareWrites sets r.OwnWrites. It reports flags that say who may write records under a parent incompletely, or who may read
+// them.
+func (r *Resource) declareWrites(c call, wrong *mistakes) {
+	var given []string
+	for _, rule := range rules {
+		for _, method := range c.rules[rule] {
+			if given = append(given, method); !slices.Contains(writeMethods, method) {
+				wrong.Add("flag --%s: excludes --under; callers that may read %s may %s", rule, r.Under, method)
+			}
+		}
+	}
+	if r.OwnWrites = given != nil; r.OwnWrites {
+		for _, method := range writeMethods {
+			if r.Has(method) && !slices.Contains(given, method) {
+				wrong.Add("flag --under: say who may %s too: add it to --user, --admin, --master or --public", method)
+			}
+		}
+		return
+	}
+	for _, flag := range []string{"owner", "no-owner", "on-user-delete"} {
+		if c.has(flag) {
+			wrong.Add("flag --%s: excludes --under without --user create; the rules are those of %s", flag, r.Under)
+		}
+	}
+	r.Owner, r.OnUser = false, ""
 }
 
 // Declaration returns the arguments that declare the resource, in a canonical form: with only the flags that differ from
@@ -228,20 +275,37 @@ func (r Resource) Declaration() []string {
 		out = append(out, "--methods", strings.Join(chosen, ","))
 	}
 	if r.Under != "" {
-		return append(out, "--under", r.Under)
+		out = append(out, "--under", r.Under)
 	}
-	withUsers := Resource{HasUser: true}
 	for _, rule := range rules {
-		named := slices.DeleteFunc(r.Methods(), func(m string) bool { return r.Rules[m] != rule || withUsers.defaultRule(m) == rule })
+		named := slices.DeleteFunc(r.Methods(), func(m string) bool { return r.Rules[m] != rule || r.isDefault(m) })
 		if len(named) > 0 {
 			out = append(out, "--"+rule, strings.Join(named, ","))
 		}
 	}
-	if r.Rules[methodCreate] == ruleUser && !r.Owner {
+	switch {
+	case r.AsParent():
+	case r.Rules[methodCreate] == ruleUser && !r.Owner:
 		out = append(out, "--no-owner")
+	case r.Owner && r.OnUser != r.defaultOnUser():
+		out = append(out, "--on-user-delete", r.OnUser)
 	}
 	return out
 }
+
+// isDefault reports whether a method has its rule without a flag, in a project with users.
+func (r Resource) isDefault(method string) bool {
+	switch {
+	case r.AsParent(), r.Under != "" && !slices.Contains(writeMethods, method):
+		return true
+	case r.Under != "":
+		return false
+	}
+	return Resource{HasUser: true}.defaultRule(method) == r.Rules[method]
+}
+
+// AsParent reports whether records under a parent are written by callers that may change the parent.
+func (r Resource) AsParent() bool { return r.Under != "" && !r.OwnWrites }
 
 // Methods returns the methods of the resource, in the order of the routes.
 func (r Resource) Methods() []string {

@@ -51,8 +51,10 @@ func (p *project) planAdd(c call) (*plan, error) {
 	registered := map[string]bool{}
 	if invalid == nil {
 		registered = modules.Names()
-		p.resolve(&r, modules, &wrong)
+	} else {
+		modules = nil
 	}
+	p.resolve(&r, modules, &wrong)
 	p.checkCollisions(r, registered, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ const (
 	onRestrict = "restrict" // the deletion is rejected
 	onCascade  = "cascade"  // the referring records are deleted
 	onClear    = "clear"    // the reference is removed
+	onKeep     = "keep"     // the reference keeps the ID; only of the owner
 )
 
 // IsRef reports whether the field refers to records.
@@ -63,7 +64,14 @@ type Target struct {
 	Resource
 	Registered string // the module's variable in modules.go
 	Parent     bool   // the records are under this resource
+	IsOwner    bool   // only the owner of a record is one of its records
 }
+
+// OwnerRule returns the constant of package resource for what the deletion of the owner does to a record.
+func (r Resource) OwnerRule() string { return goName(r.OnUser) }
+
+// HasClearedOwner reports whether a record can lose its owner.
+func (r Resource) HasClearedOwner() bool { return r.OnUser == onClear }
 
 // target returns the resource with the name, which a reference or --under has given.
 func (p *project) target(name string) (Resource, error) {
@@ -94,6 +102,12 @@ func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistak
 			p.addTarget(r, "field "+quote(f.Name), f.Target, modules, wrong)
 		}
 	}
+	if n := len(r.Targets); r.Owner {
+		p.addTarget(r, "flag --owner", "user", modules, wrong)
+		for i := n; i < len(r.Targets); i++ {
+			r.Targets[i].IsOwner = true
+		}
+	}
 }
 
 // addTarget adds the resource with the name to r.Targets. where is the flag or field that names it, for mistakes.
@@ -114,7 +128,9 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	if parent, err := p.target(target.Under); err == nil && target.Under != "" {
 		t.Targets = []Target{{Resource: parent, Registered: "its parent", Parent: true}}
 	}
-	if modules != nil {
+	if modules == nil {
+		t.Registered = target.entry().Variable
+	} else {
 		for _, m := range modules.Modules() {
 			if m.Import == target.entry().Import {
 				t.Registered = m.Variable
@@ -130,6 +146,9 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	case !t.Parent && mayNotSee(r.Rules[methodCreate], target.seeRule()):
 		wrong.Add("%s: --%s may create %s, and cannot see %s, so that every reference is unknown; let them see %s, or let others create",
 			where, r.Rules[methodCreate], r.Many(), target.Many(), target.Many())
+	case t.Parent && r.OwnWrites && r.writesUnseen(target) != "":
+		method := r.writesUnseen(target)
+		wrong.Add("flag --%s: these callers may %s %s, and cannot see %s; choose another flag", r.Rules[method], method, r.Many(), target.Many())
 	case t.Parent && name == "user":
 		wrong.Add("%s: records of users have an owner: omit the flag", where)
 	case t.Parent && target.Under != "":
@@ -141,6 +160,17 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 		r.nest(target)
 	}
 	r.Targets = append(r.Targets, t)
+}
+
+// writesUnseen returns a method that writes records under a parent and that callers who cannot see the parent may call; "" if
+// there is none.
+func (r Resource) writesUnseen(parent Resource) string {
+	for _, method := range writeMethods {
+		if mayNotSee(r.Rules[method], parent.seeRule()) {
+			return method
+		}
+	}
+	return ""
 }
 
 // mayNotSee reports whether a method with the rule caller has callers that may not see records whose rule to read them is
@@ -189,13 +219,15 @@ func (p *project) referrers(name string) (out []string) {
 	return out
 }
 
-// nest sets the rules of a resource under a parent: callers that can read the parent can read it, and callers that can
-// change the parent can write it.
+// nest sets the rules of a resource under a parent: callers that can read the parent can read it and, unless flags say who
+// else, callers that can change the parent can write it.
 func (r *Resource) nest(parent Resource) {
 	write := parent.Rules[parent.firstOf(changeMethods)]
 	for _, method := range r.Methods() {
-		if r.Rules[method] = write; method == methodList || method == methodShow {
+		if !slices.Contains(writeMethods, method) {
 			r.Rules[method] = parent.seeRule()
+		} else if !r.OwnWrites {
+			r.Rules[method] = write
 		}
 	}
 }
@@ -219,7 +251,7 @@ var changeMethods = []string{methodUpdate, methodDelete, methodCreate}
 // allow fewer callers have the middleware for that.
 func (r Resource) Change() string {
 	switch {
-	case r.Under != "":
+	case r.AsParent():
 		return "nil"
 	case !r.Has(methodUpdate) && !r.Has(methodDelete):
 		return factsOf[r.weakest(methodCreate)].access

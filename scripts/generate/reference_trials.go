@@ -10,10 +10,11 @@ import (
 
 // Referred returns the resources of which the tests create records, to refer to them.
 func (r Resource) Referred() []Target {
+	targets := slices.DeleteFunc(slices.Clone(r.Targets), func(t Target) bool { return t.IsOwner })
 	if r.IsSelf() {
-		return append(slices.Clone(r.Targets), Target{Resource: r})
+		targets = append(targets, Target{Resource: r})
 	}
-	return r.Targets
+	return targets
 }
 
 // Invisible returns the resources whose records users see only if they are their own.
@@ -32,6 +33,9 @@ func (r Resource) Invisible() (out []Target) {
 // Imported returns the resources whose packages the tests import.
 func (r Resource) Imported() (out []Target) {
 	for _, t := range r.Targets {
+		if t.IsOwner {
+			continue
+		}
 		for _, t := range append([]Target{t}, t.Targets...) {
 			if t.Name != r.Name && !slices.ContainsFunc(out, func(other Target) bool { return other.Name == t.Name }) {
 				out = append(out, t)

@@ -81,7 +81,7 @@ func (r Resource) OwnerOnly(method string) bool {
 
 // ownersOnly reports whether a method is for the owner of the record, or of the one that it is under.
 func (r Resource) ownersOnly(method string) bool {
-	if above := r.Above(); above != nil {
+	if above := r.Above(); above != nil && r.AsParent() {
 		return above.OwnerOnly(methodUpdate) && method != methodList && method != methodShow
 	}
 	return r.OwnerOnly(method)
@@ -123,6 +123,14 @@ func (r Resource) Optional() fieldList {
 }
 func (r Resource) References() fieldList { return r.Fields.only(Field.IsRef) }
 
+// Expandable returns the fields whose records the parameter expand includes: the references and the owner.
+func (r Resource) Expandable() fieldList {
+	if !r.Owner {
+		return r.References()
+	}
+	return append(r.References(), Field{Name: "userId"})
+}
+
 // Sorted returns all fields to sort by.
 func (r Resource) Sorted() fieldList {
 	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
@@ -142,6 +150,9 @@ func (r Resource) Indexes() (out []string) {
 	}
 	if r.Under != "" {
 		add("", r.UnderField(), "createdAt")
+	}
+	if r.Owner && r.OnUser != onKeep && !r.Has(methodList) { // the index of a list begins with userId too
+		add("", "userId")
 	}
 	for _, f := range r.References() {
 		if (!f.Unique || r.IsOwn()) && (!f.Filter || f.IsList()) {
@@ -229,6 +240,17 @@ func (r Resource) callerAnd(caller, parent string) string {
 	}
 	return caller + parent
 }
+
+// Input is the type of the parameters of create.
+func (r Resource) Input() string {
+	if r.Owner {
+		return "CreateFields"
+	}
+	return "Fields"
+}
+
+// Users is the variable of the users who own records.
+func (r Resource) Users() string { return r.TargetOf(Field{Target: "user"}).Collection() }
 
 // Records returns the expression of the collection in the service: of the records under the parent, if there is one.
 func (r Resource) Records() string {

@@ -15,6 +15,14 @@ import (
 // Token returns Go code for the credential that a method requires.
 func (r Resource) Token(method string) string { return factsOf[r.Rules[method]].token }
 
+// AdminToken returns Go code for a credential that allows a method on all records.
+func (r Resource) AdminToken(method string) string {
+	if r.Rules[method] == ruleMaster {
+		return r.Token(method)
+	}
+	return "admin.Token"
+}
+
 // As returns Go code that adds the credential of a method to a request; "" if the method is public.
 func (r Resource) As(method string) string {
 	if r.Rules[method] == rulePublic {
@@ -27,6 +35,9 @@ func (r Resource) As(method string) string {
 func (r Resource) HasRule(rule string) bool {
 	return slices.ContainsFunc(r.Methods(), func(m string) bool { return r.Rules[m] == rule })
 }
+
+// HasOwner reports whether the tests have the account of the owner of the records, or of their parent.
+func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) }
 
 // CountsCalls reports whether the helper valid counts its calls.
 func (r Resource) CountsCalls() bool {
