@@ -96,13 +96,16 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		return caller.Restriction.Err
 	}
 	remove := func(ctx context.Context) error {
+		if err := c.beforeDelete(ctx, store.Eq("id", id)); err != nil {
+			return err
+		}
 		n, err := c.all.Delete(ctx, c.writable(caller, id, versions))
 		if err == nil && n == 0 {
 			err = store.ErrNotFound
 		}
 		return c.explain(ctx, caller, id, versions, err)
 	}
-	if len(c.plans) == 0 && c.parent() == nil {
+	if len(c.plans) == 0 && c.parent() == nil && c.onDelete == nil {
 		return remove(ctx)
 	}
 	return c.inOneStep(ctx, func(ctx context.Context) error {
@@ -125,6 +128,26 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		}
 		return remove(ctx)
 	})
+}
+
+// OnDelete registers a rule of the module, which is called with each record before it is deleted, by Delete or with a record that
+// it refers to: in the same Atomic on a database where that is serializable, or if the caller has begun one. If the rule fails, the
+// deletion does. On other databases it can be repeated after an interruption, so the rule must be repeatable. OnDelete must be
+// called before the server starts.
+func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
+
+// beforeDelete calls the rule of OnDelete with each record that f selects.
+func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error {
+	if c.onDelete == nil {
+		return nil
+	}
+	docs, err := c.all.List(ctx, store.Query{Filter: f})
+	for _, doc := range docs {
+		if err == nil {
+			err = c.onDelete(ctx, doc)
+		}
+	}
+	return err
 }
 
 // referrer is a reference of the records of a collection.
@@ -166,7 +189,11 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		_, err := r.collection.all.Delete(ctx, store.And(store.In("id", store.Values(referring)...), refers)) // refers: some may refer to other records by now
+		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers: some may refer to other records by now
+		if err := r.collection.beforeDelete(ctx, cascaded); err != nil {
+			return err
+		}
+		_, err := r.collection.all.Delete(ctx, cascaded)
 		return err
 	})
 	return r.collection.Referrers.plan(ctx, d, referring)

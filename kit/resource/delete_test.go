@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -50,6 +51,36 @@ func TestCascade(t *testing.T) {
 	w.left(tops, 1)
 	w.left(middles, 1)
 	w.left(leaves, 0)
+}
+
+// TestOnDelete deletes records with a rule of their module: one by one and by a cascade.
+func TestOnDelete(t *testing.T) {
+	w := newWorld(t)
+	targets := w.open("targets", Public, Public)
+	nodes := w.open("nodes", Public, Public, To("to", targets, Cascade))
+	var deleted []string
+	nodes.OnDelete(func(ctx context.Context, n node) error {
+		if n.Name == "locked" {
+			return apperr.New(apperr.Conflict, "The node is locked.")
+		}
+		_, err := targets.all.Update(ctx, store.Eq("id", n.To), store.Set("name", "changed by a rule"))
+		deleted = append(deleted, n.Name)
+		return apperr.Replace(err, apperr.NotFound, nil)
+	})
+	target := w.add(targets, node{})
+	w.want(w.delete(nodes, w.add(nodes, node{Name: "a", To: target})), "")
+	w.add(nodes, node{Name: "b", To: target})
+	locked := w.add(nodes, node{Name: "locked", To: target})
+	w.want(w.delete(nodes, locked), apperr.Conflict)
+	w.want(w.delete(targets, target), apperr.Conflict)
+	w.left(nodes, 2)
+	_, err := nodes.Update(t.Context(), nobody, locked, nil, store.Set("name", "c"))
+	w.want(err, "")
+	deleted = nil
+	w.want(w.delete(targets, target), "")
+	if w.left(nodes, 0); strings.Join(deleted, " ") != "b c" {
+		t.Errorf("the rule was called with %v", deleted)
+	}
 }
 
 func TestClear(t *testing.T) {

@@ -120,7 +120,8 @@ type Collection[D store.Document] struct {
 	view        func(D) any
 	see, change Access
 	references  []Reference
-	within      *store.ID // the parent of the records; nil for those of all parents; see Under
+	within      *store.ID                      // the parent of the records; nil for those of all parents; see Under
+	onDelete    func(context.Context, D) error // see OnDelete; can be nil
 	now         func() time.Time
 }
 

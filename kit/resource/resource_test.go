@@ -192,7 +192,11 @@ func TestOwner(t *testing.T) {
 		_, err = items.Under(other).Get(t.Context(), test.caller, item)
 		w.want(err, apperr.NotFound)
 	}
-	_, err := items.Under(other).Update(t.Context(), alice, item, nil, store.Set("name", "x"))
+	changed, err := public.all.Get(t.Context(), id)
+	if w.want(err, ""); !changed.UpdatedAt.After(changed.CreatedAt.Time) {
+		t.Errorf("a change does not set updatedAt: %+v", changed.Meta)
+	}
+	_, err = items.Under(other).Update(t.Context(), alice, item, nil, store.Set("name", "x"))
 	w.want(err, apperr.NotFound)
 	w.want(items.Under(other).Delete(t.Context(), alice, item, nil), apperr.NotFound)
 	w.want(items.Under(id).Delete(t.Context(), alice, item, store.Versions{99}), apperr.PreconditionFailed)

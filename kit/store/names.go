@@ -130,7 +130,24 @@ func (n names) spec(s Spec) error {
 			if err := n.check(field); err != nil {
 				return err
 			}
+			if index.Unique && isList(s.document, field) {
+				return fmt.Errorf("store: the unique index of %s cannot have the list %q, because engines compare its items differently", n.collection, field)
+			}
 		}
 	}
 	return nil
+}
+
+// isList reports whether the path of a field names a list, or a field of the items of one.
+func isList(t reflect.Type, path string) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if path == "" || t.Kind() != reflect.Struct {
+		return t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 // bytes are a string in JSON
+	}
+	name, rest, _ := strings.Cut(path, ".")
+	fields := reflect.VisibleFields(t)
+	i := slices.IndexFunc(fields, func(f reflect.StructField) bool { return !f.Anonymous && FieldName(f) == name })
+	return i >= 0 && isList(fields[i].Type, rest)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -85,3 +86,19 @@ func TestUnknownNamesFail(t *testing.T) {
 type nothing struct{ DB }
 
 func (nothing) Open(Spec) Engine { return nil }
+
+// TestUniqueList declares unique indexes of lists.
+func TestUniqueList(t *testing.T) {
+	t.Parallel()
+	for _, fields := range [][]string{{"rooms"}, {"status", "rooms"}} {
+		func() {
+			defer func() {
+				if err := recover(); err == nil || !strings.Contains(fmt.Sprint(err), `the list "rooms"`) {
+					t.Errorf("%v: %v", fields, err)
+				}
+			}()
+			Open[shelf](nothing{}, Spec{Name: "shelves", Indexes: []Index{{Fields: fields, Unique: true}}})
+		}()
+	}
+	Open[shelf](nothing{}, Spec{Name: "shelves", Indexes: []Index{{Fields: []string{"status", "address.city", "price"}, Unique: true}, {Fields: []string{"rooms"}}}})
+}
