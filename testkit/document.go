@@ -173,6 +173,9 @@ func (d *document) differences(root string, r *http.Request, a Response) (differ
 			add("the documented header %s is missing", name)
 		}
 	}
+	if a.Header.Get("ETag") != "" && want.Value.Headers["ETag"] == nil {
+		add("the header ETag is not documented; annotate the handler with @Header %d {string} ETag", a.Status)
+	}
 	contentType, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	media := want.Value.Content[contentType]
 	if media == nil && (contentType != "" || len(want.Value.Content) > 0) {

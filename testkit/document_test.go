@@ -103,9 +103,9 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	r, _ := http.NewRequest("GET", "http://localhost/things", nil)
-	bare := Response{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(`{"rows":[]}`)}
+	bare := Response{Status: 200, Header: http.Header{"Content-Type": {"text/html"}, "Etag": {`"1"`}}, Body: []byte(`{"rows":[]}`)}
 	differences := strings.Join(d.differences("", r, bare), "\n")
-	if !strings.Contains(differences, "header X-Request-Id is missing") || !strings.Contains(differences, `the type is "text/html"`) || strings.Count(differences, "\n") != 1 {
+	if !strings.Contains(differences, "header X-Request-Id is missing") || !strings.Contains(differences, "header ETag is not documented") || !strings.Contains(differences, `the type is "text/html"`) || strings.Count(differences, "\n") != 2 {
 		t.Errorf("neither type nor header: %s", differences)
 	}
 }

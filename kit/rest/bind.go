@@ -104,7 +104,7 @@ func (p Params) decodeFields(dst any, partial bool) (given []string, fieldErrs [
 		case f.required && (isGiven || !partial):
 			invalid = f.bodyErrors(&apperr.Field{Code: apperr.Required, Message: "Must be given."})
 		}
-		fieldErrs = append(fieldErrs, invalid...)
+		fieldErrs = append(fieldErrs, f.describe(invalid)...)
 		if isGiven {
 			given = append(given, f.name)
 		}
@@ -182,6 +182,17 @@ type field struct {
 	parser   bool // a Parser, or a pointer to one
 	required bool
 	rules    string // the rules in the tag validate, without required
+	doc      string // the tag doc, which describes the field
+}
+
+// describe adds the description of the field to the messages of its errors.
+func (f field) describe(fieldErrs []apperr.Field) []apperr.Field {
+	if f.doc != "" {
+		for i := range fieldErrs {
+			fieldErrs[i].Message += " " + strings.TrimSuffix(f.doc, ".") + "."
+		}
+	}
+	return fieldErrs
 }
 
 var parserType = reflect.TypeFor[Parser]()
@@ -201,6 +212,7 @@ func fieldsOf(t reflect.Type) []field {
 		fields = append(fields, field{
 			index: f.Index, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", required: required, rules: strings.TrimPrefix(rules, ","),
 			parser: f.Type.Implements(parserType) || reflect.PointerTo(f.Type).Implements(parserType),
+			doc:    f.Tag.Get("doc"),
 		})
 	}
 	fieldCache.Store(t, fields)

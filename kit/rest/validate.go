@@ -46,7 +46,7 @@ func Validate(in any) error {
 	var fieldErrs []apperr.Field
 	for _, f := range fieldsOf(value.Type()) {
 		if v := value.FieldByIndex(f.index); !v.IsZero() {
-			fieldErrs = append(fieldErrs, f.check(v)...)
+			fieldErrs = append(fieldErrs, f.describe(f.check(v))...)
 		}
 	}
 	if fieldErrs == nil {

@@ -88,6 +88,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Tags			email-verifications
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	user.View
+//	@Header			200		{string}	ETag
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
 //	@x-restricted	true

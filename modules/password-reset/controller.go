@@ -63,6 +63,7 @@ func (c *controller) show(g *gin.Context) error {
 //	@Param			token	path		string				true	"the token in the link"
 //	@Param			input	formData	user.PasswordInput	true	"the new password"
 //	@Success		200		{object}	user.View
+//	@Header			200		{string}	ETag
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@x-restricted	true
 //	@Router			/password-resets/{token} [put]

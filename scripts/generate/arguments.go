@@ -14,6 +14,7 @@ import (
 type call struct {
 	args    []string // arguments that are no flags: the name, then the declarations of fields
 	plural  string
+	doc     string
 	methods []string
 	rules   map[string][]string // methods by rule
 	under   string
@@ -44,6 +45,7 @@ func (c *call) flags() *pflag.FlagSet {
 	c.lists = map[string]*[]string{}
 	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)
 	flags.StringVar(&c.plural, "plural", "", "the plural `WORD` in the path and the collection, if the English one is wrong")
+	flags.StringVar(&c.doc, "doc", "", "describe the resource in the API document, such as `'Appointments of patients.'`")
 	c.lists["methods"] = flags.StringArray("methods", nil, "`LIST` of create,list,show,update,delete (default: all)")
 	c.lists[ruleMaster] = flags.StringArray(ruleMaster, nil, "`LIST` of methods that require the master key")
 	c.lists[ruleAdmin] = flags.StringArray(ruleAdmin, nil, "`LIST` of methods for admins")

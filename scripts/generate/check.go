@@ -42,6 +42,21 @@ func (f *Field) check(bad func(string, ...any)) {
 	if f.Backfill != "" {
 		f.checkBackfill(bad)
 	}
+	checkDoc(f.Doc, bad)
+}
+
+const maxDoc = 200 // characters of a description
+
+// checkDoc reports a description that cannot be written as a comment, a struct tag and an annotation.
+func checkDoc(text string, bad func(string, ...any)) {
+	switch {
+	case !plainString.MatchString(text):
+		bad("doc must not have quotes, backslashes, dollar signs or control characters")
+	case strings.TrimSpace(text) != text:
+		bad("doc must not start or end with a space")
+	case utf8.RuneCountInString(text) > maxDoc:
+		bad("doc has more than %d characters", maxDoc)
+	}
 }
 
 // checkBackfill reports an invalid value of backfill, and writes it in its canonical form.

@@ -49,6 +49,7 @@ type Resource struct {
 	Module  string // the import path of the project
 	Name    string // kebab-case
 	Plural  string // kebab-case
+	Doc     string // describes the resource; "" is no description
 	Fields  fieldList
 	Rules   map[string]string // by method; the resource has no method without a rule
 	Owner   bool              // records have a user as their owner, who creates them
@@ -65,7 +66,7 @@ var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // declare returns the resource that a call declares, and adds every mistake to wrong.
 func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	*wrong = append(*wrong, c.wrong...)
-	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Rules: map[string]string{}, HasUser: hasUser}
+	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, HasUser: hasUser}
 	checkName(r.Name, wrong)
 	switch {
 	case !c.has("plural"):
@@ -75,6 +76,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	case token.IsKeyword(r.Plural):
 		wrong.Add("flag --plural: %s is a Go keyword; choose another word", r.Plural)
 	}
+	checkDoc(r.Doc, func(format string, args ...any) { wrong.Add("flag --"+format, args...) })
 	r.Fields = parseFields(c.args[1:], wrong)
 	r.declareRules(c, wrong)
 	r.declareOwner(c, wrong)
@@ -271,6 +273,9 @@ func (r Resource) Declaration() []string {
 	if r.Plural != plural(r.Name) {
 		out = append(out, "--plural", r.Plural)
 	}
+	if r.Doc != "" {
+		out = append(out, "--doc", r.Doc)
+	}
 	if chosen := r.Methods(); len(chosen) < len(methods) {
 		out = append(out, "--methods", strings.Join(chosen, ","))
 	}
@@ -311,6 +316,9 @@ func (r Resource) AsParent() bool { return r.Under != "" && !r.OwnWrites }
 func (r Resource) Methods() []string {
 	return slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return !r.Has(m) })
 }
+
+// Describes reports whether the annotations of a method have the description of the resource: those of the first one do.
+func (r Resource) Describes(method string) bool { return r.Doc != "" && r.Methods()[0] == method }
 
 // Has reports whether the resource has the method.
 func (r Resource) Has(method string) bool { return r.Rules[method] != "" }

@@ -63,7 +63,10 @@ func TestDeclaration(t *testing.T) {
 			t.Errorf("%s is parsed as %s", test[1], got)
 		}
 	}
-	r := declareAll(t, "note", "a:string:default=two words, and more", "--no-owner")
+	r := declareAll(t, "note", "a:string:default=two words, and more:doc=The room: 2.14, or 2.15:filter", "--no-owner", "--doc", "Notes of a day.")
+	if want := "a:string:filter:default=two words, and more:doc=The room: 2.14, or 2.15"; r.Fields[0].String() != want {
+		t.Errorf("%s, want %s", r.Fields[0], want)
+	}
 	if got := readDirective("package note\n\n" + r.Directive() + "\n"); !slices.Equal(got, r.Declaration()) {
 		t.Errorf("%s is parsed as %q", r.Directive(), got)
 	}
@@ -137,7 +140,10 @@ func TestMistakes(t *testing.T) {
 		{"note a:string:required:backfill=x", []string{"field a: backfill is for --add and --change, because a new resource has no records"}},
 		{"note a:int:required:max=5:backfill=6", []string{"field a: backfill is for --add and --change, because a new resource has no records", "field a: backfill=6 is outside of min and max"}},
 		{"note a:string:required:backfill", []string{"field a: backfill needs a value; write backfill=…"}},
-		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, min, max, default, onDelete, backfill"}},
+		{`note a:int:doc="`, []string{"field a: doc must not have quotes, backslashes, dollar signs or control characters"}},
+		{"note a:int:doc=" + strings.Repeat("x", 201), []string{"field a: doc has more than 200 characters"}},
+		{"note a --doc `x", []string{"flag --doc must not have quotes, backslashes, dollar signs or control characters"}},
+		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, min, max, default, onDelete, doc, backfill"}},
 		{"note a:int:sort:sort", []string{"field a: sort is given twice"}},
 		{"note a:int:sort=1", []string{"field a: sort has no value; write sort"}},
 		{"note a:int:min", []string{"field a: min needs a value; write min=…"}},

@@ -25,6 +25,7 @@ type Field struct {
 	Min      string // "" is no minimum
 	Max      string // "" is no maximum
 	Default  string // "" is no default
+	Doc      string // describes the field in the API document and in error messages; "" is no description
 	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict; see checkOnDelete
 
 	// Backfill is the value of stored records when the field becomes required; it is not part of the declaration.
@@ -58,7 +59,7 @@ type modifier struct {
 func (f *Field) modifiers() []modifier {
 	return []modifier{
 		{"required", &f.Required, nil}, {"unique", &f.Unique, nil}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
-		{"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete},
+		{"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
 	}
 }
 
@@ -138,7 +139,7 @@ func parseField(text string, wrong *mistakes) Field {
 	seen := map[string]bool{}
 	for i := 1; i < len(parts); i++ {
 		word, value, hasValue := strings.Cut(parts[i], "=")
-		if (word == "default" || word == "backfill") && (f.Type == typeTime || f.Type == typeURL) { // these values have colons
+		if word == "doc" || (word == "default" || word == "backfill") && (f.Type == typeTime || f.Type == typeURL) { // these values have colons
 			for i+1 < len(parts) && !isModifier(parts[i+1]) {
 				i++
 				value += ":" + parts[i]

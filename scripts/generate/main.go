@@ -40,6 +40,7 @@ NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the 
   modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does;
              the default is restrict, of an optional ref(user) clear),
+             doc=TEXT (describes the field in the API document and in error messages),
              backfill=VALUE (with --add and --change: the value of stored records, if the field becomes required)
 
 Flags:

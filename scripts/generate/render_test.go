@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -60,6 +61,27 @@ func TestArticle(t *testing.T) {
 	}
 	if len(entries) != len(files) {
 		t.Errorf("modules/article has %d files, the templates have %d", len(entries), len(files))
+	}
+}
+
+// TestDescriptions checks where descriptions and defaults of a declaration appear.
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+	r := declareAll(t, "note", "room:string:required:unique:doc=The room, such as 2.14.", "duration:int:default=20:min=5:max=480", "--doc", "Notes of a day.")
+	files, err := r.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wants := range map[string][]string{
+		"model.go":      {`doc:"The room, such as 2.14."` + "` // The room, such as 2.14; unique\n", `default:"20" example:"20"`},
+		"controller.go": {"//\t@Tags\t\t\tnotes\n//\t@x-tag\t\t\t\"Notes of a day.\"\n"},
+		"module.go":     {"// Package note provides notes. Notes of a day.\n"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(string(files[name]), want) || strings.Count(string(files[name]), "@x-tag") > 1 {
+				t.Errorf("no %q in %s:\n%s", want, name, files[name])
+			}
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func (f Field) Tag() string {
 	out := ""
 	for _, tag := range [][2]string{
 		{"json", f.Name}, {"validate", strings.Join(f.rules(), ",")}, {"default", f.Default}, {"swaggertype", k.swaggerType}, {"maxLength", k.longest},
-		{"format", k.format}, {"enums", strings.Join(f.Values, ",")}, {"example", f.example()}, {"extensions", strings.Join(extensions, ",")},
+		{"format", k.format}, {"enums", strings.Join(f.Values, ",")}, {"example", f.example()}, {"extensions", strings.Join(extensions, ",")}, {"doc", f.Doc},
 	} {
 		if tag[1] != "" {
 			out += " " + tag[0] + `:"` + tag[1] + `"`
@@ -77,19 +77,27 @@ func (f Field) Comment() string {
 	note := map[string]string{
 		typeRef: "ID of " + withArticle(inWords(f.Target)), typeRefs: "IDs of " + inWords(plural(f.Target)),
 	}[f.Type]
-	switch {
-	case f.Unique && note != "":
-		return " // unique; " + note
-	case f.Unique:
-		return " // unique"
-	case note != "":
-		return " // " + note
+	var notes []string
+	if f.Doc != "" {
+		notes = append(notes, strings.TrimSuffix(f.Doc, "."))
 	}
-	return ""
+	if f.Unique {
+		notes = append(notes, "unique")
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	if notes == nil {
+		return ""
+	}
+	return " // " + strings.Join(notes, "; ")
 }
 
 // example returns the example of the field in the API document.
 func (f Field) example() string {
+	if f.HasDefault() {
+		return f.Default
+	}
 	switch f.Type {
 	case typeString, typeText:
 		text := "Example " + inWords(naming.Kebab(f.Name, "value"))

@@ -45,14 +45,15 @@ const sample = `{
     "/raw": {"post": {
       "consumes": ["application/json"],
       "parameters": [{"name": "input", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Raw"}}],
-      "responses": {"201": {"description": "Created", "schema": {"$ref": "#/definitions/Thing"}, "headers": {"Location": {"type": "string"}}}}
+      "responses": {"201": {"description": "Created", "schema": {"$ref": "#/definitions/Thing"}, "headers": {"Location": {"type": "string"}}},
+        "409": {"description": "conflict: the room is taken", "schema": {"$ref": "#/definitions/Problem"}}}
     }}
   },
   "definitions": {
     "Raw": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
     "Part": {"type": "object", "properties": {"kind": {"type": "string"}}},
     "Problem": {"type": "object", "properties": {"code": {"$ref": "#/definitions/ErrorCode"}}},
-    "ErrorCode": {"type": "string", "enum": ["unauthorized", "too_many_requests", "validation_failed", "internal", "unavailable"]},
+    "ErrorCode": {"type": "string", "enum": ["conflict", "unauthorized", "too_many_requests", "validation_failed", "internal", "unavailable"]},
     "Thing": {"type": "object", "properties": {
       "size": {"type": "integer"}, "at": {"type": "string", "x-omitempty": true}, "part": {"$ref": "#/definitions/Part"},
       "state": {"type": "string", "enum": ["on"], "x-nullable": true}
@@ -128,6 +129,7 @@ func TestConvert(t *testing.T) {
 		{"components schemas Raw required", `["a"]`},
 		{"paths /raw post requestBody content application/json schema $ref", `"#/components/schemas/Raw"`},
 		{"paths /raw post responses 201 headers ETag $ref", `"#/components/headers/ETag"`},
+		{"paths /raw post responses 409 content application/problem+json examples conflict value detail", `"The room is taken."`},
 		{"paths /things/{id} put security", `[{"UserToken":[]},{}]`},
 		{"paths /things/{id} put x-optional-security", `null`},
 		{"paths /things/{id} put requestBody required", `true`},

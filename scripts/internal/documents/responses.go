@@ -142,13 +142,18 @@ func isConditional(op *openapi3.Operation) bool {
 }
 
 // examples adds an example for each code at the beginning of the description of an error, for example "not_found", or
-// "malformed_body; validation_failed: two different access_token".
+// "malformed_body; validation_failed: two different access_token". The example of conflict has the text of the operation.
 func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, description string) {
 	media.Examples = openapi3.Examples{}
 	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
 		if code, _, _ := strings.Cut(strings.TrimSpace(part), ":"); e.hasCode(code) {
 			e.addExample(media, op, code)
 		}
+	}
+	if text, ok := strings.CutPrefix(description, "conflict: "); ok && media.Examples["conflict"] != nil {
+		problem := maps.Clone(components.Examples["conflict"].Value.Value.(map[string]any))
+		problem["detail"] = strings.ToUpper(text[:1]) + text[1:] + "."
+		media.Examples["conflict"] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
 	}
 }
 
