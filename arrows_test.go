@@ -81,7 +81,7 @@ func forbidden(from, to string, own bool, path string) string {
 		return "middleware knows only kit"
 	case in(from, "config") && !in(to, "kit") && to != "modules" && to != "server":
 		return "config knows kit, server and the registry"
-	case in(from, "scripts") && !in(to, "scripts/internal") && to != "kit/suggest":
+	case in(from, "scripts") && !in(to, "scripts/internal") && to != "kit/suggest" && to != "kit/command":
 		return "scripts know no package of the service"
 	case strings.HasPrefix(from, "modules/") && to == "modules/apitest":
 		return "is for tests"

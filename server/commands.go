@@ -10,21 +10,20 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/settings"
-	"example.com/ginseng/kit/store/transfer"
 	"example.com/ginseng/kit/suggest"
 )
 
-// command is a command of the program.
-type command struct {
+// subcommand is a command of the program.
+type subcommand struct {
 	name, summary string
 	usage         string // printed by help; "" if run prints it for the argument -h
 	run           func(ctx context.Context, args []string) error
 }
 
-func (p program) commands(stdout, stderr io.Writer) []command {
-	host := transfer.Host{Program: p.name, Database: databaseURL, Collections: p.collections, Stdout: stdout, Stderr: stderr}
-	return []command{
+func (p program) commands(stdout, stderr io.Writer) []subcommand {
+	return []subcommand{
 		{"serve", "serve HTTP until SIGINT or SIGTERM (the default command)",
 			"Serves HTTP until SIGINT or SIGTERM, then completes the requests in progress. The settings are read from the environment\n" +
 				"and from .env in the current directory. In development, the first start writes .env with new secrets.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
@@ -36,9 +35,9 @@ func (p program) commands(stdout, stderr io.Writer) []command {
 		{"migrate", "run the pending migrations of stored documents", "",
 			func(ctx context.Context, args []string) error { return p.migrate(ctx, args, stdout, stderr) }},
 		{"copy", "copy a database to another engine or file", "",
-			func(ctx context.Context, args []string) error { return transfer.CopyCommand(ctx, args, host) }},
+			func(ctx context.Context, args []string) error { return p.copy(ctx, args, stdout, stderr) }},
 		{"backup", "write the embedded database to a file while the service runs", "",
-			func(ctx context.Context, args []string) error { return transfer.BackupCommand(ctx, args, host) }},
+			func(ctx context.Context, args []string) error { return p.backup(ctx, args, stdout, stderr) }},
 		{"version", "print the version", "Prints the version of the program.\n",
 			noArgs(func(context.Context) error {
 				_, err := fmt.Fprintln(stdout, p.name, p.version)
@@ -51,7 +50,7 @@ func (p program) commands(stdout, stderr io.Writer) []command {
 func noArgs(run func(context.Context) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("unexpected argument %q; %w", args[0], transfer.ErrUsage)
+			return fmt.Errorf("unexpected argument %q; %w", args[0], command.ErrUsage)
 		}
 		return run(ctx)
 	}
@@ -70,7 +69,7 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 		}
 		name, args = args[0], []string{"-h"}
 	}
-	at := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
+	at := slices.IndexFunc(commands, func(c subcommand) bool { return c.name == name })
 	if at < 0 {
 		var names []string
 		for _, c := range commands {
@@ -80,7 +79,7 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 		if nearest := suggest.Nearest(name, names); nearest != "" {
 			hint = fmt.Sprintf(" (did you mean %q?)", nearest)
 		}
-		return fmt.Errorf("unknown command %q%s; %w", name, hint, transfer.ErrUsage)
+		return fmt.Errorf("unknown command %q%s; %w", name, hint, command.ErrUsage)
 	}
 	c := commands[at]
 	if c.usage != "" && len(args) > 0 && isHelp(args[0]) {
@@ -93,7 +92,7 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
 // help lists the commands.
-func (p program) help(commands []command, w io.Writer) error {
+func (p program) help(commands []subcommand, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Serves an HTTP API and manages its database.\n\nUsage: %s [COMMAND]\n\nThe commands are:\n\n", p.name)
 	for _, c := range commands {

@@ -15,12 +15,12 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/kit/store/transfer"
 )
 
 // migratingRetry is the Retry-After of responses while a migration runs.
@@ -78,11 +78,11 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	dryRun := flags.Bool("dry-run", false, "list the pending migrations, and what makes them fail, without running them")
 	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored meanwhile")
 	forget := flags.String("forget", "", "delete the record of the migration `NAME`, which was removed from the code, so that this version starts")
-	if err := transfer.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {
+	if err := command.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), transfer.ErrUsage)
+		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), command.ErrUsage)
 	}
 	s, modules, _, err := p.load(".")
 	if err != nil {

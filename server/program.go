@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
@@ -96,7 +97,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 		return exitSettings
 	}
 	_, _ = fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
-	if errors.Is(err, transfer.ErrUsage) {
+	if errors.Is(err, command.ErrUsage) {
 		return exitUsage
 	}
 	return exitFailure

@@ -180,7 +180,7 @@ func TestMistakes(t *testing.T) {
 		{"note a:ref(user):required", []string{"field a: a required reference to user must have a rule; write onDelete=cascade to delete the record with the user, or onDelete=restrict to reject the deletion of the user"}},
 		{"note a:[]ref(user):required", []string{"field a: a required list of users must have a rule; write onDelete=restrict, which rejects the deletion of the user, or leave out required"}},
 
-		{"note a --pubic list", []string{"flags: unknown flag: --pubic; did you mean --public?"}},
+		{"note a --pubic list", []string{"flags: unknown flag: --pubic (did you mean \"--public\"?)"}},
 		{"note a --plural", []string{"flags: flag needs an argument: --plural"}},
 		{"note a --undo=yes", []string{"flags: invalid argument \"yes\" for \"--undo\" flag: strconv.ParseBool: parsing \"yes\": invalid syntax"}},
 		{"note a --plural ../x", []string{`flag --plural: "../x" is not in kebab-case; write x`}},

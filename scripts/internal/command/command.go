@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"example.com/ginseng/scripts/internal/naming"
+	"example.com/ginseng/kit/command"
 )
 
 // Exit codes.
@@ -36,18 +36,11 @@ var ErrNoArguments = errors.New("no arguments")
 
 // Parse parses arguments. The error is pflag.ErrHelp for --help, or Mistakes; for an unknown flag they suggest another.
 func Parse(flags *pflag.FlagSet, args []string) error {
-	flags.Usage = func() {}
-	err := flags.Parse(args)
+	err := command.Parse(flags, "", args, io.Discard)
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	text := "flags: " + err.Error()
-	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
-		var names []string
-		flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		text += "; " + naming.Suggest("--"+unknown.GetSpecifiedName(), names)
-	}
-	return Mistakes{text}
+	return Mistakes{"flags: " + strings.TrimSuffix(err.Error(), "; "+command.ErrUsage.Error())}
 }
 
 // Exit prints the error of the command called name to stderr, or usage to out if err is pflag.ErrHelp, and returns the exit

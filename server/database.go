@@ -1,4 +1,4 @@
-package transfer
+package server
 
 import (
 	"context"
@@ -11,23 +11,12 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/progress"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/sqlite"
-	"example.com/ginseng/kit/suggest"
+	"example.com/ginseng/kit/store/transfer"
 )
-
-// ErrUsage marks the error of an invalid command line.
-var ErrUsage = errors.New("see --help")
-
-// Host has what the commands need from the program that runs them.
-type Host struct {
-	Program        string                       // name of the program, for usage texts
-	Database       func() (string, error)       // returns DATABASE_URL
-	Collections    func() ([]store.Spec, error) // returns the collections of all modules
-	Stdout, Stderr io.Writer
-}
 
 const copyUsage = `Usage: %[1]s copy [--from ADDRESS] --to ADDRESS [--skip COLLECTION]... [--replace]
 
@@ -56,43 +45,25 @@ Example:
 	%[1]s backup %[1]s-$(date +%%F).db
 `
 
-// Parse parses the arguments of a command. For --help it prints the usage and the flags to stdout and returns pflag.ErrHelp.
-// Other errors are marked with ErrUsage.
-func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) error {
-	flags.Usage = func() { _, _ = io.WriteString(stdout, usage+flags.FlagUsages()) }
-	err := flags.Parse(args)
-	if err == nil || errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
-		var names []string
-		flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		if name := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); name != "" {
-			return fmt.Errorf("%w (did you mean %q?); %w", err, name, ErrUsage)
-		}
-	}
-	return fmt.Errorf("%w; %w", err, ErrUsage)
-}
-
-// CopyCommand executes the command copy. Errors of the arguments are marked with ErrUsage.
-func CopyCommand(ctx context.Context, args []string, h Host) error {
+// copy is the command copy.
+func (p program) copy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := pflag.NewFlagSet("copy", pflag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
 	to := flags.String("to", "", "`address` of the target")
-	o := Options{Progress: h.Stderr, Report: h.Stdout}
+	o := transfer.Options{Progress: stderr, Report: stdout}
 	flags.BoolVar(&o.Replace, "replace", false, "delete the documents of the target; without it they are an error")
 	flags.StringArrayVar(&o.Skip, "skip", nil, "skip a `collection` of the source; may be repeated")
-	err := Parse(flags, fmt.Sprintf(copyUsage, h.Program), args, h.Stdout)
+	err := command.Parse(flags, fmt.Sprintf(copyUsage, p.name), args, stdout)
 	switch {
 	case err != nil:
 		return err
 	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), ErrUsage)
+		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), command.ErrUsage)
 	case *to == "":
-		return fmt.Errorf("--to is missing; %w", ErrUsage)
+		return fmt.Errorf("--to is missing; %w", command.ErrUsage)
 	}
 	if *from == "" {
-		if *from, err = h.Database(); err != nil {
+		if *from, err = databaseURL(); err != nil {
 			return err
 		}
 	}
@@ -102,15 +73,15 @@ func CopyCommand(ctx context.Context, args []string, h Host) error {
 	if o.To, err = address(*to); err != nil {
 		return err
 	}
-	if o.Specs, err = h.Collections(); err != nil {
+	if o.Specs, err = p.collections(); err != nil {
 		return err
 	}
-	err = Copy(ctx, o)
+	err = transfer.Copy(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errors.New("the copy was interrupted; the same command continues it")
 	case errors.Is(err, engines.ErrAddress):
-		return fmt.Errorf("%w; %w", err, ErrUsage)
+		return fmt.Errorf("%w; %w", err, command.ErrUsage)
 	}
 	return err
 }
@@ -123,43 +94,43 @@ func address(argument string) (string, error) {
 	}
 	value := os.Getenv(name)
 	if value == "" {
-		return "", fmt.Errorf("the environment variable %s is not set; %w", name, ErrUsage)
+		return "", fmt.Errorf("the environment variable %s is not set; %w", name, command.ErrUsage)
 	}
 	return value, nil
 }
 
-// BackupCommand executes the command backup. Errors of the arguments are marked with ErrUsage.
-func BackupCommand(ctx context.Context, args []string, h Host) error {
+// backup is the command backup.
+func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := pflag.NewFlagSet("backup", pflag.ContinueOnError)
-	if err := Parse(flags, fmt.Sprintf(backupUsage, h.Program), args, h.Stdout); err != nil {
+	if err := command.Parse(flags, fmt.Sprintf(backupUsage, p.name), args, stdout); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
-		return fmt.Errorf("one FILE is needed; %w", ErrUsage)
+		return fmt.Errorf("one FILE is needed; %w", command.ErrUsage)
 	}
-	address, err := h.Database()
+	address, err := databaseURL()
 	if err != nil {
 		return err
 	}
 	path, file := engines.Path(address), flags.Arg(0)
 	if path == "" {
-		return fmt.Errorf("the database is %s: use mongodump, or `%s copy --to sqlite:%s`", engines.Redact(address), h.Program, file)
+		return fmt.Errorf("the database is %s: use mongodump, or `%s copy --to sqlite:%s`", engines.Redact(address), p.name, file)
 	}
 	if file == "-" {
-		return backupToStdout(ctx, path, h)
+		return p.backupToStdout(ctx, path, stdout, stderr)
 	}
-	if err := backup(ctx, path, file, h); err != nil {
+	if err := writeBackup(ctx, path, file, stderr); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(h.Stdout, file)
+	_, err = fmt.Fprintln(stdout, file)
 	return err
 }
 
 // backupToStdout writes the backup to a file beside the database first, so that it is complete and checked before any of
 // it is written to the standard output.
-func backupToStdout(ctx context.Context, path string, h Host) (err error) {
-	if progress.IsTerminal(h.Stdout) {
-		return fmt.Errorf("the standard output is a terminal; redirect it: %s backup - >FILE; %w", h.Program, ErrUsage)
+func (p program) backupToStdout(ctx context.Context, path string, stdout, stderr io.Writer) (err error) {
+	if progress.IsTerminal(stdout) {
+		return fmt.Errorf("the standard output is a terminal; redirect it: %s backup - >FILE; %w", p.name, command.ErrUsage)
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
 	if err != nil {
@@ -167,7 +138,7 @@ func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "backup.db")
-	if err := backup(ctx, path, file, h); err != nil {
+	if err := writeBackup(ctx, path, file, stderr); err != nil {
 		return err
 	}
 	backup, err := os.Open(file)
@@ -178,18 +149,18 @@ func backupToStdout(ctx context.Context, path string, h Host) (err error) {
 	// A closed pipe ends the process, so remove the file before writing. On systems that cannot remove open files, the
 	// deferred call does.
 	_ = os.RemoveAll(dir)
-	_, err = io.Copy(h.Stdout, backup)
+	_, err = io.Copy(stdout, backup)
 	return err
 }
 
-// backup writes a backup of the database at path to a new file, and shows the progress on h.Stderr.
-func backup(ctx context.Context, path, file string, h Host) error {
+// writeBackup writes a backup of the database at path to a new file, and shows the progress on stderr.
+func writeBackup(ctx context.Context, path, file string, stderr io.Writer) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("the database does not exist: %w", err)
 	}
 	const mb = 1_000_000
-	bar := progress.Start(h.Stderr, "backup", "MB", info.Size()/mb)
+	bar := progress.Start(stderr, "backup", "MB", info.Size()/mb)
 	var before int64
 	err = sqlite.Backup(ctx, path, file, func(done, _ int64) {
 		bar.Add(done/mb - before)

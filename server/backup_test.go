@@ -1,12 +1,15 @@
 //go:build unix
 
-package transfer
+package server
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"path/filepath"
 	"testing"
+
+	"example.com/ginseng/kit/store/sqlite"
 )
 
 // watched is a standard output that lists a directory while it is written to.
@@ -24,15 +27,22 @@ func (w *watched) Write(p []byte) (int, error) {
 func TestBackupToStdout(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	address := "sqlite:" + filepath.Join(dir, "db")
-	fill(t, address, 1)
+	path := filepath.Join(dir, "db")
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err == nil {
+		err = errors.Join(db.Prepare(t.Context()), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := &watched{look: func() {
 		if found, err := filepath.Glob(filepath.Join(dir, ".backup*")); err != nil || len(found) > 0 {
 			t.Errorf("there is %v, %v", found, err)
 		}
 	}}
-	host := Host{Database: func() (string, error) { return address, nil }, Stdout: out, Stderr: io.Discard}
-	must(t, BackupCommand(t.Context(), []string{"-"}, host))
+	if err := newProgram(testService).backupToStdout(t.Context(), path, out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
 	if !bytes.HasPrefix(out.text.Bytes(), []byte("SQLite format 3\x00")) {
 		t.Errorf("%d bytes that are no database", out.text.Len())
 	}

@@ -1,0 +1,33 @@
+// Package command parses the flags of commands.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"example.com/ginseng/kit/suggest"
+)
+
+// ErrUsage marks the error of an invalid command line.
+var ErrUsage = errors.New("see --help")
+
+// Parse parses the arguments of a command. For --help it prints the usage and the flags to stdout and returns pflag.ErrHelp.
+// Other errors are marked with ErrUsage.
+func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) error {
+	flags.Usage = func() { _, _ = io.WriteString(stdout, usage+flags.FlagUsages()) }
+	err := flags.Parse(args)
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		if name := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); name != "" {
+			return fmt.Errorf("%w (did you mean %q?); %w", err, name, ErrUsage)
+		}
+	}
+	return fmt.Errorf("%w; %w", err, ErrUsage)
+}
