@@ -18,7 +18,6 @@ import (
 	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/migrate"
-	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/rest"
 )
@@ -99,8 +98,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	deps := NewDeps(DepsOptions{DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher()})
-	handler, err := NewHandler(HandlerOptions{Settings: s, Deps: deps, Modules: modules(deps)})
+	handler, err := p.assemble(s, modules, DepsOptions{DB: db, Log: logger, Sender: sender}, nil)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/command"
+	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
@@ -153,6 +154,14 @@ func (b *logBuffer) flush() {
 	b.lines = b.lines[:0]
 }
 
+// assemble creates the modules and the handler of every command. The DepsOptions have the database, the log, and what only
+// some commands need; ready is for probes.
+func (p program) assemble(s Settings, modules constructor, o DepsOptions, ready func(context.Context) error) (*Handler, error) {
+	o.Name, o.MasterKeys, o.Now, o.Hasher, o.Development = p.name, s.MasterKeys, time.Now, password.NewHasher(), s.Env == settings.Development
+	deps := NewDeps(o)
+	return NewHandler(HandlerOptions{Settings: s, Deps: deps, Modules: modules(deps), Documents: p.documents, Observer: o.Observer, Ready: ready})
+}
+
 // databaseURL returns the setting DATABASE_URL, or its default.
 func databaseURL() (string, error) {
 	var database Database
@@ -163,8 +172,7 @@ func databaseURL() (string, error) {
 // collections returns the collections of all modules. It creates them on a database that only records their names.
 func (p program) collections() ([]store.Spec, error) {
 	var db transfer.Recorder
-	deps := NewDeps(DepsOptions{DB: &db, MasterKeys: []string{""}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	handler, err := NewHandler(HandlerOptions{Settings: Settings{MasterKeys: []string{""}}, Deps: deps, Modules: p.unconfigured(deps)})
+	handler, err := p.assemble(Settings{MasterKeys: []string{""}}, p.unconfigured, DepsOptions{DB: &db, Log: slog.New(slog.DiscardHandler)}, nil)
 	if err != nil {
 		return nil, err
 	}

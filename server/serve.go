@@ -22,7 +22,6 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/migrate"
-	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
@@ -69,19 +68,12 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	deps := NewDeps(DepsOptions{
-		Name: p.name, DB: db, MasterKeys: s.MasterKeys, Now: time.Now, Log: logger, Sender: sender, Hasher: password.NewHasher(), Observer: observer,
-		Development: s.Env == settings.Development,
-	})
 	var draining atomic.Bool
-	handler, err := NewHandler(HandlerOptions{
-		Settings: s, Deps: deps, Modules: modules(deps), Documents: p.documents, Observer: observer,
-		Ready: func(ctx context.Context) error {
-			if draining.Load() {
-				return apperr.New(apperr.Unavailable, "The service is shutting down.")
-			}
-			return db.Ping(ctx)
-		},
+	handler, err := p.assemble(s, modules, DepsOptions{DB: db, Log: logger, Sender: sender, Observer: observer}, func(ctx context.Context) error {
+		if draining.Load() {
+			return apperr.New(apperr.Unavailable, "The service is shutting down.")
+		}
+		return db.Ping(ctx)
 	})
 	if err != nil {
 		return err
