@@ -17,7 +17,6 @@ type Policy struct {
 	Namespace  string    `json:"namespace"`
 	Name       string    `json:"name"`     // unique in the namespace
 	Selector   *Selector `json:"selector"` // nil: every workload of the namespace
-	Revision   *int64    `json:"revision"` // unused; policies stored before stamps existed have it
 }
 
 // stamp changes with every write to a namespace; see cache.
