@@ -103,8 +103,7 @@ func emailWords(email string) string {
 // verified the address already.
 func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	unverified := store.And(store.Eq("id", id), store.Eq("epoch", epoch), store.Ne("emailVerified", true))
-	u, err := s.users.Update(ctx, unverified, store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now())))
-	return s.current(u), err
+	return s.users.Update(ctx, unverified, store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now())))
 }
 
 // ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user.

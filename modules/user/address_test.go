@@ -1,7 +1,6 @@
 package user
 
 import (
-	"fmt"
 	"testing"
 
 	"example.com/ginseng/kit/access"
@@ -31,8 +30,7 @@ func TestOneAccountPerAddress(t *testing.T) {
 	}
 }
 
-// TestDefaultPicture checks that the default picture depends on the id and the service only, also that of an account that an
-// earlier version stored.
+// TestDefaultPicture checks that the default picture depends on the id and the service only.
 func TestDefaultPicture(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
@@ -42,26 +40,5 @@ func TestDefaultPicture(t *testing.T) {
 	}
 	if same := other.defaultPicture(ada.ID); same != ada.Picture {
 		t.Errorf("another instance: %s", same)
-	}
-	old := fmt.Sprintf("%s%064x?d=identicon", gravatar, 1)
-	if _, err := s.users.Update(t.Context(), store.Eq("id", ada.ID), store.Set("picture", old)); err != nil {
-		t.Fatal(err)
-	}
-	if u, err := s.Get(t.Context(), ada.ID); err != nil || u.Picture != ada.Picture {
-		t.Errorf("the picture of an earlier version: %s, %v", u.Picture, err)
-	}
-	caller := access.Principal{UserID: ada.ID, Role: access.RoleUser}
-	expected := func(view any) bool { return view.(View).Picture == ada.Picture }
-	rename := store.Patch[UpdateInput]{Fields: UpdateInput{Name: "Ada"}, Given: []string{"name"}}
-	u, err := s.Update(t.Context(), caller, ada.ID, expected, rename)
-	if err != nil || u.Picture != ada.Picture {
-		t.Errorf("an update: %s, %v", u.Picture, err)
-	}
-	u, err = s.ChangePassword(t.Context(), caller, ada.ID, expected, PasswordInput{Password: "new"})
-	if err != nil || u.Picture != ada.Picture {
-		t.Errorf("a new password: %s, %v", u.Picture, err)
-	}
-	if err := s.Delete(t.Context(), caller, ada.ID, expected); err != nil {
-		t.Errorf("a deletion: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 // delete makes the writes of a deletion, in an order in which it can be interrupted and repeated. Its errors are those of Delete.
 func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	_, err := s.change(ctx, id, func(u *User) error {
-		if err := mayChange(s.current(*u), caller, expected); err != nil {
+		if err := mayChange(*u, caller, expected); err != nil {
 			return err
 		}
 		if err := s.checkUndo(ctx, caller, *u); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -57,8 +56,7 @@ func newService(d kit.Deps, s Settings) *Service {
 		log:        d.Log,
 		now:        d.Now,
 	}
-	public := func(u User) PublicView { return service.current(u).Public() }
-	service.referred = resource.Open(d, storeSpec(), public, resource.Public, resource.Admins)
+	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
 	service.users = service.referred.Unrestricted()
 	return service
 }
@@ -178,28 +176,15 @@ func (s *Service) newUser(p Profile) (User, error) {
 
 // Get returns a user, or NotFound.
 func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
-	u, err := s.users.Get(ctx, id)
-	return s.current(u), err
+	return s.users.Get(ctx, id)
 }
 
-const (
-	gravatar    = "https://www.gravatar.com/avatar/"
-	oldFallback = "?d=identicon" // the end of the default pictures of earlier versions
-)
+const gravatar = "https://www.gravatar.com/avatar/"
 
 // defaultPicture returns the URL of a generated pattern. It depends on the id only: a hash of the email address could be
 // compared with those of known addresses.
 func (s *Service) defaultPicture(id store.ID) string {
-	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + oldFallback + "&f=y"
-}
-
-// current returns a user as this version would store it. Earlier versions used a hash of the email address in the default
-// picture.
-func (s *Service) current(u User) User {
-	if strings.HasSuffix(u.Picture, oldFallback) && strings.HasPrefix(u.Picture, gravatar) {
-		u.Picture = s.defaultPicture(u.ID)
-	}
-	return u
+	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + "?d=identicon&f=y"
 }
 
 // Principal returns u as the caller of a request. A zero session means that the request was authenticated with the password.
@@ -244,13 +229,12 @@ func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 	if !ok {
 		return User{}, store.ErrNotFound
 	}
-	u, err := s.users.First(ctx, store.Eq("email", normal))
-	return s.current(u), err
+	return s.users.First(ctx, store.Eq("email", normal))
 }
 
 // List returns a page of users.
 func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
-	return listing.Run(ctx, s.users, q, func(u User) View { return s.current(u).View() })
+	return listing.Run(ctx, s.users, q, User.View)
 }
 
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
@@ -259,7 +243,7 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before User
 	changed, err := s.change(ctx, id, func(u *User) error {
-		before = s.current(*u)
+		before = *u
 		if err := mayChange(before, caller, expected); err != nil {
 			return err
 		}
@@ -288,7 +272,7 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	if changed.Name == u.Name {
 		changed.Name = ""
 	}
-	if changed.Picture == s.current(*u).Picture {
+	if changed.Picture == u.Picture {
 		changed.Picture = ""
 	}
 	invalid := rest.Validate(changed)
@@ -330,7 +314,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 		case u.Epoch != caller.Epoch:
 			return endedSince(caller)
 		}
-		return expected.check(s.current(u))
+		return expected.check(u)
 	}
 	u, err := s.Get(ctx, id)
 	if err == nil {
@@ -409,9 +393,8 @@ func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 // its next sign-in. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash string) (User, error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
-	u, err := s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
+	return s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
 		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
-	return s.current(u), err
 }
 
 // EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. Those that undo a change of
@@ -432,6 +415,5 @@ func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id s
 // change calls decide, which changes the user with the id as it is stored, and stores and returns the changed user. If another
 // request changes the user meanwhile, decide is called again.
 func (s *Service) change(ctx context.Context, id store.ID, decide func(*User) error) (User, error) {
-	u, err := s.users.Modify(ctx, id, decide)
-	return s.current(u), err
+	return s.users.Modify(ctx, id, decide)
 }
