@@ -198,7 +198,7 @@ func TestWritesOfCode(t *testing.T) {
 }
 
 // TestPreHijackingByCode signs up with the victim's address, links the attacker's provider account, and keeps a session, a refresh
-// token, a reset token and a code. After the victim signs in with a code, none of these may work.
+// token, an API key, a reset token and a code. After the victim signs in with a code, none of these may work.
 func TestPreHijackingByCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,6 +208,8 @@ func TestPreHijackingByCode(t *testing.T) {
 	eve := w.SignIn(email, guess)
 	w.GitHub.AddUser(providers.User{ID: "666", Email: "eve@example.com", EmailVerified: true})
 	ok(t, w.Do(enter("github", eve.Token, "access_token", w.GitHub.Token("666"))))
+	key := ok(t, w.Do(request{Method: "POST", Path: "/users/me/api-keys", As: eve.Token, JSON: `{"name":"n","scopes":["*:read"]}`})).JSON(201)["key"].(string)
+	ok(t, w.Do(me(key)))
 	reset := resetToken(t, w.API, email)
 	challenge := challengeOf(t, w.API, email)
 	code := codeIn(t, w.Email.Next(t))
@@ -220,6 +222,7 @@ func TestPreHijackingByCode(t *testing.T) {
 		{"the attacker's session", me(eve.Token), 401, "unauthorized"},
 		{"the attacker's refresh token", refresh(eve.RefreshToken), 401, "unauthorized"},
 		{"the attacker's password", try(email, guess, ""), 401, "unauthorized"},
+		{"the attacker's API key", me(key), 401, "unauthorized"},
 		{"link another account", enter("google", eve.Token, "access_token", "x"), 401, "unauthorized"},
 		{"a reset from before", complete(reset, guess), 404, "not_found"},
 		{"a code from before", enterCode(challenge, code), 401, "unauthorized"},

@@ -382,7 +382,7 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	u, err := s.claim(ctx, u.ID, u.Epoch, "")
 	if err == nil {
-		s.Notify(ctx, u, "Your email address was verified. The password, all sessions and linked accounts from before were removed.")
+		s.Notify(ctx, u, "Your email address was verified. The password, sessions, linked accounts, passkeys and API keys from before were removed.")
 	}
 	return u, err
 }
