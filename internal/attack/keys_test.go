@@ -47,6 +47,7 @@ var keyMatrix = map[string]string{
 	"PATCH /articles/:id":  "403 200 403 403 200",
 	"DELETE /articles/:id": "403 204 403 403 204",
 	"POST /batch":          "403 200 403 200 200",
+	"POST /mcp":            "200 200 200 200 200", // the tools check scopes
 }
 
 // notes is a resource without records.

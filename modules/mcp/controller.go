@@ -37,6 +37,7 @@ func newController(s *service) *controller {
 //	@Success		202
 //	@Failure		403	{object}	rest.Problem	"forbidden: the header Origin is not one of CORS_ORIGINS"
 //	@Security		UserToken
+//	@Security		APIKey
 //	@Router			/mcp [post]
 func (c *controller) handle(g *gin.Context) error {
 	if g.ContentType() != "application/json" {

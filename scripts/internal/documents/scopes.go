@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-openapi/spec"
-
-	"example.com/ginseng/kit/access"
 )
 
 const (
@@ -18,6 +16,9 @@ const (
 	scopesMark   = "x-required-scopes"    // an extension of operations
 	keyUsage     = "An API key of a user: Authorization: Bearer KEY, or access_token in the body or query. Scopes: "
 )
+
+// The scopes of package access, without the name of the resource.
+const readScope, writeScope = ":read", ":write"
 
 // The calls in the router.go of a module that declare a resource and its routes.
 var (
@@ -75,9 +76,9 @@ func requiredScopes(dir string) (map[string]string, error) {
 		}
 		resource := string(source[at[2]:at[3]])
 		for _, route := range routeCall.FindAllSubmatch(source[at[1]:], -1) {
-			action := access.ScopeWrite
+			action := writeScope
 			if string(route[1]) == "GET" {
-				action = access.ScopeRead
+				action = readScope
 			}
 			required[string(route[1])+" "+pathParam.ReplaceAllString(string(route[2]), "{$1}")] = resource + action
 		}
@@ -87,10 +88,10 @@ func requiredScopes(dir string) (map[string]string, error) {
 
 // scopes returns all scopes of keys, if operations require those of required.
 func scopes(required map[string]string) []string {
-	all := []string{access.AnyResource + access.ScopeRead, access.AnyResource + access.ScopeWrite, access.ScopeAdmin}
+	all := []string{"*" + readScope, "*" + writeScope, "admin"}
 	for _, scope := range required {
 		resource, _, _ := strings.Cut(scope, ":")
-		all = append(all, resource+access.ScopeRead, resource+access.ScopeWrite)
+		all = append(all, resource+readScope, resource+writeScope)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
