@@ -12,6 +12,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit"
 )
@@ -133,54 +134,52 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// TestRestricted calls tools as a user who must verify the email address first: reading is allowed.
-func TestRestricted(t *testing.T) {
-	t.Parallel()
-	a := start(t, testkit.Env("SIGNUP_EMAIL", "required"))
-	if code := a.problem("create_record", object{"resource": "articles", "data": object{"title": "x"}}); code != "email_not_verified" {
-		t.Errorf("create: %s", code)
-	}
-	a.tool("search_records", object{"resource": "articles"})
-}
-
-// keys verifies API keys: the rest of a key is its scope.
+// keys verifies API keys: the rest of a key is its scope. The owner of the key with the scope restricted is restricted.
 type keys struct{ owner store.ID }
 
-func (keys) Routes(gin.IRouter, kit.Middleware) {}
+func (*keys) Routes(gin.IRouter, kit.Middleware) {}
 
 func (k *keys) VerifyKey(_ context.Context, _ access.Client, key string) (access.Principal, error) {
 	scope := strings.TrimPrefix(key, access.KeyPrefix)
-	return access.Principal{UserID: k.owner, Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: []string{scope}}}, nil
+	p := access.Principal{UserID: k.owner, Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: []string{scope}}}
+	if scope == "restricted" {
+		p.Key.Scopes = []string{"*:read", "*:write"}
+		p.Restriction = &access.Restriction{Err: apperr.New(apperr.EmailNotVerified, "Verify it."), Reads: true}
+	}
+	return p, nil
 }
 
-// TestAPIKeys calls tools with API keys: the scope decides which of them work.
+// TestAPIKeys calls tools with API keys: the scope decides which of them work. If the owner is restricted, only those that read
+// work.
 func TestAPIKeys(t *testing.T) {
 	t.Parallel()
 	k := &keys{}
-	a := start(t, func(c *testkit.Config) { c.Modules = append(c.Modules, k) })
-	id := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)
-	k.owner, _ = store.ParseID(id["userId"].(string))
-	record := object{"resource": "articles", "id": id["id"]}
-	create, update := object{"resource": "articles", "data": object{"title": "y"}}, object{"resource": "articles", "id": id["id"], "data": object{"title": "y"}}
-	for scope, allowed := range map[string]string{"articles:read": "read", "*:read": "read", "orders:write": "", "admin": "", "articles:write": "write", "*:write": "write"} {
+	a := startWith(t, k)
+	created := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)
+	k.owner, _ = store.ParseID(created["userId"].(string))
+	record := object{"resource": "articles", "id": created["id"]}
+	for scope, errors := range map[string]string{ // of reading and writing
+		"articles:read": "/insufficient_scope", "*:read": "/insufficient_scope", "articles:write": "insufficient_scope/", "*:write": "insufficient_scope/",
+		"orders:write": "insufficient_scope/insufficient_scope", "admin": "insufficient_scope/insufficient_scope", "restricted": "/email_not_verified",
+	} {
 		b := agent{t, a.api, access.KeyPrefix + scope}
-		if rows := b.tool("list_resources", object{})["rows"].([]any); len(rows) != 1 {
-			t.Errorf("%s: %v", scope, rows)
-		}
-		check := func(action, tool string, arguments object) {
-			if allowed == action {
+		b.tool("describe_resource", object{"resource": "articles"})
+		ofReads, ofWrites, _ := strings.Cut(errors, "/")
+		check := func(want, tool string, arguments object) {
+			if want == "" {
 				b.tool(tool, arguments)
-			} else if code := b.problem(tool, arguments); code != "insufficient_scope" {
-				t.Errorf("%s, %s: %s", scope, tool, code)
+			} else if code := b.problem(tool, arguments); code != want {
+				t.Errorf("%s, %s: %s, want %s", scope, tool, code, want)
 			}
 		}
-		check("read", "search_records", object{"resource": "articles"})
-		check("read", "get_record", record)
-		check("write", "create_record", create)
-		check("write", "update_record", update)
-	}
-	if code := (agent{t, a.api, access.KeyPrefix + "articles:read"}).problem("delete_record", record); code != "insufficient_scope" {
-		t.Errorf("delete_record with a read key: %s", code)
+		data := object{"title": "y"}
+		check(ofReads, "search_records", object{"resource": "articles"})
+		check(ofReads, "get_record", record)
+		check(ofWrites, "create_record", object{"resource": "articles", "data": data})
+		check(ofWrites, "update_record", object{"resource": "articles", "id": created["id"], "data": data})
+		if ofWrites != "" {
+			check(ofWrites, "delete_record", record)
+		}
 	}
 }
 

@@ -101,6 +101,21 @@ while read -r path caller _; do
   page=$(call -H "$header" "$base$path")
   case $page in *'"count":0'*'"rows":[]'* | *'"rows":[]'*'"count":0'*) ;; *) echo "matrix: GET $path: $page"; exit 1 ;; esac
 done <<<"$resources"
+
+step 'call the tools for agents'
+tool() { # NAME ARGUMENTS; prints the text of the result
+  local result
+  result=$(call -H "Authorization: Bearer $token" -H 'Content-Type: application/json' "$base/mcp" \
+    -d "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"$1\",\"arguments\":$2}}")
+  case $result in *'"isError":true'*) echo "matrix: $1 $2: $result"; exit 1 ;; esac
+  printf '%s' "$result"
+}
+for path in $(cut -d ' ' -f 1 <<<"$resources" | grep /) /hoard-notes /cart-lines /budget-lines; do
+  tool describe_resource "{\"resource\":\"${path#/}\"}" >/dev/null
+done
+hoard=$(tool create_record '{"resource":"hoards","data":{"name":"A"}}' | grep -o '\\"id\\":\\"[0-9a-f]*' | grep -o '[0-9a-f]*$')
+tool create_record "{\"resource\":\"hoard-notes\",\"parent\":[\"$hoard\"],\"data\":{\"text\":\"T\"}}" >/dev/null
+tool search_records "{\"resource\":\"hoard-notes\",\"parent\":[\"$hoard\"]}" | grep -q '\\"count\\":1'
 kill $service && wait $service
 service=
 
