@@ -73,7 +73,7 @@ func (c *controller) handle(g *gin.Context) error {
 		g.Writer.WriteHeaderNow()
 		return nil
 	}
-	g.Data(response.status, rest.ContentType, response.body.Bytes())
+	g.Data(response.status, contentType, response.body.Bytes())
 	return nil
 }
 

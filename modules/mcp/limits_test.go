@@ -116,6 +116,9 @@ func TestMessages(t *testing.T) {
 		testkit.Row("another host", post(ping, "X-Forwarded-Host", "api.example.com"), 200, []string{`"result":{}`}, nil),
 		testkit.Row("session of another server", post(ping, "Mcp-Session-Id", "x"), 200, []string{`"result":{}`}, nil),
 		testkit.Row("new version", post(ping, "Mcp-Protocol-Version", "2025-11-25"), 200, []string{`"result":{}`}, nil),
+		testkit.Row("version without initialize", post(`{"jsonrpc":"2.0","id":"1","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list"), 200, []string{`"name":"list_resources"`}, nil),
 		testkit.Row("unknown version", post(ping, "Mcp-Protocol-Version", "1999-01-01"), 400, []string{`"malformed_body"`, "protocol version"}, nil),
 		testkit.Row("notification", post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), 202, nil, []string{"{"}),
 		testkit.Row("unknown notification", post(`{"jsonrpc":"2.0","method":"notifications/nonsense"}`), 400, []string{`"malformed_body"`}, nil),

@@ -55,9 +55,6 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return nil
 }
 
-// MarshalJSON implements json.Marshaler.
-func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
-
 // The arguments of the tools. The tag jsonschema has the description for the model.
 
 type listArguments struct {

@@ -25,13 +25,15 @@ async function connect(service, token) {
   return { client, tool }
 }
 
-/** Reads and writes records as an agent does. Returns a user token. */
+/** Reads and writes records as an agent does. Returns the key that it uses. */
 export async function run(service) {
   const email = 'ada@example.com', password = 'analytical engine'
   await call(service, '/users', { email, password, access_token: service.masterKey })
-  const { token } = await call(service, '/auth', { access_token: service.masterKey }, { Authorization: `Basic ${btoa(`${email}:${password}`)}` })
+  const newKey = async (scopes) =>
+    (await call(service, '/users/me/api-keys', { name: scopes, scopes }, { Authorization: `Basic ${btoa(`${email}:${password}`)}` })).key
+  const key = await newKey('*:read,articles:write')
 
-  const { client, tool } = await connect(service, token)
+  const { client, tool } = await connect(service, key)
   const { tools } = await client.listTools()
   assert.equal(tools.length, 7)
   const { rows: resources } = await tool('list_resources', {})
@@ -53,6 +55,12 @@ export async function run(service) {
   await tool('delete_record', { resource: 'articles', id })
   await client.close()
 
+  const reader = await connect(service, await newKey('articles:read'))
+  await reader.tool('search_records', { resource: 'articles' })
+  for (const [name, more] of [['create_record', { data: { title: 'No' } }], ['update_record', { id, data: { title: 'No' } }], ['delete_record', { id }]]) {
+    assert.equal((await reader.tool(name, { resource: 'articles', ...more }, true)).code, 'insufficient_scope')
+  }
+  await reader.client.close()
   await assert.rejects(connect(service, 'nonsense'), /401|unauthorized/i)
-  return token
+  return key
 }

@@ -14,11 +14,11 @@ import { run } from './client.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** Starts a proxy that adds a bearer token: the conformance tests have none. set sets the address of the service and the token. */
+/** Starts a proxy that adds an API key: the conformance tests have none. set sets the address of the service and the key. */
 async function startProxy() {
-  let service, token
+  let service, key
   const proxy = createServer((incoming, response) => {
-    const headers = { ...incoming.headers, authorization: `Bearer ${token}` }
+    const headers = { ...incoming.headers, authorization: `Bearer ${key}` }
     const outgoing = request(service + incoming.url, { method: incoming.method, headers }, (answer) => {
       response.writeHead(answer.statusCode, answer.headers)
       answer.pipe(response)
@@ -27,15 +27,15 @@ async function startProxy() {
     incoming.pipe(outgoing)
   })
   await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  return { proxy, address: `http://localhost:${proxy.address().port}`, set: (a, t) => { service = a; token = t } }
+  return { proxy, address: `http://localhost:${proxy.address().port}`, set: (address, secret) => { service = address; key = secret } }
 }
 
 await withBuilt(async (binary, dir) => {
   const { proxy, address, set } = await startProxy()
   try {
     await withService(binary, { CORS_ORIGINS: address }, async (service) => {
-      const token = await run(service)
-      set(service.address, token)
+      const key = await run(service)
+      set(service.address, key)
       const args = ['server', '--url', `${address}/mcp`, '--expected-failures', join(here, 'not-applicable.yaml')]
       const tests = spawn(join(here, 'node_modules', '.bin', 'conformance'), args, { cwd: dir, stdio: ['ignore', 'inherit', 'inherit'] })
       assert.equal(await new Promise((resolve) => tests.once('exit', resolve)), 0, 'conformance')
