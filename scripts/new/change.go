@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,13 @@ func (c cli) change(ctx context.Context, r request) error {
 		return err
 	}
 	maps.Copy(before, own) // so that the files of a removed component are deleted even if they were edited
-	kept, err := registry.Keep(own[registry.Path], chosen.keeps)
+	modules := own[registry.Path]
+	if bytes.Contains(after[registry.Path], ownedArticles) {
+		modules = bytes.Replace(modules, plainArticles, ownedArticles, 1)
+	} else {
+		modules = bytes.Replace(modules, ownedArticles, plainArticles, 1)
+	}
+	kept, err := registry.Keep(modules, chosen.keeps)
 	if err == nil {
 		after[registry.Path], err = registry.Merge(kept, after[registry.Path])
 	}

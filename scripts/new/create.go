@@ -16,7 +16,6 @@ import (
 
 	"example.com/ginseng/scripts/internal/documents"
 	"example.com/ginseng/scripts/internal/files"
-	"example.com/ginseng/scripts/internal/registry"
 )
 
 // tools are the tool directives of a project's go.mod.
@@ -94,7 +93,6 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 			"--master", "create,update,delete")
 		return errors.Join(err, os.Remove(generate))
 	})
-	project[registry.Path] = bytes.Replace(project[registry.Path], []byte("article.New(d, users)"), []byte("article.New(d)"), 1)
 	isArticle := func(name string, _ []byte) bool { return strings.HasPrefix(name, "modules/article/") }
 	maps.DeleteFunc(project, isArticle)
 	maps.DeleteFunc(other, func(name string, _ []byte) bool { return !isArticle(name, nil) })

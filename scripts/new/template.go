@@ -170,6 +170,9 @@ func isTemplate(name string, a answers) bool {
 	return false
 }
 
+// ownedArticles and plainArticles create the module article in the registry: articles have owners in a project with users.
+var ownedArticles, plainArticles = []byte("article.New(d, users)"), []byte("article.New(d)")
+
 // keeps reports whether the project has a module of the registry.
 func (a answers) keeps(m registry.Module) bool {
 	component := componentOf(path.Base(m.Import))
@@ -224,6 +227,9 @@ func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
 	}
 	src, err = file.Bytes()
 	if err == nil && name == registry.Path {
+		if !a.has("user") {
+			src = bytes.Replace(src, ownedArticles, plainArticles, 1)
+		}
 		src, err = registry.Keep(src, a.keeps)
 	}
 	return src, err
