@@ -123,7 +123,7 @@ func startServices(t *testing.T, db store.DB) *services {
 	s.factors = twofactor.New(d, twofactor.Settings{}, s.users, s.sessions)
 	s.keys = apikey.New(d, s.users)
 	gin.SetMode(gin.ReleaseMode) // no debug output
-	s.keys.Routes(gin.New(), kit.Middleware{Resources: func() []string { return nil }})
+	s.keys.Routes(gin.New(), kit.Middleware{Auth: kit.Auth{AllowRestricted: func() kit.Auth { return kit.Auth{} }}, Resources: func() []string { return nil }})
 	s.passkeys = passkey.New(d, passkey.Settings{}, s.users, s.sessions)
 	return s
 }

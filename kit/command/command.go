@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -28,6 +29,7 @@ func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) 
 		if name := suggest.Nearest("--"+unknown.GetSpecifiedName(), names); name != "" {
 			return fmt.Errorf("%w (did you mean %q?); %w", err, name, ErrUsage)
 		}
+		return fmt.Errorf("%w; use one of %s; %w", err, strings.Join(names, ", "), ErrUsage)
 	}
 	return fmt.Errorf("%w; %w", err, ErrUsage)
 }

@@ -143,7 +143,7 @@ var root, _ = filepath.Abs("../..")
 func mini(t *testing.T) files.Tree {
 	t.Helper()
 	all, err := files.Read(root, func(name string) bool {
-		return (strings.HasPrefix(name, "scripts/new/") || strings.HasPrefix(name, "scripts/internal/") || strings.HasPrefix(name, "kit/suggest/")) && isRuntime(name)
+		return (strings.HasPrefix(name, "scripts/new/") || strings.HasPrefix(name, "scripts/internal/") || strings.HasPrefix(name, "kit/suggest/") || strings.HasPrefix(name, "kit/command/")) && isRuntime(name)
 	})
 	if err != nil {
 		t.Fatal(err)
