@@ -27,6 +27,7 @@ const (
 	boundFew         = "has at most ten short items"
 	boundByProviders = "has an item per provider"
 	boundPasskeys    = "has at most 20 passkeys"
+	boundKeys        = "has at most 50 keys with at most 100 scopes"
 )
 
 // large has the routes whose responses can have more than rest.LargeResponse bytes, or a list or map.
@@ -44,6 +45,12 @@ var large = map[string]string{
 	"GET /users/me/passkeys/:id":   boundPasskeys,
 	"PATCH /users/me/passkeys/:id": boundPasskeys,
 	"GET /users/:id/passkeys":      boundPasskeys,
+
+	"POST /users/me/api-keys":        boundKeys,
+	"GET /users/:id/api-keys":        boundKeys,
+	"GET /users/:id/api-keys/:keyId": boundKeys,
+
+	"GET /auth/providers": boundByProviders,
 
 	"GET /articles":       boundPage,
 	"POST /articles":      boundCreation,
