@@ -145,15 +145,18 @@ func isConditional(op *openapi3.Operation) bool {
 // "malformed_body; validation_failed: two different access_token". The example of conflict has the text of the operation.
 func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, description string) {
 	media.Examples = openapi3.Examples{}
+	text, own := strings.CutPrefix(description, "conflict: ")
 	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
-		if code, _, _ := strings.Cut(strings.TrimSpace(part), ":"); e.hasCode(code) {
+		code, _, _ := strings.Cut(strings.TrimSpace(part), ":")
+		switch {
+		case !e.hasCode(code):
+		case code == "conflict" && own:
+			problem := maps.Clone(components.Examples[code].Value.Value.(map[string]any))
+			problem["detail"] = strings.ToUpper(text[:1]) + text[1:] + "."
+			media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+		default:
 			e.addExample(media, op, code)
 		}
-	}
-	if text, ok := strings.CutPrefix(description, "conflict: "); ok && media.Examples["conflict"] != nil {
-		problem := maps.Clone(components.Examples["conflict"].Value.Value.(map[string]any))
-		problem["detail"] = strings.ToUpper(text[:1]) + text[1:] + "."
-		media.Examples["conflict"] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
 	}
 }
 
