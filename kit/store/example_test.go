@@ -9,9 +9,73 @@ import (
 	"path/filepath"
 	"time"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/sqlite"
 )
+
+// Plant is a document.
+type Plant struct {
+	store.Meta `bson:",inline"`
+	Name       string `json:"name"`
+	Stock      int64  `json:"stock"`
+}
+
+// A module opens its collections when it is created. The server prepares the database afterwards.
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "shop.db"), sqlite.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	plants := store.Open[Plant](db, store.Spec{
+		Name:    "plants",
+		Indexes: []store.Index{{Fields: []string{"name"}, Unique: true}},
+	})
+	if err := db.Prepare(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	now := store.At(time.Now())
+	for name, stock := range map[string]int64{"Ginseng": 3, "Mallow": 0, "Sage": 12} {
+		if err := plants.Insert(ctx, Plant{Meta: store.NewMeta(store.NewID(), now), Name: name, Stock: stock}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	err = plants.Insert(ctx, Plant{Meta: store.NewMeta(store.NewID(), now), Name: "Sage"})
+	fmt.Println(apperr.CodeOf(err))
+
+	// Two buyers of the last piece: the filter is part of the update, so only one succeeds.
+	sage, err := plants.Update(ctx, store.And(store.Eq("name", "Sage"), store.Gte("stock", 10)), store.Inc("stock", -10))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sage.Name, sage.Stock)
+	_, err = plants.Update(ctx, store.And(store.Eq("name", "Sage"), store.Gte("stock", 10)), store.Inc("stock", -10))
+	fmt.Println(apperr.CodeOf(err))
+
+	available, err := plants.List(ctx, store.Query{
+		Filter: store.Gt("stock", 0), Sort: []store.Order{{Field: "stock", Desc: true}}, Limit: 10,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range available {
+		fmt.Println(p.Name, p.Stock)
+	}
+	// Output:
+	// conflict
+	// Sage 2
+	// not_found
+	// Ginseng 3
+	// Sage 2
+}
 
 type account struct {
 	store.Meta `bson:",inline"`

@@ -1,0 +1,92 @@
+package resource_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/resource"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/sqlite"
+)
+
+// Shelf is a stored record. Everyone sees it, admins change it.
+type Shelf struct {
+	store.Meta `bson:",inline"`
+	Name       string `json:"name"`
+}
+
+// ShelfView is the representation of a shelf.
+type ShelfView struct {
+	Name string `json:"name"`
+}
+
+func (s Shelf) View() ShelfView { return ShelfView{s.Name} }
+
+// Book is a stored record. Its owner and admins see and change it.
+type Book struct {
+	store.Meta `bson:",inline"`
+	Title      string   `json:"title"`
+	Shelf      store.ID `json:"shelf"`
+	UserID     store.ID `json:"userId"`
+}
+
+func (b Book) View() Book { return b }
+
+// Books are on shelves, and belong to users. The collection enforces both rules.
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "library.db"), sqlite.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	d := kit.Deps{DB: db, Now: time.Now} // a module receives it from the server
+
+	shelves := resource.Open(d, store.Spec{Name: "shelves"}, Shelf.View, resource.Public, resource.Admins)
+	books := resource.Open(d, store.Spec{Name: "books"}, Book.View, resource.Own, resource.Own,
+		resource.To("shelf", shelves, resource.Restrict))
+	if err := db.Prepare(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	now := store.At(d.Now())
+	admin := access.Principal{UserID: store.NewID(), Role: access.RoleAdmin}
+	ada := access.Principal{UserID: store.NewID(), Role: access.RoleUser}
+	eve := access.Principal{UserID: store.NewID(), Role: access.RoleUser}
+	shelf := Shelf{Meta: store.NewMeta(store.NewID(), now), Name: "Botany"}
+	book := Book{Meta: store.NewMeta(store.NewID(), now), Title: "On ginseng", Shelf: shelf.ID, UserID: ada.UserID}
+
+	fmt.Println("a book on a shelf that does not exist:", code(books.Create(ctx, ada, book)))
+	fmt.Println("the shelf:", code(shelves.Create(ctx, admin, shelf)))
+	fmt.Println("a book on it:", code(books.Create(ctx, ada, book)))
+	_, err = books.Get(ctx, eve, book.ID)
+	fmt.Println("another user reads the book:", code(err))
+	err = shelves.Delete(ctx, admin, shelf.ID, nil)
+	fmt.Println("an admin deletes a shelf with a book:", code(err))
+	// Output:
+	// a book on a shelf that does not exist: validation_failed
+	// the shelf: ok
+	// a book on it: ok
+	// another user reads the book: not_found
+	// an admin deletes a shelf with a book: conflict
+}
+
+// code returns the code of an error, or ok.
+func code(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return string(apperr.CodeOf(err))
+}

@@ -1,0 +1,19 @@
+// # Packages
+//
+// In reading order. Each begins with what it is for, and has an example that runs.
+//
+//   - kit: what a module receives and provides
+//   - server: runs a service, and has its commands
+//   - kit/rest: reads requests and writes responses
+//   - kit/resource: collections that enforce who sees and changes a record, and references between them
+//   - kit/listing: lists with search, filters, sorting and pages
+//   - kit/store: collections, filters and changes, on MongoDB and on an embedded database
+//   - kit/access, middleware: callers, their roles and credentials
+//   - kit/apperr: errors with a code that clients receive
+//   - kit/email, kit/ratelimit, kit/job, kit/settings: what their names say
+//   - kit/migrate: changes of stored records
+//   - kit/selector/v1beta1: the workload selector
+//   - testkit: starts a service in a test, and calls it
+//
+// The service itself is in main.go, config and modules. Begin with modules/article.
+package main
