@@ -214,13 +214,12 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 	return indexes
 }
 
-// Params documents the parameters of every list, besides its sort, q and filters.
+// Params documents the parameters of every list. The document takes the others from its Spec.
 type Params struct {
-	Page   int    `form:"page" minimum:"1"`                             // default 1; skips (page-1)*limit rows, at most 10,000; beyond that use after
-	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
-	Fields string `form:"fields"`                                       // fields to include or, each with - before it, to exclude; id is always included
-	After  string `form:"after"`                                        // the next of the previous page; not together with page
-	Count  bool   `form:"count" default:"true"`                         // false omits count, which is faster
+	Page  int    `form:"page" minimum:"1"`                             // default 1; skips (page-1)*limit rows, at most 10,000; beyond that use after
+	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
+	After string `form:"after"`                                        // the next of the previous page; not together with page
+	Count bool   `form:"count" default:"true"`                         // false omits count, which is faster
 }
 
 // Cursors encodes positions in lists. A cursor is opaque, authenticated, and valid only for the list, and with the sort and filters,

@@ -42,11 +42,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Tags		articles
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param		sort			query		string			false	"title, createdAt, updatedAt; - before a name for descending order"	default(-createdAt)
-//	@Param		q				query		string			false	"up to 10 words or beginnings of words in title and content"		maxlength(200)
-//	@Param		expand			query		string			false	"userId: references whose records to include in the response"
-//	@Param		userId			query		string			false	"also userId[ne], userId[in]"
-//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
 //	@Router		/articles [get]
 func (c *controller) index(g *gin.Context) error {
@@ -65,7 +60,6 @@ func (c *controller) index(g *gin.Context) error {
 //
 //	@Summary	Get an article
 //	@Tags		articles
-//	@Param		expand			query		string	false	"userId: references whose records to include in the response"
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
 //	@Router		/articles/{id} [get]

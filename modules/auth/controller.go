@@ -91,7 +91,6 @@ func (c *controller) refresh(g *gin.Context) error {
 //	@Tags		auth
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param		sort			query		string			false	"createdAt, lastUsedAt; - before a name for descending order"	default(-createdAt)
 //	@Success	200				{object}	listing.Page[SessionView]
 //	@Security	UserToken
 //	@Router		/auth/sessions [get]

@@ -44,9 +44,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Tags		policies
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param		sort			query		string			false	"name, createdAt; - before a name for descending order"	default(-createdAt)
-//	@Param		namespace		query		string			false	"also namespace[gt], [gte], [lt], [lte], [ne], [in]"
-//	@Param		name			query		string			false	"also name[gt], [gte], [lt], [lte], [ne], [in]"
 //	@Success	200				{object}	listing.Page[View]
 //	@Security	UserToken
 //	@Router		/policies [get]

@@ -51,12 +51,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Tags		users
 //	@Param		query			query		listing.Params	false	"the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param		sort			query		string			false	"name, email, createdAt; - before a name for descending order"							default(-createdAt)
-//	@Param		q				query		string			false	"up to 10 words or beginnings of words in name and email, with a readable domain too"	maxlength(200)
-//	@Param		role			query		string			false	"also role[ne], role[in]"																Enums(user, admin)
-//	@Param		emailVerified	query		bool			false	"also emailVerified[ne]"
-//	@Param		suspended		query		bool			false	"also suspended[ne]"
-//	@Param		createdAt		query		string			false	"also createdAt[gt], [gte], [lt], [lte], [ne], [in]"	Format(date-time)
 //	@Success	200				{object}	listing.Page[View]
 //	@Failure	403				{object}	rest.Problem	"forbidden: not an admin"
 //	@Security	UserToken

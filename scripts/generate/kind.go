@@ -51,7 +51,6 @@ type kind struct {
 	sample         string                 // a value in the tests; contains WORD, or N for 1, 2 and 3
 	filter         string                 // type of the filter in package listing; "" if there is none
 	operators      []string               // operators of the filter, besides equality
-	swagger        string                 // type of the filter in the API document
 	isValue        func(text string) bool // reports whether a default is valid; nil if check has other rules
 	values         string                 // describes the valid defaults in a message
 	rules          []string               // rules of the validator, besides those that depend on the field
@@ -69,39 +68,39 @@ var (
 
 var kinds = map[string]kind{
 	typeString: {
-		goType: "string", isString: true, maxLength: maxString, limit: maxLong, filter: "Text", operators: ordering, swagger: "string",
+		goType: "string", isString: true, maxLength: maxString, limit: maxLong, filter: "Text", operators: ordering,
 		stored: "id.Hex()", unique: `fmt.Sprintf("%0WIDTHd", s.calls)`,
 	},
 	typeText: {goType: "string", isString: true, maxLength: maxText},
 	typeInt: {
-		goType: "int64", isNumber: true, filter: "Int", operators: ordering, swagger: "integer",
+		goType: "int64", isNumber: true, filter: "Int", operators: ordering,
 		stored: "int64(id[10])<<8 + int64(id[11])", unique: "float64(LOW + s.calls)",
 		trials: []trial{{`"ten"`, "type"}, {"1.5", "type"}, {"9007199254740992.0", "type"}},
 	},
 	typeFloat: {
-		goType: "float64", isNumber: true, filter: "Float", operators: ordering, swagger: "number",
+		goType: "float64", isNumber: true, filter: "Float", operators: ordering,
 		trials: []trial{{`"ten"`, "type"}},
 	},
 	typeBool: {
 		goType: "bool", values: "true or false", isValue: func(text string) bool { return text == "true" || text == "false" },
-		filter: "Bool", operators: []string{"ne"}, swagger: "boolean",
+		filter: "Bool", operators: []string{"ne"},
 		trials: []trial{{`"true"`, "type"}, {"false", ""}, {"true", ""}},
 	},
 	typeTime: {
-		goType: "store.Time", filter: "Time", operators: ordering, swagger: "string",
+		goType: "store.Time", filter: "Time", operators: ordering,
 		sample: "2026-01-0NT00:00:00.000Z", stored: "store.At(time.Unix(int64(id[10])<<8 + int64(id[11]), 0))", unique: "store.At(time.Unix(int64(s.calls), 0)).String()",
 		format: "date-time", swaggerType: "string", example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
 	},
 	typeEmail: {
 		goType: "string", values: "an email address", isValue: isEmail,
-		isString: true, filter: "Text", operators: ordering, swagger: "string",
+		isString: true, filter: "Text", operators: ordering,
 		sample: "WORD@example.com", stored: "id.Hex()", unique: `fmt.Sprintf("a%d@example.com", s.calls)`,
 		rules: []string{"maxbytes=254", "email"}, format: "email", longest: "254", example: "alice@example.com",
 		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
 	},
 	typeURL: {
 		goType: "string", values: "an http:// or https:// URL", isValue: isURL,
-		isString: true, filter: "Text", operators: ordering, swagger: "string",
+		isString: true, filter: "Text", operators: ordering,
 		sample: "https://example.com/WORD", stored: "id.Hex()", unique: `fmt.Sprintf("https://example.com/%d", s.calls)`,
 		rules: []string{"max=2048", "http_url"}, format: "uri", example: "https://example.com/",
 		trials: []trial{
@@ -109,26 +108,26 @@ var kinds = map[string]kind{
 			{`"https://example.com/" + strings.Repeat("x", 2029)`, "max_length"},
 		},
 	},
-	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: equality, swagger: "string", trials: []trial{{`"none of these"`, "one_of"}}},
+	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: equality, trials: []trial{{`"none of these"`, "one_of"}}},
 	typeRef: {
-		goType: "store.ID", filter: "ID", operators: equality, swagger: "string",
+		goType: "store.ID", filter: "ID", operators: equality,
 		sample: "00000000000000000000000N", stored: "id", unique: "s.newTARGET(store.NewID())",
 		swaggerType: "string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
 	typeDecimal: {
-		goType: "store.Decimal", isNumber: true, filter: "Decimal", operators: ordering, swagger: "string", format: "decimal",
+		goType: "store.Decimal", isNumber: true, filter: "Decimal", operators: ordering, format: "decimal",
 		stored: "store.Decimal(int64(id[10])<<8 + int64(id[11]))", unique: "strconv.Itoa(LOW + s.calls)",
 		swaggerType: "string", trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
 	},
 	typeDate: {
 		goType: "store.Date", values: "a date such as 2026-01-02", isValue: func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
-		filter: "Date", operators: ordering, swagger: "string", format: "date",
+		filter: "Date", operators: ordering, format: "date",
 		sample: "2026-01-0N", stored: "store.Date(time.Unix((int64(id[10])<<8 + int64(id[11]))*86400, 0).UTC().Format(time.DateOnly))", unique: "time.Unix(int64(s.calls)*86400, 0).UTC().Format(time.DateOnly)",
 		swaggerType: "string", example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
 	},
 	typeUUID: {
 		goType: "store.UUID", values: "a UUID in lower case", isValue: regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
-		filter: "UUID", operators: equality, swagger: "string", format: "uuid",
+		filter: "UUID", operators: equality, format: "uuid",
 		sample: "11111111-0000-4000-8000-00000000000N", stored: `store.UUID("00000000-0000-4000-8000-" + id.Hex()[12:])`, unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", s.calls)`,
 		swaggerType: "string", example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
 	},
@@ -139,10 +138,10 @@ var kinds = map[string]kind{
 			{`map[string]any{}`, ""},
 		},
 	},
-	typeStrings: {goType: "[]string", maxLength: maxItems, filter: "Text", operators: []string{"in"}, swagger: "string"},
-	typeInts:    {goType: "[]int64", maxLength: maxItems, filter: "Int", operators: []string{"in"}, swagger: "integer", trials: []trial{{`[]any{"x"}`, "type"}, {"[]any{1.5}", "type"}}},
+	typeStrings: {goType: "[]string", maxLength: maxItems, filter: "Text", operators: []string{"in"}},
+	typeInts:    {goType: "[]int64", maxLength: maxItems, filter: "Int", operators: []string{"in"}, trials: []trial{{`[]any{"x"}`, "type"}, {"[]any{1.5}", "type"}}},
 	typeRefs: {
-		goType: "[]store.ID", maxLength: maxItems, filter: "ID", operators: []string{"in"}, swagger: "string",
+		goType: "[]store.ID", maxLength: maxItems, filter: "ID", operators: []string{"in"},
 		swaggerType: "array,string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`[]any{"x"}`, "format"}, {"[]any{5.0}", "type"}},
 	},
 }

@@ -187,15 +187,6 @@ func (l fieldList) Names() []string {
 	return out
 }
 
-// Spoken returns the names for a sentence: "a, b and c". The list must not be empty.
-func (l fieldList) Spoken() string {
-	names := l.Names()
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
 // Go returns the field's name in Go.
 func (f Field) Go() string { return goName(f.Name) }
 
@@ -209,22 +200,6 @@ func (f Field) FilterGo() string {
 		out += ", List: true"
 	}
 	return "{" + out + "}"
-}
-
-// FilterDoc returns what follows the filter's name in its @Param annotation.
-func (f Field) FilterDoc() string {
-	k, also := f.kind(), "also "
-	if f.IsList() {
-		also = "contains, also "
-	}
-	doc := fmt.Sprintf(`%s false "%s%s[%s]"`, k.swagger, also, f.Name, strings.Join(k.operators, "], ["))
-	if k.format != "" && !k.isString {
-		doc += " Format(" + k.format + ")"
-	}
-	if f.Type == typeEnum {
-		doc += " Enums(" + strings.Join(f.Values, ", ") + ")"
-	}
-	return doc
 }
 
 // Parameters returns the first parameters of a method of the service, Arguments the arguments that the controller passes for

@@ -65,6 +65,9 @@ func API(dir, runtime string) (files.Tree, error) {
 	if err := parser.ParseAPIMultiSearchDir(search, "main.go", 0); err != nil {
 		return nil, err
 	}
+	if err := addListParameters(parser.GetSwagger(), dir); err != nil {
+		return nil, err
+	}
 	if err := addScopes(parser.GetSwagger(), dir); err != nil {
 		return nil, err
 	}

@@ -28,8 +28,6 @@ import (
 //   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
 //   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
 //   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
-//   - a filter with the description "also createdAt[gt], [in]" supports these operators too; "contains, also …" means that
-//     the field is a list
 func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	swagger, err := prepare(swagger)
 	if err != nil {
@@ -286,9 +284,7 @@ func (e enricher) operation(op *openapi3.Operation, method string) error {
 	requestBody(op)
 	e.security(op)
 	e.nameBody(op)
-	if err := e.parameters(op); err != nil {
-		return err
-	}
+	e.parameters(op)
 	return e.responses(op, method)
 }
 

@@ -1,0 +1,378 @@
+package documents
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-openapi/spec"
+)
+
+// listSpec has what the document needs of a listing.Spec.
+type listSpec struct {
+	name                 string
+	search, sort, expand []string
+	filters              []listFilter
+}
+
+// listFilter is a listing.Filter.
+type listFilter struct {
+	field  string
+	kind   string   // the name of its listing.Type
+	values []string // of an Enum
+	list   bool
+}
+
+// The operators of filters, in the order of the document, and what they mean. They are those of package listing.
+var (
+	ordering = []string{"gt", "gte", "lt", "lte", "ne", "in"}
+	equality = []string{"ne", "in"}
+	meanings = map[string]string{
+		"gt": "greater than this", "gte": "this or greater", "lt": "less than this", "lte": "this or less", "ne": "not this",
+		"in": "one of these",
+	}
+)
+
+// filterTypes has the schema and the operators of each listing.Type.
+var filterTypes = map[string]struct {
+	schema    spec.SimpleSchema
+	operators []string
+}{
+	"Text":    {spec.SimpleSchema{Type: "string"}, ordering},
+	"Int":     {spec.SimpleSchema{Type: "integer"}, ordering},
+	"Float":   {spec.SimpleSchema{Type: "number"}, ordering},
+	"Bool":    {spec.SimpleSchema{Type: "boolean"}, []string{"ne"}},
+	"Time":    {spec.SimpleSchema{Type: "string", Format: "date-time"}, ordering},
+	"ID":      {spec.SimpleSchema{Type: "string"}, equality},
+	"Enum":    {spec.SimpleSchema{Type: "string"}, equality},
+	"Date":    {spec.SimpleSchema{Type: "string", Format: "date"}, ordering},
+	"UUID":    {spec.SimpleSchema{Type: "string", Format: "uuid"}, equality},
+	"Decimal": {spec.SimpleSchema{Type: "string", Format: "decimal"}, ordering},
+}
+
+// maxSearch is listing.MaxQuery.
+const maxSearch = 200
+
+// addListParameters adds the parameters of the lists of the module in dir: those that the listing.Spec in the package of the
+// operation declares; of several, the one whose Name is the last segment of the path. The operations with the path of one record
+// receive the parameter expand.
+func addListParameters(swagger *spec.Swagger, dir string) error {
+	specs, err := listSpecs(filepath.Join(dir, "modules"))
+	if err != nil {
+		return err
+	}
+	for route, item := range swagger.Paths.Paths {
+		if item.Get == nil {
+			continue
+		}
+		if s := choose(specs[route], path.Base(path.Dir(route))); s != nil && strings.HasPrefix(path.Base(route), "{") && len(s.expand) > 0 {
+			addParameters(item.Get, expandParameter(s.expand))
+		}
+		if page := pageOf(swagger, item.Get); page != nil {
+			s := choose(specs[route], path.Base(route))
+			if s == nil {
+				return fmt.Errorf("GET %s returns a listing.Page, but its package has no listing.Spec, or several, none of which has the Name %q", route, path.Base(route))
+			}
+			addParameters(item.Get, s.parameters(page)...)
+		}
+	}
+	return nil
+}
+
+// choose returns the only one of the specs, or that with the name; nil if there is none.
+func choose(specs []listSpec, name string) *listSpec {
+	i := slices.IndexFunc(specs, func(s listSpec) bool { return len(specs) == 1 || s.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &specs[i]
+}
+
+// pageOf returns the definition of the rows of a list; nil if the operation does not return a listing.Page.
+func pageOf(swagger *spec.Swagger, op *spec.Operation) *spec.Schema {
+	if op.Responses == nil || op.Responses.StatusCodeResponses[200].Schema == nil {
+		return nil
+	}
+	name := path.Base(op.Responses.StatusCodeResponses[200].Schema.Ref.String())
+	if !strings.HasPrefix(name, "listing.Page-") {
+		return nil
+	}
+	rows := swagger.Definitions[name].Properties["rows"]
+	row := swagger.Definitions[path.Base(rows.Items.Schema.Ref.String())]
+	return &row
+}
+
+// addParameters adds query parameters to an operation, and removes those with the same names.
+func addParameters(op *spec.Operation, added ...spec.Parameter) {
+	op.Parameters = append(slices.DeleteFunc(op.Parameters, func(p spec.Parameter) bool {
+		return p.In == "query" && slices.ContainsFunc(added, func(a spec.Parameter) bool { return a.Name == p.Name })
+	}), added...)
+}
+
+// parameters returns the parameters of a list with rows of the type. q searches the fields of rows, and others that clients
+// cannot see.
+func (s listSpec) parameters(row *spec.Schema) (out []spec.Parameter) {
+	if len(s.search) > 0 {
+		visible := slices.DeleteFunc(slices.Clone(s.search), func(name string) bool { _, ok := row.Properties[name]; return !ok })
+		q := queryParameter("q", "up to 10 words or beginnings of words in "+andList(visible), spec.SimpleSchema{Type: "string"})
+		out = append(out, *q.WithMaxLength(maxSearch))
+	}
+	for _, f := range s.filters {
+		out = append(out, f.parameters()...)
+	}
+	names := s.sort
+	if !slices.Contains(names, "createdAt") {
+		names = append(slices.Clone(names), "createdAt")
+	}
+	order := listOf(signed(names))
+	order.Default = []string{"-createdAt"}
+	out = append(out, *queryParameter("sort", "- before a name for descending order", order))
+	out = append(out, *queryParameter("fields", "fields to include or, each with - before it, to exclude; id is always included", listOf(selectable(row))))
+	if len(s.expand) > 0 {
+		out = append(out, expandParameter(s.expand))
+	}
+	return out
+}
+
+// parameters returns the parameter of a filter, and one for each operator.
+func (f listFilter) parameters() []spec.Parameter {
+	of := filterTypes[f.kind]
+	operators, about, prefix := of.operators, "exactly this", ""
+	if f.list {
+		operators, about, prefix = []string{"in"}, "the list contains this", "the list contains "
+	}
+	var enum []any
+	for _, value := range f.values {
+		enum = append(enum, value)
+	}
+	withValues := func(p *spec.Parameter) spec.Parameter {
+		p.Enum = enum
+		return *p
+	}
+	out := []spec.Parameter{withValues(queryParameter(f.field, about, of.schema))}
+	for _, operator := range operators {
+		name, schema := f.field+"["+operator+"]", of.schema
+		if operator != "in" {
+			out = append(out, withValues(queryParameter(name, prefix+meanings[operator], schema)))
+			continue
+		}
+		list := listOf(nil)
+		list.Items.SimpleSchema, list.Items.Enum = schema, enum
+		out = append(out, *queryParameter(name, prefix+meanings[operator], list))
+	}
+	return out
+}
+
+func expandParameter(references []string) spec.Parameter {
+	return *queryParameter("expand", "references whose records to include in the response", listOf(signed(references, references...)))
+}
+
+func queryParameter(name, description string, schema spec.SimpleSchema) *spec.Parameter {
+	p := spec.QueryParam(name).WithDescription(description)
+	p.SimpleSchema = schema
+	return p
+}
+
+// listOf returns the schema of a comma-separated list of the strings; nil allows all.
+func listOf(values []any) spec.SimpleSchema {
+	items := spec.NewItems().Typed("string", "")
+	items.Enum = values
+	return spec.SimpleSchema{Type: "array", CollectionFormat: "csv", Items: items}
+}
+
+// selectable returns the values of the parameter fields of a list with rows of the type.
+func selectable(row *spec.Schema) []any {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(row.Properties)), func(name string) bool { return name == "expand" })
+	return signed(names, "id")
+}
+
+// signed returns each name and, unless it is in never, the name with the prefix "-".
+func signed(names []string, never ...string) (out []any) {
+	for _, name := range names {
+		out = append(out, name)
+		if !slices.Contains(never, name) {
+			out = append(out, "-"+name)
+		}
+	}
+	return out
+}
+
+// andList returns "a", "a and b" or "a, b and c".
+func andList(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// getRoute is the annotation of the path of a GET operation.
+var getRoute = regexp.MustCompile(`@Router\s+(\S+)\s+\[get\]`)
+
+// listSpecs returns the listing.Specs of the packages in the directories of dir, by the paths of the GET operations of the package.
+func listSpecs(dir string) (map[string][]listSpec, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*/*.go"))
+	if err != nil {
+		return nil, err
+	}
+	routes, specs := map[string][]string{}, map[string][]listSpec{} // by directory
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		in := filepath.Dir(name)
+		for _, route := range getRoute.FindAllSubmatch(source, -1) {
+			routes[in] = append(routes[in], string(route[1]))
+		}
+		found, err := readSpecs(name, source)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		specs[in] = append(specs[in], found...)
+	}
+	out := map[string][]listSpec{}
+	for in, of := range routes {
+		for _, route := range of {
+			out[route] = specs[in]
+		}
+	}
+	return out, nil
+}
+
+// readSpecs returns the listing.Specs in a file.
+func readSpecs(name string, source []byte) (specs []listSpec, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		literal, ok := n.(*ast.CompositeLit)
+		if !ok || !isListing(literal.Type, "Spec") || err != nil {
+			return true
+		}
+		var s listSpec
+		s, err = readSpec(literal)
+		specs = append(specs, s)
+		return false
+	})
+	return specs, err
+}
+
+// isListing reports whether an expression is a name of package listing.
+func isListing(e ast.Expr, name string) bool {
+	selector, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	from, ok := selector.X.(*ast.Ident)
+	return ok && from.Name == "listing" && selector.Sel.Name == name
+}
+
+func readSpec(literal *ast.CompositeLit) (s listSpec, err error) {
+	fields, err := fieldsOf(literal)
+	if err != nil {
+		return s, err
+	}
+	var filters []*ast.CompositeLit
+	read := func(field string, into any) {
+		if value, given := fields[field]; given && err == nil {
+			err = readLiteral("listing.Spec."+field, value, into)
+		}
+	}
+	read("Name", &s.name)
+	read("Search", &s.search)
+	read("Sort", &s.sort)
+	read("Expand", &s.expand)
+	read("Filter", &filters)
+	for _, filter := range filters {
+		if err == nil {
+			var f listFilter
+			f, err = readFilter(filter)
+			s.filters = append(s.filters, f)
+		}
+	}
+	return s, err
+}
+
+func readFilter(literal *ast.CompositeLit) (f listFilter, err error) {
+	fields, err := fieldsOf(literal)
+	if err != nil {
+		return f, err
+	}
+	f.kind = "Text"
+	if of, ok := fields["Type"].(*ast.SelectorExpr); ok {
+		f.kind = of.Sel.Name
+	}
+	if _, known := filterTypes[f.kind]; !known {
+		return f, fmt.Errorf("listing.Filter has the unknown Type %s", f.kind)
+	}
+	if list, ok := fields["List"].(*ast.Ident); ok {
+		f.list = list.Name == "true"
+	}
+	if err := readLiteral("listing.Filter.Field", fields["Field"], &f.field); err != nil {
+		return f, err
+	}
+	if values, given := fields["Values"]; given {
+		err = readLiteral("listing.Filter.Values", values, &f.values)
+	}
+	return f, err
+}
+
+// fieldsOf returns the values of the fields of a struct.
+func fieldsOf(literal *ast.CompositeLit) (map[string]ast.Expr, error) {
+	fields := map[string]ast.Expr{}
+	for _, element := range literal.Elts {
+		pair, ok := element.(*ast.KeyValueExpr)
+		if !ok {
+			return nil, fmt.Errorf("a listing.Spec or listing.Filter needs the names of its fields, such as Name: \"orders\"")
+		}
+		if key, ok := pair.Key.(*ast.Ident); ok {
+			fields[key.Name] = pair.Value
+		}
+	}
+	return fields, nil
+}
+
+// readLiteral stores a string, a list of strings or a list of structs. name is that of the field, for the error.
+func readLiteral(name string, e ast.Expr, into any) error {
+	if basic, ok := e.(*ast.BasicLit); ok {
+		if text, ok := into.(*string); ok && basic.Kind == token.STRING {
+			var err error
+			*text, err = strconv.Unquote(basic.Value)
+			return err
+		}
+	}
+	if list, ok := e.(*ast.CompositeLit); ok {
+		for _, element := range list.Elts {
+			switch into := into.(type) {
+			case *[]string:
+				var text string
+				if err := readLiteral(name, element, &text); err != nil {
+					return err
+				}
+				*into = append(*into, text)
+			case *[]*ast.CompositeLit:
+				inner, ok := element.(*ast.CompositeLit)
+				if !ok {
+					return fmt.Errorf("%s must be a list of literals, so that the API document can have it", name)
+				}
+				*into = append(*into, inner)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("%s must be a literal, so that the API document can have it", name)
+}
