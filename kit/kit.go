@@ -103,8 +103,8 @@ type Auth struct {
 	// StepUpSelf is StepUp if the path parameter id is me or the ID of the caller. For other IDs it is User.
 	StepUpSelf gin.HandlerFunc
 
-	APIKey gin.HandlerFunc // before one of the others: accepts every API key; see also Middleware.Resource
-
-	AllowRestricted func() Auth // returns the same middleware, which also accepts users with an access.Restriction
-	AllowLargeBody  func() Auth // returns the same middleware, which accepts bodies of up to MAX_BODY_BYTES
+	// These functions return the same middleware, which accepts more.
+	AllowRestricted func() Auth // users with an access.Restriction
+	AllowLargeBody  func() Auth // bodies of up to MAX_BODY_BYTES
+	AllowAPIKey     func() Auth // every API key, whatever its scopes; see also Middleware.Resource
 }

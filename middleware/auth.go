@@ -32,6 +32,7 @@ type Authenticator struct {
 
 	restricted bool // accepts users with an access.Restriction
 	largeBody  bool // accepts bodies of the largest size of BodyLimit
+	anyKey     bool // accepts every API key
 }
 
 // Middleware returns one middleware per kind of caller. Each reads the query string and the body, which can have the
@@ -48,17 +49,20 @@ func (a Authenticator) Middleware() kit.Auth {
 		StepUp:     a.handler(a.stepUp),
 		StepUpSelf: a.handler(a.stepUpSelf),
 
-		APIKey: Resource(""),
-
 		AllowRestricted: func() kit.Auth {
-			b := a
-			b.restricted = true
-			return b.Middleware()
+			a := a
+			a.restricted = true
+			return a.Middleware()
 		},
 		AllowLargeBody: func() kit.Auth {
-			b := a
-			b.largeBody = true
-			return b.Middleware()
+			a := a
+			a.largeBody = true
+			return a.Middleware()
+		},
+		AllowAPIKey: func() kit.Auth {
+			a := a
+			a.anyKey = true
+			return a.Middleware()
 		},
 	}
 }
@@ -269,22 +273,19 @@ func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, 
 	}
 	p, err = a.verify(c, token)
 	if err == nil {
-		err = checkKey(c, p)
+		err = a.checkKey(c, p)
 	}
 	return p, true, err
 }
 
-// Again verifies the user token or API key of an authenticated request again, with ctx: for a transaction. Its errors are those
-// of the middleware User.
+// Again verifies the user token or API key of a request again, which the middleware has accepted, with ctx: for a transaction. Its
+// errors are those of the middleware User.
 func (a Authenticator) Again(ctx context.Context, c *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(c, true)
 	if err != nil {
 		return access.Principal{}, err
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
-	if err == nil {
-		err = checkKey(c, caller)
-	}
 	if err == nil {
 		err = a.checkRestriction(c, caller)
 	}

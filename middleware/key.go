@@ -9,31 +9,30 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// resourceKey marks, in a gin.Context, a route that accepts API keys. Its value is the name of the resource whose scope the
-// key must have, or "" if the route needs no scope.
+// resourceKey marks, in a gin.Context, a route of a resource. Its value is the name of the resource.
 const resourceKey = "ginseng.resource"
 
 // Resource returns the middleware for the routes of a resource, before that of Authenticator. They accept API keys with the
-// scope of the resource: ScopeRead for GET, otherwise ScopeWrite. If name is "", they accept all API keys.
+// scope of the resource: ScopeRead for GET, otherwise ScopeWrite.
 func Resource(name string) gin.HandlerFunc {
 	return func(c *gin.Context) { c.Set(resourceKey, name) }
 }
 
 // checkKey returns nil if the route accepts the API key of the caller, or if the caller has none. InsufficientScope: the key
 // does not have the scope. Forbidden: the route accepts no key.
-func checkKey(c *gin.Context, caller access.Principal) error {
-	if caller.Key == nil {
+func (a Authenticator) checkKey(c *gin.Context, caller access.Principal) error {
+	if caller.Key == nil || a.anyKey {
 		return nil
 	}
-	resource, marked := c.Get(resourceKey)
-	if !marked {
+	name := c.GetString(resourceKey)
+	if name == "" {
 		return apperr.New(apperr.Forbidden, "This operation does not accept an API key. Sign in, and send the user token instead.")
 	}
 	action := access.ScopeWrite
 	if c.Request.Method == http.MethodGet {
 		action = access.ScopeRead
 	}
-	if name := resource.(string); name != "" && !caller.Key.Has(name, action) {
+	if !caller.Key.Has(name, action) {
 		return apperr.New(apperr.InsufficientScope, "The API key does not have the scope %s. Create a key with it: POST /users/me/api-keys.", name+action)
 	}
 	return nil

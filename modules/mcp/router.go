@@ -9,6 +9,6 @@ import (
 
 // Routes implements kit.Module. The routes that the tools call check the scopes of API keys and the restrictions of users.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	auth := mw.Auth.AllowRestricted().AllowLargeBody()
-	r.POST("/mcp", mw.Origin, auth.APIKey, auth.User, rest.Handle(m.controller.handle))
+	auth := mw.Auth.AllowRestricted().AllowLargeBody().AllowAPIKey()
+	r.POST("/mcp", mw.Origin, auth.User, rest.Handle(m.controller.handle))
 }

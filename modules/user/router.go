@@ -12,7 +12,7 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
 	r.POST("/users", m.SignUpAuth(auth), mw.Idempotency, rest.Handle(c.create))
 	r.GET("/users", auth.Admin, rest.Handle(c.index, rest.AnyQuery))
-	r.GET("/users/me", auth.APIKey, account.User, rest.Handle(c.me))
+	r.GET("/users/me", account.AllowAPIKey().User, rest.Handle(c.me))
 	r.GET("/users/:id", auth.Public, rest.Handle(c.show))
 	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
 	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
