@@ -133,7 +133,7 @@ func (h *Hasher) Collectors() []prometheus.Collector {
 		state("running", running),
 		state("waiting", func() float64 { return max(0, float64(h.waiting.Load())-running()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "password_hashes_refused_total", Help: "Callers that were rejected because too many waited for a hash.",
+			Name: "password_hashes_rejected_total", Help: "Callers that were rejected because too many waited for a hash.",
 		}, func() float64 { return float64(h.rejected.Load()) }),
 	}
 }

@@ -81,7 +81,7 @@ func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),
 		now:      now,
-		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "limit_refusals_total", Help: "Rejected requests, by the limit that they exceeded."}, []string{"limit"}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ratelimit_rejected_total", Help: "Rejected requests, by the limit that they exceeded."}, []string{"limit"}),
 	}
 }
 

@@ -66,11 +66,11 @@ func TestWork(t *testing.T) {
 		{"db_operation_errors_total", []string{"collection", "policies", "operation", "insert", "code", "conflict"}, 1},
 		{"password_hashes", []string{"state", "running"}, 0},
 		{"password_hashes", []string{"state", "waiting"}, 0},
-		{"password_hashes_refused_total", nil, 0},
+		{"password_hashes_rejected_total", nil, 0},
 		{"mail_mails_total", []string{"outcome", "sent"}, 5},
 		{"mail_mails_total", []string{"outcome", "failed"}, 0},
 		{"mail_queue_mails", []string{"state", "waiting"}, 0},
-		{"limit_refusals_total", []string{"limit", "resets"}, 1},
+		{"ratelimit_rejected_total", []string{"limit", "resets"}, 1},
 	} {
 		if got := value(families, want.name, want.labels...); got != want.value {
 			t.Errorf("%s %v: %v, want %v", want.name, want.labels, got, want.value)
