@@ -50,12 +50,15 @@ type SessionView struct {
 	UserAgent  string     `json:"userAgent" example:"Mozilla/5.0"`
 	IP         string     `json:"ip" example:"192.0.2.1"`
 	Current    bool       `json:"current"` // the session of this request
+	// the methods of the sign-in (RFC 8176): pwd (password), otp (one-time or recovery code), hwk (passkey), fed (provider), mfa (two factors); empty for sessions of earlier versions
+	AMR []access.Method `json:"amr" swaggertype:"array,string" example:"pwd,otp,mfa"`
 } //	@name	Session
 
 // View returns the representation of the session. current is the session of the request.
 func (s Session) View(current store.ID) SessionView {
 	return SessionView{
 		ID: s.ID, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsedAt, UserAgent: s.UserAgent, IP: s.IP, Current: s.ID == current,
+		AMR: append([]access.Method{}, s.AMR...), // never null
 	}
 }
 

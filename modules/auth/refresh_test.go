@@ -3,11 +3,14 @@ package auth_test
 import (
 	"net/http"
 	"net/url"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/modules/auth"
 	"example.com/ginseng/testkit"
 )
 
@@ -197,8 +200,11 @@ func TestSessions(t *testing.T) {
 	}
 	newest, oldest := rows[0].(map[string]any), rows[1].(map[string]any)
 	if newest["userAgent"] != "Phone/1.0" || newest["current"] != true || oldest["current"] != false || newest["ip"] != "127.0.0.1" ||
-		newest["createdAt"] != newest["lastUsedAt"] || len(newest) != 6 {
+		newest["createdAt"] != newest["lastUsedAt"] || !reflect.DeepEqual(newest["amr"], []any{"pwd"}) || len(newest) != 7 {
 		t.Errorf("%v", rows)
+	}
+	if amr := (auth.Session{}).View(store.ID{}).AMR; amr == nil {
+		t.Error("amr of a session without methods is null")
 	}
 	eves := list(eve.Token)[0].(map[string]any)["id"].(string)
 	api.Run(t, []testkit.Scenario{

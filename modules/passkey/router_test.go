@@ -101,6 +101,7 @@ func TestSequence(t *testing.T) {
 	in := signIn(t, api, d)
 	want(t, in, 201, ada.Email)
 	token := in.JSON(201)["token"].(string)
+	want(t, api.Do(request{Method: "GET", Path: "/auth/sessions?fields=amr&limit=1", As: token}), 200, `"amr":["hwk","mfa"]`)
 	one := api.Do(request{Method: "GET", Path: path, As: token})
 	if one.JSON(200)["lastUsedAt"] == nil {
 		t.Errorf("lastUsedAt is not set: %s", one.Body)

@@ -145,6 +145,7 @@ func TestSequence(t *testing.T) {
 
 	want(t, answer(api, h.challenge(), "code", h.code()), 201, `"refreshToken"`)
 	want(t, answer(api, h.challenge(), "recovery_code", strings.ToUpper(strings.ReplaceAll(h.recovery[3], "-", " "))), 201, `"refreshToken"`)
+	want(t, api.Do(request{Method: "GET", Path: "/auth/sessions?fields=amr", As: ada.Token}), 200, `"amr":["pwd","otp","mfa"]`)
 	state(true, 8)
 
 	api.Clock.Advance(30 * time.Second)
