@@ -31,6 +31,9 @@ export const browserStore = {
   alone: (job) => (navigator.locks ? navigator.locks.request('refreshToken', job) : job()), // one tab at a time
 }
 
+/** Stores the refresh token until the program ends: the default outside of pages, as in Node.js. */
+export const memoryStore = (token = null) => ({ load: () => token, save: (next) => { token = next }, alone: (job) => job() })
+
 /** A user's session. It sends the access token and refreshes it once for all calls that fail with 401. */
 export class Session {
   #base
@@ -40,7 +43,7 @@ export class Session {
   #taken = 0 // number of token pairs received
   #refreshing = null
 
-  constructor(base, store = browserStore) {
+  constructor(base, store = globalThis.document ? browserStore : memoryStore()) {
     this.#base = base
     this.#store = store
   }
@@ -55,9 +58,35 @@ export class Session {
     return this.take(await send(`${this.#base}/auth/${provider}`, { method: 'POST', json: proof }))
   }
 
-  /** Completes a sign-in that rejected with second_factor_required. proof is { code } or { recovery_code }. */
+  /** Signs in with a passkey, in a page. init is passed to navigator.credentials.get. Requires PUBLIC_SIGNUP=true. */
+  async signInWithPasskey(init) {
+    const { challenge, publicKey } = await send(`${this.#base}/auth/passkey/options`, { method: 'POST' })
+    const options = { ...init, publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) }
+    const credential = await navigator.credentials.get(options) // NotAllowedError: the user canceled, or has no passkey
+    return this.take(await send(`${this.#base}/auth/passkey`, { method: 'POST', json: { challenge, credential: credential.toJSON() } }))
+  }
+
+  /** Sends a code by email. Resolves to the challenge for signInWithEmailCode. Requires PUBLIC_SIGNUP=true. */
+  async requestEmailCode(email) {
+    return (await send(`${this.#base}/auth/email-code`, { method: 'POST', json: { email } })).challenge
+  }
+
+  /** Signs in with the code of the email. */
+  async signInWithEmailCode(challenge, code) {
+    return this.take(await send(`${this.#base}/auth/email-code`, { method: 'PUT', json: { challenge, code } }))
+  }
+
+  /** Completes any sign-in that rejected with second_factor_required. proof is { code } or { recovery_code }. */
   async secondFactor(challenge, proof) {
     return this.take(await send(`${this.#base}/auth/second-factor`, { method: 'POST', json: { challenge, ...proof } }))
+  }
+
+  /** Adds a passkey for the user, in a page. Requires a session that was opened in the last 10 minutes. */
+  async addPasskey(name) {
+    const { challenge, publicKey } = await this.call('/users/me/passkeys/options', { method: 'POST' })
+    const options = { publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) }
+    const credential = await navigator.credentials.create(options) // InvalidStateError: the device has a passkey of the user
+    return this.call('/users/me/passkeys', { method: 'POST', json: { challenge, credential: credential.toJSON(), name } })
   }
 
   /** Links a provider account to the user. The response opens a second session, which is closed. */

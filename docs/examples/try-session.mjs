@@ -1,9 +1,6 @@
 // Shows that ten concurrent calls make one refresh: after a reload, and after the access token has expired.
 // Run it by the guide: docs/authentication.md.
-import { Session } from './session.mjs'
-
-let kept = null // instead of localStorage
-const store = { load: () => kept, save: (token) => { kept = token }, alone: (job) => job() }
+import { Session, memoryStore } from './session.mjs'
 
 let refreshes = 0
 let expired = 0 // number of calls that still send an invalid token
@@ -15,6 +12,7 @@ globalThis.fetch = (url, init) => {
 }
 const ten = (session) => Promise.all(Array.from({ length: 10 }, () => session.call('/users/me')))
 
+const store = memoryStore()
 await new Session('http://localhost:9000', store).signIn('grace@example.com', 'first compiler')
 const reloaded = new Session('http://localhost:9000', store)
 await ten(reloaded)

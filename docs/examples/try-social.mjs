@@ -5,8 +5,6 @@ import { Session, send } from './session.mjs'
 import { comeBack, leave } from './social.mjs'
 
 globalThis.crypto ??= webcrypto // Node.js 18
-let kept = null
-const store = { load: () => kept, save: (token) => { kept = token }, alone: (job) => job() }
 const items = new Map()
 const storage = {
   getItem: (key) => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: (key) => items.delete(key),
@@ -23,7 +21,7 @@ async function consent(address) {
   return (await fetch(address, { method: 'POST', body: form, redirect: 'manual' })).headers.get('Location')
 }
 
-const session = new Session(api, store)
+const session = new Session(api)
 async function finish(address) {
   const { provider, link, proof } = comeBack(address, { storage })
   return link ? session.link(provider, proof) : session.signInWith(provider, proof)

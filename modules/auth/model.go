@@ -58,7 +58,7 @@ type SessionView struct {
 func (s Session) View(current store.ID) SessionView {
 	return SessionView{
 		ID: s.ID, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsedAt, UserAgent: s.UserAgent, IP: s.IP, Current: s.ID == current,
-		AMR: append([]access.Method{}, s.AMR...), // never null
+		AMR: slices.Compact(append([]access.Method{}, s.AMR...)), // never null; two codes are one method
 	}
 }
 

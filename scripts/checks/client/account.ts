@@ -7,6 +7,8 @@ export interface Service {
   masterKey: string
   /** Resolves to the matching output of the service. */
   said(pattern: RegExp): Promise<RegExpMatchArray>
+  /** Returns the code that an authenticator app shows for a secret. */
+  totp(secret: string): string
 }
 
 /** Signs in as a trusted server with the master key. */
@@ -23,12 +25,7 @@ export async function signUp(service: Service, email: string, password: string, 
   const body = { email, password, ...(role && { role }) }
   const created = data(await connect(service.address)['/users'].POST({ headers, body }))
   const signedIn = data(await signIn(service, email, password))
-  let kept: string | null = null
-  const session = new Session(service.address, {
-    load: () => kept,
-    save: (token) => { kept = token },
-    alone: (job) => job(),
-  })
+  const session = new Session(service.address)
   await session.take(signedIn)
   return { created, signedIn, session, user: connect(service.address, session) }
 }

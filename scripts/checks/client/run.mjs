@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { calls } from './calls.mjs'
 import { root, withBuilt, withService } from '../browser/service.mjs'
+import { totp } from '../browser/totp.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const guide = join(here, 'guide')
@@ -46,11 +47,11 @@ tool('tsc')
 cpSync(join(guide, 'session.mjs'), join(build, 'guide', 'session.mjs'))
 
 await withBuilt(async (binary) => {
-  await withService(binary, {}, async (service) => {
+  await withService(binary, { PUBLIC_SIGNUP: 'true' }, async (service) => {
     for (const file of readdirSync(build).filter((name) => name.endsWith('.js')).sort()) {
       const program = await import(join(build, file))
       if (!program.run) continue // has only types
-      await program.run(service)
+      await program.run({ ...service, totp })
       console.log(`${file}: done`)
     }
   })
