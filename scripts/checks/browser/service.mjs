@@ -29,7 +29,8 @@ export async function withBuilt(job) {
 
 /**
  * Starts the service, calls job, and stops the service. The job gets the address, the master key, said: a function
- * that waits for matching output of the service and resolves to it, and printed: a function that returns all output. The output is printed if the job fails.
+ * that waits for matching output of the service, after a number of characters, and resolves to it, and printed: a function that
+ * returns all output. The output is printed if the job fails.
  */
 export async function withService(binary, settings, job) {
   const dir = mkdtempSync(join(tmpdir(), 'data-')) // without a .env
@@ -51,10 +52,10 @@ export async function withService(binary, settings, job) {
       for (const look of looking) look()
     })
   }
-  const said = (pattern) => new Promise((resolve, reject) => {
+  const said = (pattern, after = 0) => new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`the service has not printed ${pattern}`)), timeout)
     const look = () => {
-      const match = printed.match(pattern)
+      const match = printed.slice(after).match(pattern)
       if (!match) return
       clearTimeout(late)
       looking.delete(look)

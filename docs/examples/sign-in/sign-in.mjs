@@ -1,0 +1,294 @@
+// The code of the page. It shows one section at a time. Links lead to sections (#sign-up); the links in emails lead to this page
+// with a token (#reset=…, #verify=…), and so do the providers (?code=…&state=…).
+import { Session, send } from '../session.mjs'
+import { comeBack, leave } from '../social.mjs'
+
+const api = document.documentElement.dataset.api
+const here = location.origin + location.pathname
+const linkTo = (section) => `${here}#${section}={token}` // the service replaces {token}
+const session = new Session(api)
+
+let challenge // of the second factor
+let emailed // { email, challenge } of a code by email
+let token // of the link in an email
+let autofill // aborts the request for a passkey in the autofill of the email field
+
+// ---- Sections
+
+const $ = (selector, within = document) => within.querySelector(selector)
+const section = (id) => document.getElementById(id)
+
+/** Shows a section, and moves the focus to its first field or its heading. */
+function show(id, { focus = true } = {}) {
+  if (location.hash !== `#${id}`) history.replaceState(null, '', here)
+  for (const each of document.querySelectorAll('main > section')) each.hidden = each.id !== id
+  const shown = section(id)
+  document.title = $('h1', shown).textContent
+  for (const code of shown.querySelectorAll('[name=code], [type=password]')) code.value = ''
+  if (focus) ($('[data-first]', shown) ?? $('h1', shown)).focus()
+  autofill?.abort()
+  if (id === 'sign-in') offerPasskeys()
+}
+
+/** Writes values into the elements with data-field. */
+function fill(id, values) {
+  for (const [name, value] of Object.entries(values)) $(`[data-field=${name}]`, section(id)).textContent = value
+}
+
+const say = (text) => { $('#status').textContent = text }
+
+function clear() {
+  for (const error of document.querySelectorAll('.error')) error.remove()
+  for (const field of document.querySelectorAll('[aria-invalid]')) {
+    field.removeAttribute('aria-invalid')
+    field.removeAttribute('aria-describedby')
+  }
+  $('#status').textContent = $('#alert').textContent = ''
+}
+
+/** Shows an error: next to the fields that it names, and otherwise at the top. */
+function complain(error) {
+  const form = $('main > section:not([hidden]) form')
+  const others = (error.errors ?? []).filter(({ param, message }) => {
+    const field = form && $(`[name="${param}"], [data-param="${param}"]`, form)
+    if (field) mark(field, message)
+    return !field
+  })
+  if (!error.errors?.length) $('#alert').textContent = sentence(error)
+  else if (others.length) $('#alert').textContent = others.map(({ param, message }) => `${param}: ${message}`).join(' ')
+  $('[aria-invalid]')?.focus()
+}
+
+function mark(field, message) {
+  const note = Object.assign(document.createElement('span'), { className: 'error', id: `${field.name}-error`, textContent: message })
+  field.closest('label').after(note)
+  field.setAttribute('aria-invalid', 'true')
+  field.setAttribute('aria-describedby', note.id)
+}
+
+function sentence(error) {
+  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or choose another way.'
+  if (error.name === 'InvalidStateError') return 'This device has a passkey of your account.'
+  if (error instanceof TypeError) return 'The service is unreachable. Try again later.'
+  return error.message + (error.retryAfter ? ` Try again in ${error.retryAfter} seconds.` : '')
+}
+
+let busy = false
+
+/** Runs an action of the user and shows its error. Ignores clicks while another one runs. */
+async function act(action) {
+  if (busy) return
+  busy = true
+  $('main').setAttribute('aria-busy', 'true')
+  clear()
+  try {
+    await action()
+  } catch (error) {
+    if (error.code === 'reauthentication_required' || error.status === 401 && !section('account').hidden) show('sign-in')
+    complain(error.code === 'reauthentication_required' ? new Error('For this change, sign in again.') : error)
+  } finally {
+    busy = false
+    $('main').removeAttribute('aria-busy')
+  }
+}
+
+// ---- Sign-in
+
+/** Runs a sign-in, asks for the second factor if the account has one, and shows the account. */
+async function enter(signIn) {
+  autofill?.abort()
+  try {
+    await signIn()
+  } catch (problem) {
+    if (problem.code !== 'second_factor_required') throw problem
+    challenge = problem.challenge
+    return show('second-factor')
+  }
+  await showAccount()
+}
+
+/** Offers passkeys in the autofill of the email field, until another section is shown. */
+async function offerPasskeys() {
+  const mine = autofill = new AbortController()
+  try {
+    if (!(await PublicKeyCredential.isConditionalMediationAvailable())) return
+    await session.signInWithPasskey({ mediation: 'conditional', signal: mine.signal })
+  } catch (error) {
+    if (error.status === 401 && !mine.signal.aborted) act(() => { show('sign-in'); throw error }) // the options expire after 5 minutes
+    return // otherwise aborted, or not supported
+  }
+  act(showAccount)
+}
+
+const requestCode = async (email) => {
+  emailed = { email, challenge: await session.requestEmailCode(email) }
+  show('email-code')
+  say(`If ${email} can sign in, the code is on its way.`)
+}
+
+/** What the forms do, by their section. */
+const forms = {
+  'sign-in': ({ email, password }) => enter(() => session.signIn(email, password)),
+  'sign-up': async ({ email, password }) => {
+    await send(`${api}/users`, { method: 'POST', json: { email, password } })
+    await enter(() => session.signIn(email, password))
+    await requestVerification()
+  },
+  'second-factor': async ({ code }) => {
+    const proof = /^[\d\s]+$/.test(code) ? { code } : { recovery_code: code }
+    await enter(() => session.secondFactor(challenge, proof))
+  },
+  email: ({ email }) => requestCode(email),
+  'email-code': ({ code }) => enter(() => session.signInWithEmailCode(emailed.challenge, code)),
+  forgotten: async ({ email }) => {
+    await send(`${api}/password-resets`, { method: 'POST', json: { email, link: linkTo('reset') } })
+    show('sign-in')
+    say(`If ${email} has an account, a link to set a new password is on its way.`)
+  },
+  reset: async ({ password }) => {
+    const { email } = await send(`${api}/password-resets/${token}`, { method: 'PUT', json: { password } })
+    await enter(() => session.signIn(email, password))
+    say('The password has been set.')
+  },
+  verify: async () => {
+    const { email } = await send(`${api}/email-verifications/${token}`, { method: 'PUT' })
+    await home()
+    say(`The address of the account is ${email}.`)
+  },
+  'add-passkey': async ({ name }) => {
+    await session.addPasskey(name || undefined)
+    await showAccount()
+    say('The passkey has been added.')
+  },
+}
+
+// ---- Providers
+
+let providers = []
+
+async function loadProviders() {
+  const { rows } = await send(`${api}/auth/providers`)
+  providers = rows.filter(({ id }) => id !== 'apple') // Apple posts its response, which a page cannot receive
+  drawProviders($('#sign-in .providers'), providers, false)
+}
+
+function drawProviders(list, rows, link) {
+  list.replaceChildren(...rows.map((row) => {
+    const button = Object.assign(document.createElement('button'), { type: 'button', textContent: `${list.dataset.text} ${row.name}` })
+    button.onclick = () => act(async () => location.assign(await leave({ ...row, redirectURI: here }, { link })))
+    return button
+  }))
+}
+
+async function returnFromProvider() {
+  const address = location.href
+  history.replaceState(null, '', here) // the code stays out of the history
+  show('sign-in')
+  const { provider, link, proof } = comeBack(address)
+  await (link ? session.link(provider, proof).then(showAccount) : enter(() => session.signInWith(provider, proof)))
+}
+
+// ---- The account
+
+async function showAccount() {
+  const paths = ['/users/me', '/users/me/passkeys', '/auth/identities']
+  const [user, passkeys, identities] = await Promise.all(paths.map((path) => session.call(path)))
+  fill('account', { email: user.email })
+  $('[data-unverified]').hidden = user.emailVerified
+  const item = (text) => Object.assign(document.createElement('li'), { textContent: text })
+  const nameOf = (id) => providers.find((row) => row.id === id)?.name ?? id
+  $('[data-passkeys]').replaceChildren(...passkeys.rows.map(({ name }) => item(name)))
+  $('[data-identities]').replaceChildren(...identities.rows.map(({ provider }) => item(nameOf(provider))))
+  const linked = new Set(identities.rows.map(({ provider }) => provider))
+  drawProviders($('#account .providers'), providers.filter(({ id }) => !linked.has(id)), true)
+  $('[data-linking]').hidden = !providers.length && !linked.size
+  $('#add-passkey').reset()
+  show('account')
+}
+
+async function requestVerification() {
+  await session.call('/users/me/email-verification', { method: 'POST', json: { link: linkTo('verify') } })
+  say('A link that verifies the address is on its way.')
+}
+
+const actions = {
+  passkey: () => enter(() => session.signInWithPasskey()),
+  verification: requestVerification,
+  'sign-out': async () => {
+    await session.signOut()
+    show('sign-in')
+    say('You have signed out.')
+  },
+}
+
+// ---- Links
+
+async function openReset(secret) {
+  token = secret
+  try {
+    fill('reset', { name: (await send(`${api}/password-resets/${token}`)).user.name })
+    show('reset')
+  } catch (error) {
+    show('forgotten')
+    throw error
+  }
+}
+
+const questions = { verify: 'Is this your address:', change: 'Change the address of your account to', undo: 'Change the address of your account back to' }
+
+async function openVerification(secret) {
+  token = secret
+  try {
+    const { purpose, email } = await send(`${api}/email-verifications/${token}`)
+    fill('verify', { purpose: questions[purpose], email })
+    show('verify')
+  } catch (error) {
+    await home()
+    throw error
+  }
+}
+
+/** Shows the account, or the sign-in without a session. */
+async function home(options) {
+  if (!(await session.signedIn())) return show('sign-in', options)
+  try {
+    await showAccount()
+  } catch (error) {
+    show('sign-in')
+    if (error.status !== 401) throw error // 401: the session has ended
+  }
+}
+
+/** Shows what the address of the page asks for. */
+async function route(options) {
+  const [id, secret] = location.hash.slice(1).split('=')
+  if (secret) history.replaceState(null, '', here) // the token stays out of the history
+  if (secret && id === 'reset') return openReset(secret)
+  if (secret && id === 'verify') return openVerification(secret)
+  if (['sign-in', 'sign-up', 'email', 'forgotten'].includes(id)) return show(id)
+  return home(options)
+}
+
+for (const form of document.forms) {
+  const id = form.id || form.parentElement.id
+  form.onsubmit = (event) => {
+    event.preventDefault()
+    act(async () => {
+      const errors = [...form.elements].filter((field) => field.required && !field.value)
+        .map(({ name }) => ({ param: name, message: 'Please fill this in.' }))
+      if (errors.length) throw Object.assign(new Error(), { errors })
+      await forms[id](Object.fromEntries(new FormData(form)))
+    })
+  }
+}
+for (const button of document.querySelectorAll('[data-action]')) button.onclick = () => act(actions[button.dataset.action])
+for (const field of document.querySelectorAll('[name=email]')) { // all forms have the same address
+  field.oninput = () => { for (const other of document.querySelectorAll('[name=email]')) other.value = field.value }
+}
+$('[data-action=passkey]').hidden = !globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON
+addEventListener('hashchange', () => act(route))
+
+act(async () => {
+  await loadProviders().catch(complain)
+  await (new URLSearchParams(location.search).has('state') ? returnFromProvider() : route({ focus: false }))
+})
