@@ -218,6 +218,20 @@ async function passkeys(visitor) {
   await cdp.detach()
 }
 
+/** Has a change rejected because the sign-in is too old. */
+async function reauthentication(visitor, email) {
+  await visitor.enter({ email, password })
+  await visitor.sees('Your account')
+  const json = { status: 403, code: 'reauthentication_required', detail: 'Sign in again.' }
+  const headers = { 'Access-Control-Allow-Origin': '*' }
+  await visitor.page.route('**/users/me/passkeys/options', (route) => route.fulfill({ status: 403, headers, json }), { times: 1 })
+  await visitor.click('Add a passkey')
+  await visitor.sees('Sign in')
+  await visitor.reads('alert', 'For this change, sign in again.')
+  await visitor.enter({ email, password })
+  await visitor.signOut()
+}
+
 async function emailCodes(visitor, email) {
   await visitor.follow('Sign in with a code by email')
   await visitor.sees('Sign in with a code')
@@ -316,6 +330,7 @@ async function visit(browser, url, width, service, addresses) {
     await signUp(visitor, email)
     await passwords(visitor, email)
     await passkeys(visitor)
+    await reauthentication(visitor, email)
     await emailCodes(visitor, email)
     await forgottenPassword(visitor, email)
     await secondFactors(visitor, email)
