@@ -69,16 +69,19 @@ function mark(field, message) {
 function sentence(error) {
   if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or choose another way.'
   if (error.name === 'InvalidStateError') return 'This device has a passkey of your account.'
+  if (error instanceof TypeError) console.error(error) // of fetch, or a mistake in this code
   if (error instanceof TypeError) return 'The service is unreachable. Try again later.'
   return error.message + (error.retryAfter ? ` Try again in ${error.retryAfter} seconds.` : '')
 }
 
-let busy = false
+let running = null // the action that runs, as a promise
 
 /** Runs an action of the user and shows its error. Ignores clicks while another one runs. */
-async function act(action) {
-  if (busy) return
-  busy = true
+function act(action) {
+  running ??= run(action).finally(() => { running = null })
+}
+
+async function run(action) {
   $('main').setAttribute('aria-busy', 'true')
   clear()
   try {
@@ -87,7 +90,6 @@ async function act(action) {
     if (error.code === 'reauthentication_required' || error.status === 401 && !section('account').hidden) show('sign-in')
     complain(error.code === 'reauthentication_required' ? new Error('For this change, sign in again.') : error)
   } finally {
-    busy = false
     $('main').removeAttribute('aria-busy')
   }
 }
@@ -96,7 +98,6 @@ async function act(action) {
 
 /** Runs a sign-in, asks for the second factor if the account has one, and shows the account. */
 async function enter(signIn) {
-  autofill?.abort()
   try {
     await signIn()
   } catch (problem) {
@@ -114,10 +115,21 @@ async function offerPasskeys() {
     if (!(await PublicKeyCredential.isConditionalMediationAvailable())) return
     await session.signInWithPasskey({ mediation: 'conditional', signal: mine.signal })
   } catch (error) {
-    if (error.status === 401 && !mine.signal.aborted) act(() => { show('sign-in'); throw error }) // the options expire after 5 minutes
+    if (error.status === 401 && !mine.signal.aborted) return act(() => { show('sign-in'); throw error }) // the options expire after 5 minutes
     return // otherwise aborted, or not supported
   }
+  await running
   act(showAccount)
+}
+
+async function usePasskey() {
+  autofill?.abort() // a page can have one request
+  try {
+    await enter(() => session.signInWithPasskey())
+  } catch (error) {
+    offerPasskeys()
+    throw error
+  }
 }
 
 const requestCode = async (email) => {
@@ -165,6 +177,7 @@ const forms = {
 // ---- Providers
 
 let providers = []
+const loading = loadProviders().catch(complain)
 
 async function loadProviders() {
   const { rows } = await send(`${api}/auth/providers`)
@@ -191,6 +204,7 @@ async function returnFromProvider() {
 // ---- The account
 
 async function showAccount() {
+  await loading
   const paths = ['/users/me', '/users/me/passkeys', '/auth/identities']
   const [user, passkeys, identities] = await Promise.all(paths.map((path) => session.call(path)))
   fill('account', { email: user.email })
@@ -212,7 +226,7 @@ async function requestVerification() {
 }
 
 const actions = {
-  passkey: () => enter(() => session.signInWithPasskey()),
+  passkey: usePasskey,
   verification: requestVerification,
   'sign-out': async () => {
     await session.signOut()
@@ -259,9 +273,9 @@ async function home(options) {
   }
 }
 
-/** Shows what the address of the page asks for. */
-async function route(options) {
-  const [id, secret] = location.hash.slice(1).split('=')
+/** Shows what the fragment of the page's address asks for. */
+async function route(hash, options) {
+  const [id, secret] = hash.slice(1).split('=')
   if (secret) history.replaceState(null, '', here) // the token stays out of the history
   if (secret && id === 'reset') return openReset(secret)
   if (secret && id === 'verify') return openVerification(secret)
@@ -286,9 +300,9 @@ for (const field of document.querySelectorAll('[name=email]')) { // all forms ha
   field.oninput = () => { for (const other of document.querySelectorAll('[name=email]')) other.value = field.value }
 }
 $('[data-action=passkey]').hidden = !globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON
-addEventListener('hashchange', () => act(route))
-
-act(async () => {
-  await loadProviders().catch(complain)
-  await (new URLSearchParams(location.search).has('state') ? returnFromProvider() : route({ focus: false }))
+addEventListener('hashchange', async ({ newURL }) => {
+  await running
+  act(() => route(new URL(newURL).hash))
 })
+
+act(() => (new URLSearchParams(location.search).has('state') ? returnFromProvider() : route(location.hash, { focus: false })))
