@@ -139,8 +139,9 @@ class Visitor {
     await this.sees('Sign in')
   }
 
-  picture(name) {
-    return this.page.screenshot({ path: join(pictures, `${name}-${this.width}.png`) })
+  async picture(name) {
+    if (name !== 'failed') await this.page.locator('main:not([aria-busy])').waitFor()
+    await this.page.screenshot({ path: join(pictures, `${name}-${this.width}.png`), animations: 'disabled' })
   }
 }
 
