@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/sqlite"
@@ -129,4 +131,19 @@ func ExampleDB_atomic() {
 	// Output:
 	// 30 170 <nil>
 	// 30 170 the balance is too low
+}
+
+// The price of a rental is a rate times a part of an hour, rounded to cents.
+func ExampleDecimal_Big() {
+	rate, err := store.ParseDecimal("19.90")
+	if err != nil {
+		log.Fatal(err)
+	}
+	hours := decimal.NewFromInt(50).DivRound(decimal.NewFromInt(60), 6)
+	price, err := store.NewDecimal(rate.Big().Mul(hours).Round(2))
+	if err != nil {
+		log.Fatal(err) // the price has more digits than a Decimal
+	}
+	fmt.Println(price, price < rate)
+	// Output: 16.58 true
 }

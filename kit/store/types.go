@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+	"github.com/shopspring/decimal"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/apperr"
@@ -124,8 +125,8 @@ func UnmarshalValues(data []byte) ([]any, error) {
 	return doc.Values, nil
 }
 
-// Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. In JSON it is a
-// string without trailing zeros. Databases store the number of millionths plus 2·10^18 as an integer, which they sort and
+// Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Compare values with
+// ==, < and >; for arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store the number of millionths plus 2·10^18 as an integer, which they sort and
 // compare exactly. It is greater than every integer that a client can send, so that a migration can distinguish the two.
 type Decimal int64
 
@@ -164,6 +165,24 @@ func (d *Decimal) UnmarshalBSONValue(typ byte, data []byte) error {
 		return err
 	}
 	return d.setStored(n)
+}
+
+// Big returns d with arithmetic, which has no limit of digits. NewDecimal converts the result. Divide with DivRound: Div rounds
+// to decimal.DivisionPrecision.
+func (d Decimal) Big() decimal.Decimal { return decimal.New(int64(d), -decimalPlaces) }
+
+var decimalLimit = decimal.New(1, 12)
+
+// NewDecimal returns n. It fails if n has more than 12 digits before the decimal point, or more than 6 after it, such as a
+// product: round it before, with Round (half away from zero), RoundBank (half to even) or Truncate.
+func NewDecimal(n decimal.Decimal) (Decimal, error) {
+	if !n.Truncate(decimalPlaces).Equal(n) {
+		return 0, fmt.Errorf("store: %.40s has more than 6 decimals; round it", n)
+	}
+	if n.Abs().GreaterThanOrEqual(decimalLimit) {
+		return 0, fmt.Errorf("store: %.40s has more than 12 digits before the decimal point", n)
+	}
+	return Decimal(n.Shift(decimalPlaces).IntPart()), nil
 }
 
 var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)

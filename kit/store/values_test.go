@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -177,6 +178,38 @@ func TestParseDecimalZeros(t *testing.T) {
 		if err != nil || d.String() != want {
 			t.Errorf("%.12s and zeros: %s, %v, want %s", text, d, err, want)
 		}
+	}
+}
+
+// TestNewDecimal converts the results of arithmetic, up to the limits of a Decimal.
+func TestNewDecimal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0": "0", "-0.000001": "-0.000001", "1.5000000": "1.5", "1e3": "1000",
+		"999999999999.999999": "999999999999.999999", "-999999999999.999999": "-999999999999.999999",
+		"1000000000000": "", "-1000000000000": "", "0.0000001": "", "1e-30": "", "1e30": "", "9223372036854775807000001": "",
+	} {
+		d, err := NewDecimal(decimal.RequireFromString(text))
+		if err == nil != (want != "") || err == nil && d.String() != want {
+			t.Errorf("%s: %v, %v, want %q", text, d, err, want)
+		}
+		if err == nil && !d.Big().Equal(decimal.RequireFromString(want)) {
+			t.Errorf("%s: Big returns %v", text, d.Big())
+		}
+	}
+	tenth, err := ParseDecimal("0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := decimal.Zero
+	for range 10 {
+		sum = sum.Add(tenth.Big())
+	}
+	if d, err := NewDecimal(sum); err != nil || d.String() != "1" {
+		t.Errorf("ten tenths are %v, %v", d, err)
+	}
+	if _, err := NewDecimal(tenth.Big().DivRound(decimal.NewFromInt(3), 7)); err == nil {
+		t.Error("a quotient with 7 decimals is accepted")
 	}
 }
 
