@@ -53,7 +53,7 @@ const (
 // NewDeps returns the dependencies of modules. The Observer measures them. Close Deps.Email when the service
 // stops; NewHandler adds it to Handler.Closers.
 func NewDeps(o DepsOptions) kit.Deps {
-	db := o.Observer.Database(o.DB)
+	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
 	limits := ratelimit.New(db, o.Now)
 	o.Observer.Register(limits)
 	queue := email.NewQueue(o.Sender, email.Backoff[:], o.Log)

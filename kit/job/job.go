@@ -169,7 +169,7 @@ func (r *Runner) runIfDue(ctx context.Context, j Job) (next time.Time, err error
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin) // also when the server stops
 	defer cancel()
 	_, err = r.states.UpdateByID(saveCtx, j.id(), store.Versions{s.Version},
-		store.Set("nextAt", store.At(next)), store.Set("succeededAt", at), store.Set("updatedAt", at))
+		store.Set("nextAt", store.At(next)), store.Set("succeededAt", at))
 	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // another instance runs it: this run took too long
 }
 
@@ -188,7 +188,7 @@ func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, clai
 	case err != nil || !s.due(j, now):
 		return s, false, err
 	}
-	taken, err := r.states.UpdateByID(ctx, s.ID, store.Versions{s.Version}, store.Set("nextAt", until), store.Set("updatedAt", store.At(now)))
+	taken, err := r.states.UpdateByID(ctx, s.ID, store.Versions{s.Version}, store.Set("nextAt", until))
 	if apperr.Is(err, apperr.PreconditionFailed) {
 		s.NextAt = until
 		return s, false, nil

@@ -219,7 +219,7 @@ func TestDerive(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	ids := fill(t, db, []string{"90", "x"}, nil)
-	kinds := store.Open[derived](db, store.Spec{Name: "items"})
+	kinds := store.Open[derived](store.WithClock(db, func() time.Time { return noon.Time }), store.Spec{Name: "items"})
 	_, err := kinds.Update(t.Context(), store.Eq("id", ids[1]), store.Set("kind", ""), store.Set("ends", noon))
 	must(t, err)
 	steps := []migrate.Step{

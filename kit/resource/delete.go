@@ -216,11 +216,10 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 	return nil
 }
 
-// remove removes the IDs from the reference of a record, and sets updatedAt if it has one of them.
+// remove removes the IDs from the reference of a record.
 func (r referrer[D]) remove(doc *D, ids []store.ID) {
 	removed := func(id store.ID) bool { return slices.Contains(ids, id) }
-	record := reflect.ValueOf(doc).Elem()
-	field := record.FieldByIndex(r.index)
+	field := reflect.ValueOf(doc).Elem().FieldByIndex(r.index)
 	before := idsOf(field.Interface())
 	if !slices.ContainsFunc(before, removed) {
 		return
@@ -230,5 +229,4 @@ func (r referrer[D]) remove(doc *D, ids []store.ID) {
 	} else {
 		field.SetZero()
 	}
-	record.FieldByName("UpdatedAt").Set(reflect.ValueOf(store.At(r.collection.now())))
 }

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
@@ -122,7 +121,6 @@ type Collection[D store.Document] struct {
 	references  []Reference
 	within      *store.ID                      // the parent of the records; nil for those of all parents; see Under
 	onDelete    func(context.Context, D) error // see OnDelete; can be nil
-	now         func() time.Time
 }
 
 // Open declares a collection, and registers its references at their targets. see and change select the records that a
@@ -130,7 +128,7 @@ type Collection[D store.Document] struct {
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
 	c := &Collection[D]{
 		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) },
-		see: see, change: change, references: references, now: d.Now,
+		see: see, change: change, references: references,
 	}
 	if c.parent() == nil && (see == nil || change == nil) {
 		panic(fmt.Sprintf("resource: %s has no parent, and needs rules to see and to change its records, such as Public", spec.Name))

@@ -31,7 +31,7 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	})
 }
 
-// Update changes a record that has one of the versions, and sets updatedAt. Without changes it only reads the record. NotFound, Forbidden: as
+// Update changes a record that has one of the versions. Without changes it only reads the record. NotFound, Forbidden: as
 // MayChange. ValidationFailed: a change refers to a record that the caller may not see. Other errors: as
 // store.Collection.UpdateByID.
 func (c *Collection[D]) Update(
@@ -39,9 +39,6 @@ func (c *Collection[D]) Update(
 ) (doc D, err error) {
 	if caller.Restriction != nil {
 		return doc, caller.Restriction.Err
-	}
-	if len(changes) > 0 && !slices.ContainsFunc(changes, func(change store.Change) bool { return change.Field == "updatedAt" }) {
-		changes = append(slices.Clone(changes), store.Set("updatedAt", store.At(c.now())))
 	}
 	write := func(ctx context.Context) error {
 		if len(changes) == 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"example.com/ginseng/kit/apperr"
 )
@@ -174,19 +173,15 @@ type Patch[T any] struct {
 // Has reports whether the patch changes the field with the JSON name.
 func (p Patch[T]) Has(name string) bool { return slices.Contains(p.Given, name) }
 
-// Changes returns the changes of the given fields, and of updatedAt to now. It returns nil if no field is given. A nil
-// pointer removes its field.
-func (p Patch[T]) Changes(now time.Time) (changes []Change) {
+// Changes returns the changes of the given fields. It returns nil if no field is given. A nil pointer removes its field.
+func (p Patch[T]) Changes() (changes []Change) {
 	v := reflect.ValueOf(p.Fields)
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if name := FieldName(f); !f.Anonymous && p.Has(name) {
 			changes = append(changes, Set(name, v.FieldByIndex(f.Index).Interface()))
 		}
 	}
-	if changes == nil {
-		return nil
-	}
-	return append(changes, Set("updatedAt", At(now)))
+	return changes
 }
 
 // Apply sets the given fields in doc, a pointer to a struct that has fields with the same JSON names.

@@ -23,6 +23,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -186,7 +187,7 @@ type Meta struct {
 	ID        ID    `json:"id" bson:"_id"`
 	Version   int64 `json:"version"` // incremented by each Update; the source of ETag
 	CreatedAt Time  `json:"createdAt"`
-	UpdatedAt Time  `json:"updatedAt"`
+	UpdatedAt Time  `json:"updatedAt"` // set by each Update
 }
 
 func (m Meta) meta() Meta { return m }
@@ -201,13 +202,25 @@ type Collection[T Document] struct {
 	engine   Engine
 	names    names
 	defaults T // each document is decoded into a copy of it
+	now      func() time.Time
+}
+
+// WithClock returns db with the clock that updates of its collections read; without it, they read time.Now.
+func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
+
+type clockDB struct {
+	DB
+	now func() time.Time
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
 // lacks a field of the Spec. Later, a filter, a sort, a change or a list of fields with a field that T lacks is an error.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
-	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document)}}
+	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document)}, now: time.Now}
+	if clock, ok := db.(clockDB); ok {
+		c.now = clock.now
+	}
 	if err := c.names.spec(spec); err != nil {
 		panic(err)
 	}
@@ -286,12 +299,15 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 }
 
 // Update changes one document that f selects and returns the new version. The filter and the changes are one atomic
-// step: if the filter holds only before the change, exactly one of several concurrent callers succeeds. Errors:
-// NotFound.
+// step: if the filter holds only before the change, exactly one of several concurrent callers succeeds. Update sets
+// updatedAt, unless the changes do. Errors: NotFound.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
 	if err := c.names.changes(f, changes); err != nil {
 		return doc, err
+	}
+	if !slices.ContainsFunc(changes, func(change Change) bool { return change.Field == "updatedAt" }) {
+		changes = append(slices.Clip(changes), Set("updatedAt", At(c.now())))
 	}
 	err := c.engine.Update(ctx, f, changes, &doc)
 	return doc, err

@@ -35,7 +35,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Q
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
 // article has none of the expected versions.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[Fields]) (Article, error) {
-	return s.articles.Update(ctx, caller, id, expected, in.Changes(s.now())...)
+	return s.articles.Update(ctx, caller, id, expected, in.Changes()...)
 }
 
 // Delete deletes an article. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the

@@ -172,7 +172,7 @@ func (s *Service) rotate(ctx context.Context, session Session, token refreshToke
 	rotated = append(rotated, rotation{Digest: old, Salt: salt, At: now})
 	_, err := s.sessions.Update(ctx, store.And(store.Eq("id", session.ID), store.Eq("current", old)),
 		store.Set("current", digest(next.secret[:])), store.Set("rotated", rotated[max(0, len(rotated)-maxRotations):]),
-		store.Set("lastUsedAt", now), store.Set("updatedAt", now), store.Set("expiresAt", store.At(now.Add(s.refreshTTL))))
+		store.Set("lastUsedAt", now), store.Set("expiresAt", store.At(now.Add(s.refreshTTL))))
 	return next, err
 }
 

@@ -164,7 +164,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 func (s *Service) use(ctx context.Context, client access.Client, in SignInInput) (Code, ratelimit.States, error) {
 	now := store.At(s.now())
 	open := store.And(store.Eq("id", s.id(in.Challenge)), store.Gt("expiresAt", now), store.Lt("attempts", int64(attempts.Max)))
-	c, err := s.codes.Update(ctx, open, store.Inc("attempts", 1), store.Set("updatedAt", now))
+	c, err := s.codes.Update(ctx, open, store.Inc("attempts", 1))
 	if err != nil {
 		return c, nil, apperr.Replace(err, apperr.NotFound, noChallenge())
 	}

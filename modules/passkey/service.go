@@ -132,7 +132,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	}
 	var changes []store.Change
 	if in.Has("name") {
-		changes = []store.Change{store.Set("name", in.Fields.Name), store.Set("updatedAt", store.At(s.now()))}
+		changes = []store.Change{store.Set("name", in.Fields.Name)}
 	}
 	return s.passkeys.UpdateByID(ctx, id, expected, changes...)
 }

@@ -118,7 +118,7 @@ func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) e
 		unchanged = store.Eq("signCount", 0)
 	}
 	_, err := s.passkeys.Update(ctx, store.And(store.Eq("id", p.ID), unchanged), store.Set("signCount", count), store.Set("lastUsedAt", now),
-		store.Set("backupEligible", c.Flags.BackupEligible), store.Set("backupState", c.Flags.BackupState), store.Set("updatedAt", now))
+		store.Set("backupEligible", c.Flags.BackupEligible), store.Set("backupState", c.Flags.BackupState))
 	if err != nil {
 		return s.rejectNotFound(ctx, err, "the passkey was removed or used meanwhile")
 	}

@@ -66,7 +66,7 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil { // no selector either
 		in.Fields.Selector = nil
 	}
-	changes := in.Changes(s.now())
+	changes := in.Changes()
 	if changes == nil {
 		return p, nil
 	}

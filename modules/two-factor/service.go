@@ -85,7 +85,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	err = s.factors.Insert(ctx, f)
 	if apperr.Is(err, apperr.Conflict) {
 		_, err = s.factors.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("confirmedAt", nil)),
-			store.Set("secret", f.Secret), store.Set("epoch", f.Epoch), store.Set("lastStep", 0), store.Set("updatedAt", now))
+			store.Set("secret", f.Secret), store.Set("epoch", f.Epoch), store.Set("lastStep", 0))
 		err = apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Conflict, "Two-factor sign-in is on. Turn it off first, with DELETE /users/me/two-factor."))
 	}
 	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
@@ -290,13 +290,12 @@ func attempts(f Factor, client access.Client, p access.Proof) (own, shared []rat
 
 // accept returns the changes that use up a code. They are nil if the code is wrong or was used.
 func (s *Service) accept(f Factor, p access.Proof) ([]store.Change, error) {
-	now := store.Set("updatedAt", store.At(s.now()))
 	if p.RecoveryCode != "" {
 		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))
 		if i < 0 {
 			return nil, nil
 		}
-		return []store.Change{store.Set("recoveryCodes", slices.Delete(slices.Clone(f.RecoveryCodes), i, i+1)), now}, nil
+		return []store.Change{store.Set("recoveryCodes", slices.Delete(slices.Clone(f.RecoveryCodes), i, i+1))}, nil
 	}
 	secret, current, ok := s.keys.open(secretUse(f.ID), f.Secret)
 	if !ok {
@@ -306,7 +305,7 @@ func (s *Service) accept(f Factor, p access.Proof) ([]store.Change, error) {
 	if step == 0 || err != nil {
 		return nil, err
 	}
-	changes := []store.Change{store.Set("lastStep", step), now}
+	changes := []store.Change{store.Set("lastStep", step)}
 	if !current {
 		changes = append(changes, store.Set("secret", s.keys.seal(secretUse(f.ID), secret)))
 	}

@@ -103,7 +103,7 @@ func emailWords(email string) string {
 // verified the address already.
 func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	unverified := store.And(store.Eq("id", id), store.Eq("epoch", epoch), store.Ne("emailVerified", true))
-	return s.users.Update(ctx, unverified, store.Set("emailVerified", true), store.Set("updatedAt", store.At(s.now())))
+	return s.users.Update(ctx, unverified, store.Set("emailVerified", true))
 }
 
 // ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user.
@@ -117,7 +117,6 @@ func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (U
 			return store.ErrNotFound
 		}
 		u.setAddress(email, true)
-		u.UpdatedAt = store.At(s.now())
 		return nil
 	})
 	if err != nil {
@@ -161,7 +160,7 @@ func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, e
 			return nil
 		}
 		u.setAddress(email, true)
-		u.Password, u.LinksFrom, u.UpdatedAt = "", u.Epoch, store.At(s.now())
+		u.Password, u.LinksFrom = "", u.Epoch
 		return nil
 	})
 }

@@ -297,9 +297,6 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	if changesSuspended && u.Suspended {
 		u.KeysFrom = u.Epoch
 	}
-	if changesEmail || len(patch.Given) > 0 {
-		u.UpdatedAt = store.At(s.now())
-	}
 	return nil
 }
 
@@ -331,7 +328,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 		if err := check(*u); err != nil {
 			return err
 		}
-		u.Password, u.UpdatedAt = hash, store.At(s.now())
+		u.Password = hash
 		u.Epoch++
 		return nil
 	})
@@ -394,7 +391,7 @@ func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash string) (User, error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	return s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
-		store.Set("linksFrom", epoch+1), store.Set("updatedAt", store.At(s.now())))
+		store.Set("linksFrom", epoch+1))
 }
 
 // EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. Those that undo a change of
@@ -405,7 +402,6 @@ func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id s
 		if err := caller.MayChange(u.ID); err != nil {
 			return err
 		}
-		u.UpdatedAt = store.At(s.now())
 		u.Epoch++
 		u.endUndo(caller)
 		return nil

@@ -282,7 +282,7 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "text.db")
 	db := openAt(t, path)
-	c, err := openNotes(t.Context(), db)
+	c, err := openNotes(t.Context(), store.WithClock(db, func() time.Time { return time.Unix(1, 0) }))
 	must(t, err)
 	id := store.NewID()
 	must(t, c.Insert(t.Context(), note{Meta: store.NewMeta(id, store.At(time.Unix(0, 0))), Text: "1 < 2 & ü"}))
@@ -295,7 +295,7 @@ func TestText(t *testing.T) {
 	var text string
 	must(t, shell.QueryRow("SELECT doc FROM notes WHERE id=?", id.Hex()).Scan(&text))
 	want := `{"id":"` + id.Hex() + `","version":2,"createdAt":"1970-01-01T00:00:00.000Z",` +
-		`"updatedAt":"1970-01-01T00:00:00.000Z","text":"3 > 2 & ü"}`
+		`"updatedAt":"1970-01-01T00:00:01.000Z","text":"3 > 2 & ü"}`
 	if text != want {
 		t.Errorf("the document is stored as %s, want %s", text, want)
 	}

@@ -94,6 +94,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"OneInsertWins", testOneInsertWins},
 		{"IncLosesNothing", testIncLosesNothing},
 		{"MixedWrites", testMixedWrites},
+		{"UpdatedAt", testUpdatedAt},
 		{"Modify", testModify},
 		{"ModifyTogether", testModifyTogether},
 		{"Atomic", testAtomic},
@@ -187,7 +188,7 @@ func docSpec(indexes ...store.Index) store.Spec {
 
 func prepare(t *testing.T, db store.DB, spec store.Spec) *store.Collection[doc] {
 	t.Helper()
-	c := store.Open[doc](db, spec)
+	c := store.Open[doc](store.WithClock(db, func() time.Time { return noon.Time }), spec)
 	must(t, db.Prepare(t.Context()))
 	return c
 }

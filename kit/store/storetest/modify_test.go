@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
@@ -51,6 +52,51 @@ func testModify(t *testing.T, open Opener) {
 	got, err = c.Get(t.Context(), old.ID)
 	must(t, err)
 	wantDoc(t, got, want)
+}
+
+// testUpdatedAt checks that each update sets updatedAt by the clock of the database, except one that sets it itself, and one that
+// changes nothing.
+func testUpdatedAt(t *testing.T, open Opener) {
+	now := noon.Add(time.Hour)
+	db := open(t)
+	c := store.Open[doc](store.WithClock(db, func() time.Time { return now }), docSpec())
+	must(t, db.Prepare(t.Context()))
+	d := newDoc("old")
+	insert(t, c, d)
+	imported := store.At(noon.Add(-time.Hour))
+	for _, test := range []struct {
+		name   string
+		update func() (doc, error)
+		want   store.Time // the zero value is now
+	}{
+		{"Update", func() (doc, error) { return c.Update(t.Context(), store.Eq("id", d.ID), store.Set("title", "a")) }, store.Time{}},
+		{"Update, same value", func() (doc, error) { return c.Update(t.Context(), store.Eq("id", d.ID), store.Set("title", "a")) }, store.Time{}},
+		{"UpdateByID", func() (doc, error) { return c.UpdateByID(t.Context(), d.ID, nil, store.Inc("count", 1)) }, store.Time{}},
+		{"Modify", func() (doc, error) {
+			return c.Modify(t.Context(), d.ID, func(d *doc) error { d.Title = "b"; return nil })
+		}, store.Time{}},
+		{"Update with updatedAt", func() (doc, error) {
+			return c.Update(t.Context(), store.Eq("id", d.ID), store.Set("updatedAt", imported), store.Set("title", "c"))
+		}, imported},
+		{"UpdateByID without changes", func() (doc, error) { return c.UpdateByID(t.Context(), d.ID, nil) }, imported},
+		{"Modify without changes", func() (doc, error) { return c.Modify(t.Context(), d.ID, func(*doc) error { return nil }) }, imported},
+		{"Modify with updatedAt", func() (doc, error) {
+			return c.Modify(t.Context(), d.ID, func(d *doc) error { d.Title, d.UpdatedAt = "d", noon; return nil })
+		}, noon},
+	} {
+		now = now.Add(time.Minute)
+		want := test.want
+		if want.IsZero() {
+			want = store.At(now)
+		}
+		got, err := test.update()
+		must(t, err)
+		stored, err := c.Get(t.Context(), d.ID)
+		must(t, err)
+		if got.UpdatedAt != want || stored.UpdatedAt != want || stored.CreatedAt != noon {
+			t.Errorf("%s: updatedAt is %v, stored %v, want %v", test.name, got.UpdatedAt, stored.UpdatedAt, want)
+		}
+	}
 }
 
 // testModifyTogether has concurrent callers change the same document, and each sees the changes of those before it.
