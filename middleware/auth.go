@@ -44,6 +44,7 @@ func (a Authenticator) Middleware() kit.Auth {
 		Master:   a.handler(a.master),
 		User:     a.handler(a.user),
 		Admin:    a.handler(a.admin),
+		Role:     func(roles ...access.Role) gin.HandlerFunc { return a.handler(a.role(roles)) },
 		Provider: a.handler(a.provider),
 
 		StepUp:     a.handler(a.stepUp),
@@ -239,6 +240,21 @@ func (a Authenticator) admin(c *gin.Context) (access.Principal, error) {
 		err = apperr.New(apperr.Forbidden, "Only an admin may do this.")
 	}
 	return p, err
+}
+
+func (a Authenticator) role(roles []access.Role) func(*gin.Context) (access.Principal, error) {
+	names := make([]string, len(roles))
+	for i, role := range roles {
+		names[i] = string(role)
+	}
+	forbidden := apperr.New(apperr.Forbidden, "Only an admin or a user with the role %s may do this.", strings.Join(names, " or "))
+	return func(c *gin.Context) (access.Principal, error) {
+		p, err := a.user(c)
+		if err == nil && !p.HasRole(roles...) {
+			err = forbidden
+		}
+		return p, err
+	}
 }
 
 func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {

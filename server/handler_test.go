@@ -35,6 +35,7 @@ const (
 	masterKey  = "the-master-key"
 	userToken  = "user-token"
 	adminToken = "admin-token"
+	nurseToken = "nurse-token"   // of a user with a role of the project
 	newToken   = "new-token"     // of a user who may only read
 	stopped    = "stopped-token" // of an admin who may not even read
 	formType   = "application/x-www-form-urlencoded"
@@ -53,6 +54,8 @@ func (verified) VerifyToken(_ context.Context, token string) (access.Principal, 
 		return access.Principal{UserID: userID, SessionID: userID, Role: access.RoleUser, AuthTime: time.Now()}, nil
 	case adminToken:
 		return access.Principal{UserID: userID, Role: access.RoleAdmin}, nil
+	case nurseToken:
+		return access.Principal{UserID: userID, Role: "nurse"}, nil
 	case newToken:
 		return access.Principal{UserID: userID, SessionID: userID, Role: access.RoleUser, AuthTime: time.Now(), Restriction: &access.Restriction{Err: errRestricted, Reads: true}}, nil
 	case stopped:
@@ -139,6 +142,7 @@ func TestGuard(t *testing.T) {
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
 		for path, rule := range map[string]gin.HandlerFunc{
 			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.StepUp,
+			"/nurse": auth.Role("doctor", "nurse"), "/doctor": auth.Role("doctor", "surgeon"),
 		} {
 			r.POST(path, rule, who)
 		}
@@ -182,6 +186,13 @@ func TestGuard(t *testing.T) {
 		{"user", "/user", "access_token=" + userToken, "", 200, "user"},
 		{"user for admin", "/admin", "", "Bearer " + userToken, 403, ""},
 		{"admin", "/admin", "", "Bearer " + adminToken, 200, "admin"},
+		{"role", "/nurse", "", "Bearer " + nurseToken, 200, "nurse"},
+		{"role for admin", "/admin", "", "Bearer " + nurseToken, 403, ""},
+		{"role for others", "/doctor", "", "Bearer " + nurseToken, 403, "Only an admin or a user with the role doctor or surgeon"},
+		{"admin for role", "/nurse", "", "Bearer " + adminToken, 200, "admin"},
+		{"user for role", "/nurse", "", "Bearer " + userToken, 403, ""},
+		{"master for role", "/nurse", "", "Bearer " + masterKey, 401, "takes a user token"},
+		{"no user, role", "/nurse", "", "", 401, "missing"},
 		{"master beside Basic", "/master", "access_token=" + masterKey, basic("a", "b"), 200, "master"},
 		{"Basic alone is no token", "/user", "", basic("a", "b"), 401, "missing"},
 		{"null is not given", "/user", `{"access_token":null}`, "Bearer " + userToken, 200, "user"},

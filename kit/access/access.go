@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -17,10 +18,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Role is the role of a user.
+// Role is the role of a user. A project can declare others than the following ones in modules/user/roles.go.
 type Role string
 
-// The roles.
+// The roles of every project.
 const (
 	RoleUser  Role = "user"
 	RoleAdmin Role = "admin"
@@ -62,6 +63,11 @@ func (p Principal) IsUser() bool { return !p.UserID.IsZero() }
 
 // IsAdmin reports whether the caller is a user with the role admin. It is false for the master key.
 func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
+
+// HasRole reports whether the caller is a user with one of the roles, or an admin.
+func (p Principal) HasRole(roles ...Role) bool {
+	return p.IsAdmin() || p.IsUser() && slices.Contains(roles, p.Role)
+}
 
 // Is reports whether the caller is the user with the ID.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }

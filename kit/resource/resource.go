@@ -55,6 +55,13 @@ func Users(caller access.Principal) store.Filter { return allOrNone(caller.IsUse
 // Admins allows admins and the master key all records.
 func Admins(caller access.Principal) store.Filter { return allOrNone(caller.ActsForAll()) }
 
+// Roles returns the Access that allows users with one of the roles, admins and the master key all records.
+func Roles(roles ...access.Role) Access {
+	return func(caller access.Principal) store.Filter {
+		return allOrNone(caller.HasRole(roles...) || caller.Master)
+	}
+}
+
 // Master allows the master key all records.
 func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 

@@ -100,6 +100,7 @@ func (w world) left(c *Collection[node], n int64) {
 var (
 	alice  = access.Principal{UserID: store.ID{1}, Role: access.RoleUser}
 	bob    = access.Principal{UserID: store.ID{2}, Role: access.RoleUser}
+	nurse  = access.Principal{UserID: store.ID{4}, Role: "nurse"}
 	admin  = access.Principal{UserID: store.ID{3}, Role: access.RoleAdmin}
 	server = access.Principal{Master: true}
 	nobody = access.Principal{}
@@ -111,8 +112,10 @@ func TestFind(t *testing.T) {
 		see     Access
 		callers []access.Principal // that see the node of alice
 	}{
-		"public": {Public, []access.Principal{nobody, alice, bob, admin, server}},
-		"users":  {Users, []access.Principal{alice, bob, admin, server}},
+		"public": {Public, []access.Principal{nobody, alice, bob, nurse, admin, server}},
+		"users":  {Users, []access.Principal{alice, bob, nurse, admin, server}},
+		"roles":  {Roles("reception", "nurse"), []access.Principal{nurse, admin, server}},
+		"others": {Roles("reception"), []access.Principal{admin, server}},
 		"admins": {Admins, []access.Principal{admin, server}},
 		"master": {Master, []access.Principal{server}},
 		"own":    {Own, []access.Principal{alice, admin, server}},
@@ -121,7 +124,7 @@ func TestFind(t *testing.T) {
 		items := w.open(name+"-items", nil, nil, Under("to", targets))
 		id := w.add(targets, node{UserID: alice.UserID})
 		item := w.add(items, node{To: id})
-		for _, caller := range []access.Principal{nobody, alice, bob, admin, server} {
+		for _, caller := range []access.Principal{nobody, alice, bob, nurse, admin, server} {
 			want := false
 			for _, c := range test.callers {
 				want = want || c == caller

@@ -15,7 +15,9 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/modules/user"
 	"example.com/ginseng/testkit"
 )
 
@@ -31,6 +33,7 @@ func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.GET("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
 	r.POST("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
 	r.DELETE("/notes", mw.Auth.Admin, rest.Handle(rest.NoContent))
+	r.PATCH("/notes", mw.Auth.Role("nurse"), rest.Handle(rest.NoContent))
 }
 
 func start(t *testing.T) *testkit.API {
@@ -173,6 +176,40 @@ func TestScopes(t *testing.T) {
 	api.Run(t, []testkit.Scenario{
 		testkit.Row("the owner is no longer an admin", do("DELETE", "/notes", asAdmin), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("read as a user", do("GET", "/notes", asAdmin), 204, nil, nil),
+	})
+}
+
+// TestRoles gives a user a role of a project, which keys do not have, and takes it away.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	nurse, admin, owner := api.SignUp("user"), api.SignUp("admin"), api.SignUp("admin")
+	give := func(to testkit.Account) {
+		id, _ := store.ParseID(to.ID)
+		_, err := store.Open[user.User](api.DB, store.Spec{Name: "users"}).Update(t.Context(), store.Eq("id", id), store.Set("role", "nurse"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, key := newKey(api, nurse, "*:write")
+	_, asAdmin := newKey(api, owner, "*:write", "admin")
+	change := func(as string) request { return request{Method: "PATCH", Path: "/notes", As: as} }
+	allowed := func(name, as string, status int) testkit.Scenario {
+		return testkit.Row(name, change(as), status, nil, nil)
+	}
+	api.Run(t, []testkit.Scenario{
+		allowed("without the role", nurse.Token, 403), allowed("an admin", admin.Token, 204), allowed("an admin's key", asAdmin, 204),
+	})
+	give(nurse)
+	give(owner)
+	api.Run(t, []testkit.Scenario{
+		allowed("with the role", nurse.Token, 204), allowed("a key", key, 403), allowed("a key of a former admin", asAdmin, 403),
+		testkit.Row("an admin's route", request{Method: "DELETE", Path: "/notes", As: nurse.Token}, 403, nil, nil),
+		testkit.Row("all users", request{Method: "GET", Path: "/users", As: nurse.Token}, 403, nil, nil),
+		testkit.Row("another's role", patch("/users/"+admin.ID, nurse.Token, "role", "user"), 403, nil, nil),
+		testkit.Row("the scope admin", create(nurse, map[string]any{"name": "n", "scopes": []string{"admin"}}), 403, nil, nil),
+		testkit.Row("lose it", patch("/users/"+nurse.ID, admin.Token, "role", "user"), 200, nil, nil),
+		allowed("without the role again, with the same token", nurse.Token, 403),
 	})
 }
 

@@ -152,7 +152,7 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 		return access.Principal{}, err
 	}
 	p.Key = &access.Key{ID: k.ID, Scopes: k.Scopes}
-	if !slices.Contains(k.Scopes, access.ScopeAdmin) {
+	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) { // no key has another role
 		p.Role = access.RoleUser
 	}
 	if client != (access.Client{}) {

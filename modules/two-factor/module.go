@@ -4,6 +4,8 @@ package twofactor
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
@@ -28,13 +30,20 @@ type Module struct {
 	controller *controller
 }
 
-// requireAdmin is the value of REQUIRE_TWO_FACTOR with which admins must use two-factor sign-in.
-const requireAdmin = "admin"
-
 // Settings are the settings of this module.
 type Settings struct {
 	Keys    []string `mapstructure:"TWO_FACTOR_KEY" validate:"omitempty,secret" example:"change-me-to-a-third-long-random-secret"`
-	Require string   `mapstructure:"REQUIRE_TWO_FACTOR" validate:"omitempty,oneof=admin" example:"admin"`
+	Require []string `mapstructure:"REQUIRE_TWO_FACTOR" example:"admin"`
+}
+
+// Check implements settings.Checker.
+func (s *Settings) Check(report func(name, reason string)) {
+	for _, role := range s.Require {
+		if !slices.Contains(user.Roles, role) {
+			report("REQUIRE_TWO_FACTOR", "must list roles, each one of "+strings.Join(user.Roles, ", "))
+			return
+		}
+	}
 }
 
 // New creates the module. From then on, every sign-in of a user with a second factor requires it, and so do changes that could
@@ -42,10 +51,10 @@ type Settings struct {
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		users: users, sessions: sessions, factors: store.Open[Factor](d.DB, storeSpec()),
-		guesses: ratelimit.NewGuesses(d.Limits), keys: newKeys(s.Keys, sessions.DeriveKey(keyPurpose)), issuer: d.Name, now: d.Now,
+		guesses: ratelimit.NewGuesses(d.Limits), keys: newKeys(s.Keys, sessions.DeriveKey(keyPurpose)), issuer: d.Name, now: d.Now, required: s.Require,
 	}
 	sessions.SetSecondFactor(service)
-	if s.Require == requireAdmin {
+	if len(s.Require) > 0 {
 		users.Restrict(service.restrict)
 	}
 	users.OnDelete(service)

@@ -29,7 +29,8 @@ type Service struct {
 	factors  *store.Collection[Factor]
 	guesses  *ratelimit.Guesses
 	keys     keys
-	issuer   string // the name that authenticator apps show
+	issuer   string   // the name that authenticator apps show
+	required []string // the roles that require a second factor
 	now      func() time.Time
 }
 
@@ -331,10 +332,10 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 // secretUse returns the purpose with which the secret of a user is encrypted, so that it cannot be used for another user.
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
-// restrict returns the restriction of an admin without a second factor, and nil for others. For a user who is not an admin
-// it makes no query.
+// restrict returns the restriction of a user without a second factor whose role requires one, and nil for others, without a
+// query for other roles.
 func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
-	if u.Role != access.RoleAdmin {
+	if !slices.Contains(s.required, string(u.Role)) {
 		return nil, nil
 	}
 	_, err := s.confirmed(ctx, u.ID)
@@ -345,7 +346,7 @@ func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restrictio
 }
 
 var notEnrolled = access.Restriction{
-	Err: apperr.New(apperr.TwoFactorRequired, "Admins must use two-factor sign-in. Enrol with POST and PUT /users/me/two-factor."),
+	Err: apperr.New(apperr.TwoFactorRequired, "Users with your role must use two-factor sign-in. Enrol with POST and PUT /users/me/two-factor."),
 }
 
 // DeleteOf implements user.Dependent.

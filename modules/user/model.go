@@ -65,7 +65,7 @@ type CreateInput struct {
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100,plain" example:"Ada"`
 	Picture  string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
-	Role     string `json:"role" validate:"oneof=user admin" enums:"user,admin"`
+	createRole
 	Fields
 } //	@name	UserCreate
 
@@ -75,7 +75,7 @@ type UpdateInput struct {
 	Name    string `json:"name" example:"Ada Lovelace" maxLength:"100"`
 	Picture string `json:"picture" example:"https://example.com/ada.png" format:"uri" maxLength:"2048"`
 	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // by an admin only
-	Role    string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"`                       // by an admin only
+	updateRole
 
 	Suspended bool `json:"suspended"` // by an admin only; true ends the user's sessions
 	Fields
@@ -111,12 +111,12 @@ type PublicView struct {
 
 // View is the representation of a user for the user and for admins.
 type View struct {
-	ID        store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
-	Name      string      `json:"name" example:"Ada"`
-	Picture   string      `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon&f=y"`
-	Email     string      `json:"email" example:"ada@example.com"`
-	Role      access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
-	CreatedAt store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+	ID      store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
+	Name    string   `json:"name" example:"Ada"`
+	Picture string   `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon&f=y"`
+	Email   string   `json:"email" example:"ada@example.com"`
+	viewRole
+	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 
 	EmailVerified bool `json:"emailVerified"`             // the account belongs to the owner of the address
 	HasPassword   bool `json:"hasPassword"`               // false: the user signs in with a provider
@@ -127,9 +127,9 @@ type View struct {
 // AnyView documents a response with a PublicView or a View.
 type AnyView struct {
 	PublicView
-	Email     string      `json:"email,omitempty" extensions:"x-omitempty" example:"ada@example.com"`
-	Role      access.Role `json:"role,omitempty" swaggertype:"string" enums:"user,admin" extensions:"x-omitempty" example:"user"`
-	CreatedAt store.Time  `json:"createdAt,omitzero" swaggertype:"string" format:"date-time" extensions:"x-omitempty" example:"2026-01-02T15:04:05.678Z"`
+	Email string `json:"email,omitempty" extensions:"x-omitempty" example:"ada@example.com"`
+	anyViewRole
+	CreatedAt store.Time `json:"createdAt,omitzero" swaggertype:"string" format:"date-time" extensions:"x-omitempty" example:"2026-01-02T15:04:05.678Z"`
 
 	EmailVerified bool `json:"emailVerified,omitempty" extensions:"x-omitempty"`
 	HasPassword   bool `json:"hasPassword,omitempty" extensions:"x-omitempty"`
@@ -151,7 +151,7 @@ func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Pi
 // View returns the representation for the user and for admins.
 func (u User) View() View {
 	return View{
-		ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, Role: u.Role, CreatedAt: u.CreatedAt,
+		ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, viewRole: viewRole{u.Role}, CreatedAt: u.CreatedAt,
 		EmailVerified: u.EmailVerified, HasPassword: u.HasPassword(), Suspended: u.Suspended, Fields: u.Fields,
 	}
 }
@@ -181,7 +181,7 @@ func spec() listing.Spec {
 		Search: []string{"name", "email", "emailWords"},
 		Sort:   []string{"name", "email", "createdAt"},
 		Filter: []listing.Filter{
-			{Field: "role", Type: listing.Enum, Values: []string{"user", "admin"}},
+			{Field: "role", Type: listing.Enum, Values: Roles},
 			{Field: "createdAt", Type: listing.Time},
 			{Field: "emailVerified", Type: listing.Bool, Absent: true},
 			{Field: "suspended", Type: listing.Bool, Absent: true},

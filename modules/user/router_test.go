@@ -124,6 +124,7 @@ func TestUsers(t *testing.T) {
 		row("another", request{Method: "PATCH", Path: path, As: eve.Token, JSON: `{"name":"x"}`}, 403, nil, nil),
 		row("unknown before ownership", request{Method: "PATCH", Path: "/users/" + nobody, As: eve.Token, JSON: `{"name":"x"}`}, 404, nil, nil),
 		row("admin changes name", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"name":"By admin"}`}, 200, []string{"By admin"}, nil),
+		row("unknown role", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"root"}`}, 400, []string{`"param":"role","code":"one_of"`, `"expected":["user","admin"`}, nil),
 		row("admin makes admin", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"admin"}`}, 200, []string{`"role":"admin"`}, nil),
 		row("who is an admin immediately", request{Method: "GET", Path: "/users", As: ada.Token}, 200, nil, nil),
 		row("admin removes the role", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"user"}`}, 200, []string{`"role":"user"`}, nil),

@@ -1,0 +1,26 @@
+package user
+
+//go:generate go run example.com/ginseng/scripts/generate user
+
+import "example.com/ginseng/kit/access"
+
+// Roles are the roles that an admin can give to users. The generator declares those of the project in this file:
+//
+//	go tool generate user --roles practitioner,reception
+var Roles = []string{"user", "admin"}
+
+type createRole struct {
+	Role string `json:"role" validate:"oneof=user admin" enums:"user,admin"`
+}
+
+type updateRole struct {
+	Role string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"` // by an admin only
+}
+
+type viewRole struct {
+	Role access.Role `json:"role" swaggertype:"string" enums:"user,admin" example:"user"`
+}
+
+type anyViewRole struct {
+	Role access.Role `json:"role,omitempty" swaggertype:"string" enums:"user,admin" extensions:"x-omitempty" example:"user"`
+}
