@@ -52,11 +52,16 @@ resources=$(cat <<'END'
 - user cart-line ware:ref(ware):required amount:int:required:min=1 --under cart
 - admin budget-line budget:ref(budget):onDelete=cascade text:string --under budget
 - public delivery cart:ref(cart-line):required state:enum(sent,received) --admin create --methods create,delete
+/appointments admin appointment starts:time:required:sort note:text:search --role reception=create,update --role practitioner=list,show,update --admin delete
+- admin visit-note text:string:required --under appointment --role practitioner=create,update,delete
+- admin visit-line text:string:required --under appointment
+/invoices admin invoice appointment:ref(appointment):required amount:decimal:filter --role practitioner=create,list,show --role reception=list --admin update,delete
+/desks public desk label:string:unique --role reception=create --user update,delete
 /quotes public quote title:string:search:sort subtitle:string:search body:text:search mail:email:search link:url:search
 END
 )
 # The resources whose tests are vetted and not run: they have nothing that those of another one lack.
-similar='goal|blog-post|leaflet|badge|budget|rate|memo|category|maker|label|hoard|vista|cart|budget-line'
+similar='goal|blog-post|leaflet|badge|budget|rate|memo|category|maker|label|hoard|vista|cart|budget-line|visit-line|desk'
 # The paths whose documented responses are tested.
 sample='everything-givens|typed-opens|hits|vaults|reviews|baskets|tickets|hoards|wares|carts|deliveries'
 
@@ -68,6 +73,10 @@ git init -q && git add -A && git -c user.name=matrix -c user.email=matrix@exampl
 directories=$(find . -type d -not -path './.git/*' | sort)
 export GOFLAGS="${GOFLAGS:-} -trimpath" # one build cache for every copy
 quiet go build -o "$work/generate" ./scripts/generate
+
+step 'declare roles'
+quiet "$work/generate" user --roles practitioner,reception
+git -c user.name=matrix -c user.email=matrix@example.com commit -qam roles
 
 step 'generate'
 while read -r _ _ arguments; do
@@ -110,7 +119,7 @@ tool() { # NAME ARGUMENTS; prints the text of the result
   case $result in *'"isError":true'*) echo "matrix: $1 $2: $result"; exit 1 ;; esac
   printf '%s' "$result"
 }
-for path in $(cut -d ' ' -f 1 <<<"$resources" | grep /) /hoard-notes /cart-lines /budget-lines; do
+for path in $(cut -d ' ' -f 1 <<<"$resources" | grep /) /hoard-notes /cart-lines /budget-lines /visit-notes /visit-lines; do
   tool describe_resource "{\"resource\":\"${path#/}\"}" >/dev/null
 done
 hoard=$(tool create_record '{"resource":"hoards","data":{"name":"A"}}' | grep -o '\\"id\\":\\"[0-9a-f]*' | grep -o '[0-9a-f]*$')

@@ -17,6 +17,7 @@ type call struct {
 	doc     string
 	methods []string
 	rules   map[string][]string // methods by rule
+	roles   map[string][]string // roles by method, of the rule role
 	under   string
 	owner   bool
 	noOwner bool
@@ -24,20 +25,22 @@ type call struct {
 	undo    bool
 	force   bool
 	dryRun  bool
-	adds    []string             // declarations of new fields
-	changes []string             // new declarations of existing fields
-	renames []string             // OLD=NEW
-	drops   []string             // names of fields
-	set     []string             // names of the flags that were given
-	wrong   mistakes             // mistakes in lists of methods
-	lists   map[string]*[]string // unparsed lists of methods, by flag
+	adds    []string // declarations of new fields
+	changes []string // new declarations of existing fields
+	renames []string // OLD=NEW
+	drops   []string // names of fields
+	// projectRoles are the roles of the project, in a call for users.
+	projectRoles []string
+	set          []string             // names of the flags that were given
+	wrong        mistakes             // mistakes in lists of methods
+	lists        map[string]*[]string // unparsed lists of methods, by flag
 }
 
 func (c call) has(flag string) bool { return slices.Contains(c.set, flag) }
 
-// edits reports whether the call changes the fields of an existing resource.
+// edits reports whether the call changes the fields of an existing resource, or the roles of the project.
 func (c call) edits() bool {
-	return len(c.adds)+len(c.changes)+len(c.renames)+len(c.drops) > 0
+	return len(c.adds)+len(c.changes)+len(c.renames)+len(c.drops) > 0 || c.has("roles")
 }
 
 // flags returns the flags, which set the fields of c.
@@ -49,6 +52,7 @@ func (c *call) flags() *pflag.FlagSet {
 	c.lists["methods"] = flags.StringArray("methods", nil, "`LIST` of create,list,show,update,delete (default: all)")
 	c.lists[ruleMaster] = flags.StringArray(ruleMaster, nil, "`LIST` of methods that require the master key")
 	c.lists[ruleAdmin] = flags.StringArray(ruleAdmin, nil, "`LIST` of methods for admins")
+	c.lists[ruleRole] = flags.StringArray(ruleRole, nil, "`ROLE=LIST` of methods for admins and users with the role; can be repeated. --roles declares roles")
 	c.lists[ruleOwn] = flags.StringArray(ruleOwn, nil, "`list,show`: users see only their own records; for all others these do not exist. Admins see all")
 	c.lists[ruleUser] = flags.StringArray(ruleUser, nil, "`LIST` of methods for users (default: create,update,delete)")
 	c.lists[rulePublic] = flags.StringArray(rulePublic, nil, "`LIST` of methods for everyone (default: list,show)")
@@ -60,6 +64,7 @@ func (c *call) flags() *pflag.FlagSet {
 	flags.StringArrayVar(&c.changes, "change", nil, "replace the declaration of the `FIELD`")
 	flags.StringArrayVar(&c.renames, "rename", nil, "rename a field: `OLD=NEW`")
 	flags.StringArrayVar(&c.drops, "drop", nil, "remove the `FIELD` with its stored values")
+	flags.StringSliceVar(&c.projectRoles, "roles", nil, "declare the `ROLES` of the project beside user and admin, such as practitioner,reception. NAME is user")
 	flags.BoolVar(&c.undo, "undo", false, "remove the resource; --force removes edited files too")
 	flags.BoolVar(&c.force, "force", false, "with --undo, remove edited files too")
 	flags.BoolVar(&c.dryRun, "dry-run", false, "print the changes without making them")
@@ -77,6 +82,10 @@ func parseArguments(args []string) (call, error) {
 	flags.Visit(func(f *pflag.Flag) { c.set = append(c.set, f.Name) })
 	c.methods = parseMethods("methods", *c.lists["methods"], &c.wrong)
 	for _, rule := range rules {
+		if rule == ruleRole {
+			c.parseRoles(*c.lists[rule])
+			continue
+		}
 		c.rules[rule] = parseMethods(rule, *c.lists[rule], &c.wrong)
 	}
 	return c, nil

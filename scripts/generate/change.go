@@ -19,7 +19,9 @@ import (
 func (p *project) planChange(c call) (*plan, error) {
 	wrong := c.wrong
 	for _, flag := range c.set {
-		if !slices.Contains([]string{"add", "change", "rename", "drop", "dry-run"}, flag) {
+		if flag == "roles" && len(c.args) == 1 && c.args[0] != "user" {
+			wrong.Add("flag --roles: is for users; write user --roles %s", strings.Join(c.projectRoles, ","))
+		} else if !slices.Contains([]string{"add", "change", "rename", "drop", "roles", "dry-run"}, flag) {
 			wrong.Add("flag --%s: cannot change; edit the module by hand", flag)
 		}
 	}
@@ -226,11 +228,11 @@ func migrateField(old, next Field) (steps []string) {
 // profileFile declares the fields that a project adds to users. Those of the account are in other files.
 const profileFile = "modules/user/profile.go"
 
-// planProfile plans new fields of users.
+// planProfile plans new fields of users, and other roles of the project.
 func (p *project) planProfile(c call) (*plan, error) {
 	var wrong mistakes
 	for _, flag := range c.set {
-		if flag != "add" && flag != "dry-run" {
+		if flag != "add" && flag != "roles" && flag != "dry-run" {
 			wrong.Add("flag --%s: is not for users; edit %s", flag, profileFile)
 		}
 	}
@@ -240,12 +242,14 @@ func (p *project) planProfile(c call) (*plan, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	before := Resource{Module: p.module, Name: "user", Plural: "users"}
+	before := Resource{Module: p.module, Name: "user", Plural: "users", Roles: p.roles()}
 	if args := readDirective(string(current)); len(args) > 1 {
 		before.Fields = parseFields(args[1:], &wrong)
 	}
 	after := before
-	after.Fields, _ = editFields(before.Fields, c, &wrong)
+	if c.has("add") {
+		after.Fields, _ = editFields(before.Fields, c, &wrong)
+	}
 	for _, f := range after.Fields {
 		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.Type == typeRef {
 			wrong.Add("field %s: a field of users is optional, and has neither unique, search, sort and filter nor ref; edit modules/user for these", f.Name)
@@ -254,12 +258,21 @@ func (p *project) planProfile(c call) (*plan, error) {
 			wrong.Add("field %s: is a field of every user; choose another name", f.Name)
 		}
 	}
+	files := []string{path.Base(profileFile)}
+	if c.has("roles") {
+		after.Roles = c.projectRoles
+		p.checkProjectRoles(after.Roles, &wrong)
+		files = append(files, path.Base(rolesFile))
+	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	out, err := p.merged(before, after, nil, path.Base(profileFile))
+	out, err := p.merged(before, after, nil, files...)
 	if err == nil {
-		out.done = "Users have new fields. Next:\n  git diff\n  go test ./modules/user/\n"
+		out.done = "Users are changed. Next:\n  git diff\n  go test ./modules/user/\n"
+	}
+	if removed := slices.DeleteFunc(slices.Clone(before.Roles), func(role string) bool { return slices.Contains(after.Roles, role) }); err == nil && removed != nil {
+		out.done += "Users keep a removed role, which allows nothing more, until an admin gives them another: GET /users?role[ne]=user lists them.\n"
 	}
 	return out, err
 }

@@ -30,13 +30,14 @@ const (
 	rulePublic = "public" // everyone
 	ruleUser   = "user"   // users
 	ruleOwn    = "own"    // users, for their own records, and admins
+	ruleRole   = "role"   // users with one of the roles that follow, such as role=practitioner,reception, and admins
 	ruleAdmin  = "admin"  // admins
 	ruleMaster = "master" // callers with the master key
 )
 
 var (
 	methods = []string{methodCreate, methodList, methodShow, methodUpdate, methodDelete}
-	rules   = []string{ruleMaster, ruleAdmin, ruleOwn, ruleUser, rulePublic} // strictest first
+	rules   = []string{ruleMaster, ruleAdmin, ruleRole, ruleOwn, ruleUser, rulePublic} // strictest first
 )
 
 const (
@@ -58,6 +59,7 @@ type Resource struct {
 	Under   string            // name of the parent resource of --under; "" if there is none
 	// OwnWrites reports whether flags say who may write records under a parent; otherwise callers that may change the parent.
 	OwnWrites bool
+	Roles     []string // of the project; only of users
 	Targets   []Target // the parent, and the resources that fields refer to; set by project.resolve
 }
 
@@ -165,6 +167,8 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 				wrong.Add("flag --own: is for list and show; others may not %s a record that they cannot see", method)
 			case !r.HasUser && rule != ruleMaster && rule != rulePublic:
 				wrong.Add("flag --%s: the project has no users; use --master or --public", rule)
+			case rule == ruleRole:
+				r.Rules[method] = ruleOfRoles(c.roles[method])
 			default:
 				r.Rules[method] = rule
 			}
@@ -191,6 +195,11 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	case r.Owner:
 		r.OnUser = cmp.Or(c.onUser, r.defaultOnUser())
 	}
+	for _, pair := range [][2]string{{methodUpdate, methodDelete}, {methodDelete, methodUpdate}} {
+		if r.OwnerOnly(pair[0]) && rolesOf(r.Rules[pair[1]]) != nil {
+			wrong.Add("flag --role: %s is for roles, and %s for the owner; give both to roles, or add --no-owner", pair[1], pair[0])
+		}
+	}
 }
 
 // defaultOnUser returns what happens to a record when its owner is deleted, if no flag says it: other users do not see an own
@@ -212,7 +221,7 @@ func (r Resource) declareOwn(c call, wrong *mistakes) {
 	}
 	for _, method := range r.Methods() {
 		reads := method == methodList || method == methodShow
-		if rule := r.Rules[method]; rule == rulePublic || rule == ruleUser && reads {
+		if rule := r.Rules[method]; rule == rulePublic || rule == ruleUser && reads || rolesOf(rule) != nil {
 			wrong.Add("flag --own: %s is for callers who may not see the record; add it to --%s", method, map[bool]string{true: ruleOwn, false: ruleUser}[reads])
 		}
 	}
@@ -282,10 +291,18 @@ func (r Resource) Declaration() []string {
 	if r.Under != "" {
 		out = append(out, "--under", r.Under)
 	}
+	named := func(flag, prefix string, is func(rule string) bool) {
+		chosen := slices.DeleteFunc(r.Methods(), func(m string) bool { return !is(r.Rules[m]) || r.isDefault(m) })
+		if len(chosen) > 0 {
+			out = append(out, "--"+flag, prefix+strings.Join(chosen, ","))
+		}
+	}
 	for _, rule := range rules {
-		named := slices.DeleteFunc(r.Methods(), func(m string) bool { return r.Rules[m] != rule || r.isDefault(m) })
-		if len(named) > 0 {
-			out = append(out, "--"+rule, strings.Join(named, ","))
+		named(rule, "", func(r string) bool { return r == rule })
+		if rule == ruleRole {
+			for _, role := range r.UsedRoles() {
+				named(rule, role+"=", func(r string) bool { return slices.Contains(rolesOf(r), role) })
+			}
 		}
 	}
 	switch {

@@ -29,6 +29,7 @@ const usageText = `Adds a resource to a project, changes its fields, or removes 
 
 Usage: go run ./scripts/generate NAME FIELD… [flags]     add a resource
        go run ./scripts/generate NAME [--add FIELD] [--change FIELD] [--rename OLD=NEW] [--drop FIELD]
+       go run ./scripts/generate user --roles ROLES     declare the roles of the project
        go run ./scripts/generate --undo NAME [flags]    remove it
 
 In a generated project: go tool generate …
@@ -49,6 +50,8 @@ Flags:
 Examples:
   go run ./scripts/generate blog-post title:string:required:search:sort content:text:search
   go run ./scripts/generate blog-post --add subtitle:string --rename content=body
+  go run ./scripts/generate user --roles practitioner,reception
+  go run ./scripts/generate visit starts:time:required --role reception=create,update --role practitioner=list,show
   go run ./scripts/generate --undo blog-post
 
 Exit codes: 0 success, 1 failure, 2 invalid usage with one line per mistake.

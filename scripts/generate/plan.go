@@ -55,6 +55,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 		modules = nil
 	}
 	p.resolve(&r, modules, &wrong)
+	p.checkRoles(r, &wrong)
 	p.checkCollisions(r, registered, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err

@@ -145,10 +145,10 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 		wrong.Add("%s: no caller can read %s; they have neither show nor list", where, target.Many())
 	case !t.Parent && mayNotSee(r.Rules[methodCreate], target.seeRule()):
 		wrong.Add("%s: --%s may create %s, and cannot see %s, so that every reference is unknown; let them see %s, or let others create",
-			where, r.Rules[methodCreate], r.Many(), target.Many(), target.Many())
+			where, kindOf(r.Rules[methodCreate]), r.Many(), target.Many(), target.Many())
 	case t.Parent && r.OwnWrites && r.writesUnseen(target) != "":
 		method := r.writesUnseen(target)
-		wrong.Add("flag --%s: these callers may %s %s, and cannot see %s; choose another flag", r.Rules[method], method, r.Many(), target.Many())
+		wrong.Add("flag --%s: these callers may %s %s, and cannot see %s; choose another flag", kindOf(r.Rules[method]), method, r.Many(), target.Many())
 	case t.Parent && name == "user":
 		wrong.Add("%s: records of users have an owner: omit the flag", where)
 	case t.Parent && target.Under != "":
@@ -176,8 +176,15 @@ func (r Resource) writesUnseen(parent Resource) string {
 // mayNotSee reports whether a method with the rule caller has callers that may not see records whose rule to read them is
 // see. The master key may see all records.
 func mayNotSee(caller, see string) bool {
-	least := map[string]int{rulePublic: 0, ruleOwn: 1, ruleUser: 1, ruleAdmin: 2, ruleMaster: 3}
-	return caller != "" && caller != ruleMaster && least[see] > least[caller]
+	roles := rolesOf(caller)
+	switch {
+	case roles != nil && see == ruleOwn: // the records of others
+		return true
+	case roles != nil && rolesOf(see) != nil:
+		return slices.ContainsFunc(roles, func(role string) bool { return !slices.Contains(rolesOf(see), role) })
+	}
+	least := map[string]int{rulePublic: 0, ruleOwn: 1, ruleUser: 1, ruleRole: 2, ruleAdmin: 3, ruleMaster: 4}
+	return caller != "" && caller != ruleMaster && least[kindOf(see)] > least[kindOf(caller)]
 }
 
 // refersTo reports whether r refers to the resource with the name, directly or through others.
@@ -240,7 +247,7 @@ func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
 	}
-	return factsOf[r.weakest(methodShow, methodList, methodUpdate, methodDelete)].access
+	return factsOf(r.weakest(methodShow, methodList, methodUpdate, methodDelete)).access
 }
 
 // changeMethods are methods in order of preference: the rule of the first that a resource has decides who can change records
@@ -254,15 +261,16 @@ func (r Resource) Change() string {
 	case r.AsParent():
 		return "nil"
 	case !r.Has(methodUpdate) && !r.Has(methodDelete):
-		return factsOf[r.weakest(methodCreate)].access
+		return factsOf(r.weakest(methodCreate)).access
 	}
-	return factsOf[r.weakest(methodUpdate, methodDelete)].access
+	return factsOf(r.weakest(methodUpdate, methodDelete)).access
 }
 
 // strict orders the rules: one with a greater number allows fewer callers.
-var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleAdmin: 3, ruleMaster: 4}
+var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleRole: 3, ruleAdmin: 4, ruleMaster: 5}
 
-// weakest returns the rule of the methods that allows most callers; ruleMaster if the resource has none of them.
+// weakest returns the rule of the methods that allows most callers, or the roles of all of them; ruleMaster if the resource has
+// none of them.
 func (r Resource) weakest(methods ...string) string {
 	weakest := ruleMaster
 	for _, method := range methods {
@@ -270,7 +278,11 @@ func (r Resource) weakest(methods ...string) string {
 		if r.OwnerOnly(method) {
 			rule = ruleOwn
 		}
-		if r.Has(method) && strict[rule] < strict[weakest] {
+		switch {
+		case !r.Has(method):
+		case rolesOf(rule) != nil && rolesOf(weakest) != nil:
+			weakest = ruleOfRoles(slices.Concat(rolesOf(weakest), rolesOf(rule)))
+		case strict[kindOf(rule)] < strict[kindOf(weakest)]:
 			weakest = rule
 		}
 	}

@@ -87,7 +87,7 @@ func (r Resource) Deletions() (out []deletion) {
 			continue
 		}
 		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", Items: f.listed(), Deleted: 204, Shown: 200}
-		if d.Token = factsOf[rule].token; rule == ruleUser || rule == ruleAdmin {
+		if d.Token = factsOf(rule).token; rule == ruleUser || rule == ruleAdmin || rolesOf(rule) != nil {
 			d.Token = `s.SignUp("admin").Token`
 		}
 		switch f.OnDelete {

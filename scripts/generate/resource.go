@@ -35,12 +35,15 @@ func (r Resource) Var() string {
 
 // Auth returns the middleware that authenticates the caller of a method.
 func (r Resource) Auth(method string) string {
-	auth, rule := "auth.", goName(r.Rules[method])
+	auth, rule := "auth.", goName(kindOf(r.Rules[method]))
 	if (method == methodCreate || method == methodUpdate) && r.HasLargeBody() {
 		auth = "large."
 	}
 	if r.Rules[method] == ruleOwn {
 		rule = "User"
+	}
+	if roles := rolesOf(r.Rules[method]); roles != nil {
+		rule += "(" + roleConstants(roles) + ")"
 	}
 	return auth + rule
 }
@@ -87,9 +90,11 @@ func (r Resource) ownersOnly(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// factsOf has what the generated code contains for each rule: the security scheme in the API document, "" if there is none,
-// the access of references, and the credential in tests.
-var factsOf = map[string]struct{ security, access, token string }{
+// facts are what the generated code contains for a rule: the security scheme in the API document, "" if there is none, the
+// access of references, and the credential in tests.
+type facts struct{ security, access, token string }
+
+var factsOfRule = map[string]facts{
 	rulePublic: {"", "resource.Public", `""`},
 	ruleUser:   {"UserToken", "resource.Users", "s.owner.Token"},
 	ruleOwn:    {"UserToken", "resource.Own", "s.owner.Token"},
@@ -97,14 +102,23 @@ var factsOf = map[string]struct{ security, access, token string }{
 	ruleMaster: {"MasterKey", "resource.Master", "testkit.MasterKey"},
 }
 
+func factsOf(rule string) facts {
+	if roles := rolesOf(rule); roles != nil {
+		return facts{"UserToken", "resource.Roles(" + roleConstants(roles) + ")", fmt.Sprintf("s.roles[%q].Token", roles[0])}
+	}
+	return factsOfRule[rule]
+}
+
 // Security returns the security scheme of a method, "" if it is public.
-func (r Resource) Security(method string) string { return factsOf[r.Rules[method]].security }
+func (r Resource) Security(method string) string { return factsOf(r.Rules[method]).security }
 
 // Forbidden describes the status 403 of a method, "" if it has none.
 func (r Resource) Forbidden(method string) string {
 	switch {
 	case r.Rules[method] == ruleAdmin:
 		return "forbidden: not an admin"
+	case rolesOf(r.Rules[method]) != nil:
+		return "forbidden: neither an admin nor a user with the role " + strings.Join(rolesOf(r.Rules[method]), " or ")
 	case r.ownersOnly(method) && !r.hides(): // a hidden record is not found
 		return "forbidden: neither the owner nor an admin"
 	}

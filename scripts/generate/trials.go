@@ -13,7 +13,7 @@ import (
 // The methods below are what the templates of the tests use.
 
 // Token returns Go code for the credential that a method requires.
-func (r Resource) Token(method string) string { return factsOf[r.Rules[method]].token }
+func (r Resource) Token(method string) string { return factsOf(r.Rules[method]).token }
 
 // AdminToken returns Go code for a credential that allows a method on all records.
 func (r Resource) AdminToken(method string) string {
@@ -33,7 +33,7 @@ func (r Resource) As(method string) string {
 
 // HasRule reports whether a method has the rule.
 func (r Resource) HasRule(rule string) bool {
-	return slices.ContainsFunc(r.Methods(), func(m string) bool { return r.Rules[m] == rule })
+	return slices.ContainsFunc(r.Methods(), func(m string) bool { return kindOf(r.Rules[m]) == rule })
 }
 
 // HasOwner reports whether the tests have the account of the owner of the records, or of their parent.
@@ -63,23 +63,27 @@ func (r Resource) hides() bool {
 	if above := r.Above(); above != nil {
 		return above.hides()
 	}
-	return r.See() == factsOf[ruleOwn].access
+	return r.See() == factsOf(ruleOwn).access
 }
 
 // status returns the expected status of a method for a caller of TestAccess.
 func (r Resource) status(method, caller string) int {
-	signedIn := slices.Contains([]string{"user", "admin", "demoted admin", "owner"}, caller)
+	hasRole := slices.Contains(r.UsedRoles(), caller)
+	isUser := hasRole || caller == "user" || caller == "demoted admin" // and neither an admin nor the owner
+	signedIn := isUser || caller == "admin" || caller == "owner"
 	switch rule := r.Rules[method]; {
 	case caller == "invalid token", caller == "deleted user",
 		rule == ruleMaster && caller != "master key",
 		rule != ruleMaster && rule != rulePublic && !signedIn:
 		return 401
-	case r.hides() && (caller == "user" || caller == "demoted admin") && rule != ruleAdmin &&
+	case rolesOf(rule) != nil && caller != "admin" && !slices.Contains(rolesOf(rule), caller):
+		return 403
+	case r.hides() && isUser && rule != ruleAdmin &&
 		(r.Under != "" || method != methodCreate && method != methodList):
 		return 404
-	case method == methodCreate && rule != ruleAdmin && r.RefersToHidden() && (caller == "user" || caller == "demoted admin"):
+	case method == methodCreate && rule != ruleAdmin && r.RefersToHidden() && isUser:
 		return 400
-	case rule == ruleAdmin && caller != "admin", r.ownersOnly(method) && (caller == "user" || caller == "demoted admin"):
+	case rule == ruleAdmin && caller != "admin", r.ownersOnly(method) && isUser:
 		return 403
 	}
 	return map[string]int{methodCreate: 201, methodList: 200, methodShow: 200, methodUpdate: 200, methodDelete: 204}[method]
