@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Role is the role of a user. A project can declare others than the following ones in modules/user/roles.go.
+// Role is the role of a user. Projects can declare others than the following.
 type Role string
 
 // The roles of every project.

@@ -33,8 +33,9 @@ func (k *Key) Has(resource, action string) bool {
 }
 
 // KeyVerifier verifies API keys, which begin with KeyPrefix. VerifyKey fails with Unauthorized unless the key is valid and its
-// owner may use it. Key of the result is set, and the role is RoleUser unless the owner is an admin and the key has ScopeAdmin. VerifyKey records that
-// the client has used the key, unless client is the zero value. The server uses the module that implements it.
+// owner may use it. Key of the result is set, and the role is RoleUser unless the owner is an admin and the key has ScopeAdmin.
+// VerifyKey records that the client has used the key, unless client is the zero value. The server uses the module that implements
+// it.
 type KeyVerifier interface {
 	VerifyKey(ctx context.Context, client Client, key string) (Principal, error)
 }

@@ -30,8 +30,9 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// fieldsOf returns the fields of a type. A type that encodes itself, such as Time, has none.
-func fieldsOf(t reflect.Type) fields {
+// fieldsOf returns the fields of a type. A type that encodes itself, such as Time, has none. seen has those of the types that
+// were found before: a type can refer to itself.
+func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -40,11 +41,14 @@ func fieldsOf(t reflect.Type) fields {
 		return anyName
 	case t.Kind() != reflect.Struct, reflect.PointerTo(t).Implements(jsonMarshaler), reflect.PointerTo(t).Implements(textMarshaler):
 		return nil
+	case seen[t] != nil:
+		return seen[t]
 	}
 	found := fields{}
+	seen[t] = found
 	for _, f := range reflect.VisibleFields(t) {
 		if name := FieldName(f); name != "" && name != "-" && !f.Anonymous {
-			found[name] = fieldsOf(f.Type)
+			found[name] = fieldsOf(f.Type, seen)
 		}
 	}
 	return found

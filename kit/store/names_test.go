@@ -47,6 +47,28 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
+// chain is a document that refers to its own type.
+type chain struct {
+	Meta  `bson:",inline"`
+	Name  string `json:"name"`
+	First *link  `json:"first"`
+}
+
+type link struct {
+	Next *link  `json:"next"`
+	Of   *chain `json:"of"`
+}
+
+func TestNamesOfRecursiveTypes(t *testing.T) {
+	t.Parallel()
+	chains := Open[chain](&recorder{}, Spec{Name: "chains"})
+	for name, ok := range map[string]bool{"first.next.next.of.first.of.name": true, "first.next.name": false, "first.of.of": false} {
+		if err := chains.names.check(name); err == nil != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestUnknownNamesFail checks that every method with a wrong name fails, and does not reach the engine.
 func TestUnknownNamesFail(t *testing.T) {
 	t.Parallel()

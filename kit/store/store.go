@@ -9,7 +9,7 @@
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil)
 //     selects documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments
-//     Meta.Version. Several writes are atomic in DB.Atomic.
+//     Meta.Version and sets Meta.UpdatedAt. Several writes are atomic in DB.Atomic.
 //   - Strings compare by code point. Absent values sort before all others. Documents with equal values are sorted by id, in
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
@@ -217,7 +217,7 @@ type clockDB struct {
 // lacks a field of the Spec. Later, a filter, a sort, a change or a list of fields with a field that T lacks is an error.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
-	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document)}, now: time.Now}
+	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, now: time.Now}
 	if clock, ok := db.(clockDB); ok {
 		c.now = clock.now
 	}
