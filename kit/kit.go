@@ -90,13 +90,12 @@ type Middleware struct {
 // a Public route, a user with an access.Restriction or an API key with 403, and a body larger than 16 KiB with 413. It makes the
 // caller available as rest.Caller.
 type Auth struct {
-	Public   gin.HandlerFunc                            // any caller; a credential is optional
-	SignIn   gin.HandlerFunc                            // as Public, and the handler reads HTTP Basic
-	Master   gin.HandlerFunc                            // the master key
-	User     gin.HandlerFunc                            // a user token
-	Admin    gin.HandlerFunc                            // a user token of an admin
-	Role     func(roles ...access.Role) gin.HandlerFunc // returns that for a user token of an admin or a user with one of the roles
-	Provider gin.HandlerFunc                            // as Public, but access_token in the body belongs to an identity provider; a user token is of a session that was opened at most 10 minutes ago
+	Public   gin.HandlerFunc // any caller; a credential is optional
+	SignIn   gin.HandlerFunc // as Public, and the handler reads HTTP Basic
+	Master   gin.HandlerFunc // the master key
+	User     gin.HandlerFunc // a user token
+	Admin    gin.HandlerFunc // a user token of an admin
+	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider; a user token is of a session that was opened at most 10 minutes ago
 
 	// StepUp protects routes with which somebody else could take over the account. It accepts a user token of a session that
 	// was opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor
@@ -104,6 +103,9 @@ type Auth struct {
 	StepUp gin.HandlerFunc
 	// StepUpSelf is StepUp if the path parameter id is me or the ID of the caller. For other IDs it is User.
 	StepUpSelf gin.HandlerFunc
+
+	// Role returns the middleware that accepts a user token of an admin, or of a user with one of the roles.
+	Role func(roles ...access.Role) gin.HandlerFunc
 
 	// These functions return the same middleware, which accepts more.
 	AllowRestricted func() Auth // users with an access.Restriction

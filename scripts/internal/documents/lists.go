@@ -225,6 +225,7 @@ func listSpecs(dir string) (map[string][]listSpec, error) {
 		return nil, err
 	}
 	routes, specs := map[string][]string{}, map[string][]listSpec{} // by directory
+	parsed, variables := map[string]*ast.File{}, map[string]map[string]ast.Expr{}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -237,7 +238,17 @@ func listSpecs(dir string) (map[string][]listSpec, error) {
 		for _, route := range getRoute.FindAllSubmatch(source, -1) {
 			routes[in] = append(routes[in], string(route[1]))
 		}
-		found, err := readSpecs(name, source)
+		if parsed[name], err = parser.ParseFile(token.NewFileSet(), name, source, 0); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if variables[in] == nil {
+			variables[in] = map[string]ast.Expr{}
+		}
+		addVariables(variables[in], parsed[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(parsed)) {
+		in := filepath.Dir(name)
+		found, err := readSpecs(parsed[name], variables[in])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -252,23 +263,49 @@ func listSpecs(dir string) (map[string][]listSpec, error) {
 	return out, nil
 }
 
-// readSpecs returns the listing.Specs in a file.
-func readSpecs(name string, source []byte) (specs []listSpec, err error) {
-	file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
-	if err != nil {
-		return nil, err
+// addVariables adds the values of the package's variables that a file declares, by name.
+func addVariables(variables map[string]ast.Expr, file *ast.File) {
+	for _, declaration := range file.Decls {
+		general, ok := declaration.(*ast.GenDecl)
+		if !ok || general.Tok != token.VAR {
+			continue
+		}
+		for _, s := range general.Specs {
+			if v := s.(*ast.ValueSpec); len(v.Names) == len(v.Values) {
+				for i, name := range v.Names {
+					variables[name.Name] = v.Values[i]
+				}
+			}
+		}
 	}
+}
+
+// readSpecs returns the listing.Specs in a file of a package with the variables, which fields of a Spec can have as values.
+func readSpecs(file *ast.File, variables map[string]ast.Expr) (specs []listSpec, err error) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)
 		if !ok || !isListing(literal.Type, "Spec") || err != nil {
 			return true
 		}
+		resolve(literal, variables)
 		var s listSpec
 		s, err = readSpec(literal)
 		specs = append(specs, s)
 		return false
 	})
 	return specs, err
+}
+
+// resolve replaces the variables that are values of fields in a literal.
+func resolve(literal *ast.CompositeLit, variables map[string]ast.Expr) {
+	ast.Inspect(literal, func(n ast.Node) bool {
+		if pair, ok := n.(*ast.KeyValueExpr); ok {
+			if name, ok := pair.Value.(*ast.Ident); ok && variables[name.Name] != nil {
+				pair.Value = variables[name.Name]
+			}
+		}
+		return true
+	})
 }
 
 // isListing reports whether an expression is a name of package listing.

@@ -105,6 +105,16 @@ func TestListParameters(t *testing.T) {
 	}
 }
 
+// TestListVariables has the values of a filter in a variable.
+func TestListVariables(t *testing.T) {
+	t.Parallel()
+	model := strings.Replace(things, `[]string{"on", "off"}`, "states", 1) + "\nvar states = []string{\"on\", \"off\"}\n"
+	list, _, err := listDocument(t, model)
+	if err != nil || len(list.Parameters[2].Enum) != 2 {
+		t.Errorf("%v, %+v", err, list.Parameters)
+	}
+}
+
 func TestListErrors(t *testing.T) {
 	t.Parallel()
 	for old, test := range map[string]struct{ replacement, want string }{
