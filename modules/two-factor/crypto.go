@@ -2,17 +2,15 @@ package twofactor
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"time"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 )
 
@@ -22,46 +20,13 @@ const (
 	recoveryCodeChars = 16           // with 5 random bits each: for 80 bits a fast hash is sufficient
 )
 
-var encoding = base64.RawURLEncoding
-
-// keys encrypt and decrypt with AES-256-GCM. Only the first key encrypts. All keys decrypt, so that keys can be replaced.
-type keys []cipher.AEAD
-
 // newKeys returns a key for each secret, derived from it, followed by the key last, which is derived already.
-func newKeys(secrets []string, last []byte) (k keys) {
+func newKeys(secrets []string, last []byte) seal.Keys {
 	var derived [][]byte
 	for _, secret := range secrets {
 		derived = append(derived, access.DeriveKey(secret, keyPurpose))
 	}
-	for _, key := range append(derived, last) {
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			panic(err) // unreachable: the length is valid
-		}
-		aead, err := cipher.NewGCMWithRandomNonce(block)
-		if err != nil {
-			panic(err) // likewise
-		}
-		k = append(k, aead)
-	}
-	return k
-}
-
-// seal encrypts data for a use. open fails for another use.
-func (k keys) seal(use string, data []byte) string {
-	return encoding.EncodeToString(k[0].Seal(nil, nil, data, []byte(use)))
-}
-
-// open decrypts what seal returned. ok is false if no key or another use encrypted it. current reports whether the first key
-// did.
-func (k keys) open(use, sealed string) (data []byte, current, ok bool) {
-	raw, err := encoding.DecodeString(sealed)
-	for i, key := range k {
-		if data, openErr := key.Open(nil, nil, raw, []byte(use)); err == nil && openErr == nil {
-			return data, i == 0, true
-		}
-	}
-	return nil, false, false
+	return seal.New(append(derived, last)...)
 }
 
 // challenge proves that its user has signed in with the methods. It is encrypted, not stored.
@@ -79,18 +44,18 @@ type challengeHead struct {
 const challengeUse = "challenge"
 
 // seal returns the challenge in encrypted form.
-func (c challenge) seal(k keys) string {
+func (c challenge) seal(k seal.Keys) string {
 	var data bytes.Buffer
 	_ = binary.Write(&data, binary.BigEndian, c.challengeHead) // a buffer does not fail
 	for _, m := range c.methods {
 		data.WriteString(string(m) + " ")
 	}
-	return k.seal(challengeUse, data.Bytes())
+	return k.Seal(challengeUse, data.Bytes())
 }
 
 // openChallenge decrypts a challenge. ok is false if it is invalid or has expired.
-func openChallenge(k keys, sealed string, now time.Time) (c challenge, ok bool) {
-	data, _, ok := k.open(challengeUse, sealed)
+func openChallenge(k seal.Keys, sealed string, now time.Time) (c challenge, ok bool) {
+	data, _, ok := k.Open(challengeUse, sealed)
 	if !ok {
 		return c, false
 	}

@@ -18,6 +18,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -28,7 +29,7 @@ type Service struct {
 	sessions Sessions
 	factors  *store.Collection[Factor]
 	guesses  *ratelimit.Guesses
-	keys     keys
+	keys     seal.Keys
 	issuer   string   // the name that authenticator apps show
 	required []string // the roles that require a second factor
 	now      func() time.Time
@@ -82,7 +83,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 		return Enrolment{}, err
 	}
 	now := store.At(s.now())
-	f := Factor{Meta: store.NewMeta(u.ID, now), Secret: s.keys.seal(secretUse(u.ID), []byte(key.Secret())), Epoch: caller.Epoch}
+	f := Factor{Meta: store.NewMeta(u.ID, now), Secret: s.keys.Seal(secretUse(u.ID), []byte(key.Secret())), Epoch: caller.Epoch}
 	err = s.factors.Insert(ctx, f)
 	if apperr.Is(err, apperr.Conflict) {
 		_, err = s.factors.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("confirmedAt", nil)),
@@ -298,7 +299,7 @@ func (s *Service) accept(f Factor, p access.Proof) ([]store.Change, error) {
 		}
 		return []store.Change{store.Set("recoveryCodes", slices.Delete(slices.Clone(f.RecoveryCodes), i, i+1))}, nil
 	}
-	secret, current, ok := s.keys.open(secretUse(f.ID), f.Secret)
+	secret, current, ok := s.keys.Open(secretUse(f.ID), f.Secret)
 	if !ok {
 		return nil, errors.New("two-factor: a secret cannot be decrypted: its key is missing in TWO_FACTOR_KEY")
 	}
@@ -308,7 +309,7 @@ func (s *Service) accept(f Factor, p access.Proof) ([]store.Change, error) {
 	}
 	changes := []store.Change{store.Set("lastStep", step)}
 	if !current {
-		changes = append(changes, store.Set("secret", s.keys.seal(secretUse(f.ID), secret)))
+		changes = append(changes, store.Set("secret", s.keys.Seal(secretUse(f.ID), secret)))
 	}
 	return changes, nil
 }
