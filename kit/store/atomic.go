@@ -161,6 +161,62 @@ func (t *Transaction) End(err, later error) error {
 	return t.err
 }
 
+// Commit has the functions that AfterCommit registers for an Atomic or a Together, for engines.
+type Commit struct {
+	mu        sync.Mutex
+	functions []func()
+	done      bool
+}
+
+type commitKey struct{}
+
+// WithCommit returns a context for the function of an Atomic, whose Commit the engine must run when the writes are stored.
+func WithCommit(ctx context.Context) (context.Context, *Commit) {
+	c := new(Commit)
+	return context.WithValue(ctx, commitKey{}, c), c
+}
+
+// Run calls the functions.
+func (c *Commit) Run() {
+	c.mu.Lock()
+	functions := c.functions
+	c.functions, c.done = nil, true
+	c.mu.Unlock()
+	for _, f := range functions {
+		f()
+	}
+}
+
+// add registers a function and reports whether Run will call it.
+func (c *Commit) add(f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done {
+		return false
+	}
+	c.functions = append(c.functions, f)
+	return true
+}
+
+// AfterCommit calls f when the Atomic of ctx has stored its writes, and not at all if it stores nothing. If ctx is of a Together
+// on a server without transactions, it calls f when the function of that has returned. Otherwise it calls f immediately. f must
+// not wait for anything.
+func AfterCommit(ctx context.Context, f func()) {
+	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {
+		f()
+	}
+}
+
+// Separately calls f as Together does on a server without transactions, for engines.
+func Separately(ctx context.Context, f func(context.Context) error) error {
+	if _, nested := ctx.Value(commitKey{}).(*Commit); nested {
+		return f(ctx)
+	}
+	ctx, commit := WithCommit(ctx)
+	defer commit.Run()
+	return f(ctx)
+}
+
 // HasSearch reports whether f is or contains a TextSearch.
 func HasSearch(f Filter) bool {
 	switch f := f.(type) {

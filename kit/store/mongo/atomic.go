@@ -51,9 +51,11 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	}
 	defer transaction.EndSession(context.WithoutCancel(ctx)) // aborts after a panic
 	var result error
+	var commit *store.Commit // of the last attempt
 	_, err = transaction.WithTransaction(ctx, func(ctx context.Context) (any, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
+		ctx, commit = store.WithCommit(ctx)
 		s := new(session)
 		result = s.Run(context.WithValue(ctx, sessionKey{db.client}, s), f)
 		if hasLabel(s.failed, "TransientTransactionError") { // also if f has replaced the error
@@ -64,6 +66,9 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if err != nil && result == nil {
 		return translate(err, nil) // of the commit
 	}
+	if result == nil {
+		commit.Run()
+	}
 	return result
 }
 
@@ -72,7 +77,7 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 	if db.transactions.Load() {
 		return db.Atomic(ctx, f)
 	}
-	return f(ctx)
+	return store.Separately(ctx, f)
 }
 
 // Serializable implements store.DB: snapshots allow write skew.

@@ -58,13 +58,20 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err er
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, sessionKey{w}, s), w.limit)
 	defer cancel()
+	ctx, commit := store.WithCommit(ctx)
+	returned := false // f has not panicked
 	defer func() {
 		close(s.done)
 		if commitErr := <-job.result; commitErr != nil {
 			err = translate(commitErr)
 		}
+		if returned && err == nil {
+			commit.Run()
+		}
 	}()
-	return s.Run(ctx, f)
+	err = s.Run(ctx, f)
+	returned = true
+	return err
 }
 
 // Together implements store.DB.

@@ -392,3 +392,57 @@ func testTogether(t *testing.T, open Opener) {
 		t.Errorf("Together returns %v", err)
 	}
 }
+
+// testAfterTogether works on every server: a function runs once, after the function of the outermost Together, and immediately
+// outside of one.
+func testAfterTogether(t *testing.T, open Opener) {
+	db := open(t)
+	c := prepare(t, db, docSpec())
+	calls := 0
+	store.AfterCommit(t.Context(), func() { calls++ })
+	var late context.Context
+	inner := func(ctx context.Context) error {
+		store.AfterCommit(ctx, func() {
+			if exists, err := c.Exists(t.Context(), store.Eq("title", "a")); !exists {
+				t.Errorf("called before the end: %v", err)
+			}
+			calls++
+		})
+		return c.Insert(ctx, newDoc("a"))
+	}
+	must(t, db.Together(t.Context(), func(ctx context.Context) error {
+		late = ctx
+		err := db.Together(ctx, inner)
+		if calls != 1 {
+			t.Errorf("%d calls before the end", calls)
+		}
+		return err
+	}))
+	store.AfterCommit(late, func() { calls++ })
+	if calls != 3 {
+		t.Errorf("%d calls, want 3", calls)
+	}
+}
+
+// testAfterCommit checks that the function does not run if nothing is stored.
+func testAfterCommit(t *testing.T, open Opener) {
+	db, c := openAtomic(t, open)
+	existing := newDoc("existing")
+	must(t, c.Insert(t.Context(), existing))
+	never := func(ctx context.Context) {
+		store.AfterCommit(ctx, func() { t.Error("called although nothing was stored") })
+	}
+	wantCode(t, db.Atomic(t.Context(), func(ctx context.Context) error {
+		never(ctx)
+		_ = c.Insert(ctx, existing) // ends it
+		return nil
+	}), apperr.Conflict)
+	failure := errors.New("failure")
+	if err := db.Atomic(t.Context(), func(ctx context.Context) error { never(ctx); return failure }); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = db.Atomic(t.Context(), func(ctx context.Context) error { never(ctx); panic("a panic") })
+	}()
+}

@@ -106,9 +106,11 @@ func testEngine(t *testing.T, open Opener) {
 		{"AtomicContext", testAtomicContext},
 		{"AtomicEnded", testAtomicEnded},
 		{"AtomicNested", testAtomicNested},
+		{"AfterCommit", testAfterCommit},
 		{"Lock", testLock},
 		{"LockSkew", testLockSkew},
 		{"Together", testTogether},
+		{"AfterTogether", testAfterTogether},
 		{"Clinic", testClinic},
 	} {
 		t.Run(test.name, func(t *testing.T) {
