@@ -26,6 +26,7 @@ import (
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/middleware"
@@ -33,9 +34,11 @@ import (
 
 // DepsOptions are the arguments of NewDeps.
 type DepsOptions struct {
-	Name        string // the name of the service
-	DB          store.DB
-	MasterKeys  []string // at least one; all verify the cursors of lists, the first signs them and is the key of Digest
+	Name string // the name of the service
+	DB   store.DB
+	// MasterKeys has at least one. All verify the cursors of lists and decrypt the secrets of emails; the first signs and encrypts
+	// them, and is the key of Digest.
+	MasterKeys  []string
 	Now         func() time.Time
 	Log         *slog.Logger
 	Sender      email.Sender
@@ -56,7 +59,7 @@ func NewDeps(o DepsOptions) kit.Deps {
 	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
 	limits := ratelimit.New(db, o.Now)
 	o.Observer.Register(limits)
-	queue := email.NewQueue(o.Sender, email.Backoff[:], o.Log)
+	queue := email.NewQueue(email.QueueOptions{DB: db, Sender: o.Sender, Keys: sealKeys(o.MasterKeys), Now: o.Now, Log: o.Log, Backoff: email.Backoff[:]})
 	o.Observer.Emails(queue)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
@@ -64,6 +67,15 @@ func NewDeps(o DepsOptions) kit.Deps {
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limits: limits,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
 	}
+}
+
+// sealKeys returns the keys of the secrets in emails that are not sent yet.
+func sealKeys(masterKeys []string) seal.Keys {
+	var derived [][]byte
+	for _, key := range masterKeys {
+		derived = append(derived, access.DeriveKey(key, "emails"))
+	}
+	return seal.New(derived...)
 }
 
 // keyedDigest returns the HMAC-SHA-256 function for kit.Deps.Digest.
@@ -111,6 +123,7 @@ type Handler struct {
 	Closers    []kit.Closer // must be called before the database is closed
 	Migrations *migrate.Runner
 	Jobs       *job.Runner
+	Emails     *email.Queue
 
 	engine    *gin.Engine
 	migrating atomic.Bool // while true, requests are rejected with 503
@@ -126,7 +139,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{engine: engine, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
+	h := &Handler{engine: engine, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout, rest.NewBudget(pageBytes, recordBytes, pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))
@@ -150,7 +163,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits)...)
+	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits, o.Deps.Email)...)
 	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
 		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {

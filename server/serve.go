@@ -104,6 +104,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 			return err
 		}
 		handler.migrating.Store(false)
+		handler.Emails.Send() // what an instance that was ended has left
 		handler.Jobs.Run(background)
 		return nil
 	})

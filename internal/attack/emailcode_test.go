@@ -127,11 +127,11 @@ func (d *traced) Open(spec store.Spec) store.Engine {
 	return &tracedEngine{d.DB.Open(spec), d, spec.Name}
 }
 
-// take returns the calls since the last take.
+// take returns the calls since the last take, without those with which the queue looks for the next email, concurrently.
 func (d *traced) take() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	calls := d.calls
+	calls := slices.DeleteFunc(d.calls, func(call string) bool { return call == "update emails" })
 	d.calls = nil
 	return calls
 }
@@ -192,7 +192,7 @@ func TestWritesOfCode(t *testing.T) {
 		want(t, 400, api.Do(enterCode(challenge, "000000")), "a guess")
 		calls[i] += strings.Join(db.take(), ", ")
 	}
-	if calls[0] != calls[1] || !strings.Contains(calls[0], "insert email-codes") {
+	if calls[0] != calls[1] || !strings.Contains(calls[0], "insert email-codes, ") || !strings.Contains(calls[0], "delete emails; ") {
 		t.Errorf("the attack succeeded: the calls for a known address are\n%s\nfor an unknown one\n%s", calls[0], calls[1])
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/modules/user"
 )
@@ -187,6 +188,19 @@ func (e *exploration) sequences(state string, length int) int {
 	return n
 }
 
+// ownEmails is a database whose emails no other services send: each have their own mailboxes.
+type ownEmails struct {
+	store.DB
+	number int
+}
+
+func (d ownEmails) Open(spec store.Spec) store.Engine {
+	if spec.Name == "emails" {
+		spec.Name += fmt.Sprint("-", d.number)
+	}
+	return d.DB.Open(spec)
+}
+
 var maxActions = flag.Int("actions", 4, "length of the sequences of TestTakeoverSequences")
 
 // TestTakeoverSequences tries all sequences of actions of the owner, an admin, an attacker with a past password and an
@@ -205,8 +219,8 @@ func TestTakeoverSequences(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	var free []*services
-	for range workers {
-		free = append(free, startServices(t, db))
+	for i := range workers {
+		free = append(free, startServices(t, ownEmails{db, i}))
 	}
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)

@@ -9,56 +9,138 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/seal"
+	"example.com/ginseng/kit/store"
 )
 
 // Limits of a Queue.
 const (
-	capacity       = 1000             // emails that wait or are being sent
-	parallel       = 4                // emails being sent at the same time
-	attemptTimeout = 45 * time.Second // of one attempt: the job and the sending of its email
+	capacity       = 10_000           // emails that wait in the database, about
+	countEvery     = 100              // new emails after which an instance counts those that wait again
+	countTimeout   = 5 * time.Second  // of that
+	parallel       = 4                // emails that an instance sends at the same time
+	attemptTimeout = 45 * time.Second // of one attempt: the Builder and the sending of its email
+	// lease is how long after the begin of an attempt other instances do not send the email. The rest is for the clocks of the
+	// instances to differ, and to store the result.
+	lease         = attemptTimeout + 15*time.Second
+	saveTimeout   = 10 * time.Second // to store the result of an attempt
+	retention     = 24 * time.Hour   // of an email that was not sent
+	maxReason     = 300              // bytes of Row.Error
+	ownRetry      = checkInterval    // an instance makes retries itself that are due before the job checks
+	releaseWait   = 1 * time.Second  // for interrupted attempts at a shutdown to be released
+	checkInterval = time.Minute      // of the job that looks for emails that are due
 )
 
-// Backoff has the delays between the attempts to send an email. After the last delay there is one more attempt.
-var Backoff = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+// Backoff has the delays between the attempts to send an email, almost a day together. After the last delay there is one more
+// attempt.
+var Backoff = [...]time.Duration{
+	time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
+}
 
-// Job returns an email, or nil if there is none to send. It runs after the request that enqueued it, so that the time of the
-// request does not depend on, for example, whether an account exists. The Queue calls it again only after an error that is
-// Unavailable; other errors are permanent.
-type Job func(ctx context.Context) (*Message, error)
+// Entry is an accepted email. It is stored until the email is sent.
+type Entry struct {
+	Kind    string            // selects the Builder
+	UserID  store.ID          // the user that the email is about; zero if there is none, or it is not known
+	Address string            // an address that the Builder needs; can be ""
+	Args    map[string]string // other values that the Builder needs; no tokens, codes and passwords
+	Secret  string            // a secret that the Builder needs; the database has it encrypted
 
-// Queue sends emails in the background and retries failures. It keeps them in memory: emails queued at a crash are lost;
-// users can request another. Its log has no addresses and no content.
+	// The fields that the Queue sets for a Builder.
+	Attempt   int // 1 is the first
+	CreatedAt time.Time
+}
+
+// Builder returns the email of an entry, or nil if there is none to send any more, such as when the account was deleted. It
+// runs for each attempt, after the request that enqueued the entry, so that the time of the request does not depend on, for
+// example, whether an account exists. Links and codes are made here, so that the database has none. Another attempt is made
+// only after an error that is Unavailable; other errors are permanent.
+type Builder func(ctx context.Context, e Entry) (*Message, error)
+
+// Tracer connects the attempts to send an email with the request that enqueued it.
+type Tracer interface {
+	// Link returns what the entry stores about the request.
+	Link(requestCtx context.Context) string
+	// Begin is called at the start of an attempt; end, at its end.
+	Begin(attemptCtx context.Context, link string) (ctx context.Context, end func(error))
+}
+
+// The values of Row.Status.
+const (
+	Pending = "pending" // waits for an attempt, or is being sent
+	Failed  = "failed"  // will not be sent, and is deleted after a day
+)
+
+// Row is a stored Entry. An email that was sent has no Row.
+type Row struct {
+	store.Meta `bson:",inline"`
+	Kind       string            `json:"kind"`
+	UserID     *store.ID         `json:"userId"`
+	Address    string            `json:"address"`
+	Args       map[string]string `json:"args"`
+	Secret     string            `json:"secret"` // encrypted; "" if there is none
+	Trace      string            `json:"trace"`  // of Tracer.Link
+	Status     string            `json:"status"`
+	Attempts   int64             `json:"attempts"` // that have begun
+	Error      string            `json:"error"`    // why the last attempt failed; "" before one has
+	// NextAttemptAt is when an attempt can begin. It is later than the end of one in progress, unless the instance was ended.
+	NextAttemptAt *store.Time `json:"nextAttemptAt"`
+}
+
+// QueueOptions are the arguments of NewQueue.
+type QueueOptions struct {
+	DB      store.DB
+	Sender  Sender
+	Keys    seal.Keys // encrypt Entry.Secret
+	Now     func() time.Time
+	Log     *slog.Logger
+	Backoff []time.Duration // usually Backoff[:]
+}
+
+// Queue sends emails in the background and retries failures. It keeps them in the database, so that a crash loses none, and
+// any instance can send them. An email is sent once, unless an instance is ended, paused for more than a minute, or loses the
+// database after it has sent the email and before it has stored that: then it is sent again. The log has no addresses and no
+// content.
 type Queue struct {
-	// Trace, if not nil, is called for each job with the context of the request that enqueues it. The returned function
-	// is called at the start of each attempt; the function that it returns, at the end.
-	Trace func(requestCtx context.Context) (begin func(attemptCtx context.Context) (context.Context, func(error)))
+	Tracer Tracer // can be nil
 
-	sender  Sender
-	log     *slog.Logger
-	backoff []time.Duration
-	slots   chan struct{}   // has an element for each email being sent
-	closing chan struct{}   // closed by Close
-	ctx     context.Context // of all attempts
-	cancel  context.CancelFunc
+	sender   Sender
+	rows     *store.Collection[Row]
+	keys     seal.Keys
+	now      func() time.Time
+	log      *slog.Logger
+	backoff  []time.Duration
+	builders map[string]Builder
+	slots    chan struct{}   // has an element for each email being sent
+	ctx      context.Context // of all attempts
+	cancel   context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool
-	pending int           // emails that wait or are being sent
-	idle    chan struct{} // closed while nothing is pending
+	wanted  bool          // dispatch must look for emails that are due
+	active  int           // attempts, and 1 while dispatch runs
+	running bool          // dispatch runs
+	idle    chan struct{} // closed while active is 0
+
+	countMu sync.Mutex
+	counted int64 // emails that waited at the last count; -1 before that
+	added   int64 // by this instance since then
 
 	outcomes *prometheus.CounterVec
 }
 
-// NewQueue returns a Queue that retries with the delays backoff, usually Backoff[:]. Call Close when the service stops.
-func NewQueue(sender Sender, backoff []time.Duration, log *slog.Logger) *Queue {
+// NewQueue returns a Queue. It opens a collection, so it must be called before DB.Prepare. Call Close when the service stops.
+func NewQueue(o QueueOptions) *Queue {
 	q := &Queue{
-		sender: sender, log: log, backoff: backoff,
-		slots: make(chan struct{}, parallel), closing: make(chan struct{}), idle: make(chan struct{}),
+		sender: o.Sender, keys: o.Keys, now: o.Now, log: o.Log, backoff: o.Backoff, builders: map[string]Builder{},
+		rows:  store.Open[Row](o.DB, store.Spec{Name: "emails", Indexes: []store.Index{{Fields: []string{"nextAttemptAt"}}, {Fields: []string{"status", "createdAt"}}, {Fields: []string{"createdAt"}}}}),
+		slots: make(chan struct{}, parallel), idle: make(chan struct{}), counted: -1,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mail_mails_total", Help: "Emails by outcome: sent, failed (no more attempts), lost (at shutdown).",
+			Name: "mail_mails_total", Help: "Emails by outcome: sent, failed (no more attempts).",
 		}, []string{"outcome"}),
 	}
-	for _, outcome := range []string{outcomeSent, outcomeFailed, outcomeLost} {
+	for _, outcome := range []string{outcomeSent, outcomeFailed} {
 		q.outcomes.WithLabelValues(outcome)
 	}
 	close(q.idle)
@@ -70,52 +152,140 @@ func NewQueue(sender Sender, backoff []time.Duration, log *slog.Logger) *Queue {
 const (
 	outcomeSent   = "sent"
 	outcomeFailed = "failed"
-	outcomeLost   = "lost"
 )
 
 // Collectors implements telemetry.Metered.
 func (q *Queue) Collectors() []prometheus.Collector {
-	state := func(name string, read func(pending, sending float64) float64) prometheus.Collector {
+	state := func(name string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "mail_queue_mails", Help: "Emails that are being sent, and those that wait for an attempt.", ConstLabels: prometheus.Labels{"state": name},
-		}, func() float64 {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			return read(float64(q.pending), float64(len(q.slots)))
-		})
+			Name: "mail_queue_mails", Help: "Emails that this instance sends now (sending), and those in the database that are not sent yet (waiting).",
+			ConstLabels: prometheus.Labels{"state": name},
+		}, read)
 	}
 	return []prometheus.Collector{
-		state("sending", func(_, sending float64) float64 { return sending }),
-		state("waiting", func(pending, sending float64) float64 { return max(0, pending-sending) }),
+		state("sending", func() float64 { return float64(len(q.slots)) }),
+		state("waiting", func() float64 {
+			n, _ := q.count() // 0 while the database is unavailable, which other metrics show
+			return max(0, float64(n)-float64(len(q.slots)))
+		}),
 		q.outcomes,
 	}
 }
 
-// Enqueue adds a job and returns immediately. The error is Unavailable if the queue is full or closed.
-func (q *Queue) Enqueue(ctx context.Context, job Job) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return apperr.New(apperr.Unavailable, "The service is shutting down. Try again in a few seconds.").AsOverload()
+// Rows returns the emails that are not sent yet, and those that failed in the last day.
+func (q *Queue) Rows() *store.Collection[Row] { return q.rows }
+
+// Handle registers the Builder of a kind. It must be called before the server starts. It panics if the kind has one.
+func (q *Queue) Handle(kind string, build Builder) {
+	if q.builders[kind] != nil {
+		panic("email: two modules send emails of kind " + kind)
 	}
-	if q.pending == capacity {
+	q.builders[kind] = build
+}
+
+// Enqueue stores an entry, as a part of the Atomic or Together of ctx if that is of one, and then sends the email in the
+// background. Unavailable: too many emails wait, which does not end an Atomic, or the database is unavailable.
+func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
+	if err := q.checkRoom(); err != nil {
+		return err
+	}
+	now := store.At(q.now())
+	r := Row{
+		Meta: store.NewMeta(store.NewID(), now), Kind: e.Kind, Address: e.Address, Args: e.Args, Status: Pending, NextAttemptAt: &now,
+	}
+	if !e.UserID.IsZero() {
+		r.UserID = &e.UserID
+	}
+	if e.Secret != "" {
+		r.Secret = q.keys.Seal(r.use(), []byte(e.Secret))
+	}
+	if q.Tracer != nil {
+		r.Trace = q.Tracer.Link(ctx)
+	}
+	if !store.IsSeparate(ctx) {
+		err := q.rows.Insert(ctx, r)
+		store.AfterCommit(ctx, q.Send)
+		return err
+	}
+	after := store.At(q.now().Add(lease)) // unless the process is ended meanwhile, release makes it due
+	r.NextAttemptAt = &after
+	err := q.rows.Insert(ctx, r)
+	store.AfterCommit(ctx, func() { q.release(r) })
+	return err
+}
+
+// release makes a new row due. Until then, no instance sends the email: the function of the Together that stores it, and what
+// the email is about, has not ended.
+func (q *Queue) release(r Row) {
+	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
+	defer cancel()
+	q.save(ctx, r, "", 0)
+	q.Send()
+}
+
+// use returns the use of the encrypted secret: it is invalid in another row.
+func (r Row) use() string { return "email " + r.ID.Hex() }
+
+// checkRoom fails with Unavailable if too many emails wait. Their number is that of the last count and those that this instance
+// has added since: counting for each would be slow.
+func (q *Queue) checkRoom() error {
+	q.countMu.Lock()
+	defer q.countMu.Unlock()
+	if q.counted < 0 || q.added >= countEvery || q.counted+q.added >= capacity {
+		n, err := q.count()
+		if err != nil {
+			return err
+		}
+		q.counted, q.added = n, 0
+	}
+	if q.counted+q.added >= capacity {
 		return apperr.New(apperr.Unavailable, "Too many emails are queued. Try again in a minute.").WithRetryAfter(time.Minute).AsOverload()
 	}
-	if q.pending == 0 {
-		q.idle = make(chan struct{})
-	}
-	q.pending++
-	begin := untraced
-	if q.Trace != nil {
-		begin = q.Trace(ctx)
-	}
-	go q.run(job, begin)
+	q.added++
 	return nil
 }
 
-func untraced(attempt context.Context) (context.Context, func(error)) { return attempt, func(error) {} }
+// count returns the number of emails that wait. It uses no context of a request, which can be of an Atomic.
+func (q *Queue) count() (int64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	return q.rows.Count(ctx, store.Eq("status", Pending))
+}
 
-// Wait waits until no email is left to send or retry. It returns the error of ctx if that ends first.
+// Send starts to send the emails that are due, in the background. Enqueue and the job call it; the server also calls it at the
+// start, for emails of an instance that has ended.
+func (q *Queue) Send() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	q.wanted = true
+	if !q.running {
+		q.running = true
+		q.begin()
+		go q.dispatch()
+	}
+}
+
+// begin counts an attempt, or dispatch. The caller has locked mu.
+func (q *Queue) begin() {
+	if q.active == 0 {
+		q.idle = make(chan struct{})
+	}
+	q.active++
+}
+
+// end is the opposite of begin.
+func (q *Queue) end() {
+	q.active--
+	if q.active == 0 {
+		close(q.idle)
+	}
+}
+
+// Wait waits until this instance sends no email, and none that it knows of is due. It returns the error of ctx if that ends
+// first.
 func (q *Queue) Wait(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle
@@ -128,98 +298,192 @@ func (q *Queue) Wait(ctx context.Context) error {
 	}
 }
 
-// Close rejects new jobs, makes one more attempt for each email that is left, and waits until these end or ctx does. It
-// logs the number of lost emails.
+// Close sends the emails that are due, and waits until these are sent or ctx ends. The others remain in the database, for
+// another instance or the next start.
 func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
-	if !q.closed {
-		q.closed = true
-		close(q.closing)
-	}
+	q.closed = true
 	q.mu.Unlock()
-	_ = q.Wait(ctx)
-	q.mu.Lock()
-	lost := q.pending
-	q.mu.Unlock()
-	if lost > 0 && q.ctx.Err() == nil {
-		q.outcomes.WithLabelValues(outcomeLost).Add(float64(lost))
-		q.log.Error("emails are lost: there was no time to send them", "emails", lost)
+	if q.Wait(ctx) == nil {
+		q.cancel()
+		return
 	}
 	q.cancel()
-}
-
-// run attempts a job until it succeeds, fails permanently or the queue is closed.
-func (q *Queue) run(job Job, begin func(context.Context) (context.Context, func(error))) {
-	defer q.done()
-	var m *Message // the result of job
-	for attempt := 0; ; attempt++ {
-		last, err := q.attempt(job, begin, &m)
-		switch {
-		case err == nil:
-			if m != nil {
-				q.outcomes.WithLabelValues(outcomeSent).Inc()
-			}
-			return
-		case q.ctx.Err() != nil: // Close counts it
-			return
-		case Permanent(err):
-			q.outcomes.WithLabelValues(outcomeFailed).Inc()
-			q.log.Error("email not sent: permanent error", "error", err)
-			return
-		case last || attempt == len(q.backoff):
-			q.outcomes.WithLabelValues(outcomeFailed).Inc()
-			q.log.Error("email not sent after the last attempt", "attempts", attempt+1, "error", err)
-			return
-		}
-		q.log.Warn("email not sent yet", "attempts", attempt+1, "next", q.backoff[attempt], "error", err)
-		select {
-		case <-time.After(q.backoff[attempt]):
-		case <-q.closing:
-		}
-	}
-}
-
-// attempt waits for a slot and makes one attempt. It calls job unless *m, the email, is known. last reports whether the
-// queue was closed before, so that there must be no further attempt.
-func (q *Queue) attempt(job Job, begin func(context.Context) (context.Context, func(error)), m **Message) (last bool, err error) {
-	select {
-	case q.slots <- struct{}{}:
-		defer func() { <-q.slots }()
-	case <-q.ctx.Done():
-		return true, q.ctx.Err()
-	}
-	select {
-	case <-q.closing:
-		last = true
-	default:
-	}
-	ctx, cancel := context.WithTimeout(q.ctx, attemptTimeout)
+	released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
 	defer cancel()
-	ctx, end := begin(ctx)
-	defer func() { end(err) }()
-	defer func() {
-		if p := recover(); p != nil { // must not end the process
-			err = failed(true, "panic: %v", p)
-		}
-	}()
-	if *m == nil {
-		*m, err = job(ctx)
-		if err != nil && !apperr.Is(err, apperr.Unavailable) {
-			err = &Error{Permanent: true, Err: err}
-		}
-		if err != nil || *m == nil {
-			return last, err
-		}
-	}
-	return last, q.sender.Send(ctx, **m)
+	_ = q.Wait(released)
+	q.log.Warn("there was no time to send all emails; they are sent after the next start")
 }
 
-// done records that an email is no longer pending.
-func (q *Queue) done() {
+// Jobs implements job.Module. The job sends what an instance that has ended has left, and deletes failed emails after a day.
+func (q *Queue) Jobs() []job.Job {
+	return []job.Job{{Name: "emails", Interval: checkInterval, Run: func(ctx context.Context) error {
+		q.Send()
+		_, err := q.rows.Delete(ctx, store.And(store.Eq("status", Failed), store.Lte("updatedAt", store.At(q.now().Add(-retention)))))
+		return err
+	}}}
+}
+
+// dispatch begins attempts until no email is due and Send was not called meanwhile.
+func (q *Queue) dispatch() {
+	for q.dispatchAgain() {
+		for q.dispatchNext() {
+		}
+	}
+}
+
+// dispatchAgain reports whether Send was called. If not, dispatch ends.
+func (q *Queue) dispatchAgain() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.pending--
-	if q.pending == 0 {
-		close(q.idle)
+	again := q.wanted && q.ctx.Err() == nil
+	q.wanted = false
+	if !again {
+		q.running = false
+		q.end()
 	}
+	return again
+}
+
+// dispatchNext waits for a slot, and begins the attempt of an email that is due. It returns false if none is.
+func (q *Queue) dispatchNext() bool {
+	select {
+	case q.slots <- struct{}{}:
+	case <-q.ctx.Done():
+		return false
+	}
+	r, err := q.claim()
+	if err != nil {
+		<-q.slots
+		if !apperr.Is(err, apperr.NotFound) && q.ctx.Err() == nil {
+			q.log.Warn("cannot look for emails to send; the next look is within a minute", "error", err)
+		}
+		return false
+	}
+	q.mu.Lock()
+	q.begin()
+	q.mu.Unlock()
+	go func() {
+		q.run(r)
+		<-q.slots
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.end()
+	}()
+	return true
+}
+
+// claim takes an email that is due for one attempt: in the same write, it is due for others only after the lease. NotFound: none
+// is due.
+func (q *Queue) claim() (Row, error) {
+	now := q.now()
+	return q.rows.Update(q.ctx, store.Lte("nextAttemptAt", store.At(now)), store.Inc("attempts", 1),
+		store.Set("nextAttemptAt", store.At(now.Add(lease))), store.Set("updatedAt", store.At(now)))
+}
+
+// run makes an attempt and stores its result.
+func (q *Queue) run(r Row) {
+	m, sent, err := q.attempt(r)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
+	defer cancel()
+	switch {
+	case err == nil:
+		if m != nil {
+			q.outcomes.WithLabelValues(outcomeSent).Inc()
+		}
+		if _, err := q.rows.Delete(ctx, store.Eq("id", r.ID)); err != nil {
+			q.log.Warn("an email was sent, but cannot be removed from the queue; it is sent again", "kind", r.Kind, "error", err)
+		}
+	case q.ctx.Err() != nil: // interrupted by Close
+		q.save(ctx, r, r.Error, 0)
+	case Permanent(err):
+		q.log.Error("email not sent: permanent error", "kind", r.Kind, "error", err)
+		q.fail(ctx, r, reason(sent, err))
+	case int(r.Attempts) > len(q.backoff):
+		q.log.Error("email not sent after the last attempt", "kind", r.Kind, "attempts", r.Attempts, "error", err)
+		q.fail(ctx, r, reason(sent, err))
+	default:
+		delay := q.backoff[r.Attempts-1]
+		q.log.Warn("email not sent yet", "kind", r.Kind, "attempts", r.Attempts, "next", delay, "error", err)
+		q.save(ctx, r, reason(sent, err), delay)
+		if delay < ownRetry {
+			time.AfterFunc(delay, q.Send)
+		}
+	}
+}
+
+// reason returns what a Row says about an error. Errors of a Sender have no address and no content; the message of another one
+// can.
+func reason(sent bool, err error) string {
+	if !sent {
+		return "the email cannot be made: " + string(apperr.CodeOf(err)) + "; see the log"
+	}
+	text := err.Error()
+	return text[:min(len(text), maxReason)]
+}
+
+// fail stores that an email will not be sent.
+func (q *Queue) fail(ctx context.Context, r Row, reason string) {
+	q.outcomes.WithLabelValues(outcomeFailed).Inc()
+	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))
+}
+
+// save stores when the next attempt can begin.
+func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Duration) {
+	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
+}
+
+// update changes a row, unless another instance has claimed it after the lease. After an error, the email is due after the
+// lease.
+func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
+	changes = append(changes, store.Set("updatedAt", store.At(q.now())))
+	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), changes...)
+	if err != nil && !apperr.Is(err, apperr.NotFound) {
+		q.log.Warn("the result of an attempt to send an email cannot be stored; the next attempt is in a minute", "kind", r.Kind, "error", err)
+	}
+}
+
+// attempt makes the email of a row and sends it. m is nil if there was none to send. sent reports whether err is of the Sender.
+func (q *Queue) attempt(r Row) (m *Message, sent bool, err error) {
+	ctx, cancel := context.WithTimeout(q.ctx, attemptTimeout)
+	defer cancel()
+	if q.Tracer != nil {
+		var end func(error)
+		ctx, end = q.Tracer.Begin(ctx, r.Trace)
+		defer func() { end(err) }()
+	}
+	defer func() {
+		if p := recover(); p != nil { // must not end the process
+			sent, err = false, failed(true, "panic: %v", p)
+		}
+	}()
+	m, err = q.build(ctx, r)
+	if err != nil || m == nil {
+		return nil, false, err
+	}
+	return m, true, q.sender.Send(ctx, *m)
+}
+
+// build calls the Builder of a row.
+func (q *Queue) build(ctx context.Context, r Row) (*Message, error) {
+	build := q.builders[r.Kind]
+	if build == nil { // another version of the service may have it
+		return nil, apperr.New(apperr.Unavailable, "This instance has no module that sends emails of kind %s.", r.Kind)
+	}
+	e := Entry{Kind: r.Kind, Address: r.Address, Args: r.Args, Attempt: int(r.Attempts), CreatedAt: r.CreatedAt.Time}
+	if r.UserID != nil {
+		e.UserID = *r.UserID
+	}
+	if r.Secret != "" {
+		secret, _, ok := q.keys.Open(r.use(), r.Secret)
+		if !ok {
+			return nil, failed(true, "the secret of the email cannot be decrypted: its key is missing in MASTER_KEY")
+		}
+		e.Secret = string(secret)
+	}
+	m, err := build(ctx, e)
+	if err != nil && !apperr.Is(err, apperr.Unavailable) {
+		err = &Error{Permanent: true, Err: err}
+	}
+	return m, err
 }

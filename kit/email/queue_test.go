@@ -1,43 +1,51 @@
 package email_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/testdb"
 )
 
-// fake is a Sender with preset errors that records when it was called.
+// fake is a Sender with preset errors.
 type fake struct {
-	mu     sync.Mutex
-	fails  []error       // of the first calls
-	calls  []time.Time   // of all
-	blocks bool          // Send waits until block is closed
-	block  chan struct{} // made in the bubble
+	mu    sync.Mutex
+	fails []error // of the first calls
+	calls int
+	hold  chan struct{} // if not nil, Send waits until it is closed, after it has sent to begun
+	begun chan struct{}
 }
+
+func holding() *fake { return &fake{hold: make(chan struct{}), begun: make(chan struct{}, 100)} }
 
 func (f *fake) Send(ctx context.Context, _ email.Message) error {
 	f.mu.Lock()
-	f.calls = append(f.calls, time.Now())
+	f.calls++
 	var err error
 	if len(f.fails) > 0 {
 		err, f.fails = f.fails[0], f.fails[1:]
 	}
 	f.mu.Unlock()
-	if f.blocks {
+	if f.hold != nil {
+		f.begun <- struct{}{}
 		select {
-		case <-f.block:
+		case <-f.hold:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -45,234 +53,402 @@ func (f *fake) Send(ctx context.Context, _ email.Message) error {
 	return err
 }
 
-// since returns the times of the calls after start.
-func (f *fake) since(start time.Time) (out []time.Duration) {
+// sent returns the number of calls.
+func (f *fake) sent() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, call := range f.calls {
-		out = append(out, call.Sub(start))
-	}
-	return out
+	return f.calls
 }
-
-func always(context.Context) (*email.Message, error) { return &letter, nil }
 
 var (
 	errBusy = &email.Error{Err: errors.New("451")}
 	errNo   = &email.Error{Permanent: true, Err: errors.New("550")}
 )
 
-// add enqueues jobs, all of which must be accepted.
-func add(t *testing.T, q *email.Queue, jobs ...email.Job) {
-	t.Helper()
-	for _, job := range jobs {
-		if err := q.Enqueue(t.Context(), job); err != nil {
-			t.Fatal(err)
-		}
+// bench is a database with instances that send emails.
+type bench struct {
+	t     *testing.T
+	db    store.DB
+	clock *clock.Clock
+	log   logged
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, db: testdb.Open(t), clock: clock.At(time.Now())}
+	t.Cleanup(func() { b.log.clean(t) })
+	return b
+}
+
+var sealKey = bytes.Repeat([]byte{7}, 32)
+
+// queue returns the queue of a new instance.
+func (b *bench) queue(s email.Sender, keys ...[]byte) *email.Queue {
+	b.t.Helper()
+	if keys == nil {
+		keys = [][]byte{sealKey}
+	}
+	q := email.NewQueue(email.QueueOptions{
+		DB: b.db, Sender: s, Keys: seal.New(keys...), Now: b.clock.Now, Log: b.log.logger(), Backoff: email.Backoff[:],
+	})
+	q.Handle("always", func(context.Context, email.Entry) (*email.Message, error) { return &letter, nil })
+	q.Handle("never", func(context.Context, email.Entry) (*email.Message, error) { return nil, nil })
+	q.Handle("secret", func(_ context.Context, e email.Entry) (*email.Message, error) {
+		m := letter
+		m.Text = e.Secret
+		return &m, nil
+	})
+	b.must(b.db.Prepare(b.t.Context()))
+	b.t.Cleanup(func() {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		q.Close(ended)
+	})
+	return q
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
 	}
 }
 
-// bubble runs a test of a queue in a synctest bubble.
-func bubble(t *testing.T, f *fake, test func(t *testing.T, q *email.Queue, log *logged)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		if f.blocks {
-			f.block = make(chan struct{})
-		}
-		log := new(logged)
-		q := email.NewQueue(f, email.Backoff[:], log.logger())
-		test(t, q, log)
-		q.Close(t.Context())
-		log.clean(t)
-	})
+func (b *bench) add(q *email.Queue, kind string) {
+	b.t.Helper()
+	b.must(q.Enqueue(b.t.Context(), email.Entry{Kind: kind, Address: address, Args: map[string]string{"link": link}}))
+}
+
+func (b *bench) wait(q *email.Queue) {
+	b.t.Helper()
+	b.must(q.Wait(b.t.Context()))
+}
+
+// check runs the job and waits for the emails that it sends.
+func (b *bench) check(q *email.Queue) {
+	b.t.Helper()
+	b.must(q.Jobs()[0].Run(b.t.Context()))
+	b.wait(q)
+}
+
+func (b *bench) rows(q *email.Queue) []email.Row {
+	b.t.Helper()
+	rows, err := q.Rows().List(b.t.Context(), store.Query{})
+	b.must(err)
+	return rows
 }
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	const s, m = time.Second, time.Minute
-	waits := []time.Duration{0, s, 6 * s, 36 * s, 2*m + 36*s, 12*m + 36*s}
 	for _, c := range []struct {
-		name  string
-		fails []error
-		tries int
-		log   string
+		name   string
+		fails  []error
+		tries  int
+		log    string
+		status string // of the row, if there is one
 	}{
-		{"at once", nil, 1, ""},
-		{"at the last", slices.Repeat([]error{errBusy}, 5), 6, "attempts=5"},
-		{"never", slices.Repeat([]error{errBusy}, 9), 6, `msg="email not sent after the last attempt" attempts=6`},
-		{"rejected", []error{errNo}, 1, "permanent error"},
-		{"rejected later", []error{errBusy, errBusy, errNo}, 3, "permanent error"},
-		{"a sender that does not say", []error{errors.New("?")}, 2, "attempts=1"},
+		{"immediately", nil, 1, "", ""},
+		{"at the last", slices.Repeat([]error{errBusy}, 11), 12, "attempts=11", ""},
+		{"never", slices.Repeat([]error{errBusy}, 20), 12, `msg="email not sent after the last attempt" kind=always attempts=12`, email.Failed},
+		{"rejected", []error{errNo}, 1, "permanent error", email.Failed},
+		{"rejected later", []error{errBusy, errBusy, errNo}, 3, "permanent error", email.Failed},
+		{"a sender that does not say", []error{errors.New("?")}, 2, "attempts=1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f := &fake{fails: c.fails}
-			bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-				start := time.Now()
-				add(t, q, always)
-				if err := q.Wait(t.Context()); err != nil {
-					t.Fatal(err)
+			b, f := newBench(t), &fake{fails: c.fails}
+			q := b.queue(f)
+			b.add(q, "always")
+			b.wait(q)
+			for i, delay := range email.Backoff {
+				b.clock.Advance(delay - time.Millisecond)
+				b.check(q)
+				if want := min(i+1, c.tries); f.sent() != want {
+					t.Fatalf("%d attempts before delay %d has passed, want %d", f.sent(), i, want)
 				}
-				if got := f.since(start); !slices.Equal(got, waits[:c.tries]) {
-					t.Errorf("attempts after %v", got)
-				}
-				if !strings.Contains(log.text(), c.log) || c.log == "" && log.text() != "" {
-					t.Errorf("log %q", log.text())
-				}
-			})
+				b.clock.Advance(time.Millisecond)
+				b.check(q)
+			}
+			if f.sent() != c.tries || !strings.Contains(b.log.text(), c.log) || c.log == "" && b.log.text() != "" {
+				t.Errorf("%d attempts, log %q", f.sent(), b.log.text())
+			}
+			rows := b.rows(q)
+			if c.status == "" && len(rows) != 0 {
+				t.Errorf("left: %+v", rows)
+			}
+			if c.status == "" {
+				return
+			}
+			if len(rows) != 1 || rows[0].Status != c.status || rows[0].NextAttemptAt != nil || int(rows[0].Attempts) != c.tries || !strings.Contains(rows[0].Error, ": ") {
+				t.Errorf("%+v", rows)
+			}
+			b.clock.Advance(rows[0].UpdatedAt.Add(24*time.Hour - time.Millisecond).Sub(b.clock.Now()))
+			b.check(q)
+			if len(b.rows(q)) != 1 {
+				t.Error("deleted within a day")
+			}
+			b.clock.Advance(time.Millisecond)
+			b.check(q)
+			if len(b.rows(q)) != 0 || f.sent() != c.tries {
+				t.Error("not deleted after a day")
+			}
 		})
 	}
 }
 
-// TestJob: a job runs until it returns an email.
-func TestJob(t *testing.T) {
+// TestBackoff checks that retries are made for almost a day.
+func TestBackoff(t *testing.T) {
 	t.Parallel()
-	f, runs := &fake{fails: []error{errBusy}}, 0
-	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-		start := time.Now()
-		add(t, q, func(context.Context) (*email.Message, error) {
-			if runs++; runs < 3 {
-				return nil, store.Unavailable(errors.New("refused"))
-			}
-			return &letter, nil
-		})
-		if err := q.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.since(start); runs != 3 || !slices.Equal(got, []time.Duration{6 * time.Second, 36 * time.Second}) {
-			t.Errorf("the job ran %d times, attempts after %v", runs, got)
-		}
-	})
-	f, runs = &fake{}, 0
-	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-		add(t, q,
-			func(context.Context) (*email.Message, error) { runs++; return nil, nil },
-			func(context.Context) (*email.Message, error) { return nil, errors.New("a mistake of ours") },
-			func(context.Context) (*email.Message, error) { panic("another") },
-			always,
-		)
-		if err := q.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if text := log.text(); runs != 1 || len(f.calls) != 1 || strings.Count(text, "\n") != 2 || !strings.Contains(text, "a mistake of ours") || !strings.Contains(text, "another") {
-			t.Errorf("%d runs, %d calls, log %s", runs, len(f.calls), text)
-		}
-	})
+	var sum time.Duration
+	for _, delay := range email.Backoff {
+		sum += delay
+	}
+	if sum < 23*time.Hour || sum > 24*time.Hour {
+		t.Error(sum)
+	}
 }
 
-// TestSlowEmail: an email that hangs, or waits for its next attempt, does not delay others.
+// TestBuilder: a Builder runs until it returns an email.
+func TestBuilder(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), &fake{}
+	q := b.queue(f)
+	var attempts []int
+	q.Handle("later", func(_ context.Context, e email.Entry) (*email.Message, error) {
+		if attempts = append(attempts, e.Attempt); len(attempts) < 3 {
+			return nil, store.Unavailable(errors.New("refused"))
+		}
+		return &letter, nil
+	})
+	b.add(q, "later")
+	for range 3 {
+		b.wait(q)
+		b.clock.Advance(5 * time.Second)
+		q.Send()
+	}
+	b.wait(q)
+	if !slices.Equal(attempts, []int{1, 2, 3}) || f.sent() != 1 || len(b.rows(q)) != 0 {
+		t.Errorf("attempts %v, %d calls", attempts, f.sent())
+	}
+	q.Handle("error", func(context.Context, email.Entry) (*email.Message, error) {
+		return nil, errors.New("a mistake of ours")
+	})
+	q.Handle("panic", func(context.Context, email.Entry) (*email.Message, error) { panic("another") })
+	for _, kind := range []string{"never", "error", "panic", "always"} {
+		b.add(q, kind)
+	}
+	b.wait(q)
+	rows := b.rows(q)
+	if text := b.log.text(); f.sent() != 2 || len(rows) != 2 || !strings.Contains(text, "a mistake of ours") || !strings.Contains(text, "another") {
+		t.Errorf("%d calls, rows %+v, log %s", f.sent(), rows, text)
+	}
+	for _, r := range rows {
+		if r.Status != email.Failed || strings.Contains(r.Error, "mistake") || strings.Contains(r.Error, "another") || !strings.Contains(r.Error, "see the log") {
+			t.Errorf("%+v", r)
+		}
+	}
+	b.add(q, "of another version")
+	b.wait(q)
+	if rows := b.rows(q); len(rows) != 3 || !slices.ContainsFunc(rows, func(r email.Row) bool { return r.Status == email.Pending && r.Attempts == 1 }) {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// TestSlowEmail: emails that hang do not delay others.
 func TestSlowEmail(t *testing.T) {
 	t.Parallel()
-	f := &fake{}
-	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-		start := time.Now()
-		for range 3 {
-			add(t, q, func(ctx context.Context) (*email.Message, error) { <-ctx.Done(); return nil, nil })
-		}
-		for range 20 {
-			add(t, q, always)
-		}
-		synctest.Wait()
-		if got := f.since(start); len(got) != 20 || got[19] != 0 {
-			t.Errorf("sent after %v", got)
-		}
-		if err := q.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if passed := time.Since(start); passed > time.Minute {
-			t.Errorf("a job may take %s", passed)
-		}
+	b, out := newBench(t), emailtest.NewOutbox()
+	q := b.queue(out)
+	release, begun := make(chan struct{}), make(chan struct{}, 3)
+	q.Handle("slow", func(context.Context, email.Entry) (*email.Message, error) {
+		begun <- struct{}{}
+		<-release
+		return nil, nil
 	})
+	for range 3 {
+		b.add(q, "slow")
+	}
+	for range 3 {
+		<-begun
+	}
+	for range 20 {
+		b.add(q, "always")
+	}
+	for range 20 {
+		out.Next(t)
+	}
+	close(release)
+	b.wait(q)
 }
 
 func TestFull(t *testing.T) {
 	t.Parallel()
-	f := &fake{blocks: true}
-	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-		for range 1000 {
-			add(t, q, always)
-		}
+	b := newBench(t)
+	q := b.queue(&fake{})
+	const capacity = 10_000
+	due := store.At(b.clock.Now().Add(time.Hour))
+	docs := make([]store.Document, capacity-1)
+	for i := range docs {
+		docs[i] = email.Row{Meta: store.NewMeta(store.NewID(), due), Kind: "always", Status: email.Pending, NextAttemptAt: &due}
+	}
+	b.must(q.Rows().Engine().Load(t.Context(), docs))
+	b.must(b.db.Prepare(t.Context()))
+	b.add(q, "always")
+	b.wait(q) // it is sent: there is room for another
+	b.add(q, "always")
+	b.wait(q)
+	late := b.queue(&fake{})
+	b.must(late.Enqueue(t.Context(), email.Entry{Kind: "of another version"}))
+	for _, q := range []*email.Queue{q, late} {
+		b.wait(q)
 		var e *apperr.Error
-		if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload || e.RetryAfter == 0 {
+		if err := q.Enqueue(t.Context(), email.Entry{Kind: "always"}); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload || e.RetryAfter == 0 {
 			t.Errorf("full queue: %v", err)
 		}
-		close(f.block)
-		if err := q.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		add(t, q, always)
-		if err := q.Wait(t.Context()); err != nil || len(f.calls) != 1001 {
-			t.Errorf("%d calls, %v", len(f.calls), err)
-		}
-	})
+	}
 }
 
-// TestClose: emails that wait for their next attempt, or are being sent, are tried once more without delay.
+// TestTogether: an email is stored and sent with the record that causes it, or not at all.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	b, out := newBench(t), emailtest.NewOutbox()
+	q := b.queue(out)
+	failure := errors.New("failure")
+	enqueue := func(ctx context.Context, result error) error {
+		if err := q.Enqueue(ctx, email.Entry{Kind: "always", Address: address}); err != nil {
+			return err
+		}
+		q.Send()    // as another instance could
+		out.None(t) // before the end
+		return result
+	}
+	b.must(b.db.Together(t.Context(), func(ctx context.Context) error { return enqueue(ctx, nil) }))
+	out.Next(t)
+	err := b.db.Atomic(t.Context(), func(ctx context.Context) error { return enqueue(ctx, failure) })
+	if errors.Is(err, store.ErrNoTransactions) {
+		return
+	}
+	if !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	b.check(q)
+	b.wait(q)
+	out.None(t)
+	if rows := b.rows(q); len(rows) != 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// TestInstances: each email is sent by one of two instances.
+func TestInstances(t *testing.T) {
+	t.Parallel()
+	b, out := newBench(t), emailtest.NewOutbox()
+	one, two := b.queue(out), b.queue(out)
+	for range 20 {
+		b.add(one, "always")
+		two.Send()
+	}
+	b.wait(one)
+	b.wait(two)
+	for range 20 {
+		out.Next(t)
+	}
+	out.None(t)
+	if rows := b.rows(one); len(rows) != 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// TestPaused: an email of an instance that ends or is paused during an attempt is sent by another one, after the lease. The first
+// one then changes nothing.
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	b, paused, out := newBench(t), holding(), emailtest.NewOutbox()
+	paused.fails = []error{errBusy}
+	one, two := b.queue(paused), b.queue(out)
+	b.add(one, "always")
+	<-paused.begun
+	b.clock.Advance(time.Minute - time.Millisecond)
+	b.check(two)
+	out.None(t)
+	b.clock.Advance(time.Millisecond)
+	b.check(two)
+	out.Next(t)
+	close(paused.hold)
+	b.wait(one)
+	if rows := b.rows(one); len(rows) != 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// TestSecret: the database does not have the secret of an email in clear.
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	b, busy, out := newBench(t), &fake{fails: []error{errBusy}}, emailtest.NewOutbox()
+	q := b.queue(busy)
+	const secret = "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ"
+	b.must(q.Enqueue(t.Context(), email.Entry{Kind: "secret", Secret: secret}))
+	b.wait(q)
+	raw, err := json.Marshal(b.rows(q))
+	if err != nil || !strings.Contains(string(raw), `"pending"`) || strings.Contains(string(raw), secret[:8]) {
+		t.Errorf("%s, %v", raw, err)
+	}
+	b.clock.Advance(time.Second)
+	second := bytes.Repeat([]byte{8}, 32)
+	b.check(b.queue(out, second, sealKey)) // after the key was replaced
+	if m := out.Next(t); m.Text != secret {
+		t.Errorf("%q", m.Text)
+	}
+	b.must(q.Enqueue(t.Context(), email.Entry{Kind: "secret", Secret: secret}))
+	b.wait(q)
+	lost := b.queue(out, second)
+	busy.fails = []error{errBusy}
+	b.must(q.Enqueue(t.Context(), email.Entry{Kind: "secret", Secret: secret}))
+	b.wait(q)
+	b.clock.Advance(time.Second)
+	b.check(lost)
+	out.None(t)
+	if rows := b.rows(q); len(rows) != 1 || rows[0].Status != email.Failed || !strings.Contains(b.log.text(), "missing in MASTER_KEY") {
+		t.Errorf("%+v, log %s", rows, b.log.text())
+	}
+}
+
+// TestClose: Close waits for the emails that are being sent. Those that wait for a retry, and those for which there is no time,
+// are sent after the next start.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		fails []error
-		tries int
-		log   string
-	}{
-		{"to be sent", []error{errBusy}, 2, ""},
-		{"to be lost", []error{errBusy, errBusy, errBusy}, 2, "after the last attempt"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			f := &fake{fails: c.fails}
-			bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-				start := time.Now()
-				add(t, q, always)
-				synctest.Wait() // it waits for its second attempt
-				q.Close(t.Context())
-				if got := f.since(start); len(got) != c.tries || got[c.tries-1] != 0 || !strings.Contains(log.text(), c.log) {
-					t.Errorf("attempts after %v, log %s", got, log.text())
-				}
-				var e *apperr.Error
-				if err := q.Enqueue(t.Context(), always); !errors.As(err, &e) || e.Code != apperr.Unavailable || !e.Overload {
-					t.Errorf("after Close: %v", err)
-				}
-			})
-		})
+	b, f, out := newBench(t), &fake{fails: []error{errBusy}}, emailtest.NewOutbox()
+	q := b.queue(f)
+	b.add(q, "always")
+	b.wait(q)
+	q.Close(t.Context())
+	b.add(q, "always") // of a request that was aborted
+	b.clock.Advance(time.Second)
+	q.Send()
+	b.wait(q)
+	if f.sent() != 1 {
+		t.Errorf("%d attempts after Close", f.sent()-1)
 	}
-	f := &fake{fails: []error{errBusy}, blocks: true}
-	bubble(t, f, func(t *testing.T, q *email.Queue, _ *logged) {
-		add(t, q, always)
-		synctest.Wait() // it is being sent, and will fail
-		time.AfterFunc(time.Second, func() { close(f.block) })
-		start := time.Now()
-		q.Close(t.Context())
-		if got := f.since(start); !slices.Equal(got, []time.Duration{0, time.Second}) {
-			t.Errorf("attempts after %v", got)
-		}
-	})
+
+	hangs := holding()
+	slow := b.queue(hangs)
+	slow.Send()
+	<-hangs.begun
+	<-hangs.begun
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	slow.Close(ended)
+	b.wait(slow) // on a slow database
+	if !strings.Contains(b.log.text(), "there was no time to send all emails") {
+		t.Errorf("log %s", b.log.text())
+	}
+	b.check(b.queue(out))
+	for range 2 {
+		out.Next(t)
+	}
+	out.None(t)
 }
 
-// TestLost: a server that hangs does not delay Close beyond its timeout.
-func TestLost(t *testing.T) {
-	t.Parallel()
-	f := &fake{blocks: true}
-	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-		for range 7 {
-			add(t, q, always)
-		}
-		start := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		q.Close(ctx)
-		if passed := time.Since(start); passed != 10*time.Second || !strings.Contains(log.text(), "emails=7") {
-			t.Errorf("after %s, log %s", passed, log.text())
-		}
-		synctest.Wait() // the senders stop
-		if err := q.Wait(t.Context()); err != nil || len(f.calls) != 4 {
-			t.Errorf("%d calls, %v", len(f.calls), err)
-		}
-	})
-}
-
-// TestMetrics checks the metrics, also for a job without an email, and the calls of Trace.
+// TestMetrics checks the metrics, also for a Builder without an email, and the calls of the Tracer.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	read := func(q *email.Queue) string {
@@ -293,56 +469,72 @@ func TestMetrics(t *testing.T) {
 		slices.Sort(out)
 		return strings.Join(out, ", ")
 	}
-	f := &fake{fails: []error{errNo, errBusy}}
-	bubble(t, f, func(t *testing.T, q *email.Queue, _ *logged) {
-		type key struct{}
-		var asked, begun, ended, busy int
-		q.Trace = func(request context.Context) func(context.Context) (context.Context, func(error)) {
-			asked += request.Value(key{}).(int)
-			return func(try context.Context) (context.Context, func(error)) {
-				begun++
-				return context.WithValue(try, key{}, 1), func(err error) {
-					ended++
-					if errors.Is(err, errBusy) {
-						busy++
-					}
-				}
-			}
+	b, f, trace := newBench(t), &fake{fails: []error{errNo, errBusy}}, &tracer{}
+	q := b.queue(f)
+	q.Tracer = trace
+	for _, kind := range []string{"always", "always", "always", "never"} {
+		b.must(q.Enqueue(context.WithValue(t.Context(), traceKey{}, "request"), email.Entry{Kind: kind}))
+		b.wait(q)
+	}
+	if got := read(q); got != "failed 1, sent 1, waiting 1" {
+		t.Error(got)
+	}
+	b.clock.Advance(time.Second)
+	q.Send()
+	b.wait(q)
+	if got := read(q); got != "failed 1, sent 2" || trace.begun != 5 || trace.ended != 5 || trace.busy != 1 {
+		t.Errorf("%s; %+v", got, trace)
+	}
+
+	hangs := holding()
+	q = b.queue(hangs)
+	for range 7 {
+		b.add(q, "always")
+	}
+	for range 4 {
+		<-hangs.begun
+	}
+	if got := read(q); got != "sending 4, waiting 3" {
+		t.Error(got)
+	}
+	close(hangs.hold)
+	b.wait(q)
+}
+
+type traceKey struct{}
+
+// tracer counts the attempts of emails whose requests have the value "request".
+type tracer struct {
+	mu                 sync.Mutex
+	begun, ended, busy int
+}
+
+func (r *tracer) Link(ctx context.Context) string { return ctx.Value(traceKey{}).(string) }
+
+func (r *tracer) Begin(ctx context.Context, link string) (context.Context, func(error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if link == "request" {
+		r.begun++
+	}
+	return ctx, func(err error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended++
+		if errors.Is(err, errBusy) {
+			r.busy++
 		}
-		nobody := func(ctx context.Context) (*email.Message, error) {
-			if ctx.Value(key{}) != 1 {
-				t.Error("a job does not get the context that traces it")
-			}
-			return nil, nil
+	}
+}
+
+// TestHandleTwice: two modules cannot send emails of the same kind.
+func TestHandleTwice(t *testing.T) {
+	t.Parallel()
+	q := newBench(t).queue(&fake{})
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
 		}
-		for _, job := range []email.Job{always, always, always, nobody} {
-			if err := q.Enqueue(context.WithValue(t.Context(), key{}, 1), job); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
-		if got := read(q); got != "failed 1, sent 1, waiting 1" {
-			t.Error(got)
-		}
-		if err := q.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := read(q); got != "failed 1, sent 2" || asked != 4 || begun != 5 || ended != 5 || busy != 1 {
-			t.Errorf("%s; %d requested, %d attempts, %d ended, %d busy", got, asked, begun, ended, busy)
-		}
-	})
-	f = &fake{blocks: true}
-	bubble(t, f, func(t *testing.T, q *email.Queue, log *logged) {
-		add(t, q, slices.Repeat([]email.Job{always}, 7)...)
-		synctest.Wait()
-		if got := read(q); got != "sending 4, waiting 3" {
-			t.Error(got)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		q.Close(ctx)
-		if got := read(q); !strings.Contains(got, "lost 7") || strings.Contains(got, "sent") {
-			t.Error(got)
-		}
-	})
+	}()
+	q.Handle("always", nil)
 }

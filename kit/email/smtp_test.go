@@ -346,16 +346,17 @@ func TestDeadServer(t *testing.T) {
 	s := sender(t, server.URL(), server.RootCAs, func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, <-dials)
 	})
-	log := new(logged)
-	q := email.NewQueue(s, []time.Duration{time.Millisecond, time.Millisecond}, log.logger())
-	defer q.Close(t.Context())
-	if err := q.Enqueue(t.Context(), func(context.Context) (*email.Message, error) { return &letter, nil }); err != nil {
-		t.Fatal(err)
+	b := newBench(t)
+	q := b.queue(s)
+	b.add(q, "always")
+	for range 2 {
+		b.wait(q)
+		b.clock.Advance(time.Minute)
+		q.Send()
 	}
 	read(t, server.Next(t).Data)
-	if err := q.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b.wait(q)
+	log := &b.log
 	if text := log.text(); strings.Count(text, "not sent yet") != 2 || !strings.Contains(text, "connection refused") {
 		t.Error(text)
 	}
@@ -367,12 +368,10 @@ func TestDrained(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	server := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.Hold = hold })
-	log := new(logged)
-	q := email.NewQueue(sender(t, server.URL(), server.RootCAs, nil), email.Backoff[:], log.logger())
+	b := newBench(t)
+	q := b.queue(sender(t, server.URL(), server.RootCAs, nil))
 	for range 10 {
-		if err := q.Enqueue(t.Context(), func(context.Context) (*email.Message, error) { return &letter, nil }); err != nil {
-			t.Fatal(err)
-		}
+		b.add(q, "always")
 	}
 	server.Connected(t)
 	closed := make(chan struct{})
@@ -383,7 +382,7 @@ func TestDrained(t *testing.T) {
 		server.Next(t)
 	}
 	server.None(t)
-	if text := log.text(); text != "" {
+	if text := b.log.text(); text != "" {
 		t.Error(text)
 	}
 }

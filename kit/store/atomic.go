@@ -163,6 +163,7 @@ func (t *Transaction) End(err, later error) error {
 
 // Commit has the functions that AfterCommit registers for an Atomic or a Together, for engines.
 type Commit struct {
+	separate  bool // each write is stored immediately
 	mu        sync.Mutex
 	functions []func()
 	done      bool
@@ -199,12 +200,18 @@ func (c *Commit) add(f func()) bool {
 }
 
 // AfterCommit calls f when the Atomic of ctx has stored its writes, and not at all if it stores nothing. If ctx is of a Together
-// on a server without transactions, it calls f when the function of that has returned. Otherwise it calls f immediately. f must
-// not wait for anything.
+// on a server without transactions, it calls f when the function of that has returned. Otherwise it calls f immediately.
 func AfterCommit(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {
 		f()
 	}
+}
+
+// IsSeparate reports whether ctx is of a Together on a server without transactions: others see each write before the function has
+// returned.
+func IsSeparate(ctx context.Context) bool {
+	c, ok := ctx.Value(commitKey{}).(*Commit)
+	return ok && c.separate
 }
 
 // Separately calls f as Together does on a server without transactions, for engines.
@@ -213,6 +220,7 @@ func Separately(ctx context.Context, f func(context.Context) error) error {
 		return f(ctx)
 	}
 	ctx, commit := WithCommit(ctx)
+	commit.separate = true
 	defer commit.Run()
 	return f(ctx)
 }

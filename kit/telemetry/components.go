@@ -55,16 +55,25 @@ func (o *Observer) Emails(q *email.Queue) {
 		return
 	}
 	o.Register(q)
-	if o.traces == nil {
-		return
+	if o.traces != nil {
+		q.Tracer = emails{o.traces}
 	}
-	q.Trace = func(requestCtx context.Context) func(context.Context) (context.Context, func(error)) {
-		link := trace.LinkFromContext(requestCtx)
-		return func(attemptCtx context.Context) (context.Context, func(error)) {
-			ctx, span := o.traces.Start(attemptCtx, "send email", trace.WithNewRoot(), trace.WithLinks(link))
-			return ctx, func(err error) { endSpan(span, err) }
-		}
-	}
+}
+
+type emails struct{ traces *traces }
+
+// Link implements email.Tracer. It returns the traceparent of the request, or "" if that is not traced.
+func (e emails) Link(requestCtx context.Context) string {
+	header := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(requestCtx, header)
+	return header.Get(traceParent)
+}
+
+// Begin implements email.Tracer.
+func (e emails) Begin(attemptCtx context.Context, link string) (context.Context, func(error)) {
+	request := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{traceParent: link})
+	ctx, span := e.traces.Start(attemptCtx, "send email", trace.WithNewRoot(), trace.WithLinks(trace.LinkFromContext(request)))
+	return ctx, func(err error) { endSpan(span, err) }
 }
 
 // Database returns db with metrics and a span for each operation. They have the collection, the operation, the duration and

@@ -31,9 +31,10 @@ type Settings struct {
 // New creates the module. It deletes the codes of deleted users.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
-		users: users, sessions: sessions, codes: store.Open[Code](d.DB, storeSpec()), limits: d.Limits, emails: d.Email,
+		db: d.DB, users: users, sessions: sessions, codes: store.Open[Code](d.DB, storeSpec()), limits: d.Limits, emails: d.Email,
 		digest: d.Digest, signup: s.Signup, now: d.Now,
 	}
+	d.Email.Handle(emailKind, service.build)
 	users.OnDelete(service)
 	return &Module{Service: service, controller: &controller{service}}
 }

@@ -5,9 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"embed"
-	"encoding/hex"
+	"encoding/binary"
 	"fmt"
-	"math/big"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -27,6 +26,7 @@ var codeEmail = email.NewTemplate(emails, "code", user.EmailLayout)
 
 // Service has the business rules of sign-in with codes by email.
 type Service struct {
+	db       store.DB
 	users    *user.Module
 	sessions Sessions
 	codes    *store.Collection[Code]
@@ -63,22 +63,32 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 	normal, _ := emailaddress.Normalize(address) // validated by the rule normalizable
 	challenge, now := rand.Text(), s.now()
 	c := Code{Meta: store.NewMeta(s.id(challenge), store.At(now)), Email: normal, ExpiresAt: store.At(now.Add(ttl))}
-	if err := s.codes.Insert(ctx, c); err != nil {
-		return Accepted{}, limits, err
-	}
-	return Accepted{challenge}, limits, s.emails.Enqueue(ctx, s.emailJob(client, c, challenge))
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		if err := s.codes.Insert(ctx, c); err != nil {
+			return err
+		}
+		return s.emails.Enqueue(ctx, email.Entry{
+			Kind: emailKind, Address: normal, Args: map[string]string{"id": c.ID.Hex(), "client": client.Address},
+		})
+	})
+	return Accepted{challenge}, limits, err
 }
 
-// emailJob returns the job that completes a stored code and returns its email, if there is one to send. It makes the same queries and
+// emailKind is the kind of emails with a code.
+const emailKind = "email-code"
+
+// build implements email.Builder. It completes a stored code and returns its email, if there is one to send: the code has not
+// expired, and the address has an account or may get one, and has not received too many emails. It makes the same queries and
 // writes for known and unknown addresses.
-func (s *Service) emailJob(client access.Client, c Code, challenge string) email.Job {
-	return func(ctx context.Context) (*email.Message, error) {
-		u, err := s.users.ByEmail(ctx, c.Email)
-		if err != nil && !apperr.Is(err, apperr.NotFound) {
-			return nil, err
-		}
-		known := err == nil
-		key, err := s.key(ctx, emailsTo, client, c.Email, u.ID)
+func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
+	id, _ := store.ParseID(e.Args["id"]) // Request has set it
+	u, err := s.users.ByEmail(ctx, e.Address)
+	if err != nil && !apperr.Is(err, apperr.NotFound) {
+		return nil, err
+	}
+	send := err == nil || s.signup
+	if e.Attempt == 1 { // counted once
+		key, err := s.key(ctx, emailsTo, access.Client{Address: e.Args["client"]}, e.Address, u.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -86,18 +96,15 @@ func (s *Service) emailJob(client access.Client, c Code, challenge string) email
 		if err != nil && !apperr.Is(err, apperr.TooManyRequests) {
 			return nil, err
 		}
-		send := err == nil && (known || s.signup)
-		code, hash := newCode(), ""
-		if send {
-			hash = s.hash(challenge, code)
-		}
-		_, err = s.codes.Update(ctx, store.Eq("id", c.ID), store.Set("userId", u.ID), store.Set("epoch", u.Epoch), store.Set("hash", hash))
-		if err != nil || !send {
-			return nil, err
-		}
-		u.Email = c.Email
-		return newMessage(u, code), nil
+		send = send && err == nil
 	}
+	open := store.And(store.Eq("id", id), store.Gt("expiresAt", store.At(s.now())))
+	_, err = s.codes.Update(ctx, open, store.Set("userId", u.ID), store.Set("epoch", u.Epoch), store.Set("sent", send))
+	if err != nil || !send {
+		return nil, apperr.Replace(err, apperr.NotFound, nil) // it has expired or was deleted
+	}
+	u.Email = e.Address
+	return newMessage(u, s.code(id)), nil
 }
 
 // key returns the key of the counter that applies to a client: one of the network if the user signed in from it, otherwise one
@@ -110,23 +117,15 @@ func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Cl
 	return rule.Of(address), err
 }
 
-// newCode returns a random code of 6 digits.
-func newCode() string {
-	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
-	if err != nil {
-		panic(err) // unreachable: crypto/rand never fails
-	}
-	return fmt.Sprintf("%06d", n)
-}
-
 // id returns the ID of the Code of a challenge.
 func (s *Service) id(challenge string) store.ID {
 	return store.ID(s.digest("email-code-challenge", challenge)[:len(store.ID{})])
 }
 
-// hash returns the stored form of a code. The hash is keyed, because a code has too few digits for another one.
-func (s *Service) hash(challenge, code string) string {
-	return hex.EncodeToString(s.digest("email-code", challenge, code))
+// code returns the code of the Code with the ID, of 6 digits. It is derived with the key of the digest instead of random, so that
+// neither the Code nor the queued email has it, and an email that is sent again has the same code.
+func (s *Service) code(id store.ID) string {
+	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(s.digest("email-code", id.Hex()))%1_000_000)
 }
 
 // newMessage returns the email with a code.
@@ -137,7 +136,7 @@ func newMessage(u user.User, code string) *email.Message {
 // EmailPreviews implements kit.EmailPreviewer.
 func (s *Service) EmailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
-	return []email.Preview{{Name: "email-code", Message: newMessage(ada, "123456")}}
+	return []email.Preview{{Name: emailKind, Message: newMessage(ada, "123456")}}
 }
 
 // SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was
@@ -176,7 +175,7 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 	if _, err := s.limits.Take(ctx, key); err != nil {
 		return c, limits, err
 	}
-	if subtle.ConstantTimeCompare([]byte(s.hash(in.Challenge, in.Code)), []byte(c.Hash)) == 0 {
+	if equal := subtle.ConstantTimeCompare([]byte(s.code(c.ID)), []byte(in.Code)) == 1; !equal || !c.Sent {
 		return c, limits, wrongCode()
 	}
 	if err := s.limits.Undo(ctx, key); err != nil { // only wrong codes count

@@ -35,6 +35,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		d.Log.Warn("email addresses cannot be verified: VERIFY_LINK_ORIGINS is not set, so no link is allowed in the email")
 	}
 	service := &Service{
+		db:     d.DB,
 		Tokens: emaillink.NewTokens(d.DB, d.Now, storeSpec()),
 		users:  users,
 		limits: d.Limits,
@@ -43,6 +44,9 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		ttl:    s.TTL,
 		links:  emaillink.NewLinks("VERIFY_LINK_ORIGINS", s.LinkOrigins, d.Development),
 	}
+	d.Email.Handle(verifyKind, service.build)
+	d.Email.Handle(changeKind, service.build)
+	d.Email.Handle(undoKind, service.buildUndo)
 	users.OnDelete(service)
 	users.VerifyWith(service)
 	return &Module{Service: service, controller: &controller{service}}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
 )
@@ -310,13 +311,17 @@ func TestLimits(t *testing.T) {
 // TestFullQueue checks that an address does not change if the owner of the old one cannot be notified.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
-	api := start(t, testkit.Env("VERIFY_LINK_ORIGINS", testkit.LinkOrigin+"/verify"))
-	ada := api.SignUp("user")
-	api.Email.Next(t)
-	token := api.changeOf(ada.Email, testkit.Password, "ada@example.org")
-	api.Finish() // the queue rejects emails
-	api.want(503, confirm(token))
-	api.want(200, show(token))
-	api.SignIn(ada.Email, testkit.Password)
-	api.want(201, signUp("grace@example.com"))
+	page := testkit.Env("VERIFY_LINK_ORIGINS", testkit.LinkOrigin+"/verify")
+	a := start(t, page)
+	ada := a.SignUp("user")
+	a.Email.Next(t)
+	token := a.changeOf(ada.Email, testkit.Password, "ada@example.org")
+	full := api{a.Instance(page, func(c *testkit.Config) { c.DB = emailtest.Full(c.DB) }), t}
+	full.want(503, confirm(token))
+	full.want(200, show(token))
+	full.SignIn(ada.Email, testkit.Password)
+	full.want(201, signUp("grace@example.com"))
+	a.Finish()
+	full.Finish()
+	a.Email.None(t)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -30,6 +31,7 @@ var templates = map[string]*email.Template{
 // Service has the business rules of email verification.
 type Service struct {
 	*emaillink.Tokens
+	db     store.DB
 	users  *user.Module
 	limits *ratelimit.Limiter
 	emails *email.Queue
@@ -68,7 +70,7 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	if err != nil {
 		return limits, err
 	}
-	return limits, s.send(ctx, u, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
+	return limits, s.send(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
 }
 
 // RequestChange sends an email to another address, which becomes that of the caller when it is confirmed. Conflict: the
@@ -103,22 +105,21 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err != nil {
 		return limits, err
 	}
-	return limits, s.send(ctx, u, emaillink.Token{
+	return limits, s.send(ctx, emaillink.Token{
 		UserID: u.ID, Epoch: caller.Epoch, Purpose: change, Email: address, SteppedUp: steppedUp, Link: link,
 	})
 }
 
-// SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path.
+// SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path, and the address
+// has not received too many: that is checked when the email is sent, since a sign-up that fails must not count.
 func (s *Service) SignedUp(ctx context.Context, u user.User) {
 	link := s.links.Standard()
 	if link == "" {
 		return
 	}
-	_, err := s.limits.Take(ctx, emailsTo.Of(u.Email))
-	if err == nil {
-		err = s.send(ctx, u, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
-	}
-	if err != nil {
+	e := entry(emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
+	e.Args["signUp"] = "true"
+	if err := s.emails.Enqueue(ctx, e); err != nil {
 		s.log.WarnContext(ctx, "the verification email of a sign-up was not sent; the user can request another", "error", err)
 	}
 }
@@ -137,21 +138,74 @@ func (s *Service) EmailPreviews() []email.Preview {
 		return email.Preview{Name: name, Message: newMessage(user.User{Name: "Ada Lovelace"}, t, "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ", lifetime)}
 	}
 	return []email.Preview{
-		preview("email-verification", verify, "ada@example.com", s.ttl),
-		preview("email-change", change, "ada@example.org", s.ttl),
-		preview("email-changed", undo, "ada@example.com", undoTTL),
+		preview(verifyKind, verify, "ada@example.com", s.ttl),
+		preview(changeKind, change, "ada@example.org", s.ttl),
+		preview(undoKind, undo, "ada@example.com", undoTTL),
 	}
 }
 
+// The kinds of emails.
+const (
+	verifyKind = "email-verification"
+	changeKind = "email-change"
+	undoKind   = "email-changed"
+)
+
 // send enqueues the email with a token to the address that the token is about. The token is issued when the email is sent.
-func (s *Service) send(ctx context.Context, u user.User, t emaillink.Token) error {
-	return s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
-		secret, _, err := s.Issue(ctx, t, s.ttl)
-		if err != nil {
-			return nil, err
+func (s *Service) send(ctx context.Context, t emaillink.Token) error {
+	return s.emails.Enqueue(ctx, entry(t))
+}
+
+// entry returns the email with a token, which is of the purpose verify or change, before it is issued.
+func entry(t emaillink.Token) email.Entry {
+	kind := verifyKind
+	if t.Purpose == change {
+		kind = changeKind
+	}
+	return email.Entry{Kind: kind, UserID: t.UserID, Address: t.Email, Args: map[string]string{
+		"link": t.Link, "epoch": strconv.FormatInt(t.Epoch, 10), "steppedUp": strconv.FormatBool(t.SteppedUp),
+	}}
+}
+
+// build implements email.Builder for an entry. It issues the token. There is no email if the token would be invalid, since the
+// user was deleted or began a new epoch.
+func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
+	epoch, err := strconv.ParseInt(e.Args["epoch"], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.users.InEpoch(ctx, e.UserID, epoch)
+	if err != nil {
+		return nil, apperr.Replace(err, apperr.NotFound, nil)
+	}
+	if e.Args["signUp"] != "" && e.Attempt == 1 { // counted once
+		if _, err := s.limits.Take(ctx, emailsTo.Of(e.Address)); err != nil {
+			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
-		return newMessage(u, t, secret, s.ttl), nil
-	})
+	}
+	t := emaillink.Token{UserID: u.ID, Epoch: epoch, Purpose: verify, Email: e.Address, Link: e.Args["link"], SteppedUp: e.Args["steppedUp"] == "true"}
+	if e.Kind == changeKind {
+		t.Purpose = change
+	}
+	secret, _, err := s.Issue(ctx, t, s.ttl)
+	if err != nil {
+		return nil, err
+	}
+	return newMessage(u, t, secret, s.ttl), nil
+}
+
+// buildUndo implements email.Builder for the email of change. There is no email if the change was not made, or if a concurrent
+// request has made it.
+func (s *Service) buildUndo(ctx context.Context, e email.Entry) (*email.Message, error) {
+	t, err := s.Find(ctx, e.Secret)
+	if err != nil {
+		return nil, apperr.Replace(err, apperr.NotFound, nil)
+	}
+	u, err := s.users.Get(ctx, e.UserID)
+	if err != nil || u.Email == t.Email {
+		return nil, apperr.Replace(err, apperr.NotFound, nil)
+	}
+	return newMessage(u, t, e.Secret, undoTTL), nil
 }
 
 // Get returns the token with the secret. NotFound: it is unknown, used or expired.
@@ -205,43 +259,30 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	return t, u, nil
 }
 
-// change gives a user the address of a token. The token of the link that undoes the change, which also reserves a former
-// address that was verified, is stored first, and the email to that address with the link is queued: without them, the address must not
-// change. The email is sent after the change.
-func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (user.User, error) {
+// change gives a user the address of a token. The token of the link that undoes the change, which also reserves a former address
+// that was verified, and the email to that address with the link are stored with the change: without them, the address must not
+// change. On a server without transactions, they are stored first.
+func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (u user.User, err error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err
 	}
 	notice := emaillink.Token{
 		UserID: before.ID, Epoch: before.Epoch, Purpose: undo, Email: before.Email, Verified: before.EmailVerified, Link: t.Link,
 	}
-	secret, notice, err := s.Issue(ctx, notice, undoTTL)
-	if err != nil {
-		return user.User{}, err
-	}
-	done := make(chan struct{}) // closed after the change
-	defer close(done)
-	err = s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		secret, issued, err := s.Issue(ctx, notice, undoTTL)
+		if err != nil {
+			return err
 		}
-		if u, err := s.users.Get(ctx, before.ID); err != nil || u.Email == before.Email { // not changed; ChangeEmail can fail although the change was made
-			return nil, err
+		if err := s.emails.Enqueue(ctx, email.Entry{Kind: undoKind, UserID: before.ID, Secret: secret}); err != nil {
+			return err
 		}
-		if valid, err := s.Exists(ctx, store.Eq("id", notice.ID)); err != nil || !valid { // deleted below: a concurrent request has made the change
-			return nil, err
+		u, err = s.users.ChangeEmail(ctx, before, t.Email)
+		if apperr.Is(err, apperr.NotFound) || apperr.Is(err, apperr.Conflict) { // for databases without transactions
+			_, _ = s.Delete(context.WithoutCancel(ctx), store.Eq("id", issued.ID))
 		}
-		return newMessage(before, notice, secret, undoTTL), nil
+		return err
 	})
-	if err != nil {
-		return user.User{}, err
-	}
-	u, err := s.users.ChangeEmail(ctx, before, t.Email)
-	if apperr.Is(err, apperr.NotFound) || apperr.Is(err, apperr.Conflict) {
-		_, _ = s.Delete(context.WithoutCancel(ctx), store.Eq("id", notice.ID))
-	}
 	return u, err
 }
 

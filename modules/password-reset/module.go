@@ -16,7 +16,7 @@ import (
 
 // Queue sends emails. *email.Queue implements it.
 type Queue interface {
-	Enqueue(ctx context.Context, job email.Job) error
+	Enqueue(ctx context.Context, e email.Entry) error
 }
 
 // Module provides the routes of password resets.
@@ -47,6 +47,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		ttl:    s.TTL,
 		links:  emaillink.NewLinks("RESET_LINK_ORIGINS", s.LinkOrigins, d.Development),
 	}
+	d.Email.Handle(emailKind, service.build)
 	users.OnDelete(service)
 	return &Module{Service: service, controller: &controller{service}}
 }

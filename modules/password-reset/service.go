@@ -56,22 +56,23 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	if err != nil {
 		return limits, apperr.Replace(err, apperr.TooManyRequests, nil)
 	}
-	return limits, s.emails.Enqueue(ctx, s.job(in))
+	return limits, s.emails.Enqueue(ctx, email.Entry{Kind: emailKind, Address: address, Args: map[string]string{"link": in.Link}})
 }
 
-// job returns the job that creates the reset and its email. The job returns no email if the address is unknown.
-func (s *Service) job(in CreateInput) email.Job {
-	return func(ctx context.Context) (*email.Message, error) {
-		u, err := s.users.ByEmail(ctx, in.Email)
-		if err != nil {
-			return nil, apperr.Replace(err, apperr.NotFound, nil)
-		}
-		token, _, err := s.Issue(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
-		if err != nil {
-			return nil, err
-		}
-		return newMessage(u, emaillink.WithToken(in.Link, token), s.ttl), nil
+// emailKind is the kind of reset emails.
+const emailKind = "password-reset"
+
+// build implements email.Builder. It creates the reset, which is valid from now on. There is no email if the address is unknown.
+func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
+	u, err := s.users.ByEmail(ctx, e.Address)
+	if err != nil {
+		return nil, apperr.Replace(err, apperr.NotFound, nil)
 	}
+	token, _, err := s.Issue(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
+	if err != nil {
+		return nil, err
+	}
+	return newMessage(u, emaillink.WithToken(e.Args["link"], token), s.ttl), nil
 }
 
 // newMessage returns the email for a user.
@@ -83,7 +84,7 @@ func newMessage(u user.User, link string, lifetime time.Duration) *email.Message
 func (s *Service) EmailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
 	link := "https://app.example.com/reset/" + "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ"
-	return []email.Preview{{Name: "password-reset", Message: newMessage(ada, link, s.ttl)}}
+	return []email.Preview{{Name: emailKind, Message: newMessage(ada, link, s.ttl)}}
 }
 
 // Get returns the reset of a token. NotFound: it is unknown, used or expired.

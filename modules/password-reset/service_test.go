@@ -18,6 +18,7 @@ import (
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 	"example.com/ginseng/testkit"
@@ -49,7 +50,9 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, db: testdb.Open(t), out: emailtest.NewOutbox(), time: time.Now()}
 	d := testkit.Deps(t, b.db, b.clock)
-	b.queue = email.NewQueue(b.out, email.Backoff[:], slog.New(slog.NewTextHandler(&b.log, nil)))
+	b.queue = email.NewQueue(email.QueueOptions{
+		DB: b.db, Sender: b.out, Keys: seal.New(make([]byte, 32)), Now: b.clock, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Backoff: email.Backoff[:],
+	})
 	t.Cleanup(func() { b.queue.Close(context.Background()) })
 	d.Email = b.queue
 	b.users = user.New(d, user.Settings{})
@@ -81,7 +84,7 @@ func (b *bench) signUp(email string) user.User {
 	return u
 }
 
-// ask requests a reset and waits for its job.
+// ask requests a reset and waits for its email.
 func (b *bench) ask(email string) {
 	b.t.Helper()
 	if _, err := b.Create(b.t.Context(), trusted, CreateInput{Email: email, Link: page}); err != nil {
@@ -259,7 +262,7 @@ var errFull = errors.New("full")
 // full is a full queue.
 type full struct{}
 
-func (full) Enqueue(context.Context, email.Job) error { return errFull }
+func (full) Enqueue(context.Context, email.Entry) error { return errFull }
 
 // TestAccountLimit checks that the sixth request in an hour is accepted, and that no email is sent.
 func TestAccountLimit(t *testing.T) {
@@ -283,9 +286,9 @@ func TestAccountLimit(t *testing.T) {
 		b.token(ada.Email)
 	}
 
-	job := b.job(CreateInput{Email: ada.Email, Link: page}) // the fifth, retried because the database was unavailable
+	entry := email.Entry{Address: ada.Email, Args: map[string]string{"link": page}} // of the fifth, retried because the server was unavailable
 	for range 3 {
-		if m, err := job(t.Context()); err != nil || m == nil {
+		if m, err := b.build(t.Context(), entry); err != nil || m == nil {
 			t.Errorf("%v, %v", m, err)
 		}
 	}
@@ -334,18 +337,18 @@ func TestStored(t *testing.T) {
 	b.gone(all[0].ID.Hex(), "the id")
 }
 
-// TestDatabaseUnavailable checks that a job fails while the database is unavailable, so that the queue retries it.
+// TestDatabaseUnavailable checks that the Builder fails while the database is unavailable, so that the queue retries it.
 func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ada := b.signUp("ada@example.com")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	job := b.job(CreateInput{Email: ada.Email, Link: page})
-	if m, err := job(ended); m != nil || !apperr.Is(err, apperr.Unavailable) {
+	entry := email.Entry{Address: ada.Email, Args: map[string]string{"link": page}}
+	if m, err := b.build(ended, entry); m != nil || !apperr.Is(err, apperr.Unavailable) {
 		t.Errorf("%v, %v", m, err)
 	}
-	if m, err := job(t.Context()); err != nil || m.To != ada.Email {
+	if m, err := b.build(t.Context(), entry); err != nil || m.To != ada.Email {
 		t.Errorf("%v, %v", m, err)
 	}
 	if _, err := b.Get(ended, "x"); !apperr.Is(err, apperr.Unavailable) {

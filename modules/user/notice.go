@@ -28,35 +28,43 @@ const (
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
 )
 
-// Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. The email is sent
-// after the request, at most 10 an hour to an address, and none with SECURITY_NOTICES=false. If the email cannot be queued,
-// Notify only logs that: the event has happened.
+// noticeKind is the kind of security notices.
+const noticeKind = "security-notice"
+
+// Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. Call it with the
+// context of the Together that stores the event: the email is stored with it, and sent afterwards, at most 10 an hour to an
+// address, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs that.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return
 	}
-	at := s.now()
-	err := s.emails.Enqueue(ctx, func(ctx context.Context) (*email.Message, error) {
-		if _, err := s.limits.Take(ctx, notices.Of(u.Email)); err != nil {
-			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
-		}
-		return newNotice(u, event, at), nil
+	err := s.emails.Enqueue(ctx, email.Entry{
+		Kind: noticeKind, UserID: u.ID, Address: u.Email, Args: map[string]string{"name": u.Greeting(), "event": event},
 	})
 	if err != nil {
 		s.log.WarnContext(ctx, "security notice not sent", "user", u.ID.Hex(), "error", err)
 	}
 }
 
-func newNotice(u User, event string, at time.Time) *email.Message {
-	return noticeEmail.Message(u.Email, map[string]string{
-		"name": u.Greeting(), "event": event, "time": at.UTC().Format("2 January 2006, 15:04 UTC"),
+// buildNotice implements email.Builder.
+func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Message, error) {
+	if e.Attempt == 1 { // counted once
+		if _, err := s.limits.Take(ctx, notices.Of(e.Address)); err != nil {
+			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
+		}
+	}
+	return newNotice(e.Address, e.Args["name"], e.Args["event"], e.CreatedAt), nil
+}
+
+func newNotice(to, name, event string, at time.Time) *email.Message {
+	return noticeEmail.Message(to, map[string]string{
+		"name": name, "event": event, "time": at.UTC().Format("2 January 2006, 15:04 UTC"),
 	})
 }
 
 // EmailPreviews implements kit.EmailPreviewer.
 func (s *Service) EmailPreviews() []email.Preview {
-	ada := User{Email: "ada@example.com", Name: "Ada Lovelace"}
-	return []email.Preview{{Name: "security-notice", Message: newNotice(ada, passwordChanged, s.now())}}
+	return []email.Preview{{Name: noticeKind, Message: newNotice("ada@example.com", " Ada Lovelace", passwordChanged, s.now())}}
 }
 
 // EmailLayout is the layout of every email; see email.NewTemplate.

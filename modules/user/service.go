@@ -58,6 +58,7 @@ func newService(d kit.Deps, s Settings) *Service {
 	}
 	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
 	service.users = service.referred.Unrestricted()
+	d.Email.Handle(noticeKind, service.buildNotice)
 	return service
 }
 

@@ -71,7 +71,7 @@ func (p *project) readModules() error {
 }
 
 // runtimeCollections are the collections of the runtime.
-var runtimeCollections = []string{"idempotency", "job-states", "limits", "migrations"}
+var runtimeCollections = []string{"emails", "idempotency", "job-states", "limits", "migrations"}
 
 var specName = regexp.MustCompile(`(?:store|listing)\.Spec\{\s*Name:\s*"([^"]+)"`)
 

@@ -1,0 +1,29 @@
+package emailtest
+
+import (
+	"context"
+
+	"example.com/ginseng/kit/store"
+)
+
+// Full returns db, on which a queue counts so many emails that it accepts no more.
+func Full(db store.DB) store.DB { return full{db} }
+
+type full struct{ store.DB }
+
+func (d full) Open(spec store.Spec) store.Engine {
+	engine := d.DB.Open(spec)
+	if spec.Name == "emails" {
+		return fullQueue{engine}
+	}
+	return engine
+}
+
+type fullQueue struct{ store.Engine }
+
+func (q fullQueue) List(ctx context.Context, query store.Query, next func() any) (int64, error) {
+	if next == nil {
+		return 1e9, nil
+	}
+	return q.Engine.List(ctx, query, next)
+}
