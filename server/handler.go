@@ -195,6 +195,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 			h.Closers = append(h.Closers, closer)
 		}
 	}
+	mountEmailQueue(api, o.Deps.Email, o.Deps.Cursors, mw.Auth.Admin)
 	mountBatch(api, s.APIRoot, o.Deps.DB, o.Modules, authenticator, mw)
 	if err := provideResources(o, authenticator, mw); err != nil {
 		return nil, err

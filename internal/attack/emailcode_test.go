@@ -127,11 +127,11 @@ func (d *traced) Open(spec store.Spec) store.Engine {
 	return &tracedEngine{d.DB.Open(spec), d, spec.Name}
 }
 
-// take returns the calls since the last take, without those with which the queue looks for the next email, concurrently.
+// take returns the calls since the last take, without those with which the queue looks for the next emails, concurrently.
 func (d *traced) take() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	calls := slices.DeleteFunc(d.calls, func(call string) bool { return call == "update emails" })
+	calls := slices.DeleteFunc(d.calls, func(call string) bool { return call == "update emails" || call == "list emails" })
 	d.calls = nil
 	return calls
 }

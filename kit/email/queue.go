@@ -24,12 +24,12 @@ const (
 	// lease is how long after the begin of an attempt other instances do not send the email. The rest is for the clocks of the
 	// instances to differ, and to store the result.
 	lease         = attemptTimeout + 15*time.Second
-	saveTimeout   = 10 * time.Second // to store the result of an attempt
-	retention     = 24 * time.Hour   // of an email that was not sent
-	maxReason     = 300              // bytes of Row.Error
-	ownRetry      = checkInterval    // an instance makes retries itself that are due before the job checks
-	releaseWait   = 1 * time.Second  // for interrupted attempts at a shutdown to be released
-	checkInterval = time.Minute      // of the job that looks for emails that are due
+	saveTimeout   = 10 * time.Second       // to store the result of an attempt
+	retention     = 24 * time.Hour         // of an email that was not sent
+	maxReason     = 300                    // bytes of Row.Error
+	releaseWait   = 1 * time.Second        // for interrupted attempts at a shutdown to be released
+	checkInterval = time.Minute            // of the job that looks for emails that are due
+	minDelay      = 100 * time.Millisecond // until the next look, if an email is due that could not be claimed
 )
 
 // Backoff has the delays between the attempts to send an email, almost a day together. After the last delay there is one more
@@ -122,6 +122,7 @@ type Queue struct {
 	active  int           // attempts, and 1 while dispatch runs
 	running bool          // dispatch runs
 	idle    chan struct{} // closed while active is 0
+	timer   *time.Timer   // calls Send when the next email is due; can be nil
 
 	countMu sync.Mutex
 	counted int64 // emails that waited at the last count; -1 before that
@@ -329,7 +330,25 @@ func (q *Queue) dispatch() {
 	for q.dispatchAgain() {
 		for q.dispatchNext() {
 		}
+		q.plan()
 	}
+}
+
+// plan calls Send when the next email is due, also that of another instance, if that is before the job calls it.
+func (q *Queue) plan() {
+	now := q.now()
+	next, err := q.rows.List(q.ctx, store.Query{
+		Filter: store.Lt("nextAttemptAt", store.At(now.Add(checkInterval))), Sort: []store.Order{{Field: "nextAttemptAt"}}, Limit: 1, Fields: []string{"nextAttemptAt"},
+	})
+	if err != nil || len(next) == 0 {
+		return // after an error, the job looks again
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	q.timer = time.AfterFunc(max(minDelay, next[0].NextAttemptAt.Sub(now)), q.Send)
 }
 
 // dispatchAgain reports whether Send was called. If not, dispatch ends.
@@ -406,9 +425,7 @@ func (q *Queue) run(r Row) {
 		delay := q.backoff[r.Attempts-1]
 		q.log.Warn("email not sent yet", "kind", r.Kind, "attempts", r.Attempts, "next", delay, "error", err)
 		q.save(ctx, r, reason(sent, err), delay)
-		if delay < ownRetry {
-			time.AfterFunc(delay, q.Send)
-		}
+		q.Send() // plans the next attempt
 	}
 }
 

@@ -30,6 +30,7 @@ type Settings struct {
 // New creates the module. It deletes the sessions of deleted users.
 func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	service := &Service{
+		db:         d.DB,
 		users:      users,
 		sessions:   store.Open[Session](d.DB, storeSpec()),
 		limits:     d.Limits,

@@ -18,6 +18,7 @@ import (
 
 // Service has the business rules of sign-in and sessions.
 type Service struct {
+	db           store.DB
 	users        *user.Module
 	sessions     *store.Collection[Session]
 	limits       *ratelimit.Limiter
@@ -248,26 +249,30 @@ func (s *Service) End(ctx context.Context, caller access.Principal, id store.ID)
 
 // EndOthers ends all of the caller's sessions except the current one, and notifies the user if there were others.
 func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error {
-	ended, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
-	if err != nil || ended == 0 {
-		return err
-	}
-	if u, err := s.users.Get(ctx, caller.UserID); err == nil {
-		s.users.Notify(ctx, u, "All sessions of your account were ended, except the one that ended them.")
-	}
-	return nil
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		ended, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
+		if err != nil || ended == 0 {
+			return err
+		}
+		if u, err := s.users.Get(ctx, caller.UserID); err == nil {
+			s.users.Notify(ctx, u, "All sessions of your account were ended, except the one that ended them.")
+		}
+		return nil
+	})
 }
 
 // EndAll ends all sessions of a user, and notifies the user. NotFound: the user does not exist. Forbidden: the caller is
 // neither the user nor an admin.
 func (s *Service) EndAll(ctx context.Context, caller access.Principal, userID store.ID) error {
-	u, err := s.users.EndSessions(ctx, caller, userID)
-	if err != nil {
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		u, err := s.users.EndSessions(ctx, caller, userID)
+		if err != nil {
+			return err
+		}
+		s.users.Notify(ctx, u, "All sessions of your account were ended.")
+		_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
 		return err
-	}
-	s.users.Notify(ctx, u, "All sessions of your account were ended.")
-	_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
-	return err
+	})
 }
 
 // Jobs implements job.Module.

@@ -19,6 +19,7 @@ import (
 
 // Service has the business rules of passkeys.
 type Service struct {
+	db         store.DB
 	users      *user.Module
 	sessions   Sessions
 	limits     *ratelimit.Limiter
@@ -143,25 +144,29 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.Get(ctx, caller, id); err != nil {
 		return err
 	}
-	if err := s.passkeys.DeleteByID(ctx, id, expected); err != nil {
-		return err
-	}
-	ctx = context.WithoutCancel(ctx) // also if the client disconnects
-	s.notify(ctx, caller.UserID, "A passkey was removed from your account.")
-	return s.sessions.EndOthers(ctx, caller)
+	ctx = context.WithoutCancel(ctx) // completes also if the client disconnects
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		if err := s.passkeys.DeleteByID(ctx, id, expected); err != nil {
+			return err
+		}
+		s.notify(ctx, caller.UserID, "A passkey was removed from your account.")
+		return s.sessions.EndOthers(ctx, caller)
+	})
 }
 
 // Remove deletes a passkey of a user, for an admin. NotFound: the user has no such passkey.
 func (s *Service) Remove(ctx context.Context, userID, id store.ID) error {
-	deleted, err := s.passkeys.Delete(ctx, store.And(store.Eq("id", id), store.Eq("userId", userID)))
-	switch {
-	case err != nil:
-		return err
-	case deleted == 0:
-		return store.ErrNotFound
-	}
-	s.notify(ctx, userID, "An administrator removed a passkey from your account.")
-	return nil
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		deleted, err := s.passkeys.Delete(ctx, store.And(store.Eq("id", id), store.Eq("userId", userID)))
+		switch {
+		case err != nil:
+			return err
+		case deleted == 0:
+			return store.ErrNotFound
+		}
+		s.notify(ctx, userID, "An administrator removed a passkey from your account.")
+		return nil
+	})
 }
 
 // notify sends a user a security notice.

@@ -111,6 +111,5 @@ func (s *Service) Complete(ctx context.Context, client access.Client, token, pas
 	}
 	_ = s.DeleteOf(ctx, u.ID)                 // after an error: the resets are invalid already, and Sweep deletes them
 	_ = s.users.ClearAttempts(ctx, client, u) // after an error: the counters expire after their window
-	s.users.Notify(ctx, u, "The password of your account was reset. All sessions and linked accounts were removed.")
 	return u, nil
 }

@@ -32,6 +32,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 
 func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, timeout time.Duration) *Service {
 	service := &Service{
+		db:         d.DB,
 		users:      users,
 		sessions:   sessions,
 		limits:     d.Limits,

@@ -18,6 +18,7 @@ import (
 
 // Service has the business rules of sign-in with a provider.
 type Service struct {
+	db         store.DB
 	users      *user.Module
 	sessions   Sessions
 	limits     *ratelimit.Limiter
@@ -143,10 +144,13 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	if err := u.MaySignIn(); err != nil { // before anything changes
 		return user.User{}, err
 	}
-	err = s.attach(ctx, u, in.provider, in.profile.Subject)
-	if err == nil && !in.created {
-		s.users.Notify(ctx, u, "An account at "+s.providers[in.provider].name+" was linked to your account. It can be used to sign in.")
-	}
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		err := s.attach(ctx, u, in.provider, in.profile.Subject)
+		if err == nil && !in.created {
+			s.users.Notify(ctx, u, "An account at "+s.providers[in.provider].name+" was linked to your account. It can be used to sign in.")
+		}
+		return err
+	})
 	return u, err
 }
 

@@ -50,6 +50,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 // lock the user out. A second factor is deleted with its user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
+		db:    d.DB,
 		users: users, sessions: sessions, factors: store.Open[Factor](d.DB, storeSpec()),
 		guesses: ratelimit.NewGuesses(d.Limits), keys: newKeys(s.Keys, sessions.DeriveKey(keyPurpose)), issuer: d.Name, now: d.Now, required: s.Require,
 	}

@@ -25,6 +25,7 @@ import (
 
 // Service has the business rules of two-factor sign-in.
 type Service struct {
+	db       store.DB
 	users    *user.Module
 	sessions Sessions
 	factors  *store.Collection[Factor]
@@ -180,14 +181,16 @@ func (s *Service) RestoreOf(ctx context.Context, userID store.ID, changed store.
 // remove deletes a user's second factor if the filter which selects it, and notifies the user of the event. NotFound: which
 // selects none.
 func (s *Service) remove(ctx context.Context, userID store.ID, event string, which store.Filter) error {
-	removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), which))
-	if err == nil && removed == 0 {
-		err = store.ErrNotFound
-	}
-	if err == nil {
-		s.notify(ctx, userID, event)
-	}
-	return err
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), which))
+		if err == nil && removed == 0 {
+			err = store.ErrNotFound
+		}
+		if err == nil {
+			s.notify(ctx, userID, event)
+		}
+		return err
+	})
 }
 
 // notify sends a user a security notice.

@@ -11,7 +11,8 @@ import (
 
 // Addresses is implemented by the module that verifies email addresses.
 type Addresses interface {
-	// SignedUp is called after a sign-up with an address that is not verified.
+	// SignedUp is called for a sign-up with an address that is not verified, in the Together that stores the user, whose rules it
+	// must follow.
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether an address in normal form is reserved for a user other than the one with the id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)

@@ -24,6 +24,8 @@ var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 
 // The events of this module, for Notify.
 const (
+	passwordReset   = "The password of your account was reset. All sessions and linked accounts were removed."
+	addressClaimed  = "Your email address was verified. The password, sessions, linked accounts, passkeys and API keys from before were removed."
 	passwordChanged = "The password of your account was changed. All other sessions have ended."
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
 )

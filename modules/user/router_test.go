@@ -344,7 +344,7 @@ func TestIfMatchOnPasswordChange(t *testing.T) {
 	}
 }
 
-// interrupted is a database that calls a function before an update of a user.
+// interrupted is a database that calls a function before an update of a user, or before several writes.
 type interrupted struct {
 	store.DB
 	before *func()
@@ -356,6 +356,14 @@ func (i *interrupted) Open(spec store.Spec) store.Engine {
 		return engine
 	}
 	return &interruptedUsers{engine, i.before}
+}
+
+// Together calls the function first: writes of others would wait.
+func (i *interrupted) Together(ctx context.Context, f func(context.Context) error) error {
+	if call := *i.before; call != nil {
+		call()
+	}
+	return i.DB.Together(ctx, f)
 }
 
 type interruptedUsers struct {

@@ -84,11 +84,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 		return User{}, limits, err
 	}
 	u.Role, u.Password, u.Fields = access.Role(cmp.Or(in.Role, string(access.RoleUser))), hash, in.Fields
-	err = s.signUp(ctx, u)
-	if err == nil && s.addresses != nil {
-		s.addresses.SignedUp(ctx, u)
-	}
-	return u, limits, err
+	return u, limits, s.signUp(ctx, u)
 }
 
 // CreateVerified creates an account without a password, with an email address that an identity provider has verified. The
@@ -127,9 +123,6 @@ func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in
 		}
 		return err
 	})
-	if err == nil && s.addresses != nil {
-		s.addresses.SignedUp(ctx, u)
-	}
 	return u, limits, err
 }
 
@@ -145,6 +138,9 @@ func (s *Service) signUp(ctx context.Context, u User) error {
 		err := s.checkReserved(ctx, u.ID, u.Email) // again: see ChangeEmail
 		if err != nil {                            // for databases without transactions
 			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
+		}
+		if err == nil && s.addresses != nil {
+			s.addresses.SignedUp(ctx, u)
 		}
 		return err
 	})
@@ -242,19 +238,26 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 // or a suspension without being an admin, or suspends their own account; ValidationFailed: the caller changes the email
 // address without being an admin; Conflict: the address is in use; PreconditionFailed: the user is not as expected.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
-	var before User
-	changed, err := s.change(ctx, id, func(u *User) error {
-		before = *u
-		if err := mayChange(before, caller, expected); err != nil {
-			return err
+	var before, changed User
+	change := func(ctx context.Context) (err error) {
+		changed, err = s.change(ctx, id, func(u *User) error {
+			before = *u
+			if err := mayChange(before, caller, expected); err != nil {
+				return err
+			}
+			return s.update(caller, u, in)
+		})
+		if err == nil && changed.Email != before.Email {
+			s.Notify(ctx, before, addressChanged)
 		}
-		return s.update(caller, u, in)
-	})
-	if err != nil || changed.Email == before.Email {
+		return err
+	}
+	if !in.Has("email") { // one write
+		err := change(ctx)
 		return changed, err
 	}
-	s.Notify(ctx, before, addressChanged)
-	return changed, nil
+	err := s.db.Together(ctx, change)
+	return changed, err
 }
 
 // update changes the given fields of u. Its errors are those of Update.
@@ -325,17 +328,20 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	if err != nil {
 		return User{}, err
 	}
-	u, err = s.changeAndKeep(ctx, caller, func(u *User) error {
-		if err := check(*u); err != nil {
-			return err
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		u, err = s.changeAndKeep(ctx, caller, func(u *User) error {
+			if err := check(*u); err != nil {
+				return err
+			}
+			u.Password = hash
+			u.Epoch++
+			return nil
+		})
+		if err == nil {
+			s.Notify(ctx, u, passwordChanged)
 		}
-		u.Password = hash
-		u.Epoch++
-		return nil
+		return err
 	})
-	if err == nil {
-		s.Notify(ctx, u, passwordChanged)
-	}
 	return u, err
 }
 
@@ -372,27 +378,30 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	if err != nil {
 		return User{}, err
 	}
-	return s.claim(ctx, id, epoch, hash)
+	return s.claim(ctx, id, epoch, hash, passwordReset)
 }
 
 // Claim marks the address of u as verified, as claim describes, and removes the password, which may be that of somebody else. Call
 // it when the owner of the address, which was not verified, signs in. NotFound: as ResetPassword, since u was read.
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
-	u, err := s.claim(ctx, u.ID, u.Epoch, "")
-	if err == nil {
-		s.Notify(ctx, u, "Your email address was verified. The password, sessions, linked accounts, passkeys and API keys from before were removed.")
-	}
-	return u, err
+	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }
 
-// claim gives an account to the owner of its address, with the hash of a password. The same write ends all sessions and resets of
+// claim gives an account to the owner of its address, with the hash of a password, and notifies the user of the event. The same write ends all sessions and resets of
 // the user and marks the email address as verified. It also invalidates the linked identities: somebody else may have
 // created the account, or had a token, and linked their own. An identity with the same verified address is linked again at
 // its next sign-in. NotFound: the user does not exist, or is in another epoch.
-func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash string) (User, error) {
+func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, event string) (u User, err error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
-	return s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
-		store.Set("linksFrom", epoch+1))
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		u, err = s.users.Update(ctx, current, store.Set("password", hash), store.Inc("epoch", 1), store.Set("emailVerified", true),
+			store.Set("linksFrom", epoch+1))
+		if err == nil {
+			s.Notify(ctx, u, event)
+		}
+		return err
+	})
+	return u, err
 }
 
 // EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. Those that undo a change of
