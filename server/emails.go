@@ -24,7 +24,7 @@ func mountEmailQueue(api gin.IRouter, queue *email.Queue, cursors listing.Cursor
 func emailSpec() listing.Spec {
 	return listing.Spec{
 		Name: "emails", Sort: []string{"createdAt"}, View: EmailView{},
-		Filter: []listing.Filter{{Field: "status", Type: listing.Enum, Values: []string{email.Pending, email.Failed}}},
+		Filter: []listing.Filter{{Field: "status", Type: listing.Enum, Values: []string{"pending", "failed"}}},
 	}
 }
 
@@ -54,8 +54,6 @@ func emailView(r email.Row) EmailView {
 //	@Tags			emails
 //	@Param			query			query		listing.Params	false	"the list"
 //	@Param			If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Param			sort			query		string			false	"createdAt; - before a name for descending order"	default(-createdAt)
-//	@Param			status			query		string			false	"also status[ne], status[in]"	Enums(pending, failed)
 //	@Success		200				{object}	listing.Page[EmailView]
 //	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
 //	@Security		UserToken

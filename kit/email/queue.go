@@ -138,7 +138,7 @@ func NewQueue(o QueueOptions) *Queue {
 		rows:  store.Open[Row](o.DB, store.Spec{Name: "emails", Indexes: []store.Index{{Fields: []string{"nextAttemptAt"}}, {Fields: []string{"status", "createdAt"}}, {Fields: []string{"createdAt"}}}}),
 		slots: make(chan struct{}, parallel), idle: make(chan struct{}), counted: -1,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mail_mails_total", Help: "Emails by outcome: sent, failed (no more attempts).",
+			Name: "emails_total", Help: "Emails by outcome: sent, failed (no more attempts).",
 		}, []string{"outcome"}),
 	}
 	for _, outcome := range []string{outcomeSent, outcomeFailed} {
@@ -159,7 +159,7 @@ const (
 func (q *Queue) Collectors() []prometheus.Collector {
 	state := func(name string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "mail_queue_mails", Help: "Emails that this instance sends now (sending), and those in the database that are not sent yet (waiting).",
+			Name: "emails_queued", Help: "Emails that this instance sends now (sending), and those in the database that are not sent yet (waiting).",
 			ConstLabels: prometheus.Labels{"state": name},
 		}, read)
 	}

@@ -67,9 +67,9 @@ func TestWork(t *testing.T) {
 		{"password_hashes", []string{"state", "running"}, 0},
 		{"password_hashes", []string{"state", "waiting"}, 0},
 		{"password_hashes_rejected_total", nil, 0},
-		{"mail_mails_total", []string{"outcome", "sent"}, 5},
-		{"mail_mails_total", []string{"outcome", "failed"}, 0},
-		{"mail_queue_mails", []string{"state", "waiting"}, 0},
+		{"emails_total", []string{"outcome", "sent"}, 5},
+		{"emails_total", []string{"outcome", "failed"}, 0},
+		{"emails_queued", []string{"state", "waiting"}, 0},
 		{"ratelimit_rejected_total", []string{"limit", "resets"}, 1},
 	} {
 		if got := value(families, want.name, want.labels...); got != want.value {

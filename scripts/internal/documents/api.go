@@ -65,7 +65,7 @@ func API(dir, runtime string) (files.Tree, error) {
 	if err := parser.ParseAPIMultiSearchDir(search, "main.go", 0); err != nil {
 		return nil, err
 	}
-	if err := addListParameters(parser.GetSwagger(), dir); err != nil {
+	if err := addListParameters(parser.GetSwagger(), dir, runtime); err != nil {
 		return nil, err
 	}
 	if err := addScopes(parser.GetSwagger(), dir); err != nil {

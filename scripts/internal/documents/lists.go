@@ -62,11 +62,11 @@ var filterTypes = map[string]struct {
 // maxSearch is listing.MaxQuery.
 const maxSearch = 200
 
-// addListParameters adds the parameters of the lists of the module in dir: those that the listing.Spec in the package of the
+// addListParameters adds the parameters of the lists of the module in dir, and of the server in the directory runtime: those that the listing.Spec in the package of the
 // operation declares; of several, the one whose Name is the last segment of the path. The operations with the path of one record
 // receive the parameter expand.
-func addListParameters(swagger *spec.Swagger, dir string) error {
-	specs, err := listSpecs(filepath.Join(dir, "modules"))
+func addListParameters(swagger *spec.Swagger, dir, runtime string) error {
+	specs, err := listSpecs(filepath.Join(dir, "modules/*/*.go"), filepath.Join(runtime, "server/*.go"))
 	if err != nil {
 		return err
 	}
@@ -218,11 +218,16 @@ func andList(names []string) string {
 // getRoute is the annotation of the path of a GET operation.
 var getRoute = regexp.MustCompile(`@Router\s+(\S+)\s+\[get\]`)
 
-// listSpecs returns the listing.Specs of the packages in the directories of dir, by the paths of the GET operations of the package.
-func listSpecs(dir string) (map[string][]listSpec, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*/*.go"))
-	if err != nil {
-		return nil, err
+// listSpecs returns the listing.Specs of the packages with files that match a pattern, by the paths of the GET operations of the
+// package.
+func listSpecs(patterns ...string) (map[string][]listSpec, error) {
+	var files []string
+	for _, pattern := range patterns {
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, matches...)
 	}
 	routes, specs := map[string][]string{}, map[string][]listSpec{} // by directory
 	parsed, variables := map[string]*ast.File{}, map[string]map[string]ast.Expr{}

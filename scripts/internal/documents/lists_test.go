@@ -56,7 +56,7 @@ func listDocument(t *testing.T, model string) (list, one *spec.Operation, err er
 			"listing.Page-Thing": *new(spec.Schema).SetProperty("rows", *rows),
 			"Thing":              *new(spec.Schema).SetProperty("id", *spec.StringProperty()).SetProperty("title", *spec.StringProperty()).SetProperty("expand", *spec.StringProperty()),
 		},
-	}}, dir)
+	}}, dir, t.TempDir())
 }
 
 func TestListParameters(t *testing.T) {
