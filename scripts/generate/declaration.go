@@ -195,9 +195,11 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	case r.Owner:
 		r.OnUser = cmp.Or(c.onUser, r.defaultOnUser())
 	}
-	for _, pair := range [][2]string{{methodUpdate, methodDelete}, {methodDelete, methodUpdate}} {
-		if r.OwnerOnly(pair[0]) && rolesOf(r.Rules[pair[1]]) != nil {
-			wrong.Add("flag --role: %s is for roles, and %s for the owner; give both to roles, or add --no-owner", pair[1], pair[0])
+	for _, method := range r.Methods() {
+		for _, other := range []string{methodUpdate, methodDelete} { // whose records are those of the owner
+			if r.OwnerOnly(other) && rolesOf(r.Rules[method]) != nil {
+				wrong.Add("flag --role: %s is for roles, and %s for the owner; give %s to roles or admins too, or add --no-owner", method, other, other)
+			}
 		}
 	}
 }
