@@ -79,8 +79,8 @@ type Middleware struct {
 
 	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. They
 	// accept API keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch: they must only
-	// read and write the database. They must not send emails, hash passwords, call other services or take a rate limit, because
-	// a batch can be undone and repeated.
+	// read and write the database. They must not hash passwords, call other services or take a rate limit, because a batch can be
+	// undone and repeated. An email that they queue is sent only if the batch is stored.
 	Resource func(r gin.IRouter, name string) gin.IRouter
 	// Resources returns the names of all resources. Call it for a request: while modules mount their routes, it is incomplete.
 	Resources func() []string

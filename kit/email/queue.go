@@ -16,7 +16,7 @@ import (
 
 // Limits of a Queue.
 const (
-	capacity       = 10_000           // emails that wait in the database, about
+	capacity       = 10_000           // emails that wait in the database, about, and likewise those that failed
 	countEvery     = 100              // new emails after which an instance counts those that wait again
 	countTimeout   = 5 * time.Second  // of that
 	parallel       = 4                // emails that an instance sends at the same time
@@ -166,7 +166,7 @@ func (q *Queue) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		state("sending", func() float64 { return float64(len(q.slots)) }),
 		state("waiting", func() float64 {
-			n, _ := q.count() // 0 while the database is unavailable, which other metrics show
+			n, _ := q.count(Pending) // 0 while the database is unavailable, which other metrics show
 			return max(0, float64(n)-float64(len(q.slots)))
 		}),
 		q.outcomes,
@@ -233,7 +233,7 @@ func (q *Queue) checkRoom() error {
 	q.countMu.Lock()
 	defer q.countMu.Unlock()
 	if q.counted < 0 || q.added >= countEvery || q.counted+q.added >= capacity {
-		n, err := q.count()
+		n, err := q.count(Pending)
 		if err != nil {
 			return err
 		}
@@ -246,11 +246,11 @@ func (q *Queue) checkRoom() error {
 	return nil
 }
 
-// count returns the number of emails that wait. It uses no context of a request, which can be of an Atomic.
-func (q *Queue) count() (int64, error) {
+// count returns the number of emails with the status. It uses no context of a request, which can be of an Atomic.
+func (q *Queue) count(status string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
-	return q.rows.Count(ctx, store.Eq("status", Pending))
+	return q.rows.Count(ctx, store.Eq("status", status))
 }
 
 // Send starts to send the emails that are due, in the background. Enqueue and the job call it; the server also calls it at the
@@ -439,9 +439,13 @@ func reason(sent bool, err error) string {
 	return text[:min(len(text), maxReason)]
 }
 
-// fail stores that an email will not be sent.
+// fail stores that an email will not be sent, unless too many such are stored.
 func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.outcomes.WithLabelValues(outcomeFailed).Inc()
+	if n, err := q.count(Failed); err == nil && n >= capacity {
+		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // after an error, the next attempt fails too
+		return
+	}
 	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))
 }
 
