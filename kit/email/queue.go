@@ -371,6 +371,10 @@ func (q *Queue) dispatchNext() bool {
 	case <-q.ctx.Done():
 		return false
 	}
+	if q.ctx.Err() != nil { // both were possible
+		<-q.slots
+		return false
+	}
 	r, err := q.claim()
 	if err != nil {
 		<-q.slots
@@ -393,10 +397,12 @@ func (q *Queue) dispatchNext() bool {
 }
 
 // claim takes an email that is due for one attempt: in the same write, it is due for others only after the lease. NotFound: none
-// is due.
+// is due. Close does not interrupt it: the database could make the write nevertheless, and nobody would release the email.
 func (q *Queue) claim() (Row, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
+	defer cancel()
 	now := q.now()
-	return q.rows.Update(q.ctx, store.Lte("nextAttemptAt", store.At(now)), store.Inc("attempts", 1),
+	return q.rows.Update(ctx, store.Lte("nextAttemptAt", store.At(now)), store.Inc("attempts", 1),
 		store.Set("nextAttemptAt", store.At(now.Add(lease))), store.Set("updatedAt", store.At(now)))
 }
 
