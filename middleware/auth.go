@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -97,11 +98,26 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 			return
 		}
 		rest.SetCaller(c, caller)
+		if c.Request.Method != http.MethodGet {
+			c.Request = c.Request.WithContext(store.WithAuthor(c.Request.Context(), author(c, caller)))
+		}
 		if caller.Master || caller.IsUser() {
 			c.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
 		c.Next() // returns after the handlers, so that end is called after them
 	}
+}
+
+// author returns the author of changes that the request makes. The request of a batch has the ID of the batch.
+func author(c *gin.Context, caller access.Principal) store.Author {
+	a := store.Author{RequestID: cmp.Or(rest.RequestID(c), store.AuthorOf(c.Request.Context()).RequestID)}
+	if caller.IsUser() {
+		a.By = &caller.UserID
+	}
+	if caller.Key != nil {
+		a.Key = &caller.Key.ID
+	}
+	return a
 }
 
 // admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not

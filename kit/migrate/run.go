@@ -251,7 +251,7 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	defer bar.Stop()
 	var changed atomic.Int64
 	err = m.each(ctx, func(docs []*document) error {
-		group, limited := errgroup.WithContext(ctx)
+		group, limited := errgroup.WithContext(store.WithoutLog(ctx))
 		group.SetLimit(parallel)
 		for _, d := range docs {
 			group.Go(func() error {
@@ -266,6 +266,9 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 		bar.Add(int64(len(docs)))
 		return err
 	})
+	if err == nil {
+		err = m.Collection.Reset(ctx) // also if an interrupted run has made all changes
+	}
 	return changed.Load(), err
 }
 

@@ -124,7 +124,7 @@ func (n names) changes(f Filter, changes []Change) error {
 
 // spec checks the fields of indexes and of Search.
 func (n names) spec(s Spec) error {
-	for _, field := range s.Search {
+	for _, field := range slices.Concat(s.Search, s.Scope) {
 		if err := n.check(field); err != nil {
 			return err
 		}

@@ -58,6 +58,8 @@ type DB interface {
 	Together(ctx context.Context, f func(context.Context) error) error
 	// Serializable reports whether the functions of Atomic run as if one after the other, so that Collection.Lock is not needed.
 	Serializable() bool
+	// Log returns the log of the changes in collections with Spec.Changes.
+	Log() Log
 	// Ping returns nil if the database responds, otherwise Unavailable.
 	Ping(context.Context) error
 	// Close waits for running operations and closes the database.
@@ -69,6 +71,11 @@ type Spec struct {
 	Name    string   // plural: "articles"
 	Search  []string // string fields that the filter Search searches
 	Indexes []Index
+	// Changes records each insert, update and delete in the log of changes, with its author (WithAuthor). Migrations and Load
+	// have one entry for all of their changes. Other programs must not delete documents.
+	Changes bool
+	// Scope are fields of the types ID and *ID that never change, such as the owner. Entries of the log have their values.
+	Scope []string
 
 	document reflect.Type // set by Open
 }
@@ -107,6 +114,8 @@ type Engine interface {
 	// power, only the first documents may be stored. It creates the collection without indexes and without the words that
 	// Search looks up: call Prepare after the last Load, before any other use of the collection.
 	Load(ctx context.Context, docs []Document) error
+	// Reset writes an entry of the type Reset if the collection has Spec.Changes. It cannot be a part of an Atomic.
+	Reset(ctx context.Context) error
 }
 
 // Query selects the documents of a List, their order and their fields.

@@ -30,6 +30,7 @@ func (r *recorder) Open(spec Spec) Engine { r.spec = spec; return r }
 
 func (r *recorder) Load(context.Context, []Document) error { return nil }
 func (r *recorder) Lock(context.Context, ...ID) error      { return nil }
+func (r *recorder) Reset(context.Context) error            { return nil }
 
 func (r *recorder) Insert(_ context.Context, id ID, doc any) error {
 	r.id, r.doc = id, doc

@@ -69,6 +69,7 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if result == nil {
 		commit.Run()
 	}
+	db.log.wake()
 	return result
 }
 
@@ -171,6 +172,14 @@ func (e engine) Delete(ctx context.Context, f store.Filter) (n int64, err error)
 		return err
 	})
 	return n, err
+}
+
+// Reset implements store.Engine.
+func (e engine) Reset(ctx context.Context) error {
+	if !e.spec.Changes {
+		return nil
+	}
+	return e.log.reset(ctx, e.spec.Name)
 }
 
 // Lock implements store.Engine. It changes the documents, so that only one of several transactions can commit.

@@ -26,7 +26,9 @@ type collection struct {
 	noUpdateProjection atomic.Bool
 	hasExactCount      *atomic.Bool        // of DB
 	searches           *semaphore.Weighted // of DB
-	writing            locks               // of values of unique indexes
+	log                *changeLog          // of DB
+	spec               store.Spec
+	writing            locks // of values of unique indexes
 }
 
 // Searches of common words take long, and must not use all connections.
@@ -38,7 +40,7 @@ const (
 // begin translates the filter of a query. If the filter has a search, begin waits until fewer than maxSearches are running.
 // If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
-	filter, err = c.filter(f)
+	filter, err = c.existing(f)
 	if err != nil || !store.HasSearch(f) {
 		return filter, func() {}, err
 	}
@@ -69,16 +71,24 @@ const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find the
 // index.
-func (c *collection) Insert(ctx context.Context, _ store.ID, doc any) error {
+func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	stored, err := c.document(doc)
 	if err != nil {
 		return err
 	}
 	value := func(path string) any { return lookup(stored, strings.Split(path, ".")...) }
-	err = c.writeUnique(ctx, value, func() error {
+	if c.spec.IsLogged(ctx) {
+		stored = append(stored, newPending(ctx, store.Created, nil).inserted()...)
+	}
+	write := func() error {
 		_, err := c.coll.InsertOne(ctx, stored)
 		return err
-	})
+	}
+	err = c.writeUnique(ctx, value, write)
+	if isDuplicate(err) && c.removeTombstone(ctx, id) {
+		err = c.writeUnique(ctx, value, write)
+	}
+	c.log.wake()
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && sessionOf(ctx, c.client) == nil {
 		return store.Duplicate(c.conflictingFields(ctx, value, nil)...).WithCause(err)
 	}
@@ -147,7 +157,10 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 		return 0, err
 	}
 	defer end()
-	if q.MaxCount > 0 {
+	switch {
+	case q.MaxCount > 0 && q.Filter == nil && c.changes:
+		n, err = c.countExisting(ctx)
+	case q.MaxCount > 0:
 		n, err = c.count(ctx, filter, q.MaxCount)
 	}
 	if err == nil && next != nil {
@@ -229,13 +242,16 @@ func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n i
 
 // Update implements store.Engine by findAndModify.
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
-	filter, err := c.filter(f)
+	filter, err := c.existing(f)
 	if err != nil {
 		return err
 	}
 	update, err := c.update(changes)
 	if err != nil {
 		return err
+	}
+	if c.spec.IsLogged(ctx) {
+		update = newPending(ctx, store.Updated, store.ChangedFields(changes)).appended(update)
 	}
 	value := func(path string) any {
 		v, _ := assigned(update, path)
@@ -252,6 +268,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	if err != nil {
 		return translate(err, c.indexes)
 	}
+	c.moveIfMany(ctx, raw)
 	if err := newDecoder().decode(raw, into); err != nil {
 		return fmt.Errorf("mongo: %w", err)
 	}
@@ -261,8 +278,8 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 // findAndModify updates one document and returns its new version, without the words if the server can leave them out.
 func (c *collection) findAndModify(ctx context.Context, filter, update bson.D) (bson.Raw, error) {
 	opts := options.FindOneAndUpdate().SetReturnDocument(options.After)
-	if projection := c.projection(nil); projection != nil && !c.noUpdateProjection.Load() {
-		opts.SetProjection(projection)
+	if len(c.search) > 0 && !c.noUpdateProjection.Load() {
+		opts.SetProjection(bson.D{{Key: wordsKey, Value: 0}})
 	}
 	raw, err := c.coll.FindOneAndUpdate(ctx, filter, update, opts).Raw()
 	if hasCode(err, codeNotImplemented) { // FerretDB 1 has no projection here
@@ -323,6 +340,9 @@ func sum(number bson.RawValue, n int64) any {
 // Delete implements store.Engine. It deletes a document by its id with DeleteOne, which the driver retries after a lost
 // connection. MongoDB cannot retry a DeleteMany.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
+	if c.changes {
+		return c.bury(ctx, f)
+	}
 	filter, err := c.filter(f)
 	if err != nil {
 		return 0, err

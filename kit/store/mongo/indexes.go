@@ -20,6 +20,7 @@ const (
 	uniquePrefix = namePrefix + "unique:"
 	wordsPrefix  = namePrefix + "words:"
 	idIndex      = "_id_" // MongoDB's index of _id
+	pendingIndex = namePrefix + pendingKey
 )
 
 // index is an index of the engine.
@@ -31,7 +32,7 @@ type index struct {
 }
 
 func newSchema(spec store.Spec) schema {
-	s := schema{search: spec.Search}
+	s := schema{search: spec.Search, changes: spec.Changes}
 	for _, declared := range spec.Indexes {
 		s.indexes = append(s.indexes, newIndex(declared))
 	}
@@ -40,6 +41,9 @@ func newSchema(spec store.Spec) schema {
 			name: wordsPrefix + field,
 			keys: bson.D{{Key: wordsPath(field), Value: 1}},
 		})
+	}
+	if spec.Changes {
+		s.indexes = append(s.indexes, index{name: pendingIndex, keys: bson.D{{Key: pendingKey, Value: 1}}})
 	}
 	return s
 }
@@ -73,6 +77,8 @@ func (idx index) model() driver.IndexModel {
 			present = append(present, bson.E{Key: k.Key, Value: bson.D{{Key: "$exists", Value: true}}})
 		}
 		opts.SetUnique(true).SetPartialFilterExpression(present)
+	case idx.name == pendingIndex:
+		opts.SetSparse(true)
 	}
 	return driver.IndexModel{Keys: idx.keys, Options: opts}
 }
@@ -136,8 +142,14 @@ func (c *collection) create(ctx context.Context, idx index) error {
 	return translate(err, nil)
 }
 
-// drop drops an index if it exists. Before it drops an index of words, it removes the words, which would become outdated.
+// drop drops an index if it exists. Before it drops an index of words, it removes the words, which would become outdated; before
+// that of pending changes, the tombstones.
 func (c *collection) drop(ctx context.Context, name string) error {
+	if name == pendingIndex {
+		if _, err := c.coll.DeleteMany(ctx, where(deletedKey, "$exists", true)); err != nil {
+			return translate(err, nil)
+		}
+	}
 	if field, ok := strings.CutPrefix(name, wordsPrefix); ok {
 		_, err := c.coll.UpdateMany(ctx, where(wordsPath(field), "$exists", true),
 			bson.D{{Key: "$unset", Value: bson.D{{Key: wordsPath(field), Value: ""}}}})

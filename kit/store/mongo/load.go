@@ -28,7 +28,13 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 		}
 	}
 	_, err := c.coll.InsertMany(ctx, stored, options.InsertMany().SetOrdered(true))
-	return translate(err, c.indexes)
+	if err != nil || !c.changes {
+		return translate(err, c.indexes)
+	}
+	if err := c.log.prepare(ctx); err != nil {
+		return err
+	}
+	return c.log.reset(ctx, c.spec.Name)
 }
 
 // Names implements store.DB. It leaves out MongoDB's system collections and those of the engine, whose names begin with _.
@@ -68,7 +74,9 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	object["id"] = object[idKey]
 	delete(object, idKey)
 	delete(object, wordsKey)
-	delete(object, lockKey)
+	for _, key := range []string{lockKey, changesKey, pendingKey} {
+		delete(object, key)
+	}
 	stored, err := json.Marshal(object)
 	if err == nil {
 		err = store.CheckLossless(stored, into)

@@ -9,6 +9,7 @@
 //   - "_words" has, for each field of Spec.Search, the words that Search looks up. The engine writes them together
 //     with the field. Documents that another program inserts get them at the next Prepare.
 //   - "_lock" is a number that Collection.Lock increments.
+//   - "_changes", "_pending" and "_deleted" belong to the log of changes, which is the collection "_changes"; see changes.go.
 //   - The names of indexes that Prepare creates and drops begin with "store:". It does not touch other indexes.
 package mongo
 
@@ -53,6 +54,7 @@ type DB struct {
 	hasExactCount atomic.Bool
 	transactions  atomic.Bool // the server has transactions; set by Prepare
 	searches      *semaphore.Weighted
+	log           *changeLog
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open, without duplicate names
@@ -81,7 +83,8 @@ func Open(uri string, monitor *event.CommandMonitor) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
-	return &DB{client: client, db: client.Database(databaseName(uri)), searches: semaphore.NewWeighted(maxSearches)}, nil
+	db := client.Database(databaseName(uri))
+	return &DB{client: client, db: db, searches: semaphore.NewWeighted(maxSearches), log: newChangeLog(db)}, nil
 }
 
 func clientOptions(uri string) *options.ClientOptions {
@@ -123,6 +126,7 @@ func databaseName(uri string) string {
 func (db *DB) Open(spec store.Spec) store.Engine {
 	c := &collection{
 		schema: newSchema(spec), client: db.client, coll: db.db.Collection(spec.Name), hasExactCount: &db.hasExactCount, searches: db.searches,
+		spec: spec, log: db.log,
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -142,11 +146,22 @@ func (db *DB) Prepare(ctx context.Context) error {
 	if err := db.identify(ctx); err != nil {
 		return err
 	}
+	var logged []*collection
 	for _, c := range collections {
 		if err := c.prepare(ctx); err != nil {
 			return err
 		}
+		if c.spec.Changes {
+			logged = append(logged, c)
+		}
 	}
+	if logged == nil {
+		return nil
+	}
+	if err := db.log.prepare(ctx); err != nil {
+		return err
+	}
+	db.log.start(logged)
 	return nil
 }
 
@@ -174,6 +189,7 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+	db.log.close()
 	if err := db.client.Disconnect(ctx); !errors.Is(err, driver.ErrClientDisconnected) {
 		return translate(err, nil)
 	}

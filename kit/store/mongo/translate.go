@@ -20,6 +20,7 @@ const (
 type schema struct {
 	search  []string // as in Spec.Search
 	indexes []index
+	changes bool // as in Spec.Changes
 }
 
 // path returns MongoDB's path of a field. No segment of it begins with "$", so no server interprets it as an operator.
@@ -221,14 +222,18 @@ func (k key) from(v any) bson.D {
 	return where(k.path, "$gte", v)
 }
 
-// projection returns the driver's projection of Query.Fields; with nil fields, it leaves out the words. A nil result reads
+// projection returns the driver's projection of Query.Fields; with nil fields, it leaves out the words and changes. A nil result reads
 // the whole document.
 func (s *schema) projection(fields []string) bson.D {
 	if fields == nil {
-		if len(s.search) == 0 {
-			return nil
+		var doc bson.D
+		if len(s.search) > 0 {
+			doc = append(doc, bson.E{Key: wordsKey, Value: 0})
 		}
-		return bson.D{{Key: wordsKey, Value: 0}}
+		if s.changes {
+			doc = append(doc, bson.E{Key: changesKey, Value: 0})
+		}
+		return doc
 	}
 	doc := bson.D{{Key: idKey, Value: 1}}
 	for _, f := range fields {

@@ -88,7 +88,7 @@ func (w *writer) serve(tx *transaction, s *session) error {
 	begun := time.Now()
 	defer func() { tx.held += time.Since(begun) }()
 	before := *tx
-	before.documents, before.texts = maps.Clone(tx.documents), maps.Clone(tx.texts)
+	before.documents, before.texts, before.logged = maps.Clone(tx.documents), maps.Clone(tx.texts), maps.Clone(tx.logged)
 	if _, err := tx.exec("SAVEPOINT atomic"); err != nil {
 		return tx.fail(err)
 	}
@@ -108,7 +108,7 @@ func (w *writer) serve(tx *transaction, s *session) error {
 		if _, err := tx.exec("ROLLBACK TO atomic"); err != nil {
 			return tx.fail(err)
 		}
-		tx.changed, tx.documents, tx.texts, tx.size = before.changed, before.documents, before.texts, before.size
+		tx.changed, tx.documents, tx.texts, tx.size, tx.logged = before.changed, before.documents, before.texts, before.size, before.logged
 	}
 	if _, err := tx.exec("RELEASE atomic"); err != nil {
 		return tx.fail(err)

@@ -31,15 +31,18 @@ type collection struct {
 // Insert implements store.Engine.
 func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	b := c.insert(id, doc)
-	return c.write(ctx, b.write(" RETURNING n").searched(), c.insertedText(b), func(tx *transaction) error {
+	return c.write(ctx, b.write(" RETURNING n").searched().scope(), c.insertedText(b), func(tx *transaction) error {
+		var scope driver.Value
 		err := tx.query(b, func(values []driver.Value) error {
 			tx.addText(c, values[0], values[1])
+			scope = values[2]
 			return nil
 		})
-		if err == nil {
-			tx.documents[c]++
+		if err != nil {
+			return err
 		}
-		return err
+		tx.documents[c]++
+		return tx.record(ctx, c, store.Created, id, nil, scope)
 	})
 }
 
@@ -61,7 +64,7 @@ func (c *collection) insert(id store.ID, doc any) *builder {
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	b := c.build("UPDATE ", c.table, " SET doc=").changed(changes)
 	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
-	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB),id")
+	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB),id").scope()
 	var doc []byte
 	err := c.write(ctx, b, c.updatedText(f, changes), func(tx *transaction) error {
 		if b.usesWords {
@@ -69,18 +72,23 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 				return err
 			}
 		}
+		var key cacheKey
+		var scope driver.Value
 		err := tx.query(b, func(values []driver.Value) error {
-			doc = values[2].([]byte)
-			tx.changed = append(tx.changed, c.cacheKey(values[3].(string)))
+			doc, key, scope = values[2].([]byte), c.cacheKey(values[3].(string)), values[4]
+			tx.changed = append(tx.changed, key)
 			if c.changesSearched(changes) {
 				tx.addText(c, values[0], values[1])
 			}
 			return nil
 		})
-		if err == nil && doc == nil {
+		switch {
+		case err != nil:
+			return err
+		case doc == nil:
 			return store.ErrNotFound
 		}
-		return err
+		return tx.record(ctx, c, store.Updated, key.id, store.ChangedFields(changes), scope)
 	})
 	if err != nil {
 		return err
@@ -129,15 +137,16 @@ func (c *collection) decodeLossless(doc []byte, into any) error {
 
 // Delete implements store.Engine.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
-	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f).write(" RETURNING id")
+	b := c.build("DELETE FROM ", c.table, " WHERE ").where(f).write(" RETURNING id").scope()
 	err = c.write(ctx, b, nil, func(tx *transaction) error {
 		if err := tx.indexTexts(); err != nil {
 			return err
 		}
 		err := tx.query(b, func(values []driver.Value) error {
 			n++
-			tx.changed = append(tx.changed, c.cacheKey(values[0].(string)))
-			return nil
+			key := c.cacheKey(values[0].(string))
+			tx.changed = append(tx.changed, key)
+			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // the rows are deleted already
 		})
 		if err == nil {
 			tx.documents[c] -= n

@@ -140,7 +140,7 @@ func (w *writer) doLarge(change func(*transaction) error) error {
 	w.connMu.Lock()
 	defer w.connMu.Unlock()
 	tx := &transaction{
-		ctx: context.Background(), conn: w.conn, cache: w.cache,
+		ctx: context.Background(), conn: w.conn, cache: w.cache, log: w.log,
 		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
 	err := tx.begin()

@@ -40,7 +40,13 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 		}
 		// An empty searched field makes Prepare rebuild the words of all documents.
 		_, err := tx.exec("UPDATE _collections SET documents=documents+?,searched='' WHERE name=?", int64(len(docs)), c.spec.Name)
-		return err
+		if err != nil || !c.spec.Changes {
+			return err
+		}
+		if err := prepareLog(tx); err != nil {
+			return err
+		}
+		return tx.record(ctx, c, store.Reset, store.ID{}, nil, "")
 	})
 }
 

@@ -3,7 +3,7 @@
 //
 // A collection is a table with the columns n (the row number), id, and doc (the document as JSON). Its indexes are on
 // json_extract(doc,'$.field'). An FTS5 table has the folded words of the searched fields, and the table _collections has the
-// number of documents. Each write updates both in its transaction.
+// number of documents. Each write updates both in its transaction. The table _changes is the log of changes.
 //
 // One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the
 // commit is on disk (see writer). Reads use other connections and never wait for writes: the file is in WAL mode. Documents
@@ -190,6 +190,11 @@ func (db *DB) Prepare(ctx context.Context) error {
 	for _, c := range collections {
 		if c.err != nil {
 			return c.err
+		}
+		if c.spec.Changes {
+			if err := db.writer.doAlone(ctx, true, prepareLog); err != nil {
+				return err
+			}
 		}
 		for _, step := range []func(*transaction) error{c.prepareIndexes, c.prepareWords} {
 			if err := db.writer.doAlone(ctx, true, step); err != nil {

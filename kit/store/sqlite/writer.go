@@ -45,6 +45,8 @@ type writer struct {
 	closed  bool
 	done    chan struct{} // closed after the last write
 
+	log *store.LogSignal
+
 	committed func(writes int, took time.Duration) // see ObserveCommits; guarded by connMu; may be nil
 
 	readers         *readers
@@ -72,7 +74,9 @@ type transaction struct {
 	words      map[string][]string   // the words of some texts
 	size       int                   // total size of the searched texts so far, in bytes
 	held       time.Duration         // total time of Atomics so far
-	broken     bool                  // a write failed halfway, so the transaction must be rolled back
+	log        *store.LogSignal
+	logged     map[string]int64 // by collection: number of the newest entry of the log that this transaction has added
+	broken     bool             // a write failed halfway, so the transaction must be rolled back
 }
 
 // row is row n of a collection's table.
@@ -82,7 +86,7 @@ type row struct {
 }
 
 func newWriter(c *conn, readers *readers, cache *cache) *writer {
-	w := &writer{conn: c, readers: readers, cache: cache, queue: make(chan *write, maxBatch), done: make(chan struct{}), limit: atomicLimit}
+	w := &writer{conn: c, readers: readers, cache: cache, log: new(store.LogSignal), queue: make(chan *write, maxBatch), done: make(chan struct{}), limit: atomicLimit}
 	go func() {
 		defer close(w.done)
 		for job := range w.queue {
@@ -142,7 +146,7 @@ func (w *writer) batch(first *write) {
 	}
 	var outcomes []outcome
 	tx := &transaction{
-		ctx: context.Background(), conn: w.conn, cache: w.cache,
+		ctx: context.Background(), conn: w.conn, cache: w.cache, log: w.log,
 		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
 	batchErr := tx.begin()
@@ -240,7 +244,7 @@ func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transac
 			return translate(err)
 		}
 	}
-	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, clearCache: true}
+	tx := &transaction{ctx: ctx, conn: w.conn, cache: w.cache, log: w.log, clearCache: true}
 	if err = tx.begin(); err == nil {
 		err = change(tx)
 	}
@@ -318,13 +322,17 @@ func (tx *transaction) commit() error {
 			return err
 		}
 	}
-	return tx.cache.commit(tx.changed, func() error {
+	err := tx.cache.commit(tx.changed, func() error {
 		if tx.clearCache {
 			tx.cache.clear()
 		}
 		_, err := tx.exec("COMMIT")
 		return err
 	})
+	if err == nil {
+		tx.notify()
+	}
+	return err
 }
 
 // run executes statements without keeping them prepared.

@@ -112,6 +112,12 @@ func testEngine(t *testing.T, open Opener) {
 		{"Together", testTogether},
 		{"AfterTogether", testAfterTogether},
 		{"Clinic", testClinic},
+		{"Log", testLog},
+		{"LogAtomic", testLogAtomic},
+		{"LogConcurrent", testLogConcurrent},
+		{"LogReplaced", testLogReplaced},
+		{"LogReset", testLogReset},
+		{"LogSweep", testLogSweep},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

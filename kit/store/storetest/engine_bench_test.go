@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,10 +119,24 @@ func benchmarkEngine(b *testing.B, db store.DB) {
 			return err
 		})
 	})
-	for name, spec := range map[string]store.Spec{"insert": plain, "insert-searched": searched} {
+	logged := plain
+	logged.Changes, logged.Scope = true, []string{"userId"}
+	for name, spec := range map[string]store.Spec{"insert": plain, "insert-logged": logged, "insert-searched": searched} {
 		b.Run(name, func(b *testing.B) {
 			c := collection(spec)
 			parallel(b, func() error { return c.Insert(b.Context(), newArticle(store.At(time.Now()))) })
+		})
+	}
+	for name, spec := range map[string]store.Spec{"update-plain": plain, "update-logged": logged} {
+		b.Run(name, func(b *testing.B) {
+			c := collection(spec)
+			for _, d := range articles[:100] {
+				must(b, c.Insert(b.Context(), d))
+			}
+			parallel(b, func() error {
+				_, err := c.Update(b.Context(), store.Eq("id", articles[rand.IntN(100)].ID), store.Set("title", "x"), store.Set("updatedAt", store.At(time.Now())))
+				return err
+			})
 		})
 	}
 	b.Run("insert-checked", func(b *testing.B) { // as a resource with a reference is created
@@ -138,9 +153,18 @@ func benchmarkEngine(b *testing.B, db store.DB) {
 	})
 }
 
+// cpuTime returns the processor time that the process has used.
+func cpuTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 // parallel measures f, called from 32 goroutines.
 func parallel(b *testing.B, f func() error) {
 	b.ReportAllocs()
+	before := cpuTime(b)
+	defer func() { b.ReportMetric(float64(cpuTime(b)-before)/1000/float64(b.N), "cpu-µs/op") }()
 	b.SetParallelism((32 + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {

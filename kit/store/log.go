@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+// Log is the log of changes of a database: each insert, update and delete in a collection with Spec.Changes has exactly one
+// entry, in an order without gaps, and the changes of a document are in their order. It has at least one entry once
+// DB.Prepare has prepared such a collection.
+type Log interface {
+	// Last returns the position of the newest entry.
+	Last(context.Context) (Position, error)
+	// Read returns the entries that q selects, in order. next is the position to read on from: of the last entry returned or,
+	// if there are fewer than q.Limit, of the newest entry of all collections. Errors: ErrPosition.
+	Read(ctx context.Context, q LogQuery) (entries []Entry, next Position, err error)
+	// Wait returns nil once the collection may have an entry after the position, and Unavailable if ctx ends first. "" is any
+	// collection. Entries of other instances are noticed after 100 ms.
+	Wait(ctx context.Context, collection string, after Position) error
+	// Sweep deletes the first entries, up to 500, that were created before the time, and returns their number. It keeps the newest entry.
+	Sweep(ctx context.Context, before Time) (int64, error)
+}
+
+// SweepPortion is the number of entries that Log.Sweep deletes at most.
+const SweepPortion = 500
+
+// LogQuery selects entries of a Log.
+type LogQuery struct {
+	Collection string   // "" selects all
+	After      Position // of an entry; the entries after it are selected
+	Limit      int      // at least 1
+}
+
+// Position identifies an entry. Its change ID is random, so that the position of one database does not exist in another, or in
+// an older state of the same one that was restored from a backup.
+type Position struct {
+	Number   int64 // the entries are numbered in their order
+	ChangeID ID
+}
+
+// ErrPosition is returned by Log.Read for a position that the log does not have: it is of another database, or was swept.
+var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have this position.")
+
+// ChangeType is what a change did to a document.
+type ChangeType string
+
+// The types of changes. Reset stands for any number of changes of a collection that have no entries: a migration or Load made
+// them.
+const (
+	Created ChangeType = "created"
+	Updated ChangeType = "updated"
+	Deleted ChangeType = "deleted"
+	Reset   ChangeType = "reset"
+)
+
+// Entry is an entry of a Log.
+type Entry struct {
+	Position
+	Collection string
+	RecordID   ID // zero for Reset
+	Type       ChangeType
+	Author
+	Fields []string      // of Updated: the names of the fields that were set, without updatedAt; otherwise nil
+	Scope  map[string]ID // the values of Spec.Scope, without those that are absent
+	At     Time          // when the change was made, by the clock of the machine
+}
+
+// Author is who makes a change.
+type Author struct {
+	By        *ID // the user; nil: none
+	Key       *ID // the API key of the user; nil: none
+	RequestID string
+}
+
+type authorKey struct{}
+
+// WithAuthor returns a context with which changes have the author in the log.
+func WithAuthor(ctx context.Context, a Author) context.Context {
+	return context.WithValue(ctx, authorKey{}, a)
+}
+
+// AuthorOf returns the author of changes that are made with ctx.
+func AuthorOf(ctx context.Context) Author {
+	a, _ := ctx.Value(authorKey{}).(Author)
+	return a
+}
+
+type withoutLogKey struct{}
+
+// WithoutLog returns a context with which changes have no entries in the log. The caller must call Engine.Reset after them.
+func WithoutLog(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutLogKey{}, true)
+}
+
+// IsLogged reports whether changes with ctx in a collection have entries in the log.
+func (s Spec) IsLogged(ctx context.Context) bool {
+	return s.Changes && ctx.Value(withoutLogKey{}) == nil
+}
+
+// ChangedFields returns Entry.Fields for an update: the top-level fields that the changes set, sorted.
+func ChangedFields(changes []Change) []string {
+	fields := make([]string, 0, len(changes))
+	for _, c := range changes {
+		name, _, _ := strings.Cut(c.Field, ".")
+		if name != "updatedAt" {
+			fields = append(fields, name)
+		}
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// LogSignal wakes the callers of Log.Wait, for engines. The zero value is ready to use.
+type LogSignal struct {
+	mu      sync.Mutex
+	newest  map[string]int64 // by collection: number of the newest known entry; "" is any collection
+	changed map[string]chan struct{}
+	waiting int
+	from    int64 // the position for which the first of them waits
+}
+
+// Notify reports the number of an entry of a collection that can be read.
+func (s *LogSignal) Notify(collection string, number int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newest == nil {
+		s.newest = make(map[string]int64)
+	}
+	for _, name := range []string{collection, ""} {
+		s.newest[name] = max(s.newest[name], number)
+		if c := s.changed[name]; c != nil {
+			close(c)
+			delete(s.changed, name)
+		}
+	}
+}
+
+// Waiting reports whether callers wait, and the number after which the first of them does.
+func (s *LogSignal) Waiting() (from int64, waiting bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.from, s.waiting > 0
+}
+
+// Wait implements Log.Wait.
+func (s *LogSignal) Wait(ctx context.Context, collection string, after Position) error {
+	s.begin(after.Number)
+	defer s.end()
+	for {
+		changed := s.next(collection, after.Number)
+		if changed == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Unavailable(ctx.Err())
+		}
+	}
+}
+
+func (s *LogSignal) begin(after int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting == 0 {
+		s.from = after
+	}
+	s.waiting++
+}
+
+func (s *LogSignal) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting--
+}
+
+// next returns a channel that the next Notify closes; nil if an entry after the number is known.
+func (s *LogSignal) next(collection string, after int64) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newest[collection] > after {
+		return nil
+	}
+	if s.changed == nil {
+		s.changed = make(map[string]chan struct{})
+	}
+	if s.changed[collection] == nil {
+		s.changed[collection] = make(chan struct{})
+	}
+	return s.changed[collection]
+}
