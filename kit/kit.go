@@ -75,6 +75,7 @@ type Resources struct {
 type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
+	Streams     gin.HandlerFunc // lets rest.ServeFeed respond with a stream, up to a number of open ones
 	Origin      gin.HandlerFunc // rejects requests from web pages, except those of CORS_ORIGINS
 
 	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. They

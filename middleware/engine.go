@@ -67,6 +67,9 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 			if slices.Contains(quiet, c.FullPath()) {
 				level = slog.LevelDebug
 			}
+			if events, isStream := rest.Events(c); isStream {
+				attrs = append(attrs, slog.Int("events", events))
+			}
 			if failed := c.Errors.Last(); failed != nil {
 				level = severity(failed.Err)
 				attrs = append(attrs, slog.String("error", failed.Error()))
@@ -129,6 +132,7 @@ func Timeout(d time.Duration, budget *rest.Budget) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
 		defer cancel()
+		ctx = context.WithValue(ctx, untimedKey{}, c.Request.Context())
 		ctx, release := budget.Context(ctx)
 		defer release()
 		c.Request = c.Request.WithContext(ctx)
@@ -163,7 +167,7 @@ func CORS(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "X-Request-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})

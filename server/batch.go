@@ -19,7 +19,7 @@ func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module,
 	handler.Engine.Use(batch.Use)
 	none := func(*gin.Context) {}
 	mountResources(handler.Engine, root, modules, kit.Middleware{
-		Auth: middleware.Authenticator{Tokens: batch.Caller{}, Now: outer.Now}.Middleware(), Idempotency: none, Origin: none, Resources: mw.Resources,
+		Auth: middleware.Authenticator{Tokens: batch.Caller{}, Now: outer.Now}.Middleware(), Idempotency: none, Streams: none, Origin: none, Resources: mw.Resources,
 	})
 	api.POST(batch.Path, mw.Auth.AllowLargeBody().AllowAPIKey().User, mw.Idempotency, rest.Handle(handler.Handle))
 }

@@ -98,6 +98,7 @@ type HandlerOptions struct {
 
 	BodyTimeout     time.Duration // for the body to arrive after the header of a request; 15 s by default
 	IdempotencyWait time.Duration // for the first request with the same Idempotency-Key to end; 10 s by default
+	StreamCheck     time.Duration // interval at which the caller of a stream is verified again; 10 s by default
 }
 
 const (
@@ -124,6 +125,7 @@ type Handler struct {
 	Migrations *migrate.Runner
 	Jobs       *job.Runner
 	Emails     *email.Queue
+	Streams    *middleware.Streams // must be closed when the server begins to stop
 
 	engine    *gin.Engine
 	migrating atomic.Bool // while true, requests are rejected with 503
@@ -163,7 +165,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits, o.Deps.Email)...)
+	sweeper := changesSweeper{o.Deps.DB.Log(), s.ChangesRetention, o.Deps.Now}
+	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits, o.Deps.Email, sweeper)...)
 	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
 		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {
@@ -179,9 +182,11 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 			authenticator.SecondFactors = v
 		}
 	}
+	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
+	h.Streams.Check = cmp.Or(o.StreamCheck, h.Streams.Check)
 	var resources []string
 	mw := kit.Middleware{
-		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), Origin: middleware.Origin(s.CORSOrigins),
+		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), Streams: h.Streams.Middleware(), Origin: middleware.Origin(s.CORSOrigins),
 		Resource: func(r gin.IRouter, name string) gin.IRouter {
 			resources = append(resources, name)
 			return r.Group("", middleware.Resource(name))
@@ -201,12 +206,39 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		return nil, err
 	}
 	h.Closers = append(h.Closers, o.Deps.Email) // last: modules enqueue emails
-	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix))
+	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix), gzhttp.ContentTypeFilter(isCompressed))
 	if err != nil {
 		return nil, fmt.Errorf("server: gzip: %w", err)
 	}
 	h.Handler = middleware.HeadAsGet(compress(engine))
 	return h, nil
+}
+
+// isCompressed reports whether responses of a media type are compressed. Events would be delayed.
+func isCompressed(mediaType string) bool {
+	return gzhttp.DefaultContentTypeFilter(mediaType) && !strings.HasPrefix(mediaType, "text/event-stream")
+}
+
+// changesSweeper deletes expired entries of the log of changes.
+type changesSweeper struct {
+	log       store.Log
+	retention time.Duration
+	now       func() time.Time
+}
+
+// Jobs implements job.Module.
+func (s changesSweeper) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-changes", Interval: job.SweepInterval, Run: s.sweep}}
+}
+
+func (s changesSweeper) sweep(ctx context.Context) error {
+	before := store.At(s.now().Add(-s.retention))
+	for {
+		n, err := s.log.Sweep(ctx, before)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
 }
 
 // jobs returns the jobs of the server and of all modules.

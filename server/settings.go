@@ -39,8 +39,14 @@ type Settings struct {
 	DrainDelay time.Duration `mapstructure:"DRAIN_DELAY" default:"0s" validate:"min=0s,max=1m"`
 	// MetricsAddr is the address of a listener for GET /metrics; "" disables it.
 	MetricsAddr string `mapstructure:"METRICS_ADDR" validate:"omitempty,host_port" example:"127.0.0.1:9090"`
-	Traces      telemetry.Settings
-	Email       email.Settings
+	// ChangesRetention is how long the log of changes keeps an entry.
+	ChangesRetention time.Duration `mapstructure:"CHANGES_RETENTION" default:"168h" validate:"min=1m,max=8760h"`
+	// ChangesStreams limits the open streams of changes of an instance, and ChangesUserStreams those of one user, or of one address
+	// without a user.
+	ChangesStreams     int `mapstructure:"CHANGES_STREAMS" default:"1000" validate:"min=0,max=100000"`
+	ChangesUserStreams int `mapstructure:"CHANGES_USER_STREAMS" default:"10" validate:"min=0,max=100000"`
+	Traces             telemetry.Settings
+	Email              email.Settings
 }
 
 // EmbeddedURL is the default of DATABASE_URL, which production requires.

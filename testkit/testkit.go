@@ -76,6 +76,7 @@ type Config struct {
 
 	BodyTimeout     time.Duration
 	IdempotencyWait time.Duration
+	StreamCheck     time.Duration
 }
 
 // Option changes the Config before the service starts.
@@ -148,6 +149,7 @@ func (a *API) start(options []Option) {
 	a.Handler, err = server.NewHandler(server.HandlerOptions{
 		Settings: s, Deps: deps, Modules: append(modules, c.Modules...), Documents: a.service.Documents, Observer: c.Observer,
 		Ready: a.DB.Ping, BodyTimeout: c.BodyTimeout, IdempotencyWait: c.IdempotencyWait,
+		StreamCheck: c.StreamCheck,
 	})
 	a.must(err)
 	a.t.Cleanup(a.Finish)

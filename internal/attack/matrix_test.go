@@ -108,6 +108,7 @@ var matrix = []matrixRow{
 
 	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201"},
 	{"GET /articles", "", "200 200 200 200 200 401 200"},
+	{"GET /articles/changes", "", "200 200 200 200 200 401 200"},
 	{"GET /articles/:id", "", "200 200 200 200 200 401 200"},
 	{"PUT /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},
 	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},

@@ -65,6 +65,8 @@ type Spec struct {
 	Filter []Filter
 	View   any      // the zero view; clients select its fields with the parameter fields
 	Expand []string // references of the view that can be expanded; see package resource
+
+	Changes bool // changes of the records are recorded; see store.Spec
 }
 
 const defaultSort = "createdAt"
@@ -72,7 +74,7 @@ const defaultSort = "createdAt"
 // Store returns the declaration of the collection. It has the given indexes, an index of each sort field, and an index of
 // each filter field followed by createdAt. Filters of list fields, and of fields in Sort, get no such index.
 func (s Spec) Store(more ...store.Index) store.Spec {
-	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more}
+	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {
 		if !slices.ContainsFunc(out.Indexes, func(i store.Index) bool { return !i.Unique && slices.Equal(i.Fields, fields) }) {
 			out.Indexes = append(out.Indexes, store.Index{Fields: fields})

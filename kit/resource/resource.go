@@ -133,6 +133,13 @@ type Collection[D store.Document] struct {
 // Open declares a collection, and registers its references at their targets. see and change select the records that a
 // caller may see and change. Of records under a parent they can be nil: they are visible and changed as the parent is.
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
+	if spec.Changes { // the fields that decide who may see a record that was deleted
+		for _, r := range references {
+			if r.isOwner || r.parent != nil {
+				spec.Scope = append(spec.Scope, r.field)
+			}
+		}
+	}
 	c := &Collection[D]{
 		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) },
 		see: see, change: change, references: references,

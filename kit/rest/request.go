@@ -73,6 +73,9 @@ type request struct {
 
 	failure error // see Failure
 
+	stream *Stream // see SetStream
+	events int     // that were written to the stream
+
 	query     url.Values
 	queryErr  error
 	queryRead bool

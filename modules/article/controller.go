@@ -56,6 +56,26 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.Page(g, page)
 }
 
+// changes returns a page or a stream of changes.
+//
+//	@Summary		Read the changes of articles
+//	@Description	What was created, updated and deleted, in order: as a page or, with Accept: text/event-stream, as a stream of Server-Sent Events, whose id is the position to read on from. Each event has the newest version of the record; several updates can be one event, and a record that was deleted has only the event deleted. The other events of a stream are ready (begin of a stream without a position), resync (changes are unknown: list the records again) and end (with a code: the token or the session has ended, or the record whose records these are was deleted).
+//	@Tags			articles
+//	@Produce		json,event-stream
+//	@Param			query			query		listing.ChangesParams	false	"the page"
+//	@Param			Last-Event-ID	header		string					false	"the id of the last event that the client received; replaces after"
+//	@Param			userId			query		string					false	"only changes of articles of this user"
+//	@Success		200				{object}	rest.FeedPage
+//	@Failure		429				{object}	rest.Problem	"too_many_requests: too many open streams"
+//	@Router			/articles/changes [get]
+func (c *controller) changes(g *gin.Context) error {
+	q, err := c.list.ParseChanges(rest.Query(g), rest.LastEventID(g))
+	if err != nil {
+		return err
+	}
+	return rest.ServeFeed(g, c.service.Changes(q))
+}
+
 // show returns an article.
 //
 //	@Summary	Get an article

@@ -51,6 +51,8 @@ func spec() listing.Spec {
 		},
 		View:   View{},
 		Expand: []string{"userId"},
+
+		Changes: true,
 	}
 }
 

@@ -13,6 +13,7 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r = mw.Resource(r, "articles")
 	r.POST("/articles", large.User, mw.Idempotency, rest.Handle(c.create))
 	r.GET("/articles", auth.Public, rest.Handle(c.index, rest.AnyQuery))
+	r.GET("/articles/changes", auth.Public, mw.Streams, rest.Handle(c.changes, rest.AnyQuery))
 	r.GET("/articles/:id", auth.Public, rest.Handle(c.show, "expand"))
 	r.PUT("/articles/:id", large.User, rest.Handle(c.update))
 	r.PATCH("/articles/:id", large.User, rest.Handle(c.update))

@@ -7,6 +7,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -30,6 +31,11 @@ func (s *Service) Get(ctx context.Context, caller access.Principal, id store.ID)
 // List returns a page of articles.
 func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Query) (listing.Page[View], error) {
 	return resource.List(ctx, s.articles, caller, q, Article.View)
+}
+
+// Changes returns the feed of the changes of articles.
+func (s *Service) Changes(q listing.ChangesQuery) rest.Feed {
+	return resource.Changes(s.articles, q, Article.View)
 }
 
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 	"strings"
 	"time"
 
@@ -209,6 +210,12 @@ func (l changeLog) Wait(ctx context.Context, collection string, after store.Posi
 
 // Sweep implements store.Log. It deletes the first entries only, so that the rest has no gaps, also if the clock was set back.
 func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err error) {
+	l.db.mu.Lock()
+	logged := slices.ContainsFunc(l.db.collections, func(c *collection) bool { return c.spec.Changes })
+	l.db.mu.Unlock()
+	if !logged {
+		return 0, nil
+	}
 	const first = "(SELECT n,at FROM _changes ORDER BY n LIMIT ?)"
 	const kept = "SELECT n FROM " + first + " WHERE at>=? ORDER BY n LIMIT 1"
 	const query = "DELETE FROM _changes WHERE n IN (SELECT n FROM " + first + ") AND n<(SELECT max(n) FROM _changes) AND n<coalesce((" + kept + "),9e18)"

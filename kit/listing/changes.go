@@ -1,0 +1,93 @@
+package listing
+
+import (
+	"net/url"
+	"reflect"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// ChangesParams documents the parameters of the changes of every list.
+type ChangesParams struct {
+	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
+	Fields string `form:"fields"`                                       // fields to include or, each with - before it, to exclude; id is always included
+	After  string `form:"after"`                                        // the position to read on from: the next of a page, or the id of an event; without it, the response begins now
+}
+
+// ChangesQuery is a parsed query string of the changes of a list.
+type ChangesQuery struct {
+	Limit  int
+	After  store.Position // zero: begin now
+	Lost   bool           // the client has a position that no response of this service had
+	Filter store.Filter   // nil selects all
+
+	fields  []string // those of the view that the client selected; nil: all
+	cursors Cursors
+}
+
+// ownerField is the only field that changes can be filtered by, because it never changes.
+const ownerField = "userId"
+
+// changesScope is what the cursors of positions in the log are bound to.
+const changesScope = "changes"
+
+// ParseChanges parses the query string of the changes of a list. lastEventID is the header Last-Event-ID, which replaces after.
+// The error is ValidationFailed with every invalid parameter.
+func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
+	params := []string{"after", "fields", "limit"}
+	var owner *condition
+	for i, c := range l.conditions {
+		if c.name == ownerField {
+			owner, params = &l.conditions[i], append(params, ownerField)
+		}
+	}
+	limited := *l
+	limited.params = params
+	p := parser{Lister: &limited, values: values}
+	p.checkNames()
+	q := ChangesQuery{Limit: p.number("limit", DefaultLimit, 1, MaxLimit), fields: p.selection(), cursors: l.cursors}
+	if owner != nil && p.given(ownerField) {
+		q.Filter = p.condition(*owner)
+	}
+	if len(p.fieldErrs) > 0 {
+		return q, apperr.Invalid(p.fieldErrs...)
+	}
+	after := p.get("after")
+	if lastEventID != "" {
+		after = lastEventID
+	}
+	if after != "" {
+		q.After, q.Lost = l.cursors.openPosition(after)
+	}
+	return q, nil
+}
+
+// openPosition returns the position in the log of a cursor. lost reports that it is no such cursor.
+func (c Cursors) openPosition(cursor string) (p store.Position, lost bool) {
+	values, ok := c.Open(changesScope, cursor, 1)
+	if !ok {
+		return p, true
+	}
+	number, isNumber := values[0].(int64)
+	id, isID := values[1].(store.ID)
+	return store.Position{Number: number, ChangeID: id}, !isNumber || !isID
+}
+
+// Cursor returns the cursor of a position in the log.
+func (q ChangesQuery) Cursor(p store.Position) string {
+	return q.cursors.Seal(changesScope, []any{p.Number, p.ChangeID})
+}
+
+// Select returns the fields of a view that the client selected.
+func (q ChangesQuery) Select(view any) any {
+	if q.fields == nil {
+		return view
+	}
+	value, chosen := reflect.ValueOf(view), make(map[string]any, len(q.fields))
+	indexes := fieldIndexes(value.Type())
+	for _, name := range q.fields {
+		chosen[name] = value.FieldByIndex(indexes[name]).Interface()
+	}
+	return chosen
+}

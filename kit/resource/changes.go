@@ -1,0 +1,150 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// Changes returns the feed of the changes of the records that the caller may see; of records under a parent, of those of
+// Collection.Under. The rule to see records must only use the owner and the parent, which never change. The collection must
+// have store.Spec.Changes.
+func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
+	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
+}
+
+// feed implements rest.Feed.
+type feed[D store.Document, V any] struct {
+	c    *Collection[D]
+	q    listing.ChangesQuery
+	view func(D) V
+	log  store.Log
+	at   store.Position
+}
+
+// Wait implements rest.Feed.
+func (f *feed[D, V]) Wait(ctx context.Context) error { return f.log.Wait(ctx, f.c.name, f.at) }
+
+// Next implements rest.Feed. NotFound: the caller may not see the parent.
+func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page rest.FeedPage, err error) {
+	if r := f.c.parent(); r != nil {
+		if err := r.checkVisible(ctx, caller, *f.c.within); err != nil {
+			return page, err
+		}
+	}
+	if f.at.Number == 0 || f.q.Lost {
+		page.Ready, page.Resync = !f.q.Lost, f.q.Lost
+		return f.now(ctx, page)
+	}
+	entries, next, err := f.log.Read(ctx, store.LogQuery{Collection: f.c.name, After: f.at, Limit: f.q.Limit})
+	if errors.Is(err, store.ErrPosition) || slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Type == store.Reset }) {
+		page.Resync = true
+		return f.now(ctx, page)
+	}
+	if err != nil {
+		return page, err
+	}
+	page.More = len(entries) == f.q.Limit
+	for {
+		docs, whole, err := f.read(ctx, caller, entries)
+		if err != nil {
+			return page, err
+		}
+		if whole {
+			page.Rows = f.events(caller, entries, docs)
+			break
+		}
+		entries = entries[:len(entries)/2] // the records are too large for one page
+		next, page.More = entries[len(entries)-1].Position, true
+	}
+	f.at, page.Next = next, f.q.Cursor(next)
+	return page, nil
+}
+
+// now moves the feed to the newest position.
+func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage, error) {
+	last, err := f.log.Last(ctx)
+	f.at, f.q.Lost = last, false
+	page.Next, page.Rows = f.q.Cursor(last), []rest.FeedEvent{}
+	return page, err
+}
+
+// read returns the records of the entries that exist, and that the caller may see and has selected. whole is false if they have
+// more than listing.MaxPageBytes.
+func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
+	var ids []any
+	for _, e := range entries {
+		if e.Type != store.Deleted {
+			ids = append(ids, e.RecordID)
+		}
+	}
+	if ids == nil {
+		return nil, true, nil
+	}
+	size := &store.Size{Max: listing.MaxPageBytes}
+	selected := store.And(store.In("id", ids...), f.c.visible(caller), f.q.Filter)
+	found, err := f.c.all.List(ctx, store.Query{Filter: selected, Bytes: size})
+	docs = make(map[store.ID]D, len(found))
+	for _, doc := range found {
+		docs[store.IDOf(doc)] = doc
+	}
+	return docs, !size.Exceeded(), err
+}
+
+// events returns one event for each record, at the place of its last entry.
+func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
+	events, created := []rest.FeedEvent{}, make(map[store.ID]bool)
+	for i, e := range entries {
+		created[e.RecordID] = created[e.RecordID] || e.Type == store.Created
+		later := slices.ContainsFunc(entries[i+1:], func(later store.Entry) bool { return later.RecordID == e.RecordID })
+		if later {
+			continue
+		}
+		event := rest.FeedEvent{ID: f.q.Cursor(e.Position), Event: string(e.Type)}
+		if e.Type == store.Deleted {
+			if !selects(f.c.visible(caller), e.Scope) || !selects(f.q.Filter, e.Scope) {
+				continue
+			}
+			event.Data = map[string]store.ID{"id": e.RecordID}
+		} else {
+			doc, ok := docs[e.RecordID]
+			if !ok { // deleted by now, or not visible
+				continue
+			}
+			if created[e.RecordID] {
+				event.Event = string(store.Created)
+			}
+			event.Data = f.q.Select(f.view(doc))
+		}
+		events = append(events, event)
+	}
+	return events
+}
+
+// selects reports whether a filter selects a deleted record, of which only the scope is known. A filter of other fields selects
+// none.
+func selects(f store.Filter, scope map[string]store.ID) bool {
+	equal := func(field string, value any) bool {
+		ids, id := idsOf(value), scope[field]
+		return len(ids) == 1 && ids[0] == id && !id.IsZero()
+	}
+	switch f := f.(type) {
+	case nil:
+		return true
+	case store.Comparison:
+		return f.Op == store.OpEq && equal(f.Field, f.Value)
+	case store.Membership:
+		return slices.ContainsFunc(f.Values, func(v any) bool { return equal(f.Field, v) })
+	case store.Connective:
+		if f.Op == store.OpOr {
+			return slices.ContainsFunc(f.Filters, func(part store.Filter) bool { return selects(part, scope) })
+		}
+		return !slices.ContainsFunc(f.Filters, func(part store.Filter) bool { return !selects(part, scope) })
+	}
+	return false
+}

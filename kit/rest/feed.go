@@ -1,0 +1,202 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Feed reads the changes of a resource from a position on.
+type Feed interface {
+	// Next returns the changes after the position that the caller may see, and moves the position.
+	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
+	// Wait returns nil once there may be changes after the position.
+	Wait(ctx context.Context) error
+}
+
+// FeedPage is a page of changes.
+type FeedPage struct {
+	Rows   []FeedEvent `json:"rows"`
+	Next   string      `json:"next"`                                                      // the position after the rows, for the parameter after
+	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if changes after the position are unknown: list the records again, and read on from next
+
+	Ready bool `json:"-"` // the request had no position: the feed begins now
+	More  bool `json:"-"` // there may be more changes already
+}
+
+// FeedEvent is the change of a record.
+type FeedEvent struct {
+	ID    string `json:"id"`                                    // the position of the change, for the parameter after
+	Event string `json:"event" enums:"created,updated,deleted"` //
+	Data  any    `json:"data" swaggertype:"object"`             // the newest version of the record; if it was deleted, only its id
+}
+
+// Stream is what middleware.Streams provides to ServeFeed.
+type Stream struct {
+	Context   context.Context // ends when the client disconnects, or the server stops
+	Heartbeat time.Duration
+	Check     time.Duration // interval of Again
+	// Again verifies the credential of the request again, and returns the caller as of now.
+	Again func(context.Context) (access.Principal, error)
+}
+
+// SetStream makes ServeFeed respond to the request with a stream.
+func SetStream(c *gin.Context, s *Stream) { of(c).stream = s }
+
+// Events returns the number of events that the response has, if it is a stream.
+func Events(c *gin.Context) (n int, isStream bool) { return of(c).events, of(c).stream != nil }
+
+// eventStream is the media type of Server-Sent Events.
+const eventStream = "text/event-stream"
+
+// AcceptsStream reports whether the header Accept has text/event-stream.
+func AcceptsStream(c *gin.Context) bool {
+	for item := range strings.SplitSeq(headerValue(c, "Accept"), ",") {
+		if mediaType, _, err := mime.ParseMediaType(item); err == nil && mediaType == eventStream {
+			return true
+		}
+	}
+	return false
+}
+
+// LastEventID returns the header with which a client resumes a stream; "" if it has none.
+func LastEventID(c *gin.Context) string { return strings.TrimSpace(c.GetHeader("Last-Event-ID")) }
+
+// ServeFeed responds with a page of a feed or, on a route with kit.Middleware.Streams if the request accepts it, with a stream of
+// Server-Sent Events.
+func ServeFeed(c *gin.Context, f Feed) error {
+	s := of(c).stream
+	ctx := c.Request.Context()
+	page, err := f.Next(ctx, Caller(c))
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return OK(c, page)
+	}
+	header := c.Writer.Header()
+	header.Set("Content-Type", eventStream)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // nginx must not buffer the events
+	c.Writer.WriteHeader(http.StatusOK)
+	w := &eventWriter{c: c, last: page.Next}
+	w.loop(s, f, page)
+	return nil
+}
+
+// eventWriter writes a stream.
+type eventWriter struct {
+	c    *gin.Context
+	buf  bytes.Buffer
+	last string // the position of the feed
+	err  error  // of a write: the client has disconnected, or reads too slowly
+}
+
+// retryAfterStop is the field that makes clients connect again after a second, to another instance.
+const retryAfterStop = "retry: 1000\n\n"
+
+// loop writes a page of the feed, and those that follow.
+func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
+	ctx := s.Context
+	caller, checked, written := Caller(w.c), time.Now(), time.Now()
+	var err error
+	for {
+		if w.page(page) || time.Since(written) >= s.Heartbeat {
+			w.flush()
+			written = time.Now()
+		}
+		if w.err != nil {
+			return
+		}
+		if !page.More {
+			timeout := min(time.Until(checked.Add(s.Check)), time.Until(written.Add(s.Heartbeat)))
+			waitCtx, stop := context.WithTimeout(ctx, timeout)
+			_ = f.Wait(waitCtx)
+			stop()
+		}
+		if err == nil && time.Since(checked) >= s.Check {
+			caller, err = s.Again(ctx)
+			checked = time.Now()
+		}
+		if err == nil {
+			page, err = f.Next(ctx, caller)
+		}
+		if ctx.Err() != nil {
+			w.buf.WriteString(retryAfterStop)
+			w.flush()
+			return
+		}
+		if err != nil {
+			w.end(err)
+			return
+		}
+	}
+}
+
+// page adds the events of a page, and reports whether it has some.
+func (w *eventWriter) page(page FeedPage) bool {
+	w.last = page.Next
+	position := map[string]string{"id": page.Next}
+	switch {
+	case page.Ready:
+		w.event(FeedEvent{ID: page.Next, Event: "ready", Data: position})
+	case page.Resync:
+		w.event(FeedEvent{ID: page.Next, Event: "resync", Data: position})
+	}
+	for _, e := range page.Rows {
+		w.event(e)
+	}
+	return w.buf.Len() > 0
+}
+
+// event adds an event.
+func (w *eventWriter) event(e FeedEvent) {
+	if e.ID != "" {
+		w.buf.WriteString("id: " + e.ID + "\n")
+	}
+	w.buf.WriteString("event: " + e.Event + "\ndata: ")
+	if err := store.EncodeJSON(&w.buf, e.Data); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.buf.WriteString("\n\n")
+	of(w.c).events++
+}
+
+// flush sends what was added; if that is nothing, a heartbeat, which moves the position of the client.
+func (w *eventWriter) flush() {
+	if w.buf.Len() == 0 {
+		w.buf.WriteString(": heartbeat\nid: " + w.last + "\n\n")
+	}
+	if _, err := w.c.Writer.Write(w.buf.Bytes()); err != nil && w.err == nil {
+		w.err = err
+	}
+	if w.buf.Cap() > maxPooledBuffer {
+		w.buf = bytes.Buffer{}
+	}
+	w.buf.Reset()
+	w.c.Writer.Flush()
+}
+
+// end sends the event end with the code of the error that ends the stream.
+func (w *eventWriter) end(err error) {
+	var failed *apperr.Error
+	code := apperr.Internal
+	if errors.As(err, &failed) {
+		code = failed.Code
+	}
+	if code == apperr.Internal {
+		_ = w.c.Error(err)
+	}
+	w.event(FeedEvent{Event: "end", Data: map[string]apperr.Code{"code": code}})
+	w.flush()
+}

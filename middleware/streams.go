@@ -1,0 +1,122 @@
+package middleware
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+)
+
+// Streams limits the streams of changes, and ends them when the server stops.
+type Streams struct {
+	Heartbeat time.Duration // 15 s by default
+	Check     time.Duration // interval at which the caller is verified again; 10 s by default
+
+	max, perCaller int
+	authenticator  Authenticator
+	closing        context.Context
+	close          context.CancelFunc
+
+	mu     sync.Mutex
+	open   int
+	caller map[string]int // open streams by user or, without one, by address
+}
+
+// Defaults of Streams.
+const (
+	streamHeartbeat = 15 * time.Second
+	streamCheck     = 10 * time.Second
+)
+
+// NewStreams returns Streams of which at most max are open, and at most perCaller of a user or, without one, of an address.
+func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
+	s := &Streams{
+		Heartbeat: streamHeartbeat, Check: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, caller: make(map[string]int),
+	}
+	s.closing, s.close = context.WithCancel(context.Background())
+	return s
+}
+
+// Close ends all streams, and rejects new ones with Unavailable.
+func (s *Streams) Close() { s.close() }
+
+// Open returns the number of open streams.
+func (s *Streams) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
+// Middleware makes rest.ServeFeed respond with a stream, if the request accepts one. It runs after authentication. A stream has
+// no time limit. TooManyRequests, Unavailable: too many are open.
+func (s *Streams) Middleware() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if !rest.AcceptsStream(c) || originalMethod(c.Request) == http.MethodHead {
+			return
+		}
+		caller := rest.Caller(c)
+		key := c.ClientIP()
+		if caller.IsUser() {
+			key = caller.UserID.Hex()
+		}
+		if err := s.begin(key); err != nil {
+			rest.Fail(c, err)
+			return
+		}
+		defer s.end(key)
+		ctx, cancel := context.WithCancel(withoutTimeout(c.Request.Context()))
+		defer cancel()
+		defer context.AfterFunc(s.closing, cancel)()
+		// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
+		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
+		rest.SetStream(c, &rest.Stream{Context: ctx, Heartbeat: s.Heartbeat, Check: s.Check, Again: func(ctx context.Context) (access.Principal, error) {
+			if !caller.IsUser() {
+				return caller, nil // the master key, and nobody, do not change
+			}
+			return s.authenticator.Again(ctx, c)
+		}})
+		c.Next() // returns after the handlers
+	}
+}
+
+func (s *Streams) begin(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closing.Err() != nil:
+		return apperr.New(apperr.Unavailable, "The service is shutting down.")
+	case s.caller[key] >= s.perCaller:
+		return apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is the limit. Close one first.", s.perCaller)
+	case s.open >= s.max:
+		return apperr.New(apperr.Unavailable, "Too many streams of changes are open. Try again later, or read pages.").AsOverload()
+	}
+	s.open++
+	s.caller[key]++
+	return nil
+}
+
+func (s *Streams) end(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if s.caller[key]--; s.caller[key] == 0 {
+		delete(s.caller, key)
+	}
+}
+
+// untimedKey is the key of the context from before Timeout.
+type untimedKey struct{}
+
+// withoutTimeout returns a context that ends when the client disconnects, but not after the time of Timeout.
+func withoutTimeout(ctx context.Context) context.Context {
+	if untimed, ok := ctx.Value(untimedKey{}).(context.Context); ok {
+		return untimed
+	}
+	return ctx
+}
