@@ -40,15 +40,16 @@ var keyScopes = [keyCallers]string{readKey: "articles:read", writeKey: "articles
 // keyMatrix has the status of each route that accepts API keys, for each caller with a valid key. All other routes respond 403.
 var keyMatrix = map[string]string{
 	//                     read write other asUser admin
-	"GET /users/me":        "200 200 200 200 200",
-	"POST /articles":       "403 201 403 201 201",
-	"GET /articles":        "200 403 403 200 200",
-	"GET /articles/:id":    "200 403 403 200 200",
-	"PUT /articles/:id":    "403 200 403 403 200",
-	"PATCH /articles/:id":  "403 200 403 403 200",
-	"DELETE /articles/:id": "403 204 403 403 204",
-	"POST /batch":          "403 200 403 200 200",
-	"POST /mcp":            "200 200 200 200 200", // the tools check scopes
+	"GET /users/me":         "200 200 200 200 200",
+	"POST /articles":        "403 201 403 201 201",
+	"GET /articles":         "200 403 403 200 200",
+	"GET /articles/changes": "200 403 403 200 200",
+	"GET /articles/:id":     "200 403 403 200 200",
+	"PUT /articles/:id":     "403 200 403 403 200",
+	"PATCH /articles/:id":   "403 200 403 403 200",
+	"DELETE /articles/:id":  "403 204 403 403 204",
+	"POST /batch":           "403 200 403 200 200",
+	"POST /mcp":             "200 200 200 200 200", // the tools check scopes
 }
 
 // notes is a resource without records.

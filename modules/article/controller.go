@@ -56,15 +56,16 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.Page(g, page)
 }
 
-// changes returns a page or a stream of changes.
+// changes returns a page or a stream of the changes of articles.
 //
 //	@Summary		Read the changes of articles
-//	@Description	What was created, updated and deleted, in order: as a page or, with Accept: text/event-stream, as a stream of Server-Sent Events, whose id is the position to read on from. Each event has the newest version of the record; several updates can be one event, and a record that was deleted has only the event deleted. The other events of a stream are ready (begin of a stream without a position), resync (changes are unknown: list the records again) and end (with a code: the token or the session has ended, or the record whose records these are was deleted).
+//	@Description	What was created, updated and deleted, in order: a page or, with Accept: text/event-stream, a stream of Server-Sent Events. The id of an event is the position to read on from. Each event has the newest version of the record; several updates can be one event, and a record that was deleted has only the event deleted.
+//	@Description	The other events of a stream are ready (it begins now), resync (changes are unknown: list the records again) and end (with the code of the reason, such as unauthorized).
 //	@Tags			articles
 //	@Produce		json,event-stream
 //	@Param			query			query		listing.ChangesParams	false	"the page"
 //	@Param			Last-Event-ID	header		string					false	"the id of the last event that the client received; replaces after"
-//	@Param			userId			query		string					false	"only changes of articles of this user"
+//	@Param			userId			query		string					false	"only changes of records of this user"
 //	@Success		200				{object}	rest.FeedPage
 //	@Failure		429				{object}	rest.Problem	"too_many_requests: too many open streams"
 //	@Router			/articles/changes [get]

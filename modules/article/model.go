@@ -49,9 +49,8 @@ func spec() listing.Spec {
 			{Field: "userId", Type: listing.ID},
 			{Field: "createdAt", Type: listing.Time},
 		},
-		View:   View{},
-		Expand: []string{"userId"},
-
+		View:    View{},
+		Expand:  []string{"userId"},
 		Changes: true,
 	}
 }

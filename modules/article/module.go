@@ -1,7 +1,7 @@
 // Package article provides articles.
 package article
 
-//go:generate go run example.com/ginseng/scripts/generate article title:string:required:search:sort content:text:search
+//go:generate go run example.com/ginseng/scripts/generate article title:string:required:search:sort content:text:search --changes
 
 import (
 	"example.com/ginseng/kit"

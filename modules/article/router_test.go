@@ -86,6 +86,7 @@ func TestAccess(t *testing.T) {
 			path := s.add(t, s.valid())
 			s.expect(t, caller.create, request{Method: "POST", Path: "/articles", As: caller.token, JSON: s.valid()})
 			s.expect(t, caller.list, request{Method: "GET", Path: "/articles", As: caller.token})
+			s.expect(t, caller.list, request{Method: "GET", Path: "/articles/changes", As: caller.token})
 			s.expect(t, caller.show, request{Method: "GET", Path: path, As: caller.token})
 			s.expect(t, caller.update, request{Method: "PATCH", Path: path, As: caller.token, JSON: s.valid()})
 			s.expect(t, caller.update, request{Method: "PUT", Path: path, As: caller.token, JSON: s.valid()})

@@ -19,6 +19,7 @@ type call struct {
 	rules   map[string][]string // methods by rule
 	roles   map[string][]string // roles by method, of the rule role
 	under   string
+	feed    bool // of changes
 	owner   bool
 	noOwner bool
 	onUser  string // what the deletion of the owner does to a record
@@ -56,6 +57,7 @@ func (c *call) flags() *pflag.FlagSet {
 	c.lists[ruleOwn] = flags.StringArray(ruleOwn, nil, "`list,show`: users see only their own records; for all others these do not exist. Admins see all")
 	c.lists[ruleUser] = flags.StringArray(ruleUser, nil, "`LIST` of methods for users (default: create,update,delete)")
 	c.lists[rulePublic] = flags.StringArray(rulePublic, nil, "`LIST` of methods for everyone (default: list,show)")
+	flags.BoolVar(&c.feed, "changes", false, "record the changes of records, and add GET /NAME/changes, which has them as pages and as a stream")
 	flags.BoolVar(&c.owner, "owner", false, "store the user who creates a record; only the owner and admins may update and delete (default if users create)")
 	flags.BoolVar(&c.noOwner, "no-owner", false, "do not store the user who creates a record")
 	flags.StringVar(&c.onUser, "on-user-delete", "", "what happens to a record when its owner is deleted: cascade (default with --own), `keep` (otherwise the default), restrict or clear")

@@ -53,6 +53,7 @@ type Resource struct {
 	Doc     string // describes the resource; "" is no description
 	Fields  fieldList
 	Rules   map[string]string // by method; the resource has no method without a rule
+	Changes bool              // changes of records are recorded
 	Owner   bool              // records have a user as their owner, who creates them
 	OnUser  string            // rule of the owner's deletion; "" if records have no owner
 	HasUser bool              // the project has users
@@ -84,6 +85,9 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	r.declareOwner(c, wrong)
 	r.declareOwn(c, wrong)
 	r.declareUnder(c, wrong)
+	if r.Changes = c.feed; c.feed && !r.Has(methodList) {
+		wrong.Add("flag --changes: needs the method list, whose callers may read the changes")
+	}
 	for _, f := range r.Fields {
 		if !r.Has(methodList) && (f.Search || f.Sort || f.Filter) {
 			wrong.Add("field %s: search, sort and filter need the method list", f.Name)
@@ -289,6 +293,9 @@ func (r Resource) Declaration() []string {
 	}
 	if chosen := r.Methods(); len(chosen) < len(methods) {
 		out = append(out, "--methods", strings.Join(chosen, ","))
+	}
+	if r.Changes {
+		out = append(out, "--changes")
 	}
 	if r.Under != "" {
 		out = append(out, "--under", r.Under)

@@ -30,7 +30,7 @@ func TestArticle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := declareAll(t, "article", "title:string:required:search:sort", "content:text:search")
+	want := declareAll(t, "article", "title:string:required:search:sort", "content:text:search", "--changes")
 	if !slices.Equal(r.Declaration(), want.Declaration()) {
 		t.Errorf("modules/article/module.go declares %q", r.Declaration())
 	}

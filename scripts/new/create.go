@@ -90,7 +90,7 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 			return err
 		}
 		_, err := files.Run(ctx, dir, generate, "article", "title:string:required:search:sort", "content:text:search",
-			"--master", "create,update,delete")
+			"--changes", "--master", "create,update,delete")
 		return errors.Join(err, os.Remove(generate))
 	})
 	isArticle := func(name string, _ []byte) bool { return strings.HasPrefix(name, "modules/article/") }

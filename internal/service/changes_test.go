@@ -1,4 +1,4 @@
-package article_test
+package service_test
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,35 @@ import (
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
 )
+
+// changesTest is the service under test, with a user.
+type changesTest struct {
+	*testkit.API
+	owner testkit.Account
+}
+
+func startArticles(t *testing.T, options ...testkit.Option) *changesTest {
+	t.Helper()
+	s := &changesTest{API: apitest.Start(t, options...)}
+	s.owner = s.SignUp("user")
+	return s
+}
+
+// expect sends a request and fails unless the response has the status.
+func (s *changesTest) expect(t *testing.T, status int, r testkit.Request) testkit.Response {
+	t.Helper()
+	response := s.Do(r)
+	if response.Status != status {
+		t.Fatalf("%s %s: status %d, want %d: %.500s", r.Method, r.Path, response.Status, status, response.Body)
+	}
+	return response
+}
+
+// add creates an article and returns its path.
+func (s *changesTest) add(t *testing.T, body map[string]any) string {
+	t.Helper()
+	return s.expect(t, 201, testkit.Request{Method: "POST", Path: "/articles", As: s.owner.Token, JSON: body}).Header.Get("Location")
+}
 
 // event is an event of a stream or a row of a page.
 type event struct {
@@ -113,14 +143,14 @@ func (s *stream) want(events ...string) (last event) {
 }
 
 // page reads a page of changes.
-func (s *service) page(t *testing.T, query string) (rows []event, next string, resync bool) {
+func (s *changesTest) page(t *testing.T, query string) (rows []event, next string, resync bool) {
 	t.Helper()
 	var page struct {
 		Rows   []event
 		Next   string
 		Resync bool
 	}
-	body := s.expect(t, 200, request{Method: "GET", Path: "/articles/changes?" + query}).Body
+	body := s.expect(t, 200, testkit.Request{Method: "GET", Path: "/articles/changes?" + query}).Body
 	if err := json.Unmarshal(body, &page); err != nil || page.Rows == nil || page.Next == "" {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -128,7 +158,7 @@ func (s *service) page(t *testing.T, query string) (rows []event, next string, r
 }
 
 // pages reads pages until one has n events in total: on MongoDB, changes are in the log shortly after they are made.
-func (s *service) pages(t *testing.T, query, after string, n int) (events []event, next string) {
+func (s *changesTest) pages(t *testing.T, query, after string, n int) (events []event, next string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
 		rows, next, _ := s.page(t, query+"&after="+after)
@@ -142,8 +172,7 @@ func (s *service) pages(t *testing.T, query, after string, n int) (events []even
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.add(t, s.valid())
+	s := startArticles(t)
 	live := listen(t, s.API, "/articles/changes", "")
 	live.want("ready")
 	_, begin, _ := s.page(t, "")
@@ -151,9 +180,9 @@ func TestChanges(t *testing.T) {
 	live.want("created gone")
 	kept := s.add(t, map[string]any{"title": "kept", "content": "text"})
 	live.want("created kept")
-	s.update(t, kept, map[string]any{"title": "changed"})
+	s.expect(t, 200, testkit.Request{Method: "PATCH", Path: kept, As: s.owner.Token, JSON: map[string]any{"title": "changed"}})
 	live.want("updated changed")
-	s.expect(t, 204, request{Method: "DELETE", Path: gone, As: s.owner.Token})
+	s.expect(t, 204, testkit.Request{Method: "DELETE", Path: gone, As: s.owner.Token})
 	deleted := live.want("deleted")
 	if want := strings.TrimPrefix(gone, "/articles/"); len(deleted.Data) != 1 || deleted.Data["id"] != want {
 		t.Errorf("%v, want the id %s", deleted.Data, want)
@@ -163,7 +192,9 @@ func TestChanges(t *testing.T) {
 	if got := fmt.Sprint(rows); got != "[created changed deleted]" { // as of now, and nothing of a deleted article
 		t.Errorf("%s", got)
 	}
-	compare(t, rows[0].Data, s.expect(t, 200, request{Method: "GET", Path: kept}).JSON(200))
+	if view := s.expect(t, 200, testkit.Request{Method: "GET", Path: kept}).JSON(200); !reflect.DeepEqual(rows[0].Data, view) {
+		t.Errorf("%v, want %v", rows[0].Data, view)
+	}
 	if more, again, resync := s.page(t, "after="+next); len(more) != 0 || again != next || resync {
 		t.Errorf("%v, %s", more, again)
 	}
@@ -188,17 +219,17 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	for query, code := range map[string]string{"sort=title": "unknown", "q=x": "unknown", "page=2": "unknown", "limit=0": "min", "fields=x": "one_of"} {
-		if body := s.expect(t, 400, request{Method: "GET", Path: "/articles/changes?" + query}).Body; !strings.Contains(string(body), `"code":"`+code+`"`) {
+		if body := s.expect(t, 400, testkit.Request{Method: "GET", Path: "/articles/changes?" + query}).Body; !strings.Contains(string(body), `"code":"`+code+`"`) {
 			t.Errorf("%s: %s", query, body)
 		}
 	}
-	s.expect(t, 401, request{Method: "GET", Path: "/articles/changes", As: "x"})
+	s.expect(t, 401, testkit.Request{Method: "GET", Path: "/articles/changes", As: "x"})
 }
 
 // TestResume resumes a stream at another instance of the service.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startArticles(t)
 	first := listen(t, s.API, "/articles/changes", "")
 	first.want("ready")
 	s.add(t, map[string]any{"title": "one"})
@@ -220,12 +251,12 @@ func TestResume(t *testing.T) {
 	if got := lost.Header.Get("X-Accel-Buffering") + lost.Header.Get("Content-Encoding"); got != "no" {
 		t.Errorf("the headers are %v", lost.Header)
 	}
-	other.Handler.Streams.Close()
 	resumed.want("created five")
+	other.Handler.Streams.Close()
 	if resumed.want(""); !resumed.retry {
 		t.Error("a stream ends without retry")
 	}
-	if got := other.Do(request{Method: "GET", Path: "/articles/changes", Header: http.Header{"Accept": {"text/event-stream"}}}).Status; got != 503 {
+	if got := other.Do(testkit.Request{Method: "GET", Path: "/articles/changes", Header: http.Header{"Accept": {"text/event-stream"}}}).Status; got != 503 {
 		t.Errorf("status %d while the instance stops", got)
 	}
 }
@@ -233,7 +264,7 @@ func TestResume(t *testing.T) {
 // TestStreamEnds ends the session of a stream, and then opens as many as a user and an address may.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
-	s := &service{API: apitest.Start(t, testkit.Env("CHANGES_USER_STREAMS", "2"), func(c *testkit.Config) { c.StreamCheck = 20 * time.Millisecond })}
+	s := startArticles(t, testkit.Env("CHANGES_USER_STREAMS", "2"), func(c *testkit.Config) { c.StreamCheck = 20 * time.Millisecond })
 	user := s.SignUp("user")
 	own := listen(t, s.API, "/articles/changes", user.Token)
 	nobody := listen(t, s.API, "/articles/changes", "")
@@ -242,10 +273,10 @@ func TestStreamEnds(t *testing.T) {
 	listen(t, s.API, "/articles/changes", user.Token).want("ready")
 	listen(t, s.API, "/articles/changes", "").want("ready")
 	accept := http.Header{"Accept": {"text/event-stream"}}
-	s.expect(t, 429, request{Method: "GET", Path: "/articles/changes", As: user.Token, Header: accept})
-	s.expect(t, 429, request{Method: "GET", Path: "/articles/changes", Header: accept})
-	s.expect(t, 200, request{Method: "GET", Path: "/articles/changes"})
-	s.expect(t, 204, request{Method: "DELETE", Path: "/auth", As: user.Token})
+	s.expect(t, 429, testkit.Request{Method: "GET", Path: "/articles/changes", As: user.Token, Header: accept})
+	s.expect(t, 429, testkit.Request{Method: "GET", Path: "/articles/changes", Header: accept})
+	s.expect(t, 200, testkit.Request{Method: "GET", Path: "/articles/changes"})
+	s.expect(t, 204, testkit.Request{Method: "DELETE", Path: "/auth", As: user.Token})
 	if e := own.want("end"); e.Data["code"] != "unauthorized" {
 		t.Errorf("%+v", e)
 	}
@@ -253,7 +284,6 @@ func TestStreamEnds(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); s.Handler.Streams.Open() > 2 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	s.owner = s.SignUp("user")
 	s.add(t, map[string]any{"title": "one"})
 	nobody.want("created one")
 }
