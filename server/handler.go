@@ -165,7 +165,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	sweeper := changesSweeper{o.Deps.DB.Log(), s.ChangesRetention, o.Deps.Now}
+	sweeper := changesSweeper{o.Deps.DB, s.ChangesRetention, o.Deps.Now}
 	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits, o.Deps.Email, sweeper)...)
 	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
@@ -221,7 +221,7 @@ func isCompressed(mediaType string) bool {
 
 // changesSweeper deletes expired entries of the log of changes.
 type changesSweeper struct {
-	log       store.Log
+	db        store.DB
 	retention time.Duration
 	now       func() time.Time
 }
@@ -234,7 +234,7 @@ func (s changesSweeper) Jobs() []job.Job {
 func (s changesSweeper) sweep(ctx context.Context) error {
 	before := store.At(s.now().Add(-s.retention))
 	for {
-		n, err := s.log.Sweep(ctx, before)
+		n, err := s.db.Log().Sweep(ctx, before)
 		if err != nil || n == 0 {
 			return err
 		}

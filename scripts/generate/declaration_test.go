@@ -47,6 +47,7 @@ func TestDeclaration(t *testing.T) {
 		{"note a --own list,show --on-user-delete cascade", "note a:string --own list,show"},
 		{"note a --on-user-delete clear", "note a:string --on-user-delete clear"},
 		{"note a --under article", "note a:string --under article"},
+		{"note a --changes --under article", "note a:string --changes --under article"},
 		{"note a --under article --user delete,create,update", "note a:string --under article --user create,update,delete"},
 		{"note a --under article --admin delete,create --methods list,delete,create", "note a:string --methods create,list,delete --under article --admin create,delete"},
 		{"note a:decimal:default=12.5:max=20 b:json c:[]int:filter --own show,list", "note a:decimal:max=20:default=12.5 b:json c:[]int:filter --own list,show"},
@@ -193,6 +194,7 @@ func TestMistakes(t *testing.T) {
 		{"note a --owner --no-owner", []string{"flag --owner: excludes --no-owner"}},
 		{"note a --admin create --on-user-delete clear", []string{"flag --on-user-delete: records have no owner; let users create them with --user create"}},
 		{"note a --on-user-delete casade", []string{"flag --on-user-delete: casade is unknown; did you mean cascade?"}},
+		{"note a --changes --methods create,show", []string{"flag --changes: needs the method list, whose callers may read the changes"}},
 		{"note a --under article --user create,update", []string{"flag --under: say who may delete too: add it to --user, --admin, --master or --public"}},
 		{"note a --under article --user list", []string{
 			"flag --under: say who may create too: add it to --user, --admin, --master or --public",

@@ -1,0 +1,116 @@
+// Keeps the records of a resource in memory: loads them, applies their changes, resumes after a lost connection, and loads them
+// again after a resync. It runs in browsers and in Node.js, without dependencies. See docs/changes.md.
+
+/** Errors after which trying again does not help: the token has ended, or there is no such resource. */
+const final = [400, 401, 403, 404]
+const maxPause = 30_000 // ms between two attempts
+
+/** A response that is not successful, with its problem details. */
+class Problem extends Error {
+  constructor(status, details) {
+    super(details.detail ?? `status ${status}`)
+    Object.assign(this, details, { status })
+  }
+}
+
+/** The records of a resource, by id. */
+export class Records extends Map {
+  #address
+  #headers
+  #position = null // in the log of changes; null: load the records first
+  #pause = 1000 // ms
+
+  /** address is the URL of a list, such as https://api.example.com/articles. token is a user token or an API key, if it is needed. */
+  constructor(address, token) {
+    super()
+    this.#address = address
+    this.#headers = token ? { Authorization: `Bearer ${token}` } : {}
+  }
+
+  /**
+   * Follows the changes until the signal is aborted. onEvent is called with each event after it was applied, and with
+   * {event: 'loaded'} after all records were loaded. Rejects if the token ends or the list cannot be read.
+   */
+  async follow(signal, onEvent = () => {}) {
+    while (!signal.aborted) {
+      try {
+        if (this.#position === null) {
+          await this.#load(signal)
+          onEvent({ event: 'loaded' })
+        }
+        await this.#stream(signal, onEvent)
+      } catch (error) {
+        if (signal.aborted) return
+        if (final.includes(error.status)) throw error
+        this.#pause = Math.min(2 * this.#pause, maxPause)
+      }
+      await this.#wait(signal)
+    }
+  }
+
+  /** Loads all records. Changes that are made meanwhile follow the position, which is read first. */
+  async #load(signal) {
+    const { next: position } = await this.#get('/changes', {}, signal)
+    this.clear()
+    for (let after = ''; ;) {
+      const page = await this.#get('', { limit: 100, count: false, sort: 'createdAt', ...(after && { after }) }, signal)
+      for (const record of page.rows) this.set(record.id, record)
+      if (!page.next) break
+      after = page.next
+    }
+    this.#position = position
+  }
+
+  async #get(path, query, signal) {
+    const response = await fetch(`${this.#address}${path}?${new URLSearchParams(query)}`, { headers: this.#headers, signal })
+    const body = await response.json().catch(() => ({}))
+    if (!response.ok) throw new Problem(response.status, body)
+    return body
+  }
+
+  /** Reads one connection to its end. */
+  async #stream(signal, onEvent) {
+    const headers = { ...this.#headers, Accept: 'text/event-stream', 'Last-Event-ID': this.#position }
+    const response = await fetch(`${this.#address}/changes`, { headers, signal })
+    if (!response.ok) throw new Problem(response.status, await response.json().catch(() => ({})))
+    this.#pause = 1000
+    let text = ''
+    const decoder = new TextDecoder()
+    const reader = response.body.getReader()
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const blocks = (text + decoder.decode(part.value, { stream: true })).split('\n\n')
+      text = blocks.pop()
+      for (const block of blocks) {
+        const event = parse(block)
+        if (event.retry) this.#pause = Number(event.retry)
+        if (event.event) this.#apply(event)
+        else if (event.id) this.#position = event.id
+        if (event.event) onEvent(event)
+        if (event.event === 'resync') return reader.cancel()
+      }
+    }
+  }
+
+  /** Applies an event, and then moves the position. */
+  #apply({ id, event, data }) {
+    if (event === 'created' || event === 'updated') this.set(data.id, data)
+    if (event === 'deleted') this.delete(data.id)
+    if (event === 'end') throw new Problem({ unauthorized: 401, not_found: 404 }[data.code] ?? 403, data)
+    this.#position = event === 'resync' ? null : id
+  }
+
+  #wait(signal) {
+    const pause = this.#position === null ? 0 : this.#pause * (0.5 + Math.random())
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pause)
+      signal.addEventListener('abort', () => { clearTimeout(timer); resolve() }, { once: true })
+    })
+  }
+}
+
+/** Parses an event: the lines of one block of text/event-stream. */
+function parse(block) {
+  const fields = block.split('\n').filter((line) => !line.startsWith(':')).map((line) => line.split(/: (.*)/s))
+  const event = Object.fromEntries(fields)
+  return { ...event, data: event.data && JSON.parse(event.data) }
+}

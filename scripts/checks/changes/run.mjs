@@ -1,0 +1,128 @@
+// Reads streams of changes with curl, the npm package eventsource and docs/examples/changes.mjs: directly, and behind nginx and
+// Caddy, if these are installed.
+//
+//   npm --prefix scripts/checks/changes ci && npm --prefix scripts/checks/changes test
+//
+// It needs Go and curl.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { EventSource } from 'eventsource'
+import { Records } from '../../../docs/examples/changes.mjs'
+import { timeout, withBuilt, withService } from '../browser/service.mjs'
+
+/** Resolves to a free port: the proxies cannot choose one and print it. */
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Resolves when check returns true, and rejects after the timeout. */
+async function until(what, check) {
+  for (const deadline = Date.now() + timeout; !(await check()); ) {
+    assert.ok(Date.now() < deadline, `timeout: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** The commands of the proxies, with their configuration in a directory. */
+const proxies = {
+  nginx(dir, port, upstream) {
+    const config = join(dir, 'nginx.conf')
+    writeFileSync(config, `daemon off; pid ${dir}/nginx.pid; error_log stderr;
+      events {}
+      http {
+        access_log off;
+        client_body_temp_path ${dir}/body; proxy_temp_path ${dir}/proxy; fastcgi_temp_path ${dir}/fastcgi; uwsgi_temp_path ${dir}/uwsgi; scgi_temp_path ${dir}/scgi;
+        gzip on; gzip_types *;
+        server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; proxy_http_version 1.1; proxy_set_header Connection ""; } }
+      }`)
+    return ['nginx', '-p', dir, '-c', config]
+  },
+  caddy(dir, port, upstream) {
+    const config = join(dir, 'Caddyfile')
+    writeFileSync(config, `{\n  admin off\n}\nhttp://127.0.0.1:${port} {\n  encode gzip\n  reverse_proxy ${upstream}\n}\n`)
+    return ['caddy', 'run', '--adapter', 'caddyfile', '--config', config]
+  },
+}
+
+/** Starts a proxy, calls job with its address, and stops it. */
+async function withProxy(name, dir, upstream, job) {
+  if (spawnSync(name, [name === 'nginx' ? '-v' : 'version']).error) {
+    console.log(`*** NOT TESTED behind ${name}: it is not installed`)
+    return
+  }
+  const port = await freePort()
+  const home = join(dir, name)
+  mkdirSync(home)
+  const [command, ...args] = proxies[name](home, port, upstream)
+  const proxy = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home } })
+  let printed = ''
+  proxy.stderr.setEncoding('utf8').on('data', (text) => { printed += text })
+  const ended = new Promise((resolve) => proxy.once('exit', resolve))
+  try {
+    const address = `http://127.0.0.1:${port}`
+    await until(`${name} serves`, () => fetch(`${address}/livez`).then((response) => response.ok, () => false))
+    await job(address)
+  } catch (error) {
+    console.error(printed)
+    throw error
+  } finally {
+    proxy.kill('SIGTERM')
+    await ended
+  }
+}
+
+/** Reads changes at an address with each client, while create creates an article. */
+async function check(name, address, create, token) {
+  const headers = { Authorization: `Bearer ${token}` }
+  const events = []
+  const source = new EventSource(`${address}/articles/changes`, { fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...headers } }) })
+  for (const type of ['ready', 'created']) source.addEventListener(type, (event) => events.push([type, JSON.parse(event.data).title, event.lastEventId]))
+  const curl = spawn('curl', ['-sN', '--compressed', '-H', 'Accept: text/event-stream', `${address}/articles/changes`])
+  let output = ''
+  curl.stdout.setEncoding('utf8').on('data', (text) => { output += text })
+  const stop = new AbortController()
+  const records = new Records(`${address}/articles`, token)
+  let loaded = false
+  const followed = records.follow(stop.signal, ({ event }) => { loaded ||= event === 'loaded' })
+  try {
+    await until(`${name}: the clients are connected`, () => events.length > 0 && output.includes('event: ready') && loaded)
+    const begun = performance.now()
+    const { id } = await create(`behind ${name}`)
+    await until(`${name}: eventsource receives the event`, () => events.some(([type, title]) => type === 'created' && title === `behind ${name}`))
+    console.log(`${name}: ${Math.round(performance.now() - begun)} ms from the request to the event`)
+    await until(`${name}: curl receives the event`, () => output.includes(`"title":"behind ${name}"`))
+    await until(`${name}: the copy has the article`, () => records.has(id))
+    assert.ok(events.at(-1)[2], 'an event has an id')
+  } finally {
+    source.close()
+    curl.kill()
+    stop.abort()
+    await followed
+  }
+}
+
+await withBuilt((binary, dir) => withService(binary, { CHANGES_USER_STREAMS: '20' }, async (service) => {
+  const post = async (path, form, headers) => {
+    const response = await fetch(service.address + path, { method: 'POST', headers, body: new URLSearchParams(form) })
+    const body = await response.json()
+    assert.ok(response.ok, JSON.stringify(body))
+    return body
+  }
+  const email = 'ada@example.com', password = 'analytical engine', master = { access_token: service.masterKey }
+  await post('/users', { email, password, ...master })
+  const { token } = await post('/auth', master, { Authorization: `Basic ${btoa(`${email}:${password}`)}` })
+  const create = (title) => post('/articles', { title }, { Authorization: `Bearer ${token}` })
+  await check('direct', service.address, create, token)
+  for (const name of Object.keys(proxies)) {
+    await withProxy(name, dir, service.address, (address) => check(name, address, create, token))
+  }
+}))
