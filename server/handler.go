@@ -20,6 +20,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/audit"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
@@ -201,6 +202,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		}
 	}
 	mountEmailQueue(api, o.Deps.Email, o.Deps.Cursors, mw.Auth.Admin)
+	log := &audit.Handler{DB: o.Deps.DB, Cursors: o.Deps.Cursors}
+	api.GET(audit.Path, mw.Auth.Admin, rest.Handle(log.Handle, "resource", "recordId", "by", "createdAt[gte]", "createdAt[lt]", "limit", "after"))
 	mountBatch(api, s.APIRoot, o.Deps.DB, o.Modules, authenticator, mw)
 	if err := provideResources(o, authenticator, mw); err != nil {
 		return nil, err

@@ -115,6 +115,7 @@ var matrix = []matrixRow{
 	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403"},
 
 	{"GET /emails", "", "401 401 403 403 200 401 403"},
+	{"GET /changes", "", "401 401 403 403 200 401 403"},
 	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200"},
 
 	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200"},

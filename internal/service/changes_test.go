@@ -23,7 +23,7 @@ type changesTest struct {
 	owner testkit.Account
 }
 
-func startArticles(t *testing.T, options ...testkit.Option) *changesTest {
+func startChanges(t *testing.T, options ...testkit.Option) *changesTest {
 	t.Helper()
 	s := &changesTest{API: apitest.Start(t, options...)}
 	s.owner = s.SignUp("user")
@@ -172,7 +172,7 @@ func (s *changesTest) pages(t *testing.T, query, after string, n int) (events []
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	s := startArticles(t)
+	s := startChanges(t)
 	live := listen(t, s.API, "/articles/changes", "")
 	live.want("ready")
 	_, begin, _ := s.page(t, "")
@@ -229,7 +229,7 @@ func TestChanges(t *testing.T) {
 // TestResume resumes a stream at another instance of the service.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	s := startArticles(t)
+	s := startChanges(t)
 	first := listen(t, s.API, "/articles/changes", "")
 	first.want("ready")
 	s.add(t, map[string]any{"title": "one"})
@@ -264,7 +264,7 @@ func TestResume(t *testing.T) {
 // TestStreamEnds ends the session of a stream, and then opens as many as a user and an address may.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
-	s := startArticles(t, testkit.Env("CHANGES_USER_STREAMS", "2"), func(c *testkit.Config) { c.StreamCheck = 20 * time.Millisecond })
+	s := startChanges(t, testkit.Env("CHANGES_USER_STREAMS", "2"), func(c *testkit.Config) { c.StreamCheck = 20 * time.Millisecond })
 	user := s.SignUp("user")
 	own := listen(t, s.API, "/articles/changes", user.Token)
 	nobody := listen(t, s.API, "/articles/changes", "")

@@ -18,6 +18,8 @@ type Log interface {
 	// Read returns the entries that q selects, in order. next is the position to read on from: of the last entry returned or,
 	// if there are fewer than q.Limit, of the newest entry of all collections. Errors: ErrPosition.
 	Read(ctx context.Context, q LogQuery) (entries []Entry, next Position, err error)
+	// Newest returns the entries that the filter selects, newest first.
+	Newest(context.Context, LogFilter) ([]Entry, error)
 	// Wait returns nil once the collection may have an entry after the position, and Unavailable if ctx ends first. "" is any
 	// collection. Entries of other instances are noticed after 100 ms.
 	Wait(ctx context.Context, collection string, after Position) error
@@ -33,6 +35,15 @@ type LogQuery struct {
 	Collection string   // "" selects all
 	After      Position // of an entry; the entries after it are selected
 	Limit      int      // at least 1
+}
+
+// LogFilter selects entries of a Log. A zero field selects all.
+type LogFilter struct {
+	Collection   string
+	RecordID, By ID
+	Since, Until *Time // Since is included, Until is not
+	Before       int64 // entries with lower numbers
+	Limit        int   // at least 1
 }
 
 // Position identifies an entry. Its change ID is random, so that the position of one database does not exist in another, or in

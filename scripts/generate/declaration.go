@@ -85,6 +85,9 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	r.declareOwner(c, wrong)
 	r.declareOwn(c, wrong)
 	r.declareUnder(c, wrong)
+	if r.Plural == "changes" && r.Under == "" {
+		wrong.Add("name %s: /changes is the path of the log of changes; choose another name, or another word with --plural", quote(r.Name))
+	}
 	if r.Changes = c.feed; c.feed && !r.Has(methodList) {
 		wrong.Add("flag --changes: needs the method list, whose callers may read the changes")
 	}

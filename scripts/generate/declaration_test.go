@@ -194,6 +194,7 @@ func TestMistakes(t *testing.T) {
 		{"note a --owner --no-owner", []string{"flag --owner: excludes --no-owner"}},
 		{"note a --admin create --on-user-delete clear", []string{"flag --on-user-delete: records have no owner; let users create them with --user create"}},
 		{"note a --on-user-delete casade", []string{"flag --on-user-delete: casade is unknown; did you mean cascade?"}},
+		{"change a", []string{"name change: /changes is the path of the log of changes; choose another name, or another word with --plural"}},
 		{"note a --changes --methods create,show", []string{"flag --changes: needs the method list, whose callers may read the changes"}},
 		{"note a --under article --user create,update", []string{"flag --under: say who may delete too: add it to --user, --admin, --master or --public"}},
 		{"note a --under article --user list", []string{

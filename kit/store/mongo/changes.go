@@ -351,7 +351,11 @@ func (l *changeLog) prepare(ctx context.Context) error {
 	if err != nil {
 		return translate(err, nil)
 	}
-	for name, keys := range map[string]bson.D{"changeId": {{Key: "changeId", Value: 1}}, "collection": {{Key: "collection", Value: 1}, {Key: idKey, Value: 1}}} {
+	for _, name := range []string{"changeId", "collection", "recordId", "by"} {
+		keys := bson.D{{Key: name, Value: 1}}
+		if name != "changeId" {
+			keys = append(keys, bson.E{Key: idKey, Value: 1})
+		}
 		if slices.ContainsFunc(present, func(spec driver.IndexSpecification) bool { return spec.Name == name }) {
 			continue
 		}
@@ -571,6 +575,42 @@ func (l *changeLog) Read(ctx context.Context, q store.LogQuery) (entries []store
 		next = found[n-1].position()
 	}
 	return entries, next, nil
+}
+
+// Newest implements store.Log.
+func (l *changeLog) Newest(ctx context.Context, f store.LogFilter) (entries []store.Entry, err error) {
+	filter := bson.D{}
+	if f.Collection != "" {
+		filter = append(filter, bson.E{Key: "collection", Value: f.Collection})
+	}
+	if !f.RecordID.IsZero() {
+		filter = append(filter, bson.E{Key: "recordId", Value: f.RecordID})
+	}
+	if !f.By.IsZero() {
+		filter = append(filter, bson.E{Key: "by", Value: f.By})
+	}
+	if f.Before > 0 {
+		filter = append(filter, where(idKey, "$lt", f.Before)...)
+	}
+	at := bson.D{}
+	if f.Since != nil {
+		at = append(at, bson.E{Key: "$gte", Value: f.Since.Time})
+	}
+	if f.Until != nil {
+		at = append(at, bson.E{Key: "$lt", Value: f.Until.Time})
+	}
+	if len(at) > 0 {
+		filter = append(filter, bson.E{Key: "at", Value: at})
+	}
+	var found []logEntry
+	cursor, err := l.coll.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: idKey, Value: -1}}).SetLimit(int64(f.Limit)))
+	if err == nil {
+		err = cursor.All(ctx, &found)
+	}
+	for _, e := range found {
+		entries = append(entries, e.entry())
+	}
+	return entries, translate(err, nil)
 }
 
 // Wait implements store.Log.

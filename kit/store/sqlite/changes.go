@@ -19,7 +19,9 @@ const logSchema = `
 		n INTEGER PRIMARY KEY, change BLOB NOT NULL, collection TEXT NOT NULL, record BLOB NOT NULL, type TEXT NOT NULL,
 		author BLOB, apikey BLOB, request TEXT NOT NULL, fields TEXT NOT NULL, scope TEXT NOT NULL, at INTEGER NOT NULL
 	);
-	CREATE INDEX IF NOT EXISTS _changes_collection ON _changes(collection)`
+	CREATE INDEX IF NOT EXISTS _changes_collection ON _changes(collection);
+	CREATE INDEX IF NOT EXISTS _changes_record ON _changes(record);
+	CREATE INDEX IF NOT EXISTS _changes_author ON _changes(author) WHERE author IS NOT NULL`
 
 // entryColumns are the columns of the log in the order of entryOf.
 const entryColumns = "n,change,collection,record,type,author,apikey,request,fields,scope,at"
@@ -172,6 +174,44 @@ func (c *conn) readLog(q store.LogQuery) (entries []store.Entry, next store.Posi
 	return entries, next, err
 }
 
+// Newest implements store.Log.
+func (l changeLog) Newest(ctx context.Context, f store.LogFilter) (entries []store.Entry, err error) {
+	if !l.db.isLogged() {
+		return nil, nil
+	}
+	query, args := "SELECT "+entryColumns+" FROM _changes WHERE 1", []any(nil)
+	where := func(given bool, condition string, value any) {
+		if given {
+			query, args = query+" AND "+condition, append(args, value)
+		}
+	}
+	where(f.Collection != "", "collection=?", f.Collection)
+	where(!f.RecordID.IsZero(), "record=?", f.RecordID[:])
+	where(!f.By.IsZero(), "author=?", f.By[:])
+	where(f.Before > 0, "n<?", f.Before)
+	if f.Since != nil {
+		where(true, "at>=?", f.Since.UnixMilli())
+	}
+	if f.Until != nil {
+		where(true, "at<?", f.Until.UnixMilli())
+	}
+	err = l.db.readers.use(ctx, func(c *conn) error {
+		return c.query(ctx, query+" ORDER BY n DESC LIMIT ?", append(args, int64(f.Limit)), func(row []driver.Value) error {
+			entry, err := entryOf(row)
+			entries = append(entries, entry)
+			return err
+		})
+	})
+	return entries, err
+}
+
+// isLogged reports whether a collection has a log.
+func (db *DB) isLogged() bool {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return slices.ContainsFunc(db.collections, func(c *collection) bool { return c.spec.Changes })
+}
+
 // entryOf returns the entry of a row with entryColumns.
 func entryOf(row []driver.Value) (e store.Entry, err error) {
 	e = store.Entry{
@@ -210,10 +250,7 @@ func (l changeLog) Wait(ctx context.Context, collection string, after store.Posi
 
 // Sweep implements store.Log. It deletes the first entries only, so that the rest has no gaps, also if the clock was set back.
 func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err error) {
-	l.db.mu.Lock()
-	logged := slices.ContainsFunc(l.db.collections, func(c *collection) bool { return c.spec.Changes })
-	l.db.mu.Unlock()
-	if !logged {
+	if !l.db.isLogged() {
 		return 0, nil
 	}
 	const first = "(SELECT n,at FROM _changes ORDER BY n LIMIT ?)"

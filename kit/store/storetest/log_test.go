@@ -150,6 +150,22 @@ func testLog(t *testing.T, open Opener) {
 	if e := of(b.ID)[1]; e.By != nil || e.Key != nil || e.RequestID != "" || e.Fields != nil || !reflect.DeepEqual(e.Scope["editor"], store.ID{}) {
 		t.Errorf("%+v", e)
 	}
+	for name, test := range map[string]struct {
+		filter store.LogFilter
+		want   int
+	}{
+		"collection": {store.LogFilter{Collection: spec.Name}, 8}, "another": {store.LogFilter{Collection: "x"}, 0},
+		"record": {store.LogFilter{RecordID: b.ID}, 3}, "author": {store.LogFilter{By: owner}, 3},
+		"before": {store.LogFilter{Collection: spec.Name, Before: entries[2].Number}, 2},
+		"since":  {store.LogFilter{Collection: spec.Name, Since: &entries[0].At}, 8}, "until": {store.LogFilter{Until: &entries[0].At, Collection: spec.Name}, 0},
+	} {
+		test.filter.Limit = 10
+		got, err := db.Log().Newest(t.Context(), test.filter)
+		must(t, err)
+		if newestFirst := slices.IsSortedFunc(got, func(x, y store.Entry) int { return int(y.Number - x.Number) }); len(got) != test.want || !newestFirst {
+			t.Errorf("%s: %d entries, want %d: %v", name, len(got), test.want, got)
+		}
+	}
 	// Only the values of another log make a position invalid.
 	last := entries[7].Position
 	_, next, err := db.Log().Read(t.Context(), store.LogQuery{After: last, Limit: 1})

@@ -1,0 +1,150 @@
+// Package audit provides the route of the log of changes: who has changed which record, and when.
+package audit
+
+import (
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// Path is the path of the log.
+const Path = "/changes"
+
+// Params are the parameters in the query string.
+type Params struct {
+	Resource string `form:"resource"`                                     // name of a resource, such as articles
+	RecordID string `form:"recordId"`                                     // only with resource
+	By       string `form:"by"`                                           // ID of a user
+	Since    string `form:"createdAt[gte]" format:"date-time"`            // changes at this time or later
+	Until    string `form:"createdAt[lt]" format:"date-time"`             // changes before this time
+	Limit    int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
+	After    string `form:"after"`                                        // the next of the previous page
+}
+
+// Change is an entry of the log.
+type Change struct {
+	ID        store.ID         `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f902"`
+	Resource  string           `json:"resource" example:"articles"`
+	RecordID  *store.ID        `json:"recordId" swaggertype:"string" extensions:"x-nullable"`           // null for reset
+	Type      store.ChangeType `json:"type" swaggertype:"string" enums:"created,updated,deleted,reset"` // reset: a migration or a bulk load has changed any number of records
+	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable"`                 // the user; null for the master key, and for changes without a caller
+	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                // the API key of the user
+	RequestID string           `json:"requestId"`
+	Fields    []string         `json:"fields"` // that an update has set
+	CreatedAt store.Time       `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+}
+
+// Page is a page of the log.
+type Page struct {
+	Rows []Change `json:"rows"`
+	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // for the parameter after, if there is a next page
+}
+
+// Handler serves the log.
+type Handler struct {
+	DB      store.DB
+	Cursors listing.Cursors
+}
+
+// cursorScope is what the cursors of pages are bound to.
+const cursorScope = "audit"
+
+// Handle returns a page of the log.
+//
+//	@Summary		Read who changed what
+//	@Description	The changes of all resources that record them, newest first.
+//	@Tags			changes
+//	@Param			query	query		Params	false	"the page"
+//	@Success		200		{object}	Page
+//	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
+//	@Security		UserToken
+//	@Router			/changes [get]
+func (h *Handler) Handle(g *gin.Context) error {
+	f, err := h.parse(rest.Query(g))
+	if err != nil {
+		return err
+	}
+	f.Limit++ // one more shows whether there is a next page
+	entries, err := h.DB.Log().Newest(g.Request.Context(), f)
+	if err != nil {
+		return err
+	}
+	page := Page{Rows: []Change{}}
+	if len(entries) == f.Limit {
+		entries = entries[:f.Limit-1]
+		last := entries[len(entries)-1].Position
+		page.Next = h.Cursors.Seal(cursorScope, []any{last.Number, last.ChangeID})
+	}
+	for _, e := range entries {
+		page.Rows = append(page.Rows, changeOf(e))
+	}
+	return rest.OK(g, page)
+}
+
+func changeOf(e store.Entry) Change {
+	c := Change{
+		ID: e.ChangeID, Resource: e.Collection, Type: e.Type, By: e.By, Key: e.Key, RequestID: e.RequestID, Fields: e.Fields, CreatedAt: e.At,
+	}
+	if c.Fields == nil {
+		c.Fields = []string{}
+	}
+	if !e.RecordID.IsZero() {
+		c.RecordID = &e.RecordID
+	}
+	return c
+}
+
+// parse returns the filter of a query string. ValidationFailed: it has invalid parameters.
+func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
+	f := store.LogFilter{Collection: query.Get("resource"), Limit: listing.DefaultLimit}
+	var invalid []apperr.Field
+	add := func(param string, fieldErr *apperr.Field) {
+		if fieldErr != nil {
+			fieldErr.In, fieldErr.Param = "query", param
+			invalid = append(invalid, *fieldErr)
+		}
+	}
+	for param, id := range map[string]*store.ID{"recordId": &f.RecordID, "by": &f.By} {
+		if text := query.Get(param); text != "" {
+			value, fieldErr := rest.Parse[store.ID](text)
+			*id = value
+			add(param, fieldErr)
+		}
+	}
+	for param, at := range map[string]**store.Time{"createdAt[gte]": &f.Since, "createdAt[lt]": &f.Until} {
+		if text := query.Get(param); text != "" {
+			value, fieldErr := rest.Parse[store.Time](text)
+			*at = &value
+			add(param, fieldErr)
+		}
+	}
+	if text := query.Get("limit"); text != "" {
+		limit, fieldErr := rest.Parse[int64](text)
+		if fieldErr == nil && (limit < 1 || limit > listing.MaxLimit) {
+			fieldErr = &apperr.Field{Code: apperr.Max, Message: "Must be 1 to 100.", Expected: listing.MaxLimit}
+		}
+		f.Limit = int(limit)
+		add("limit", fieldErr)
+	}
+	if after := query.Get("after"); after != "" {
+		values, ok := h.Cursors.Open(cursorScope, after, 1)
+		if ok {
+			f.Before, ok = values[0].(int64)
+		}
+		if !ok {
+			add("after", &apperr.Field{Code: apperr.Format, Message: "Must be the next of a page of this list."})
+		}
+	}
+	if query.Get("recordId") != "" && f.Collection == "" {
+		add("resource", &apperr.Field{Code: apperr.Required, Message: "Is required with recordId."})
+	}
+	if invalid != nil {
+		return f, apperr.Invalid(invalid...)
+	}
+	return f, nil
+}
