@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -30,12 +31,18 @@ type feed[D store.Document, V any] struct {
 // Wait implements rest.Feed.
 func (f *feed[D, V]) Wait(ctx context.Context) error { return f.log.Wait(ctx, f.c.name, f.at) }
 
-// Next implements rest.Feed. NotFound: the caller may not see the parent.
-func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page rest.FeedPage, err error) {
+// Check implements rest.Feed. NotFound: the caller may not see the parent.
+func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 	if r := f.c.parent(); r != nil {
-		if err := r.checkVisible(ctx, caller, *f.c.within); err != nil {
-			return page, err
-		}
+		return r.checkVisible(ctx, caller, *f.c.within)
+	}
+	return nil
+}
+
+// Next implements rest.Feed. NotFound: as Check.
+func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page rest.FeedPage, err error) {
+	if err := f.Check(ctx, caller); err != nil {
+		return page, err
 	}
 	if f.at.Number == 0 || f.q.Lost {
 		page.Ready, page.Resync = !f.q.Lost, f.q.Lost
@@ -85,6 +92,13 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 	}
 	if ids == nil {
 		return nil, true, nil
+	}
+	if visible := f.c.visible(caller); len(ids) == 1 && visible == nil && f.q.Filter == nil { // may be in the cache of the engine
+		doc, err := f.c.all.Get(ctx, ids[0].(store.ID))
+		if err != nil {
+			return nil, true, apperr.Replace(err, apperr.NotFound, nil)
+		}
+		return map[store.ID]D{store.IDOf(doc): doc}, true, nil
 	}
 	size := &store.Size{Max: listing.MaxPageBytes}
 	selected := store.And(store.In("id", ids...), f.c.visible(caller), f.q.Filter)

@@ -22,6 +22,8 @@ type Feed interface {
 	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
 	// Wait returns nil once there may be changes after the position.
 	Wait(ctx context.Context) error
+	// Check returns the error of Next for a caller who may not read the feed any more, without reading it.
+	Check(ctx context.Context, caller access.Principal) error
 }
 
 // FeedPage is a page of changes.
@@ -102,13 +104,16 @@ type eventWriter struct {
 	err  error  // of a write: the client has disconnected, or reads too slowly
 }
 
+// moveInterval is the interval at which a stream without events moves its position, so that it does not expire.
+const moveInterval = time.Minute
+
 // retryAfterStop is the field that makes clients connect again after a second, to another instance.
 const retryAfterStop = "retry: 1000\n\n"
 
 // loop writes a page of the feed, and those that follow.
 func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	ctx := s.Context
-	caller, checked, written := Caller(w.c), time.Now(), time.Now()
+	caller, checked, written, read := Caller(w.c), time.Now(), time.Now(), time.Now()
 	var err error
 	for {
 		if w.page(page) || time.Since(written) >= s.Heartbeat {
@@ -118,18 +123,24 @@ func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 		if w.err != nil {
 			return
 		}
-		if !page.More {
+		more := page.More
+		if !more {
 			timeout := min(time.Until(checked.Add(s.Check)), time.Until(written.Add(s.Heartbeat)))
 			waitCtx, stop := context.WithTimeout(ctx, timeout)
-			_ = f.Wait(waitCtx)
+			more = f.Wait(waitCtx) == nil
 			stop()
 		}
-		if err == nil && time.Since(checked) >= s.Check {
+		if time.Since(checked) >= s.Check {
 			caller, err = s.Again(ctx)
+			if err == nil {
+				err = f.Check(ctx, caller)
+			}
 			checked = time.Now()
 		}
-		if err == nil {
+		page = FeedPage{Next: w.last}
+		if err == nil && (more || time.Since(read) >= moveInterval) {
 			page, err = f.Next(ctx, caller)
+			read = time.Now()
 		}
 		if ctx.Err() != nil {
 			w.buf.WriteString(retryAfterStop)
