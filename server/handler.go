@@ -203,7 +203,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	mountEmailQueue(api, o.Deps.Email, o.Deps.Cursors, mw.Auth.Admin)
 	log := &audit.Handler{DB: o.Deps.DB, Cursors: o.Deps.Cursors}
-	api.GET(audit.Path, mw.Auth.Admin, rest.Handle(log.Handle, "resource", "recordId", "by", "createdAt[gte]", "createdAt[lt]", "limit", "after"))
+	api.GET(audit.Path, mw.Auth.Admin, rest.Handle(log.Handle, rest.AnyQuery))
 	mountBatch(api, s.APIRoot, o.Deps.DB, o.Modules, authenticator, mw)
 	if err := provideResources(o, authenticator, mw); err != nil {
 		return nil, err

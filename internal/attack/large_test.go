@@ -24,6 +24,8 @@ const (
 	boundText        = "has at most 32 KiB of text; what it reads reserves a share of the budget, and what it changes counts as a change"
 	boundStatic      = "responses share one copy"
 	boundStream      = "is decompressed while it is written"
+	boundFeed        = "reads at most 128 KiB of records, or one record, and reserves a share of the budget while it is encoded"
+	boundEntries     = "has at most 100 entries with the names of fields"
 	boundFew         = "has at most ten short items"
 	boundByProviders = "has an item per provider"
 	boundPasskeys    = "has at most 20 passkeys"
@@ -51,6 +53,9 @@ var large = map[string]string{
 	"GET /users/:id/api-keys/:keyId": boundKeys,
 
 	"GET /auth/providers": boundByProviders,
+
+	"GET /changes":          boundEntries,
+	"GET /articles/changes": boundFeed,
 
 	"GET /articles":       boundPage,
 	"POST /articles":      boundCreation,

@@ -20,8 +20,6 @@ type Params struct {
 	Resource string `form:"resource"`                                     // name of a resource, such as articles
 	RecordID string `form:"recordId"`                                     // only with resource
 	By       string `form:"by"`                                           // ID of a user
-	Since    string `form:"createdAt[gte]" format:"date-time"`            // changes at this time or later
-	Until    string `form:"createdAt[lt]" format:"date-time"`             // changes before this time
 	Limit    int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
 	After    string `form:"after"`                                        // the next of the previous page
 }
@@ -60,6 +58,8 @@ const cursorScope = "audit"
 //	@Description	The changes of all resources that record them, newest first.
 //	@Tags			changes
 //	@Param			query	query		Params	false	"the page"
+//	@Param			createdAt[gte]	query	string	false	"changes at this time or later"	Format(date-time)
+//	@Param			createdAt[lt]	query	string	false	"changes before this time"	Format(date-time)
 //	@Success		200		{object}	Page
 //	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
 //	@Security		UserToken
@@ -102,13 +102,14 @@ func changeOf(e store.Entry) Change {
 // parse returns the filter of a query string. ValidationFailed: it has invalid parameters.
 func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
 	f := store.LogFilter{Collection: query.Get("resource"), Limit: listing.DefaultLimit}
-	var invalid []apperr.Field
+	invalid := rest.UnknownQuery(query, []string{"resource", "recordId", "by", "createdAt[gte]", "createdAt[lt]", "limit", "after"})
 	add := func(param string, fieldErr *apperr.Field) {
 		if fieldErr != nil {
 			fieldErr.In, fieldErr.Param = "query", param
 			invalid = append(invalid, *fieldErr)
 		}
 	}
+	add("resource", rest.CheckString(f.Collection))
 	for param, id := range map[string]*store.ID{"recordId": &f.RecordID, "by": &f.By} {
 		if text := query.Get(param); text != "" {
 			value, fieldErr := rest.Parse[store.ID](text)

@@ -82,7 +82,7 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 }
 
 // read returns the records of the entries that exist, and that the caller may see and has selected. whole is false if they have
-// more than listing.MaxPageBytes.
+// more than rest.LargeResponse.
 func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
@@ -100,7 +100,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 		}
 		return map[store.ID]D{store.IDOf(doc): doc}, true, nil
 	}
-	size := &store.Size{Max: listing.MaxPageBytes}
+	size := &store.Size{Max: rest.LargeResponse}
 	selected := store.And(store.In("id", ids...), f.c.visible(caller), f.q.Filter)
 	found, err := f.c.all.List(ctx, store.Query{Filter: selected, Bytes: size})
 	docs = make(map[store.ID]D, len(found))
