@@ -132,7 +132,9 @@ func TestListsAreDocumented(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	admin := api.SignUp("admin")
-	pages := pageSchemas(t)
+	pages := slices.DeleteFunc(pageSchemas(t), func(ref string) bool {
+		return strings.HasSuffix(ref, "FeedPage") // the rows are events; fields are those of the record in them
+	})
 	lists := 0
 	for name, op := range operations(t) {
 		path, isGet := strings.CutPrefix(name, "GET ")
