@@ -54,6 +54,7 @@ var large = map[string]string{
 
 	"GET /auth/providers": boundByProviders,
 
+	"GET /emails":           boundPage,
 	"GET /changes":          boundEntries,
 	"GET /articles/changes": boundFeed,
 
