@@ -41,7 +41,7 @@ type Change struct {
 type Page struct {
 	Rows []Change `json:"rows"`
 	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // for the parameter after, if there is a next page
-}
+} //	@name	ChangePage
 
 // Handler serves the log.
 type Handler struct {

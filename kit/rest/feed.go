@@ -34,14 +34,14 @@ type FeedPage struct {
 
 	Ready bool `json:"-"` // the request had no position: the feed begins now
 	More  bool `json:"-"` // there may be more changes already
-}
+} //	@name	ChangesPage
 
 // FeedEvent is the change of a record.
 type FeedEvent struct {
 	ID    string `json:"id"`                                    // the position of the change, for the parameter after
 	Event string `json:"event" enums:"created,updated,deleted"` //
 	Data  any    `json:"data" swaggertype:"object"`             // the newest version of the record; if it was deleted, only its id
-}
+} //	@name	ChangeEvent
 
 // Stream is what middleware.Streams provides to ServeFeed.
 type Stream struct {
