@@ -228,14 +228,19 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 	return scope
 }
 
-// removeTombstone moves the entries of the tombstone with the ID and removes it. It returns false if there is none.
+// removeTombstone moves the entries of the tombstone with the ID and removes it. It returns true if no document has the ID
+// afterwards: a mover may have removed the tombstone already.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	if !c.changes || sessionOf(ctx, c.client) != nil {
 		return false
 	}
 	tombstone := append(bson.D{{Key: idKey, Value: id}}, where(deletedKey, "$exists", true)...)
-	n, err := c.move(ctx, tombstone)
-	return err == nil && n > 0
+	moved, err := c.move(ctx, tombstone)
+	if err != nil || moved > 0 {
+		return err == nil
+	}
+	n, err := c.coll.CountDocuments(ctx, bson.D{{Key: idKey, Value: id}}, options.Count().SetLimit(1))
+	return err == nil && n == 0
 }
 
 // moveIfMany moves the entries of a document that has maxPending of them: the movers of all instances are stopped, or slower
