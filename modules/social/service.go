@@ -29,9 +29,11 @@ type Service struct {
 }
 
 const (
-	maxRounds      = 10              // attempts of a sign-in while concurrent requests make conflicting changes
-	maxSubject     = 255             // bytes (OpenID Connect Core section 2, sub)
-	restoreTimeout = 5 * time.Second // for the writes of an unlink, which may have to be undone
+	maxRounds      = 10                    // attempts of a sign-in while concurrent requests make conflicting changes
+	firstPause     = 10 * time.Millisecond // after the first of them; doubles with each
+	linkTimeout    = 10 * time.Second      // in which the link of a new user is stored
+	maxSubject     = 255                   // bytes (OpenID Connect Core section 2, sub)
+	restoreTimeout = 5 * time.Second       // for the writes of an unlink, which may have to be undone
 )
 
 // Rate limits per network: of tokens and codes that a provider rejects, and of all, because each causes requests to the
@@ -69,9 +71,12 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 	if err := s.verify(ctx, in, p, proof); err != nil {
 		return user.SignedIn{}, in.limits, err
 	}
-	for range maxRounds {
+	for round := range maxRounds {
 		u, err := s.resolve(ctx, in)
 		if errors.Is(err, errConcurrent) {
+			if err := pause(ctx, firstPause<<round); err != nil {
+				return user.SignedIn{}, in.limits, unavailable(err)
+			}
 			continue
 		}
 		if err != nil {
@@ -223,10 +228,35 @@ func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, 
 	} else if err != nil {
 		return user.User{}, err
 	}
+	isBeingLinked := s.isBeingLinked(ctx, in.profile.Email) // before find, which then finds a link that was stored meanwhile
 	if _, owner, err := s.find(ctx, account(in.provider, in.profile.Subject)); !apperr.Is(err, apperr.NotFound) {
 		return owner, err // a concurrent request has created the user
 	}
+	if isBeingLinked {
+		return user.User{}, errConcurrent
+	}
 	return user.User{}, cannotLink("The email address of this account is in use, and the provider does not verify addresses. Set another one at the provider,")
+}
+
+// isBeingLinked reports whether signUpUnverified has just created the user with an email address, and not linked the account yet:
+// on databases without transactions, these are two steps.
+func (s *Service) isBeingLinked(ctx context.Context, address string) bool {
+	u, err := s.users.ByEmail(ctx, address)
+	if err != nil || u.HasPassword() || u.EmailVerified || s.now().Sub(u.CreatedAt.Time) > linkTimeout {
+		return false
+	}
+	links, err := s.identities.Count(ctx, identitiesOf(u))
+	return err == nil && links == 0
+}
+
+// pause waits for a time, or returns the error of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // cannotLink returns the Conflict for an account that cannot be linked by its email address. The reason ends with a remedy
