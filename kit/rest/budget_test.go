@@ -42,7 +42,7 @@ func TestEncodingReserves(t *testing.T) {
 		for i := range view {
 			view[i].encoded = &encoded
 		}
-		budget := NewBudget(limit+limit/2, limit+limit/2, time.Millisecond)
+		budget := NewBudget(limit+limit/2, limit+limit/2, time.Minute)
 		ctx, release := budget.Context(t.Context())
 		if test.page > 0 {
 			if err := ReservePage(ctx, test.page); err != nil {
