@@ -181,10 +181,12 @@ func (a *API) Finish() {
 	}
 }
 
-// RunJobs runs the jobs that are due at the time of the Clock, each once. No other jobs run in a test.
+// RunJobs runs the jobs that are due at the time of the Clock, each once, and waits for the emails that they send. No other jobs
+// run in a test.
 func (a *API) RunJobs() {
 	a.t.Helper()
 	a.must(a.Handler.Jobs.RunDue(a.t.Context()))
+	a.must(a.Handler.Emails.Wait(a.t.Context()))
 }
 
 // Request is a request. At most one of Form, JSON, Body and Stream may be set.
