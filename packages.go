@@ -1,6 +1,6 @@
 // # Packages
 //
-// In reading order. Each begins with what it is for, and has an example that runs.
+// In reading order. Each begins with what it is for, and most have an example.
 //
 //   - kit: what a module receives and provides
 //   - server: runs a service, and has its commands

@@ -49,6 +49,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestCode checks that the Go code in README is that of an example, which runs.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile(filepath.Join(repository, "kit/example_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	for _, b := range parse(string(readme)) {
+		if b.language != "go" {
+			continue
+		}
+		blocks++
+		if !strings.Contains(string(example), b.text) {
+			t.Errorf("README.md:%d: kit/example_test.go does not have this code", b.line)
+		}
+	}
+	if blocks == 0 {
+		t.Error("README has no Go code")
+	}
+}
+
 func TestLinksOf(t *testing.T) {
 	t.Parallel()
 	got := linksOf("[a](a.md#b) and ![c](c.png)\n```sh\n[d](d.md)\n```\n`[e](e.md)` [f](https://example.com) [g](#g)\n")
