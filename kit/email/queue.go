@@ -403,7 +403,7 @@ func (q *Queue) claim() (Row, error) {
 	defer cancel()
 	now := q.now()
 	return q.rows.Update(ctx, store.Lte("nextAttemptAt", store.At(now)), store.Inc("attempts", 1),
-		store.Set("nextAttemptAt", store.At(now.Add(lease))), store.Set("updatedAt", store.At(now)))
+		store.Set("nextAttemptAt", store.At(now.Add(lease))))
 }
 
 // run makes an attempt and stores its result.
@@ -463,7 +463,6 @@ func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Durat
 // update changes a row, unless another instance has claimed it after the lease. After an error, the email is due after the
 // lease.
 func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
-	changes = append(changes, store.Set("updatedAt", store.At(q.now())))
 	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), changes...)
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		q.log.Warn("the result of an attempt to send an email cannot be stored; the next attempt is in a minute", "kind", r.Kind, "error", err)

@@ -387,10 +387,10 @@ func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }
 
-// claim gives an account to the owner of its address, with the hash of a password, and notifies the user of the event. The same write ends all sessions and resets of
-// the user and marks the email address as verified. It also invalidates the linked identities: somebody else may have
-// created the account, or had a token, and linked their own. An identity with the same verified address is linked again at
-// its next sign-in. NotFound: the user does not exist, or is in another epoch.
+// claim gives an account to the owner of its address, with the hash of a password, and notifies the user of the event. The same
+// write ends all sessions and resets of the user and marks the email address as verified. It also invalidates the linked
+// identities: somebody else may have created the account, or had a token, and linked their own. An identity with the same
+// verified address is linked again at its next sign-in. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, event string) (u User, err error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	err = s.db.Together(ctx, func(ctx context.Context) error {
