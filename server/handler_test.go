@@ -43,7 +43,7 @@ const (
 
 var userID = store.NewID()
 
-var errRestricted = apperr.New(apperr.EmailNotVerified, "Verify it.")
+var errRestricted = apperr.New(apperr.Forbidden, "Verify it.").WithCode("restricted")
 
 // verified is a module that verifies the credentials above.
 type verified struct{ routes }
@@ -295,7 +295,7 @@ func TestRestriction(t *testing.T) {
 		for i, call := range []string{"GET ", "POST ", "POST /restricted"} {
 			method, prefix, _ := strings.Cut(call, " ")
 			w := do(s, method, prefix+test.path, "", "", "Authorization", test.authorization)
-			if w.Code != test.statuses[i] || w.Code == 403 && problem(t, w).Code != apperr.EmailNotVerified {
+			if w.Code != test.statuses[i] || w.Code == 403 && problem(t, w).Code != errRestricted.Code {
 				t.Errorf("%s%s, %s: %d %s, want %d", call, test.path, test.authorization, w.Code, w.Body, test.statuses[i])
 			}
 		}

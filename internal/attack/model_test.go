@@ -19,7 +19,6 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
-	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/store"
@@ -289,8 +288,8 @@ func (s *scene) provider(caller access.Principal, p *person) (user.SignedIn, err
 
 // pass passes the second factor, if that is missing and the person's own.
 func (s *scene) pass(p *person, in user.SignedIn, err error) (user.SignedIn, error) {
-	var required *apperr.Error
-	if !apperr.Is(err, apperr.SecondFactorRequired) || !errors.As(err, &required) || s.factor != p {
+	var required *access.ChallengeError
+	if !errors.As(err, &required) || s.factor != p {
 		return in, err
 	}
 	code, err := totp.GenerateCode(p.secret, s.clock.Now())

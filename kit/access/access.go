@@ -142,6 +142,18 @@ type SecondFactorVerifier interface {
 	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }
 
+// ChallengeError is the error of a sign-in that requires the second factor of the user. Challenge identifies the sign-in in the
+// second step. It is a secret.
+type ChallengeError struct {
+	Err       error
+	Challenge string
+}
+
+func (e *ChallengeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *ChallengeError) Unwrap() error { return e.Err }
+
 // Keys are the master keys: several, so that one can be replaced while the service runs.
 type Keys struct{ digests [][sha256.Size]byte }
 

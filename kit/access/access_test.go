@@ -125,7 +125,7 @@ func TestMayChange(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	restriction := &Restriction{Err: apperr.New(apperr.EmailNotVerified, "x")}
+	restriction := &Restriction{Err: apperr.New(apperr.Forbidden, "x")}
 	if err := (Principal{UserID: other, Role: RoleAdmin, Restriction: restriction}).MayChange(userID); err != restriction.Err {
 		t.Errorf("a restricted admin: %v", err)
 	}

@@ -3,16 +3,18 @@
 package apperr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// Code classifies an error. Codes are stable: clients switch on them.
+// Code classifies an error. Codes are stable: clients switch on them. A module declares its own codes as constants of this type, which
+// the documents of the API then list, and sets them with Error.WithCode.
 type Code string //	@name	ErrorCode
 
-// The error codes.
+// The error codes of the runtime.
 const (
 	ValidationFailed     Code = "validation_failed"
 	MalformedBody        Code = "malformed_body"
@@ -20,9 +22,6 @@ const (
 	SecondFactorRequired Code = "second_factor_required"
 	Forbidden            Code = "forbidden"
 	InsufficientScope    Code = "insufficient_scope"
-	EmailNotVerified     Code = "email_not_verified"
-	Suspended            Code = "suspended"
-	TwoFactorRequired    Code = "two_factor_required"
 	NotFound             Code = "not_found"
 	RequestTimeout       Code = "request_timeout"
 	MethodNotAllowed     Code = "method_not_allowed"
@@ -39,10 +38,10 @@ const (
 	ReauthenticationRequired Code = "reauthentication_required"
 )
 
-// Codes lists every Code.
+// Codes lists the codes of the runtime.
 var Codes = []Code{
-	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, EmailNotVerified, Suspended, TwoFactorRequired, NotFound,
-	RequestTimeout, MethodNotAllowed, Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
+	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, NotFound, RequestTimeout, MethodNotAllowed,
+	Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
 	NotSupported, Unavailable, ReauthenticationRequired,
 }
 
@@ -52,9 +51,9 @@ type Error struct {
 	Code       Code
 	Message    string
 	Fields     []Field       // the invalid parameters
-	Challenge  string        // token for the second step of a sign-in, only of its SecondFactorRequired
 	RetryAfter time.Duration // the time to wait before another attempt; 0 if unknown
 	Overload   bool          // Unavailable because of too much load, and nothing was written
+	base       Code          // the code before WithCode; "" without it
 	cause      error         // for the log; can be nil
 }
 
@@ -116,6 +115,16 @@ func JoinInvalid(first, second error) error {
 	})
 	return a.WithFields(more...)
 }
+
+// WithCode returns a copy of e with another code, which is more specific: the status of a response remains that of e's code,
+// which must be one of Codes.
+func (e Error) WithCode(code Code) *Error {
+	e.base, e.Code = e.Base(), code
+	return &e
+}
+
+// Base returns the code before WithCode, which determines the status of a response.
+func (e Error) Base() Code { return cmp.Or(e.base, e.Code) }
 
 // WithCause returns a copy of e with a cause for the log.
 func (e Error) WithCause(cause error) *Error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 )
 
@@ -31,7 +32,7 @@ type Problem struct {
 
 const problemType = "application/problem+json"
 
-// statuses has the HTTP status of each code.
+// statuses has the HTTP status of each of apperr.Codes.
 var statuses = map[apperr.Code]int{
 	apperr.ValidationFailed:     http.StatusBadRequest,
 	apperr.MalformedBody:        http.StatusBadRequest,
@@ -39,9 +40,6 @@ var statuses = map[apperr.Code]int{
 	apperr.SecondFactorRequired: http.StatusForbidden,
 	apperr.Forbidden:            http.StatusForbidden,
 	apperr.InsufficientScope:    http.StatusForbidden,
-	apperr.EmailNotVerified:     http.StatusForbidden,
-	apperr.Suspended:            http.StatusForbidden,
-	apperr.TwoFactorRequired:    http.StatusForbidden,
 	apperr.NotFound:             http.StatusNotFound,
 	apperr.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	apperr.RequestTimeout:       http.StatusRequestTimeout,
@@ -83,10 +81,7 @@ func Fail(c *gin.Context, err error) {
 	if !errors.As(err, &e) {
 		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
 	}
-	status := statuses[e.Code]
-	if e.Challenge != "" { // of a sign-in
-		status = http.StatusUnauthorized
-	}
+	status := statuses[e.Base()]
 	if status >= http.StatusInternalServerError && e.Code != apperr.NotSupported {
 		_ = c.Error(err)
 	}
@@ -94,10 +89,7 @@ func Fail(c *gin.Context, err error) {
 	if status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", challenge(c))
 	}
-	if e.Challenge != "" { // a secret
-		header.Set("Cache-Control", "no-store")
-	}
-	switch e.Code {
+	switch e.Base() {
 	case apperr.Unavailable, apperr.TooManyRequests:
 		header.Set("Retry-After", strconv.Itoa(seconds(cmp.Or(e.RetryAfter, defaultRetryAfter))))
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
@@ -110,7 +102,11 @@ func Fail(c *gin.Context, err error) {
 	}
 	p := Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
-		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields, Challenge: e.Challenge,
+		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields,
+	}
+	if challenged := (*access.ChallengeError)(nil); errors.As(err, &challenged) {
+		p.Challenge = challenged.Challenge
+		header.Set("Cache-Control", "no-store") // it is a secret
 	}
 	if failed := (*OperationError)(nil); errors.As(err, &failed) {
 		p.Operation = &failed.Index

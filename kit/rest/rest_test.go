@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
@@ -25,6 +26,30 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 	if len(statuses) != len(apperr.Codes) {
 		t.Errorf("%d statuses for %d codes", len(statuses), len(apperr.Codes))
+	}
+}
+
+// TestSpecificErrors checks the responses to errors with a code of a module, and with a challenge.
+func TestSpecificErrors(t *testing.T) {
+	t.Parallel()
+	full := apperr.New(apperr.Forbidden, "Full.").WithCode("full").WithCode("no_room")
+	challenged := &access.ChallengeError{Err: apperr.New(apperr.Unauthorized, "Send it.").WithCode(apperr.SecondFactorRequired), Challenge: "c"}
+	for _, test := range []struct {
+		err    error
+		status int
+		body   string
+		cache  string
+	}{
+		{fmt.Errorf("room: %w", full), 403, `"code":"no_room","detail":"Full."`, ""},
+		{challenged, 401, `"code":"second_factor_required","detail":"Send it.","requestId":"","challenge":"c"`, "no-store"},
+	} {
+		w := httptest.NewRecorder()
+		c, _ := gin.CreateTestContext(w)
+		c.Request = httptest.NewRequest("GET", "/", nil)
+		Fail(c, test.err)
+		if cache := w.Header().Get("Cache-Control"); w.Code != test.status || !strings.Contains(w.Body.String(), test.body) || cache != test.cache {
+			t.Errorf("%v: %d %s, Cache-Control: %s", test.err, w.Code, w.Body, cache)
+		}
 	}
 }
 

@@ -147,7 +147,7 @@ func (k *keys) VerifyKey(_ context.Context, _ access.Client, key string) (access
 	p := access.Principal{UserID: k.owner, Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: []string{scope}}}
 	if scope == "restricted" {
 		p.Key.Scopes = []string{"*:read", "*:write"}
-		p.Restriction = &access.Restriction{Err: apperr.New(apperr.EmailNotVerified, "Verify it."), Reads: true}
+		p.Restriction = &access.Restriction{Err: apperr.New(apperr.Forbidden, "Verify it.").WithCode("email_not_verified"), Reads: true}
 	}
 	return p, nil
 }

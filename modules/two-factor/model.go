@@ -9,6 +9,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
+// TwoFactorRequired is the code of the error, with the status 403, of a user without a second factor whose role requires one.
+const TwoFactorRequired apperr.Code = "two_factor_required"
+
 // Factor is a stored second factor. Its ID is that of the user.
 type Factor struct {
 	store.Meta    `bson:",inline"`

@@ -200,14 +200,14 @@ func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
 	}
 }
 
-// Challenge implements auth.SecondFactor. SecondFactorRequired: the user has a second factor.
+// Challenge implements auth.SecondFactor. *access.ChallengeError: the user has a second factor.
 func (s *Service) Challenge(ctx context.Context, u user.User, methods []access.Method) error {
 	if _, err := s.confirmed(ctx, u.ID); err != nil {
 		return apperr.Replace(err, apperr.NotFound, nil)
 	}
-	required := apperr.New(apperr.SecondFactorRequired, "Send challenge with a code of the authenticator app, or a recovery code, to POST /auth/second-factor within 5 minutes.")
-	required.Challenge = challenge{challengeHead{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}, methods}.seal(s.keys)
-	return required
+	required := apperr.New(apperr.Unauthorized, "Send challenge with a code of the authenticator app, or a recovery code, to POST /auth/second-factor within 5 minutes.").
+		WithCode(apperr.SecondFactorRequired)
+	return &access.ChallengeError{Err: required, Challenge: challenge{challengeHead{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}, methods}.seal(s.keys)}
 }
 
 // SignIn opens a session for the user of a challenge. Unauthorized: the challenge is invalid or has expired, or all sessions
@@ -350,7 +350,7 @@ func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restrictio
 }
 
 var notEnrolled = access.Restriction{
-	Err: apperr.New(apperr.TwoFactorRequired, "Users with your role must use two-factor sign-in. Enrol with POST and PUT /users/me/two-factor."),
+	Err: apperr.New(apperr.Forbidden, "Users with your role must use two-factor sign-in. Enrol with POST and PUT /users/me/two-factor.").WithCode(TwoFactorRequired),
 }
 
 // DeleteOf implements user.Dependent.

@@ -10,6 +10,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
+// The codes of errors with the status 403.
+const (
+	EmailNotVerified apperr.Code = "email_not_verified" // SIGNUP_EMAIL=required, and the user has not verified the address
+	Suspended        apperr.Code = "suspended"          // an admin has suspended the user
+)
+
 // User is a stored account.
 type User struct {
 	store.Meta `bson:",inline"`
@@ -44,7 +50,7 @@ const (
 // MaySignIn fails with the error code Suspended if the user may not sign in. Call it after the user has proved who they are.
 func (u User) MaySignIn() error {
 	if u.Suspended {
-		return apperr.New(apperr.Suspended, "An admin has suspended this account. Contact the operator of this service.")
+		return apperr.New(apperr.Forbidden, "An admin has suspended this account. Contact the operator of this service.").WithCode(Suspended)
 	}
 	return nil
 }

@@ -207,7 +207,8 @@ func (s *Service) Principal(ctx context.Context, u User, session store.ID) (acce
 const emailRequired = "required"
 
 var unverified = access.Restriction{
-	Err:   apperr.New(apperr.EmailNotVerified, "Verify the email address of this account first, with the link in the email. A password reset verifies it too."),
+	Err: apperr.New(apperr.Forbidden, "Verify the email address of this account first, with the link in the email. A password reset verifies it too.").
+		WithCode(EmailNotVerified),
 	Reads: true,
 }
 

@@ -68,6 +68,9 @@ func API(dir, runtime string) (files.Tree, error) {
 	if err := addListParameters(parser.GetSwagger(), dir, runtime); err != nil {
 		return nil, err
 	}
+	if err := addCodes(parser.GetSwagger(), dir); err != nil {
+		return nil, err
+	}
 	if err := addScopes(parser.GetSwagger(), dir); err != nil {
 		return nil, err
 	}

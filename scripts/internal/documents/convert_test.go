@@ -68,12 +68,19 @@ const sample = `{
   }
 }`
 
-// TestComponents checks that each error code has an example.
+// TestComponents checks that each error code of the runtime and of modules has an example.
 func TestComponents(t *testing.T) {
 	t.Parallel()
+	codes, err := moduleCodes("../../..")
+	if err != nil || len(codes) == 0 {
+		t.Fatalf("codes of modules: %v %v", codes, err)
+	}
 	for _, code := range apperr.Codes {
-		if components.Examples[string(code)] == nil {
-			t.Errorf("components.json has no example of %s", code)
+		codes = append(codes, errorCode{value: string(code)})
+	}
+	for _, code := range codes {
+		if components.Examples[code.value] == nil {
+			t.Errorf("components.json has no example of %s", code.value)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []s
 	if method != http.MethodGet && e.hasCode("email_not_verified") {
 		codes = append(codes, "email_not_verified")
 	}
-	if e.doc.Paths.Value("/users/me/two-factor") != nil && e.hasCode("two_factor_required") {
+	if e.hasCode("two_factor_required") {
 		codes = append(codes, "two_factor_required")
 	}
 	return codes
