@@ -29,7 +29,8 @@ type Settings struct {
 	User              user.Settings
 }
 
-// New creates the modules, dependencies first.
+// New creates the modules, dependencies first. A constructor can register its module with those that it receives: for the deletion of
+// users, and as the sessions, the second factors and the verified addresses of users. Its doc comment says what it changes in them.
 func New(d kit.Deps, s Settings) []kit.Module {
 	users := user.New(d, s.User)
 	sessions := auth.New(d, s.Auth, users)

@@ -16,7 +16,7 @@ type Module struct {
 	controller *controller
 }
 
-// New creates the module. Keys are deleted with their user.
+// New creates the module and registers it with users: keys are deleted with their user.
 func New(d kit.Deps, users *user.Module) *Module {
 	service := &Service{users: users, keys: store.Open[Key](d.DB, storeSpec()), now: d.Now, log: d.Log}
 	users.OnDelete(service)

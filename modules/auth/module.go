@@ -27,7 +27,8 @@ type Settings struct {
 	RefreshTTL time.Duration `mapstructure:"REFRESH_TTL" default:"720h" validate:"min=1h,max=8760h,gtefield=TTL"`
 }
 
-// New creates the module. It deletes the sessions of deleted users.
+// New creates the module and registers it with users: it deletes the sessions of deleted users, and keeps the session of a caller who
+// changes the password.
 func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	service := &Service{
 		db:         d.DB,

@@ -28,7 +28,7 @@ type Settings struct {
 	Signup bool `mapstructure:"EMAIL_CODE_SIGNUP" default:"false"`
 }
 
-// New creates the module. It deletes the codes of deleted users.
+// New creates the module and registers it with users: codes are deleted with their user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db: d.DB, users: users, sessions: sessions, codes: store.Open[Code](d.DB, storeSpec()), limits: d.Limits, emails: d.Email,

@@ -34,7 +34,7 @@ type Settings struct {
 	LinkOrigins []string `mapstructure:"RESET_LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com/reset"`
 }
 
-// New creates the module. It deletes the resets of deleted users.
+// New creates the module and registers it with users: resets are deleted with their user.
 func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	if len(s.LinkOrigins) == 0 && !d.Development {
 		d.Log.Warn("password resets are rejected: RESET_LINK_ORIGINS is not set, so no link is allowed in the email")

@@ -24,7 +24,7 @@ type Module struct {
 	controller *controller
 }
 
-// New creates the module. It unlinks the accounts of deleted users.
+// New creates the module and registers it with users: the accounts of deleted users are unlinked.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := newService(d, s, users, sessions, providerTimeout)
 	return &Module{Service: service, controller: &controller{service}}

@@ -46,8 +46,9 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// New creates the module. From then on, every sign-in of a user with a second factor requires it, and so do changes that could
-// lock the user out. A second factor is deleted with its user.
+// New creates the module and registers it with two others. In sessions: every sign-in of a user with a second factor requires it.
+// In users: changes that could lock the user out require it too, it is deleted with its user, and users without one whose role is in
+// Settings.Require are restricted.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,
