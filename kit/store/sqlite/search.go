@@ -1,16 +1,13 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -162,82 +159,6 @@ func (p *searchPlan) needsScan() bool { return p != nil && len(p.scan) > 0 }
 // limitsRows reports whether the statement of a list selects rows by words, so that not all documents are scanned.
 func (p *searchPlan) limitsRows() bool { return p.rows != nil || len(p.lookUp) > 0 }
 
-// wordCounts caches how many documents have a word, because counting them takes longer than finding a page of them. An
-// outdated number only makes a list slower.
-type wordCounts struct {
-	mu    sync.Mutex
-	known map[string]wordCount
-}
-
-// wordCount is the result of counting the documents with a word.
-type wordCount struct {
-	count     int64 // number of documents with the word, up to limit
-	limit     int64
-	documents int64 // number of all documents at that time
-}
-
-// maxWordCounts is the number of words in the cache, above which it is emptied.
-const maxWordCounts = 1000
-
-// estimate returns the number of documents with a word, up to limit. It returns 0 if the caller must count them: the word is
-// unknown or was counted up to a lower limit, or the collection has doubled since. For a number above half of the limit it
-// returns the limit, because the plan is the same.
-func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch known := w.known[word]; {
-	case known.count > limit/2:
-		return limit
-	case known.limit >= limit && documents < 2*known.documents:
-		return known.count
-	default:
-		return 0
-	}
-}
-
-func (w *wordCounts) add(word string, count wordCount) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.known == nil || len(w.known) == maxWordCounts {
-		w.known = make(map[string]wordCount)
-	}
-	w.known[word] = count
-}
-
-// forget removes words, so that they are counted again.
-func (w *wordCounts) forget(words []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, word := range words {
-		delete(w.known, word)
-	}
-}
-
-// lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether no other
-// document has one; if it is false, fewer than limit may be returned.
-func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
-	const wordsPerDocument = 4 // assumed number of a document's words that begin with the prefix
-	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)
-	b.write(" AND term<").bind(prefix + "\xff") // greater than every UTF-8 string with the prefix
-	b.write(" LIMIT ").bind(wordsPerDocument * limit).write("+0")
-	rows, entries := make(map[int64]struct{}), int64(0)
-	err = conn.query(context.Background(), b.String(), b.args, func(values []driver.Value) error {
-		entries++
-		rows[values[0].(int64)] = struct{}{}
-		if int64(len(rows)) == limit {
-			return errStop
-		}
-		return nil
-	})
-	if errors.Is(err, errStop) {
-		return rows, false, nil
-	}
-	return rows, entries < wordsPerDocument*limit, err
-}
-
-// postings returns the quoted name of the table that has a row for each word of each document, in the order of the words.
-func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
-
 // documents returns the number of documents in the collection, from _collections.
 func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
@@ -263,60 +184,6 @@ func (c *collection) scanList(ctx context.Context, conn *conn, q store.Query, pa
 		return nil, err
 	}
 	return docs, err
-}
-
-// errTooManyScans is the error of a scan that exceeds searchPlan.maxScans.
-var errTooManyScans = errors.New("sqlite: a scan is too costly")
-
-// matches reports whether each of the words to scan for begins a word of the document's searched text. It fails with
-// errTooManyScans if the cost exceeds p.maxScans.
-func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
-	if p.scanned += 1 + int64(len(doc))/1024; p.maxScans > 0 && p.scanned > p.maxScans {
-		return false, errTooManyScans
-	}
-	missing := -1
-	if !bytes.Contains(doc, []byte(`\u`)) { // MissingText does not decode escapes, which can be letters
-		missing = store.MissingText(doc, p.scan) // faster, and rejects most documents
-	}
-	if missing < 0 {
-		p.text = p.text[:0]
-		for _, path := range c.spec.Search {
-			p.text = append(p.appendText(doc, path), ' ')
-		}
-		missing = store.MissingWord(p.text, p.scan)
-	}
-	if missing > 0 { // check for this word earlier in the next document
-		p.scan[missing-1], p.scan[missing] = p.scan[missing], p.scan[missing-1]
-	}
-	return missing < 0, nil
-}
-
-// appendText appends the string at the path of a JSON object to p.text and returns the result. Other values are ignored.
-func (p *searchPlan) appendText(object []byte, path string) []byte {
-	for name := range strings.SplitSeq(path, ".") {
-		object = p.property(object, name)
-	}
-	text, err := jsontext.AppendUnquote(p.text, object)
-	if err != nil { // no string
-		return p.text
-	}
-	return text
-}
-
-// property returns the JSON of a property of a JSON object; nil if object has none or is not an object.
-func (p *searchPlan) property(object []byte, name string) []byte {
-	p.decoder.Reset(bytes.NewBuffer(object), trusted)
-	if start, err := p.decoder.ReadToken(); err != nil || start.Kind() != '{' {
-		return nil
-	}
-	for p.decoder.PeekKind() == '"' {
-		field, _ := p.decoder.ReadValue()
-		found := string(field[1:len(field)-1]) == name
-		if value, err := p.decoder.ReadValue(); found || err != nil {
-			return value
-		}
-	}
-	return nil
 }
 
 // requiredSearch returns the first search that every document of f must match; ok is false if there is none.

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"sync"
+)
+
+// wordCounts caches how many documents have a word, because counting them takes longer than finding a page of them. An
+// outdated number only makes a list slower.
+type wordCounts struct {
+	mu    sync.Mutex
+	known map[string]wordCount
+}
+
+// wordCount is the result of counting the documents with a word.
+type wordCount struct {
+	count     int64 // number of documents with the word, up to limit
+	limit     int64
+	documents int64 // number of all documents at that time
+}
+
+// maxWordCounts is the number of words in the cache, above which it is emptied.
+const maxWordCounts = 1000
+
+// estimate returns the number of documents with a word, up to limit. It returns 0 if the caller must count them: the word is
+// unknown or was counted up to a lower limit, or the collection has doubled since. For a number above half of the limit it
+// returns the limit, because the plan is the same.
+func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch known := w.known[word]; {
+	case known.count > limit/2:
+		return limit
+	case known.limit >= limit && documents < 2*known.documents:
+		return known.count
+	default:
+		return 0
+	}
+}
+
+func (w *wordCounts) add(word string, count wordCount) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known == nil || len(w.known) == maxWordCounts {
+		w.known = make(map[string]wordCount)
+	}
+	w.known[word] = count
+}
+
+// forget removes words, so that they are counted again.
+func (w *wordCounts) forget(words []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, word := range words {
+		delete(w.known, word)
+	}
+}
+
+// lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether no other
+// document has one; if it is false, fewer than limit may be returned.
+func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
+	const wordsPerDocument = 4 // assumed number of a document's words that begin with the prefix
+	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)
+	b.write(" AND term<").bind(prefix + "\xff") // greater than every UTF-8 string with the prefix
+	b.write(" LIMIT ").bind(wordsPerDocument * limit).write("+0")
+	rows, entries := make(map[int64]struct{}), int64(0)
+	err = conn.query(context.Background(), b.String(), b.args, func(values []driver.Value) error {
+		entries++
+		rows[values[0].(int64)] = struct{}{}
+		if int64(len(rows)) == limit {
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return rows, false, nil
+	}
+	return rows, entries < wordsPerDocument*limit, err
+}
+
+// postings returns the quoted name of the table that has a row for each word of each document, in the order of the words.
+func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }
