@@ -148,12 +148,9 @@ func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) err
 
 // list calls read for a List. n points to the number of documents that read counts. The number of all documents has those of
 // the transaction.
-func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn, *searchPlan) error) error {
-	if c.err != nil {
-		return c.err
-	}
+func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn) error) error {
 	return s.read(ctx, q.Filter, func(conn *conn) error {
-		err := read(conn, nil)
+		err := read(conn)
 		if q.MaxCount > 0 && q.Filter == nil {
 			for other, added := range s.tx.documents {
 				if other.spec.Name == c.spec.Name {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,52 +216,12 @@ func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc [
 	return doc, err
 }
 
-// count returns the number of documents that f selects, up to limit; if f is nil, the number of all documents. It fails with
-// errNeedsSearchPool if conn is not of DB.searches and the count would exceed the limits of its pool.
-func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, limit int64) (n int64, err error) {
+// count returns the number of documents that f selects, up to limit; if f is nil, the number of all documents.
+func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, limit int64) (int64, error) {
 	if f == nil {
 		return c.documents(conn)
 	}
-	if plan != nil && plan.rows == nil && !conn.pool.costly && min(limit, plan.documents) > conn.pool.maxScans {
-		return 0, errNeedsSearchPool // it would read at least as many documents as it counts
-	}
-	if plan != nil && isSingleSearch(f) {
-		words := slices.Concat(plan.lookUp, plan.scan)
-		switch {
-		case plan.rows != nil && len(words) == 0:
-			return min(int64(len(plan.rows)), limit), nil
-		case plan.rows == nil && len(words) == 1 && limit < store.CountAll:
-			found, all, err := c.lookUp(conn, words[0], limit)
-			if n = int64(len(found)); err != nil || all || n == limit {
-				return n, err
-			}
-		}
-	}
-	if !plan.needsScan() {
-		return conn.integer(ctx, c.countStatement(f, plan, limit))
-	}
-	scan := *plan
-	if !plan.limitsRows() {
-		scan.maxScans = conn.pool.maxScans
-	}
-	n, err = c.countByScan(ctx, conn, f, &scan, limit)
-	if !errors.Is(err, errTooManyScans) {
-		return n, err
-	}
-	if !conn.pool.costly {
-		return 0, errNeedsSearchPool
-	}
-	return c.countByScan(ctx, conn, f, plan.withLookUps(), limit)
-}
-
-// countByScan returns the number of documents that f selects, up to limit, by reading them.
-func (c *collection) countByScan(ctx context.Context, conn *conn, f store.Filter, plan *searchPlan, limit int64) (n int64, err error) {
-	q := store.Query{Filter: f, Limit: int(limit)}
-	err = c.rows(ctx, conn, q, []part{{filter: f}}, plan, func([]byte) error {
-		n++
-		return nil
-	})
-	return n, err
+	return conn.integer(ctx, c.countStatement(f, nil, limit))
 }
 
 // countStatement builds the statement that counts the documents that f selects, up to limit.
@@ -278,115 +237,101 @@ func (c *collection) countStatement(f store.Filter, plan *searchPlan, limit int6
 
 // List implements store.Engine. The documents and their number come from one snapshot.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	read := func(conn *conn, plan *searchPlan) (err error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	read := func(conn *conn) (err error) {
 		if q.MaxCount > 0 {
-			n, err = c.count(ctx, conn, q.Filter, plan, q.MaxCount)
+			n, err = c.count(ctx, conn, q.Filter, q.MaxCount)
 		}
 		if err == nil && next != nil {
-			err = c.list(ctx, conn, q, plan, next)
+			err = c.list(ctx, conn, q, next)
 		}
 		return err
 	}
 	if s := c.db.writer.session(ctx); s != nil {
 		err = s.list(ctx, c, q, &n, read)
-	} else {
-		err = c.read(ctx, q, q.MaxCount > 0 && next != nil || q.After != nil, read)
+		return n, err
 	}
+	if search, words := c.requiredSearch(q.Filter); len(words) > 0 {
+		return c.search(ctx, q, search, words, next)
+	}
+	err = c.db.readers.use(ctx, func(conn *conn) error {
+		if q.MaxCount > 0 && next != nil || q.After != nil { // more than one statement
+			return conn.snapshot(func() error { return read(conn) })
+		}
+		return read(conn)
+	})
 	return n, err
 }
 
-// errStop is returned by a callback of rows or conn.query to end it early. Callers of the engine do not receive it.
-var errStop = errors.New("sqlite: stop")
-
-// list reads the documents of q, as List does.
-func (c *collection) list(ctx context.Context, conn *conn, q store.Query, plan *searchPlan, next func() any) error {
+// list reads the documents of q into the values that next returns.
+func (c *collection) list(ctx context.Context, conn *conn, q store.Query, next func() any) error {
 	parts, err := parts(q)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = c.rows(ctx, conn, q, parts, nil, func(doc []byte) (bool, error) { return c.decodeNext(q, doc, next) })
 	}
-	decode := func(doc []byte) error {
-		if !q.Bytes.Add(len(doc)) {
-			return errStop
-		}
-		if q.Lossless && len(q.Fields) == 0 {
-			return c.decodeLossless(doc, next())
-		}
-		return c.decode(doc, next())
-	}
-	if plan != nil && plan.threshold > 0 && q.Limit > 0 {
-		docs, err := c.scanList(ctx, conn, q, parts, plan)
-		if err == nil {
-			return decodeAll(docs, decode)
-		}
-		if !errors.Is(err, errTooManyScans) {
-			return err
-		}
-	}
-	if plan != nil && !plan.limitsRows() {
-		if !conn.pool.costly {
-			return errNeedsSearchPool
-		}
-		plan = plan.withLookUps()
-	}
-	return c.rows(ctx, conn, q, parts, plan, decode)
+	return err
 }
 
-// decodeAll calls decode with each document until it returns errStop or another error.
-func decodeAll(docs [][]byte, decode func(doc []byte) error) error {
-	for _, doc := range docs {
-		err := decode(doc)
-		if errors.Is(err, errStop) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+// decodeNext decodes a document of q into the value that next returns. more is false if the document is left out because it
+// exceeds q.Bytes, so that the list ends before it.
+func (c *collection) decodeNext(q store.Query, doc []byte, next func() any) (more bool, err error) {
+	switch {
+	case !q.Bytes.Add(len(doc)):
+		return false, nil
+	case q.Lossless && len(q.Fields) == 0:
+		return true, c.decodeLossless(doc, next())
+	default:
+		return true, c.decode(doc, next())
 	}
-	return nil
 }
 
-// rows calls row with each document of the list q, one part after the other. It ends without error when row returns errStop.
-// The documents that plan scans are checked before.
+// rows calls row with each document of the list q, one part after the other, until row returns false or an error. If plan
+// has words to scan for, only documents with these are in the list; ok is false if the scan has ended early because it would
+// cost more than plan.maxScans.
 func (c *collection) rows(
-	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) error,
-) error {
+	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) (more bool, err error),
+) (ok bool, err error) {
 	left, skip := q.Limit, q.Skip // left is 0 without a limit
 	queryCtx := ctx
 	if q.Filter == nil && left > 0 || plan != nil && (plan.rows != nil || plan.needsScan() && isSingleSearch(q.Filter)) {
-		queryCtx = context.Background() // reaches the next document in microseconds; see conn.query
+		queryCtx = context.Background() // reaches the next document in microseconds; see conn.rows
 	}
+	scan := plan.scanner(c)
 	for _, part := range parts {
 		b := c.selectPart(q, part, plan, left)
 		if b.err != nil {
-			return b.err
+			return false, b.err
 		}
 		n := 0 // documents of this part
-		err := conn.query(queryCtx, b.String(), b.args, func(values []driver.Value) error {
-			if plan.needsScan() {
+		for values, err := range conn.rows(queryCtx, b.String(), b.args) {
+			if err != nil {
+				return false, err
+			}
+			if scan != nil {
 				if err := ctx.Err(); err != nil {
-					return err
+					return false, err
 				}
-				if ok, err := plan.matches(c, values[len(values)-1].([]byte)); !ok || err != nil {
-					return err
+				doc := values[len(values)-1].([]byte)
+				if !scan.pay(doc) {
+					return false, nil
+				}
+				if !scan.matches(doc) {
+					continue
 				}
 				if skip--; skip >= 0 {
-					return nil
+					continue
 				}
 			}
 			n++
-			if err := row(values[0].([]byte)); err != nil || n != left {
-				return err
+			if more, err := row(values[0].([]byte)); !more || err != nil || n == left {
+				return true, err
 			}
-			return errStop
-		})
-		if errors.Is(err, errStop) {
-			return nil
-		} else if err != nil {
-			return err
 		}
 		left -= min(left, n)
 	}
-	return nil
+	return true, nil
 }
 
 // selectPart builds the statement that reads one part of a list. A limit of 0 is no limit. The first column has the document

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -77,37 +78,57 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (driver.Resu
 	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
 }
 
-// query calls row with each row of a statement, until row returns an error, which query returns. The slice is only valid
-// during the call.
+// rows returns the rows of a statement. An error ends them. The slice is only valid until the next row.
 //
 // If the statement takes less than a few milliseconds, pass a ctx that cannot be cancelled: for others, the driver starts a
 // goroutine that interrupts the statement when ctx ends.
-func (c *conn) query(ctx context.Context, query string, args []any, row func([]driver.Value) error) error {
-	stmt, err := c.prepare(ctx, query)
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(args))
-	if err != nil {
-		return err
-	}
-	values := make([]driver.Value, len(rows.Columns()))
-	for {
-		err := rows.Next(values)
-		if err == io.EOF {
-			return rows.Close()
+func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]driver.Value, error] {
+	return func(yield func([]driver.Value, error) bool) {
+		stmt, err := c.prepare(ctx, query)
+		if err != nil {
+			yield(nil, err)
+			return
 		}
+		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, named(args))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		values := make([]driver.Value, len(rows.Columns()))
+		for {
+			err := rows.Next(values)
+			if err == nil {
+				if !yield(values, nil) {
+					rows.Close()
+					return
+				}
+				err = ctx.Err()
+			} else if err == io.EOF {
+				if err := rows.Close(); err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if err != nil {
+				rows.Close() // its error would be the same
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// query calls row with each row of a statement, until row returns an error, which query returns; see rows.
+func (c *conn) query(ctx context.Context, query string, args []any, row func([]driver.Value) error) error {
+	for values, err := range c.rows(ctx, query, args) {
 		if err == nil {
 			err = row(values)
 		}
-		if err == nil {
-			err = ctx.Err()
-		}
 		if err != nil {
-			rows.Close() // its error would be the same
 			return err
 		}
 	}
+	return nil
 }
 
 // integer executes b and returns the first column of its last row; 0 if it has no rows.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,54 +9,72 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// errTooManyScans is the error of a scan that exceeds searchPlan.maxScans.
-var errTooManyScans = errors.New("sqlite: a scan is too costly")
+// scan checks documents for words.
+type scan struct {
+	words []string // matches moves those that are often missing to the front
+	paths []string // the searched fields
+	cost  int64    // of the documents so far; see maxReaderScans
+	max   int64    // limit of cost; 0 is no limit
 
-// matches reports whether each of the words to scan for begins a word of the document's searched text. It fails with
-// errTooManyScans if the cost exceeds p.maxScans.
-func (p *searchPlan) matches(c *collection, doc []byte) (bool, error) {
-	if p.scanned += 1 + int64(len(doc))/1024; p.maxScans > 0 && p.scanned > p.maxScans {
-		return false, errTooManyScans
-	}
-	missing := -1
-	if !bytes.Contains(doc, []byte(`\u`)) { // MissingText does not decode escapes, which can be letters
-		missing = store.MissingText(doc, p.scan) // faster, and rejects most documents
-	}
-	if missing < 0 {
-		p.text = p.text[:0]
-		for _, path := range c.spec.Search {
-			p.text = append(p.appendText(doc, path), ' ')
-		}
-		missing = store.MissingWord(p.text, p.scan)
-	}
-	if missing > 0 { // check for this word earlier in the next document
-		p.scan[missing-1], p.scan[missing] = p.scan[missing], p.scan[missing-1]
-	}
-	return missing < 0, nil
+	decoder jsontext.Decoder
+	text    []byte // buffer for the searched text of a document
 }
 
-// appendText appends the string at the path of a JSON object to p.text and returns the result. Other values are ignored.
-func (p *searchPlan) appendText(object []byte, path string) []byte {
-	for name := range strings.SplitSeq(path, ".") {
-		object = p.property(object, name)
+// scanner returns the scan for p.scan; nil if there are no words to scan for. p may be nil.
+func (p *searchPlan) scanner(c *collection) *scan {
+	if !p.needsScan() {
+		return nil
 	}
-	text, err := jsontext.AppendUnquote(p.text, object)
+	return &scan{words: p.scan, paths: c.spec.Search, max: p.maxScans}
+}
+
+// pay adds the cost of checking a document. It returns false if the total exceeds the limit.
+func (s *scan) pay(doc []byte) bool {
+	s.cost += 1 + int64(len(doc))/1024
+	return s.max == 0 || s.cost <= s.max
+}
+
+// matches reports whether each of the words begins a word of the document's searched text.
+func (s *scan) matches(doc []byte) bool {
+	missing := -1
+	if !bytes.Contains(doc, []byte(`\u`)) { // MissingText does not decode escapes, which can be letters
+		missing = store.MissingText(doc, s.words) // faster, and rejects most documents
+	}
+	if missing < 0 {
+		s.text = s.text[:0]
+		for _, path := range s.paths {
+			s.text = append(s.appendText(doc, path), ' ')
+		}
+		missing = store.MissingWord(s.text, s.words)
+	}
+	if missing > 0 { // check for this word earlier in the next document
+		s.words[missing-1], s.words[missing] = s.words[missing], s.words[missing-1]
+	}
+	return missing < 0
+}
+
+// appendText appends the string at the path of a JSON object to s.text and returns the result. Other values are ignored.
+func (s *scan) appendText(object []byte, path string) []byte {
+	for name := range strings.SplitSeq(path, ".") {
+		object = s.property(object, name)
+	}
+	text, err := jsontext.AppendUnquote(s.text, object)
 	if err != nil { // no string
-		return p.text
+		return s.text
 	}
 	return text
 }
 
 // property returns the JSON of a property of a JSON object; nil if object has none or is not an object.
-func (p *searchPlan) property(object []byte, name string) []byte {
-	p.decoder.Reset(bytes.NewBuffer(object), trusted)
-	if start, err := p.decoder.ReadToken(); err != nil || start.Kind() != '{' {
+func (s *scan) property(object []byte, name string) []byte {
+	s.decoder.Reset(bytes.NewBuffer(object), trusted)
+	if start, err := s.decoder.ReadToken(); err != nil || start.Kind() != '{' {
 		return nil
 	}
-	for p.decoder.PeekKind() == '"' {
-		field, _ := p.decoder.ReadValue()
+	for s.decoder.PeekKind() == '"' {
+		field, _ := s.decoder.ReadValue()
 		found := string(field[1:len(field)-1]) == name
-		if value, err := p.decoder.ReadValue(); found || err != nil {
+		if value, err := s.decoder.ReadValue(); found || err != nil {
 			return value
 		}
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -231,18 +230,18 @@ func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowTe
 		size := 0
 		b := c.build("SELECT n").searched().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(batchSize)
 		err := c.db.readers.use(ctx, func(conn *conn) error {
-			return conn.query(context.Background(), b.String(), b.args, func(row []driver.Value) error {
+			for row, err := range conn.rows(context.Background(), b.String(), b.args) {
+				if err != nil {
+					return err
+				}
 				last = row[0].(int64)
 				texts = append(texts, rowText{last, row[1].(string)})
 				if size += len(row[1].(string)); size > batchText {
-					return errStop
+					break
 				}
-				return nil
-			})
+			}
+			return nil
 		})
-		if errors.Is(err, errStop) {
-			err = nil
-		}
 		if err != nil || texts == nil {
 			return err
 		}

@@ -3,32 +3,30 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"example.com/ginseng/kit/store"
 )
 
-// searchPlan describes how to find the documents that match a search. Looking up a common word gives too many rows. Scanning
-// is faster: reading documents and checking each for the word. If the search has rare words, the documents with all of them
-// are scanned; otherwise the documents of the list, in its order, until the page is full. docs/performance.md has figures.
+// searchPlan describes how to find the documents of a list that match a search, on one connection. Looking up a common word
+// gives too many rows. Scanning is faster: reading documents and checking each for the word. If the search has rare words, the
+// documents with all of them are scanned; otherwise the documents of the list, in its order, until the page is full.
+// docs/performance.md has figures.
 type searchPlan struct {
+	c    *collection
+	conn *conn
+	q    store.Query
+
 	search    store.TextSearch // the search; every document of the list must match it
 	rows      []int64          // numbers of the rows that have all rare words; nil if no word is rare
 	lookUp    []string         // words that FTS5 looks up
-	scan      []string         // words to scan for; matches moves those that are often missing to the front
-	scanned   int64            // cost of the documents scanned so far; see maxReaderScans
-	maxScans  int64            // limit of scanned, above which matches fails with errTooManyScans; 0 is no limit
+	scan      []string         // words to scan for; a scan moves those that are often missing to the front
+	maxScans  int64            // limit of the cost of a scan; 0 is no limit
 	documents int64            // number of documents in the collection
 	threshold int64            // number of documents from which a word is common; 0 if a word of the search is rare
-
-	decoder jsontext.Decoder // decodes a scanned document
-	text    []byte           // buffer for its searched text
 }
 
 // Measured costs: scanning one document takes as long as looking up 8 documents of a word, or as looking up, fetching and
@@ -50,48 +48,141 @@ const (
 // defaultRows is the number of rows that the plan of a list without a limit assumes.
 const defaultRows = 30
 
-// errNeedsSearchPool is the error of a search that exceeds the limits of DB.readers. read repeats it on a connection of
-// DB.searches.
-var errNeedsSearchPool = errors.New("sqlite: the search needs a connection for searches")
-
-// read calls do with a connection, and with the plan of the search that all documents of q must match, nil if there is none.
-// All statements of do see one snapshot if there is a plan or snapshot is true. If do fails with errNeedsSearchPool, read
-// calls it again with a connection of DB.searches, so do must not have an effect before it fails with this error.
-func (c *collection) read(ctx context.Context, q store.Query, snapshot bool, do func(*conn, *searchPlan) error) error {
-	if c.err != nil {
-		return c.err
-	}
-	search, ok := requiredSearch(q.Filter)
-	words := store.QueryWords(search.Text)
-	ok = ok && len(words) > 0 && len(c.spec.Search) > 0
-	planned := func(conn *conn) error {
-		if !ok && !snapshot {
-			return do(conn, nil)
-		}
-		return conn.snapshot(func() (err error) {
-			var plan *searchPlan
-			if ok {
-				rows := q.Skip + cmp.Or(q.Limit, defaultRows)
-				if plan, err = c.plan(conn, search, words, min(rows, maxPlannedRows)); err != nil {
-					return err
-				}
+// search executes a List for a search of words that all of its documents must match: on a connection of DB.readers or, if that
+// costs more than the limits of these, on one of DB.searches.
+func (c *collection) search(ctx context.Context, q store.Query, search store.TextSearch, words []string, next func() any) (n int64, err error) {
+	cheap := true
+	run := func(conn *conn) error {
+		return conn.snapshot(func() error {
+			plan, err := c.plan(conn, q, search, words)
+			if err == nil {
+				n, cheap, err = plan.run(ctx, next)
 			}
-			return do(conn, plan)
+			return err
 		})
 	}
-	err := c.db.readers.use(ctx, planned)
-	if errors.Is(err, errNeedsSearchPool) {
-		err = c.db.searches.use(ctx, planned)
+	err = c.db.readers.use(ctx, run)
+	if err == nil && !cheap {
+		err = c.db.searches.use(ctx, run)
 	}
-	return err
+	return n, err
 }
 
-// plan returns the plan for a search of the words that is to find the given number of rows.
-func (c *collection) plan(conn *conn, search store.TextSearch, words []string, rows int) (*searchPlan, error) {
+// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. cheap is false if that would cost more
+// than the limits of the connection; then nothing was read. A connection of DB.searches has no such limits.
+func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap bool, err error) {
+	cheap = true
+	if p.q.MaxCount > 0 {
+		n, cheap, err = p.count(ctx)
+	}
+	if cheap && err == nil && next != nil {
+		cheap, err = p.list(ctx, next)
+	}
+	return n, cheap, err
+}
+
+// count returns the number of documents, up to q.MaxCount. cheap is as in run.
+func (p *searchPlan) count(ctx context.Context) (n int64, cheap bool, err error) {
+	limit, pool := p.q.MaxCount, p.conn.pool
+	if p.rows == nil && !pool.costly && min(limit, p.documents) > pool.maxScans {
+		return 0, false, nil // it would read at least as many documents as it counts
+	}
+	if isSingleSearch(p.q.Filter) {
+		words := slices.Concat(p.lookUp, p.scan)
+		switch {
+		case p.rows != nil && len(words) == 0:
+			return min(int64(len(p.rows)), limit), true, nil
+		case p.rows == nil && len(words) == 1 && limit < store.CountAll:
+			found, all, err := p.c.lookUp(p.conn, words[0], limit)
+			if n := int64(len(found)); err != nil || all || n == limit {
+				return n, true, err
+			}
+		}
+	}
+	if !p.needsScan() {
+		n, err = p.conn.integer(ctx, p.c.countStatement(p.q.Filter, p, limit))
+		return n, true, err
+	}
+	limited := *p
+	if !p.limitsRows() {
+		limited.maxScans = pool.maxScans
+	}
+	n, ok, err := limited.countByScan(ctx)
+	if !ok && err == nil && pool.costly {
+		return p.withLookUps().countByScan(ctx)
+	}
+	return n, ok, err
+}
+
+// countByScan returns the number of documents, up to q.MaxCount, by reading them. ok is as in collection.rows.
+func (p *searchPlan) countByScan(ctx context.Context) (n int64, ok bool, err error) {
+	q := store.Query{Filter: p.q.Filter, Limit: int(p.q.MaxCount)}
+	ok, err = p.c.rows(ctx, p.conn, q, []part{{filter: q.Filter}}, p, func([]byte) (bool, error) {
+		n++
+		return true, nil
+	})
+	return n, ok, err
+}
+
+// list reads the documents into the values that next returns. cheap is as in run.
+func (p *searchPlan) list(ctx context.Context, next func() any) (cheap bool, err error) {
+	parts, err := parts(p.q)
+	if err != nil {
+		return true, err
+	}
+	decode := func(doc []byte) (bool, error) { return p.c.decodeNext(p.q, doc, next) }
+	if p.threshold > 0 && p.q.Limit > 0 { // all words are common
+		docs, ok, err := p.scanList(ctx, parts)
+		if err != nil {
+			return true, err
+		}
+		if ok {
+			return true, eachDoc(docs, decode)
+		}
+	}
+	if !p.limitsRows() {
+		if !p.conn.pool.costly {
+			return false, nil
+		}
+		p = p.withLookUps()
+	}
+	return p.c.rows(ctx, p.conn, p.q, parts, p, decode)
+}
+
+// scanList returns the documents by scanning the list in its order. ok is false if the words occur together too rarely, or too
+// late in the list. So it returns the documents only after the scan has succeeded, and the caller decodes them then.
+func (p *searchPlan) scanList(ctx context.Context, parts []part) (docs [][]byte, ok bool, err error) {
+	scan := &searchPlan{search: p.search, scan: append(slices.Clip(p.scan), p.lookUp...)}
+	scan.maxScans = min(2*p.threshold, p.conn.pool.maxScans) // twice the cost that plan has estimated
+	size := 0
+	ok, err = p.c.rows(ctx, p.conn, p.q, parts, scan, func(doc []byte) (bool, error) {
+		docs = append(docs, doc)
+		size += len(doc)
+		return p.q.Bytes == nil || size <= p.q.Bytes.Max, nil
+	})
+	if !ok && err == nil {
+		p.c.wordCounts.forget(scan.scan)
+	}
+	return docs, ok, err
+}
+
+// eachDoc calls row with each document until row returns false or an error.
+func eachDoc(docs [][]byte, row func([]byte) (more bool, err error)) error {
+	for _, doc := range docs {
+		if more, err := row(doc); !more || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan returns the plan of a List for a search of words that all of its documents must match.
+func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, words []string) (*searchPlan, error) {
 	documents, err := c.documents(conn)
 	if err != nil {
 		return nil, err
 	}
+	rows := min(q.Skip+cmp.Or(q.Limit, defaultRows), maxPlannedRows)
 	// A word is common from the number of documents at which looking it up costs as much as scanning the list. If threshold
 	// documents have the word, a scan finds the rows in about rows*documents/threshold documents.
 	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
@@ -100,7 +191,7 @@ func (c *collection) plan(conn *conn, search store.TextSearch, words []string, r
 	if conn.pool.costly {
 		limit = max(threshold, maxLookUps)
 	}
-	p := &searchPlan{search: search, documents: documents}
+	p := &searchPlan{c: c, conn: conn, q: q, search: search, documents: documents}
 	counts := make([]int64, len(words))
 	for i, word := range words {
 		if counts[i] = c.wordCounts.estimate(word, limit, documents); counts[i] > 0 {
@@ -147,10 +238,10 @@ func (p *searchPlan) keepRows(found map[int64]struct{}) {
 }
 
 // withLookUps returns the plan for common words after a scan has found too few rows. It looks up the words that the scanned
-// documents lacked most often, which matches has moved to the front of p.scan.
+// documents lacked most often, which the scan has moved to the front of p.scan.
 func (p *searchPlan) withLookUps() *searchPlan {
 	n := min(fallbackLookUps, len(p.scan))
-	return &searchPlan{search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
+	return &searchPlan{c: p.c, conn: p.conn, q: p.q, search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
 }
 
 // needsScan reports whether documents must be scanned for words; p may be nil.
@@ -164,44 +255,25 @@ func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// scanList returns the documents of a list, for a search whose words are all common, by scanning the list in its order. It
-// fails with errTooManyScans if the words occur together too rarely, or too late in the list. So it returns the documents
-// only after the scan has succeeded, and the caller decodes them then.
-func (c *collection) scanList(ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan) (docs [][]byte, err error) {
-	scan := &searchPlan{search: plan.search, scan: append(slices.Clip(plan.scan), plan.lookUp...)}
-	scan.maxScans = min(2*plan.threshold, conn.pool.maxScans) // twice the cost that plan has estimated
-	size := 0
-	err = c.rows(ctx, conn, q, parts, scan, func(doc []byte) error {
-		docs = append(docs, doc)
-		size += len(doc)
-		if q.Bytes != nil && size > q.Bytes.Max {
-			return errStop
-		}
-		return nil
-	})
-	if errors.Is(err, errTooManyScans) {
-		c.wordCounts.forget(scan.scan)
-		return nil, err
-	}
-	return docs, err
-}
-
-// requiredSearch returns the first search that every document of f must match; ok is false if there is none.
-func requiredSearch(f store.Filter) (search store.TextSearch, ok bool) {
+// requiredSearch returns the first search that every document of f must match, and its words; no words if there is none, or
+// it selects nothing.
+func (c *collection) requiredSearch(f store.Filter) (search store.TextSearch, words []string) {
 	switch f := f.(type) {
 	case store.TextSearch:
-		return f, true
+		if len(c.spec.Search) > 0 {
+			return f, store.QueryWords(f.Text)
+		}
 	case store.Connective:
 		if f.Op != store.OpAnd {
 			break
 		}
 		for _, part := range f.Filters {
-			if search, ok := requiredSearch(part); ok {
-				return search, true
+			if search, words := c.requiredSearch(part); len(words) > 0 {
+				return search, words
 			}
 		}
 	}
-	return store.TextSearch{}, false
+	return store.TextSearch{}, nil
 }
 
 // isSingleSearch reports whether the filter is one search and nothing else.
@@ -220,18 +292,19 @@ func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `
 // condition selects the plan's rows or looks up its words; collection.rows scans for the others.
 func (b *builder) search(f store.TextSearch) *builder {
 	b.searches = true
-	words := store.QueryWords(f.Text)
-	if len(words) == 0 || len(b.c.spec.Search) == 0 {
-		return b.write("0")
-	}
-	if b.plan != nil && b.plan.search == f {
-		if b.plan.rows != nil {
-			return b.write("n").oneOf(b.plan.rows)
-		}
+	var words []string
+	switch planned := b.plan != nil && b.plan.search == f; {
+	case planned && b.plan.rows != nil:
+		return b.write("n").oneOf(b.plan.rows)
+	case planned && len(b.plan.lookUp) == 0:
+		return b.write("1")
+	case planned:
 		words = b.plan.lookUp
+	case len(b.c.spec.Search) > 0:
+		words = store.QueryWords(f.Text)
 	}
 	if len(words) == 0 {
-		return b.write("1")
+		return b.write("0")
 	}
 	b.usesWords = true
 	return b.write("n IN (SELECT rowid FROM ", b.c.words, " WHERE ", b.c.words, " MATCH ").bind(match(words)).write(")")

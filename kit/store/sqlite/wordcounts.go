@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
 	"sync"
 )
 
@@ -66,18 +64,16 @@ func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[in
 	b.write(" AND term<").bind(prefix + "\xff") // greater than every UTF-8 string with the prefix
 	b.write(" LIMIT ").bind(wordsPerDocument * limit).write("+0")
 	rows, entries := make(map[int64]struct{}), int64(0)
-	err = conn.query(context.Background(), b.String(), b.args, func(values []driver.Value) error {
-		entries++
-		rows[values[0].(int64)] = struct{}{}
-		if int64(len(rows)) == limit {
-			return errStop
+	for values, err := range conn.rows(context.Background(), b.String(), b.args) {
+		if err != nil {
+			return nil, false, err
 		}
-		return nil
-	})
-	if errors.Is(err, errStop) {
-		return rows, false, nil
+		entries++
+		if rows[values[0].(int64)] = struct{}{}; int64(len(rows)) == limit {
+			return rows, false, nil
+		}
 	}
-	return rows, entries < wordsPerDocument*limit, err
+	return rows, entries < wordsPerDocument*limit, nil
 }
 
 // postings returns the quoted name of the table that has a row for each word of each document, in the order of the words.
