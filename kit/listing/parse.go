@@ -12,6 +12,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
 // Query is a parsed query string.
@@ -282,7 +283,7 @@ func (p *parser) filter() store.Filter {
 	if q := p.get("q"); q != "" {
 		if utf8.RuneCountInString(q) > MaxQuery {
 			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
-		} else if len(store.QueryWords(q)) > MaxWords {
+		} else if len(textsearch.QueryWords(q)) > MaxWords {
 			p.bad("q", apperr.MaxItems, fmt.Sprintf("Must have at most %d words. Three characters of a script without spaces count as one.", MaxWords), MaxWords)
 		}
 		filters = append(filters, store.Search(q))

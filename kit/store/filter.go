@@ -54,8 +54,8 @@ type Connective struct {
 	Filters []Filter
 }
 
-// TextSearch selects documents in which each word of Text is the prefix of a word in one of the Spec.Search fields. Words
-// and QueryWords define the words. A Text without words selects nothing.
+// TextSearch selects documents in which each word of Text is the prefix of a word in one of the Spec.Search fields. Package
+// textsearch defines the words. A Text without words selects nothing.
 type TextSearch struct{ Text string }
 
 func (Comparison) filter() {}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
 const (
@@ -128,7 +129,7 @@ func comparison(c store.Comparison) (bson.D, error) {
 // textSearch selects documents that have each word of the query in at least one searched field. An anchored regular
 // expression selects a prefix by a range of the index.
 func (s *schema) textSearch(query string) bson.D {
-	words := store.QueryWords(query)
+	words := textsearch.QueryWords(query)
 	if len(words) == 0 {
 		return nothing()
 	}
@@ -307,6 +308,6 @@ func words(v any) any {
 	if !ok {
 		return nil
 	}
-	words := store.Words(text)
+	words := textsearch.Words(text)
 	return append([]string{}, words[:min(len(words), maxWords)]...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
 // Indexing a text takes about 1.5 µs for each of its words: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of
@@ -80,7 +81,7 @@ func (c *collection) writeText(ctx context.Context, b *builder, do func(*transac
 	}
 	var words []string
 	if len(text) <= largeText {
-		if words = store.Words(text); len(words) <= maxWords {
+		if words = textsearch.Words(text); len(words) <= maxWords {
 			return c.db.writer.do(ctx, withWords(text, words, do))
 		}
 	}
@@ -89,7 +90,7 @@ func (c *collection) writeText(ctx context.Context, b *builder, do func(*transac
 	}
 	defer c.db.large.Release(1)
 	if words == nil {
-		words = store.Words(text)
+		words = textsearch.Words(text)
 	}
 	if err := c.db.writer.doLarge(withWords(text, words, do)); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (w *writer) doLarge(change func(*transaction) error) error {
 func (tx *transaction) joined(text string) string {
 	words, ok := tx.words[text]
 	if !ok {
-		words = store.Words(text)
+		words = textsearch.Words(text)
 	}
 	return strings.Join(words, " ")
 }

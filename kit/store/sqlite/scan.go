@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
 // scan checks documents for words.
@@ -38,14 +38,14 @@ func (s *scan) pay(doc []byte) bool {
 func (s *scan) matches(doc []byte) bool {
 	missing := -1
 	if !bytes.Contains(doc, []byte(`\u`)) { // MissingText does not decode escapes, which can be letters
-		missing = store.MissingText(doc, s.words) // faster, and rejects most documents
+		missing = textsearch.MissingText(doc, s.words) // faster, and rejects most documents
 	}
 	if missing < 0 {
 		s.text = s.text[:0]
 		for _, path := range s.paths {
 			s.text = append(s.appendText(doc, path), ' ')
 		}
-		missing = store.MissingWord(s.text, s.words)
+		missing = textsearch.MissingWord(s.text, s.words)
 	}
 	if missing > 0 { // check for this word earlier in the next document
 		s.words[missing-1], s.words[missing] = s.words[missing], s.words[missing-1]

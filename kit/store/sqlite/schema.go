@@ -10,9 +10,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
-// wordsVersion must be incremented if store.Words changes, so that Prepare rebuilds the words of stored documents.
+// wordsVersion must be incremented if textsearch.Words changes, so that Prepare rebuilds the words of stored documents.
 const wordsVersion = 3
 
 func newCollection(db *DB, spec store.Spec) *collection {
@@ -127,7 +128,7 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 }
 
 // prepareWords rebuilds the table of words if _collections says that it was built for other fields or by another version of
-// store.Words.
+// textsearch.Words.
 func (c *collection) prepareWords(tx *transaction) error {
 	wanted := ""
 	if len(c.spec.Search) > 0 {
@@ -258,7 +259,7 @@ func intoWords(texts []rowText) <-chan []rowText {
 	done := make(chan []rowText, 1)
 	go func() {
 		for i := range texts {
-			texts[i].text = strings.Join(store.Words(texts[i].text), " ")
+			texts[i].text = strings.Join(textsearch.Words(texts[i].text), " ")
 		}
 		done <- texts
 	}()

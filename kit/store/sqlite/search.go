@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
 // searchPlan describes how to find the documents of a list that match a search, on one connection. Looking up a common word
@@ -261,7 +262,7 @@ func (c *collection) requiredSearch(f store.Filter) (search store.TextSearch, wo
 	switch f := f.(type) {
 	case store.TextSearch:
 		if len(c.spec.Search) > 0 {
-			return f, store.QueryWords(f.Text)
+			return f, textsearch.QueryWords(f.Text)
 		}
 	case store.Connective:
 		if f.Op != store.OpAnd {
@@ -301,7 +302,7 @@ func (b *builder) search(f store.TextSearch) *builder {
 	case planned:
 		words = b.plan.lookUp
 	case len(b.c.spec.Search) > 0:
-		words = store.QueryWords(f.Text)
+		words = textsearch.QueryWords(f.Text)
 	}
 	if len(words) == 0 {
 		return b.write("0")

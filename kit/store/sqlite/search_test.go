@@ -12,6 +12,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/textsearch"
 )
 
 // searchDocuments is how many documents these tests search: enough that a list is scanned for a common word.
@@ -72,7 +73,7 @@ func TestPlannedSearch(t *testing.T) {
 		if len(q.Sort) > 0 && q.Skip == 0 && random.IntN(2) == 0 {
 			q.After = []any{"all even w1", store.NewID()}
 		}
-		prefixes := store.QueryWords(search.Text)
+		prefixes := textsearch.QueryWords(search.Text)
 		cut := random.IntN(len(prefixes))
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
 			want := read(conn, q, nil)
@@ -129,7 +130,7 @@ func TestScannedText(t *testing.T) {
 	}
 	engine := db.Open(store.Spec{Name: "nested", Search: []string{"profile.city", "name"}}).(*collection)
 	for _, text := range append(texts, "ew", "here", "twice", "elsewhere", "other", "city", "u0061", "rosse", "fin", "k", "b", "京") {
-		words := store.QueryWords(text)
+		words := textsearch.QueryWords(text)
 		if len(words) == 0 {
 			continue // it selects nothing, and has no plan
 		}
@@ -171,7 +172,7 @@ func TestPlan(t *testing.T) {
 		"nowhere al": {0, []string{"al"}, false},
 	} {
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
-			plan, err := c.plan(conn, store.Query{Limit: 10}, store.TextSearch{Text: text}, store.QueryWords(text))
+			plan, err := c.plan(conn, store.Query{Limit: 10}, store.TextSearch{Text: text}, textsearch.QueryWords(text))
 			must(t, err)
 			rows := len(plan.rows)
 			if plan.rows == nil {

@@ -1,4 +1,6 @@
-package store
+// Package textsearch splits texts and queries into the words that a search compares. Engines of package store use it, and limits of
+// queries.
+package textsearch
 
 import (
 	"bytes"
