@@ -2,12 +2,10 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -27,9 +25,6 @@ var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search bef
 
 // ErrNoAtomic is returned by Collection.Lock with a context that is not of an Atomic.
 var ErrNoAtomic = errors.New("store: Lock outside of an Atomic; call it in the function that Atomic calls, with its context")
-
-// errEnded is the error of an operation with the context of an Atomic that has ended.
-var errEnded = errors.New("store: the Atomic of this context has ended; use its context only inside of the function")
 
 // Lock keeps others from changing the documents with the ids until the Atomic of ctx ends, also if it only reads them. A rule
 // over several documents needs it, except on a database that is DB.Serializable: each writer locks a document that all of
@@ -98,69 +93,6 @@ func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, 
 	return changes, nil
 }
 
-// Transaction is the state of a running Atomic, for engines. The zero value is ready to use.
-type Transaction struct {
-	mu    sync.Mutex // held during each operation
-	err   error      // why nothing will be stored
-	ended error      // of later operations; nil until End
-}
-
-// Do makes an operation of the Atomic; concurrent ones wait for each other. An error other than NotFound ends the Atomic:
-// later operations return it too. ctx is that of the operation.
-func (t *Transaction) Do(ctx context.Context, operation func() error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := cmp.Or(t.ended, t.err); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		t.err = Unavailable(err)
-		return t.err
-	}
-	err := operation()
-	t.err = apperr.Replace(err, apperr.NotFound, nil)
-	return err
-}
-
-// Run calls f, and ends the Atomic also if f panics. It returns the reason why nothing is stored, as End does.
-func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (err error) {
-	err = errPanic
-	defer func() { err = t.End(err, errEnded) }()
-	if err = f(ctx); err == nil && ctx.Err() != nil {
-		err = Unavailable(ctx.Err())
-	}
-	return err
-}
-
-// Join calls f as a part of the Atomic. An error or a panic of f ends it.
-func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (err error) {
-	if err := t.Do(ctx, func() error { return nil }); err != nil {
-		return err
-	}
-	err = errPanic
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.err = cmp.Or(t.err, err)
-	}()
-	err = f(ctx)
-	return err
-}
-
-// errPanic ends an Atomic whose function panics.
-var errPanic = errors.New("store: the function of an Atomic panicked")
-
-// End ends the Atomic, unless it has ended. err is a reason to store nothing, or nil; later is the error of operations from
-// now on. End returns why nothing is stored: err, or the error of an operation that failed; nil if the writes are to be stored.
-func (t *Transaction) End(err, later error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ended == nil {
-		t.ended, t.err = later, cmp.Or(err, t.err)
-	}
-	return t.err
-}
-
 // Commit has the functions that AfterCommit registers for an Atomic or a Together, for engines.
 type Commit struct {
 	separate  bool // each write is stored immediately
@@ -223,15 +155,4 @@ func Separately(ctx context.Context, f func(context.Context) error) error {
 	commit.separate = true
 	defer commit.Run()
 	return f(ctx)
-}
-
-// HasSearch reports whether f is or contains a TextSearch.
-func HasSearch(f Filter) bool {
-	switch f := f.(type) {
-	case TextSearch:
-		return true
-	case Connective:
-		return slices.ContainsFunc(f.Filters, HasSearch)
-	}
-	return false
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -62,32 +61,6 @@ func (Comparison) filter() {}
 func (Membership) filter() {}
 func (Connective) filter() {}
 func (TextSearch) filter() {}
-
-// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. A value of any other type,
-// such as a map or a slice, is an error, because it could contain MongoDB operators.
-func Scalar(v any) (any, error) {
-	if IsNil(v) {
-		return nil, nil
-	}
-	r := reflect.Indirect(reflect.ValueOf(v))
-	switch v := r.Interface().(type) {
-	case ID, Time:
-		return v, nil
-	case Decimal:
-		return v.stored(), nil
-	}
-	switch {
-	case r.Kind() == reflect.String:
-		return r.String(), nil
-	case r.Kind() == reflect.Bool:
-		return r.Bool(), nil
-	case r.CanInt():
-		return r.Int(), nil
-	case r.CanFloat():
-		return r.Float(), nil
-	}
-	return nil, fmt.Errorf("store: a filter cannot compare with %T", v)
-}
 
 // Eq selects documents whose field equals v.
 func Eq(field string, v any) Filter { return Comparison{OpEq, field, v} }

@@ -1,6 +1,7 @@
 // Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and
 // typed changes. The engines mongo and sqlite implement it; the tests of package storetest check that both behave the
-// same.
+// same. Package engine has what only engines need; the interface Engine, Commit and the types of filters are here, because
+// Collection, AfterCommit and the functions that make filters use them.
 //
 // # Rules of both engines
 //
@@ -126,7 +127,7 @@ type Query struct {
 	Skip   int      // number of documents to leave out first; not together with After
 	Limit  int      // 0 is no limit
 	Fields []string // top-level fields to read; nil reads all. The id is always read, other fields may be too
-	// Lossless makes List fail if the Go type cannot represent all of a document; see CheckLossless. It is ignored if Fields
+	// Lossless makes List fail if the Go type cannot represent all of a document; see engine.CheckLossless. It is ignored if Fields
 	// is set.
 	Lossless bool
 	// MaxCount is the number up to which the documents that Filter selects are counted; 0 does not count, CountAll counts
@@ -165,19 +166,6 @@ func (s *Size) Exceeded() bool { return s.exceeded }
 type Order struct {
 	Field string
 	Desc  bool
-}
-
-// TotalOrder returns the sort with the id as its last field, in the direction of the field before it, so that no two
-// documents are equal in it. Fields after an id in sort are removed.
-func TotalOrder(sort []Order) []Order {
-	if i := slices.IndexFunc(sort, func(o Order) bool { return o.Field == "id" }); i >= 0 {
-		return sort[:i+1]
-	}
-	last := Order{Field: "id"}
-	if len(sort) > 0 {
-		last.Desc = sort[len(sort)-1].Desc
-	}
-	return append(slices.Clone(sort), last)
 }
 
 // Document is a document of a collection: a struct that embeds Meta, or a pointer to one.

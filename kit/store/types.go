@@ -141,7 +141,8 @@ func StoredDecimal(n int64) (d Decimal, ok bool) {
 	return Decimal(n - decimalOffset), n > decimalOffset/2 && n < decimalOffset/2*3
 }
 
-func (d Decimal) stored() int64 { return int64(d) + decimalOffset }
+// Stored returns the integer that engines store for d; StoredDecimal is the inverse.
+func (d Decimal) Stored() int64 { return int64(d) + decimalOffset }
 
 func (d *Decimal) setStored(n int64) error {
 	stored, ok := StoredDecimal(n)
@@ -154,7 +155,7 @@ func (d *Decimal) setStored(n int64) error {
 
 // MarshalBSONValue returns the stored integer.
 func (d Decimal) MarshalBSONValue() (byte, []byte, error) {
-	typ, data, err := bson.MarshalValue(d.stored())
+	typ, data, err := bson.MarshalValue(d.Stored())
 	return byte(typ), data, err
 }
 
@@ -329,7 +330,7 @@ var marshalers = json.JoinMarshalers(
 func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, storedEncoding) }
 
 var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
-	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.stored())) }))))
+	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
 // SetDefaults sets the fields of a struct that have the tag default to that value, and nil lists to empty ones. dst is a
 // pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics

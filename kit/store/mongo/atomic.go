@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // lockKey is the field of a document that Lock increments. Documents are decoded without it.
@@ -21,7 +22,7 @@ const probes = "_transactions"
 
 // session is one attempt of a running Atomic.
 type session struct {
-	store.Transaction
+	engine.Transaction
 	failed error // of the driver, from the operation that failed
 }
 
@@ -123,17 +124,17 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// engine makes the operations of a collection parts of the Atomic of their context.
-type engine struct{ *collection }
+// atomicCollection makes the operations of a collection parts of the Atomic of their context.
+type atomicCollection struct{ *collection }
 
 // do calls operation, which uses documents that f selects, as a part of the Atomic of ctx, if it is of one.
-func (e engine) do(ctx context.Context, f store.Filter, operation func() error) error {
+func (e atomicCollection) do(ctx context.Context, f store.Filter, operation func() error) error {
 	s := sessionOf(ctx, e.client)
 	if s == nil {
 		return operation()
 	}
 	return s.Do(ctx, func() error {
-		if store.HasSearch(f) {
+		if engine.HasSearch(f) {
 			return store.ErrSearchInAtomic
 		}
 		s.failed = operation()
@@ -142,17 +143,17 @@ func (e engine) do(ctx context.Context, f store.Filter, operation func() error) 
 }
 
 // Insert implements store.Engine.
-func (e engine) Insert(ctx context.Context, id store.ID, doc any) error {
+func (e atomicCollection) Insert(ctx context.Context, id store.ID, doc any) error {
 	return e.do(ctx, nil, func() error { return e.collection.Insert(ctx, id, doc) })
 }
 
 // First implements store.Engine.
-func (e engine) First(ctx context.Context, f store.Filter, into any) error {
+func (e atomicCollection) First(ctx context.Context, f store.Filter, into any) error {
 	return e.do(ctx, f, func() error { return e.collection.First(ctx, f, into) })
 }
 
 // List implements store.Engine.
-func (e engine) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
+func (e atomicCollection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
 	err = e.do(ctx, q.Filter, func() (err error) {
 		n, err = e.collection.List(ctx, q, next)
 		return err
@@ -161,12 +162,12 @@ func (e engine) List(ctx context.Context, q store.Query, next func() any) (n int
 }
 
 // Update implements store.Engine.
-func (e engine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+func (e atomicCollection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	return e.do(ctx, f, func() error { return e.collection.Update(ctx, f, changes, into) })
 }
 
 // Delete implements store.Engine.
-func (e engine) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
+func (e atomicCollection) Delete(ctx context.Context, f store.Filter) (n int64, err error) {
 	err = e.do(ctx, f, func() (err error) {
 		n, err = e.collection.Delete(ctx, f)
 		return err
@@ -175,7 +176,7 @@ func (e engine) Delete(ctx context.Context, f store.Filter) (n int64, err error)
 }
 
 // Reset implements store.Engine.
-func (e engine) Reset(ctx context.Context) error {
+func (e atomicCollection) Reset(ctx context.Context) error {
 	if !e.spec.Changes {
 		return nil
 	}
@@ -183,7 +184,7 @@ func (e engine) Reset(ctx context.Context) error {
 }
 
 // Lock implements store.Engine. It changes the documents, so that only one of several transactions can commit.
-func (e engine) Lock(ctx context.Context, ids ...store.ID) error {
+func (e atomicCollection) Lock(ctx context.Context, ids ...store.ID) error {
 	if sessionOf(ctx, e.client) == nil {
 		return store.ErrNoAtomic
 	}

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // The log of changes uses no transactions, so that it works on every server. A change is written in two steps:
@@ -334,7 +335,7 @@ func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 // changeLog is the log of changes of a database. It implements store.Log.
 type changeLog struct {
 	coll   *driver.Collection
-	signal store.LogSignal
+	signal engine.LogSignal
 	woken  chan struct{} // has room for one
 
 	mu          sync.Mutex
@@ -627,7 +628,7 @@ func (l *changeLog) Wait(ctx context.Context, collection string, after store.Pos
 // only, so that the rest has no gaps, also if the clock of an instance was set back.
 func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error) {
 	limit := before.Add(-sweepMargin)
-	entries, err := l.find(ctx, bson.D{}, 0, store.SweepPortion+1)
+	entries, err := l.find(ctx, bson.D{}, 0, engine.SweepPortion+1)
 	if err != nil {
 		return 0, translate(err, nil)
 	}

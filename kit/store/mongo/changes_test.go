@@ -53,7 +53,7 @@ func openWithoutMover(t *testing.T, address *url.URL) (*DB, *store.Collection[lo
 	t.Helper()
 	db := open(t, address, nil)
 	c := store.Open[logged](db, loggedSpec)
-	return db, c, c.Engine().(engine).collection
+	return db, c, c.Engine().(atomicCollection).collection
 }
 
 // moveAll moves all pending entries.

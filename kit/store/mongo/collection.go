@@ -15,9 +15,10 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
-// collection implements store.Engine without Lock; see engine.
+// collection implements store.Engine without Lock; see atomicCollection.
 type collection struct {
 	schema
 	client *driver.Client
@@ -41,7 +42,7 @@ const (
 // If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
 	filter, err = c.existing(f)
-	if err != nil || !store.HasSearch(f) {
+	if err != nil || !engine.HasSearch(f) {
 		return filter, func() {}, err
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, searchWait)
@@ -251,7 +252,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		return err
 	}
 	if c.spec.IsLogged(ctx) {
-		update = newPending(ctx, store.Updated, store.ChangedFields(changes)).appended(update)
+		update = newPending(ctx, store.Updated, engine.ChangedFields(changes)).appended(update)
 	}
 	value := func(path string) any {
 		v, _ := assigned(update, path)

@@ -168,7 +168,7 @@ func TestWritesHoldValues(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- test.write() }()
 		<-received
-		engine := c.Engine().(engine)
+		engine := c.Engine().(atomicCollection)
 		engine.writing.mu.Lock()
 		if len(engine.writing.held) != len(test.held) {
 			t.Errorf("%s: %d values are held, want %d", test.name, len(engine.writing.held), len(test.held))

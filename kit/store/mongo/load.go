@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // Load implements store.Engine by one InsertMany. It writes the words too.
@@ -79,7 +80,7 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	}
 	stored, err := json.Marshal(object)
 	if err == nil {
-		err = store.CheckLossless(stored, into)
+		err = engine.CheckLossless(stored, into)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.coll.Name(), err)

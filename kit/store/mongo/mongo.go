@@ -132,7 +132,7 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	defer db.mu.Unlock()
 	db.collections = slices.DeleteFunc(db.collections, func(old *collection) bool { return old.coll.Name() == spec.Name })
 	db.collections = append(db.collections, c)
-	return engine{c}
+	return atomicCollection{c}
 }
 
 // Prepare implements store.DB. It also drops indexes that it created and that are no longer declared. It ends after an hour

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 	"example.com/ginseng/kit/store/textsearch"
 )
 
@@ -81,7 +82,7 @@ func (s *schema) filter(f store.Filter) (bson.D, error) {
 		values := make(bson.A, len(f.Values))
 		for i, v := range f.Values {
 			var err error
-			if values[i], err = store.Scalar(v); err != nil {
+			if values[i], err = engine.Scalar(v); err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +106,7 @@ func (s *schema) filter(f store.Filter) (bson.D, error) {
 }
 
 func comparison(c store.Comparison) (bson.D, error) {
-	v, err := store.Scalar(c.Value)
+	v, err := engine.Scalar(c.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +151,9 @@ type key struct {
 	desc bool
 }
 
-// sortKeys returns the keys of store.TotalOrder.
+// sortKeys returns the keys of engine.TotalOrder.
 func sortKeys(order []store.Order) (keys []key) {
-	for _, o := range store.TotalOrder(order) {
+	for _, o := range engine.TotalOrder(order) {
 		keys = append(keys, key{path(o.Field), o.Desc})
 	}
 	return keys
@@ -179,7 +180,7 @@ func after(keys []key, row []any) (bson.D, error) {
 	var bound bson.D
 	var steps, ties []bson.D
 	for i, k := range keys {
-		v, err := store.Scalar(row[i])
+		v, err := engine.Scalar(row[i])
 		if err != nil {
 			return nil, err
 		}

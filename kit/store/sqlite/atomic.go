@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // atomicLimit is the time limit of an Atomic, because other writes wait for its end.
@@ -15,7 +16,7 @@ const atomicLimit = 5 * time.Second
 // session is a running Atomic. Its function runs in the goroutine of its caller, and uses the writer's connection while the
 // writer waits.
 type session struct {
-	store.Transaction
+	engine.Transaction
 	tx     *transaction
 	broken error         // of a write that has made the transaction unusable
 	begun  chan struct{} // closed by the writer when the function may run
@@ -139,7 +140,7 @@ func (s *session) write(ctx context.Context, b *builder, do func(*transaction) e
 // read calls read with the connection of the Atomic, for documents that f selects.
 func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) error) error {
 	return s.Do(ctx, func() error {
-		if store.HasSearch(f) {
+		if engine.HasSearch(f) {
 			return store.ErrSearchInAtomic
 		}
 		return translate(read(s.tx.conn))

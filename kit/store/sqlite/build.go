@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // builder builds a statement. Values are only added by bind, and names are checked, so that no input becomes SQL. The
@@ -200,7 +201,7 @@ type part struct {
 // part is one range of an index, whose start SQLite finds directly. A single condition would be a comparison of row values,
 // which excludes absent values and for which SQLite uses the index of the first field only.
 func parts(q store.Query) ([]part, error) {
-	order := store.TotalOrder(q.Sort)
+	order := engine.TotalOrder(q.Sort)
 	if q.After == nil {
 		return []part{{q.Filter, order}}, nil
 	}
@@ -308,7 +309,7 @@ func (b *builder) path(field string) *builder {
 
 // scalar converts the value of a filter to a type of SQLite: nil, string, bool, int64 or float64.
 func scalar(v any) (any, error) {
-	v, err := store.Scalar(v)
+	v, err := engine.Scalar(v)
 	switch v := v.(type) {
 	case store.ID:
 		return v.Hex(), nil

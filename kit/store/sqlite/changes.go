@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // logSchema creates the log of changes. An entry is written in the transaction of its change, so n, the highest one plus 1,
@@ -257,7 +258,7 @@ func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err e
 	const kept = "SELECT n FROM " + first + " WHERE at>=? ORDER BY n LIMIT 1"
 	const query = "DELETE FROM _changes WHERE n IN (SELECT n FROM " + first + ") AND n<(SELECT max(n) FROM _changes) AND n<coalesce((" + kept + "),9e18)"
 	err = l.db.writer.do(ctx, func(tx *transaction) error {
-		n, err = tx.exec(query, int64(store.SweepPortion), int64(store.SweepPortion), before.UnixMilli())
+		n, err = tx.exec(query, int64(engine.SweepPortion), int64(engine.SweepPortion), before.UnixMilli())
 		return err
 	})
 	return n, err

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // collection implements store.Engine. The names of its indexes and of its table of words are its name, a colon and a suffix;
@@ -87,7 +88,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		case doc == nil:
 			return store.ErrNotFound
 		}
-		return tx.record(ctx, c, store.Updated, key.id, store.ChangedFields(changes), scope)
+		return tx.record(ctx, c, store.Updated, key.id, engine.ChangedFields(changes), scope)
 	})
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (c *collection) decodeLossless(doc []byte, into any) error {
 	if err := c.decode(doc, into); err != nil {
 		return fmt.Errorf("%w: %.4000s", err, doc)
 	}
-	if err := store.CheckLossless(doc, into); err != nil {
+	if err := engine.CheckLossless(doc, into); err != nil {
 		return fmt.Errorf("sqlite: %s: %w", c.spec.Name, err)
 	}
 	return nil

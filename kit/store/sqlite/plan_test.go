@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // TestPlans checks that what a declared index backs is read from it: no row is visited in vain, none is sorted, and a
@@ -91,7 +92,7 @@ func TestPlans(t *testing.T) {
 	t.Run("a common word", func(t *testing.T) {
 		q := store.Query{Filter: store.Search("a"), Sort: by("-createdAt"), Limit: 30}
 		scan := &searchPlan{search: store.TextSearch{Text: "a"}, scan: []string{"a"}}
-		wantPlan(t, db, c.selectPart(q, part{q.Filter, store.TotalOrder(q.Sort)}, scan, q.Limit), "articles:createdAt", false)
+		wantPlan(t, db, c.selectPart(q, part{q.Filter, engine.TotalOrder(q.Sort)}, scan, q.Limit), "articles:createdAt", false)
 	})
 	t.Run("a rare word", func(t *testing.T) {
 		plan := explain(t, db, c.selectPart(store.Query{}, part{filter: store.Search("a")}, nil, 0))

@@ -12,6 +12,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 	"example.com/ginseng/kit/store/textsearch"
 )
 
@@ -128,7 +129,7 @@ func TestScannedText(t *testing.T) {
 		}
 		must(t, c.Insert(t.Context(), d))
 	}
-	engine := db.Open(store.Spec{Name: "nested", Search: []string{"profile.city", "name"}}).(*collection)
+	nestedItems := db.Open(store.Spec{Name: "nested", Search: []string{"profile.city", "name"}}).(*collection)
 	for _, text := range append(texts, "ew", "here", "twice", "elsewhere", "other", "city", "u0061", "rosse", "fin", "k", "b", "京") {
 		words := textsearch.QueryWords(text)
 		if len(words) == 0 {
@@ -137,7 +138,7 @@ func TestScannedText(t *testing.T) {
 		find := func(plan *searchPlan) (docs []string) {
 			q := store.Query{Filter: store.Search(text)}
 			must(t, db.readers.use(t.Context(), func(conn *conn) error {
-				_, err := engine.rows(t.Context(), conn, q, []part{{q.Filter, store.TotalOrder(nil)}}, plan, func(doc []byte) (bool, error) {
+				_, err := nestedItems.rows(t.Context(), conn, q, []part{{q.Filter, engine.TotalOrder(nil)}}, plan, func(doc []byte) (bool, error) {
 					docs = append(docs, string(doc))
 					return true, nil
 				})

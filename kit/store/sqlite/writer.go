@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // maxBatch is the maximum number of writes in a transaction: enough to share the cost of its fsync, but so few that the
@@ -45,7 +46,7 @@ type writer struct {
 	closed  bool
 	done    chan struct{} // closed after the last write
 
-	log *store.LogSignal
+	log *engine.LogSignal
 
 	committed func(writes int, took time.Duration) // see ObserveCommits; guarded by connMu; may be nil
 
@@ -74,7 +75,7 @@ type transaction struct {
 	words      map[string][]string   // the words of some texts
 	size       int                   // total size of the searched texts so far, in bytes
 	held       time.Duration         // total time of Atomics so far
-	log        *store.LogSignal
+	log        *engine.LogSignal
 	logged     map[string]int64 // by collection: number of the newest entry of the log that this transaction has added
 	broken     bool             // a write failed halfway, so the transaction must be rolled back
 }
@@ -86,7 +87,7 @@ type row struct {
 }
 
 func newWriter(c *conn, readers *readers, cache *cache) *writer {
-	w := &writer{conn: c, readers: readers, cache: cache, log: new(store.LogSignal), queue: make(chan *write, maxBatch), done: make(chan struct{}), limit: atomicLimit}
+	w := &writer{conn: c, readers: readers, cache: cache, log: new(engine.LogSignal), queue: make(chan *write, maxBatch), done: make(chan struct{}), limit: atomicLimit}
 	go func() {
 		defer close(w.done)
 		for job := range w.queue {

@@ -14,6 +14,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 )
 
 // logWait is how long a test waits for the entries of changes that have been made.
@@ -342,7 +343,7 @@ func testLogSweep(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec()
 	c, start := openLogged(t, db, spec)
-	const n = store.SweepPortion + 20
+	const n = engine.SweepPortion + 20
 	d := newDoc("d")
 	insert(t, c, d)
 	for range 5 {
@@ -358,7 +359,7 @@ func testLogSweep(t *testing.T, open Opener) {
 		for {
 			n, err := db.Log().Sweep(t.Context(), store.At(before))
 			must(t, err)
-			if n > store.SweepPortion {
+			if n > engine.SweepPortion {
 				t.Errorf("one portion has %d entries", n)
 			}
 			if deleted += n; n == 0 {

@@ -1,4 +1,4 @@
-package store
+package engine
 
 import (
 	"bytes"
@@ -12,13 +12,15 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"example.com/ginseng/kit/store"
 )
 
 // CheckLossless compares doc, a pointer to a decoded document, with the JSON that it was decoded from. It fails if the type
 // of doc lacks a field of the JSON or changes a value. Null and absent are equal, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
 	var encoded bytes.Buffer
-	if err := EncodeStored(&encoded, doc); err != nil {
+	if err := store.EncodeStored(&encoded, doc); err != nil {
 		return fmt.Errorf("encode %s: %w", stored, err)
 	}
 	if bytes.Equal(stored, encoded.Bytes()) {

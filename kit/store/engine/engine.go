@@ -1,0 +1,60 @@
+// Package engine has what the engines of package store share and its users do not need.
+package engine
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"example.com/ginseng/kit/store"
+)
+
+// TotalOrder returns the sort with the id as its last field, in the direction of the field before it, so that no two
+// documents are equal in it. Fields after an id in sort are removed.
+func TotalOrder(sort []store.Order) []store.Order {
+	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
+		return sort[:i+1]
+	}
+	last := store.Order{Field: "id"}
+	if len(sort) > 0 {
+		last.Desc = sort[len(sort)-1].Desc
+	}
+	return append(slices.Clone(sort), last)
+}
+
+// HasSearch reports whether f is or contains a TextSearch.
+func HasSearch(f store.Filter) bool {
+	switch f := f.(type) {
+	case store.TextSearch:
+		return true
+	case store.Connective:
+		return slices.ContainsFunc(f.Filters, HasSearch)
+	}
+	return false
+}
+
+// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. A value of any other type,
+// such as a map or a slice, is an error, because it could contain MongoDB operators.
+func Scalar(v any) (any, error) {
+	if store.IsNil(v) {
+		return nil, nil
+	}
+	r := reflect.Indirect(reflect.ValueOf(v))
+	switch v := r.Interface().(type) {
+	case store.ID, store.Time:
+		return v, nil
+	case store.Decimal:
+		return v.Stored(), nil
+	}
+	switch {
+	case r.Kind() == reflect.String:
+		return r.String(), nil
+	case r.Kind() == reflect.Bool:
+		return r.Bool(), nil
+	case r.CanInt():
+		return r.Int(), nil
+	case r.CanFloat():
+		return r.Float(), nil
+	}
+	return nil, fmt.Errorf("store: a filter cannot compare with %T", v)
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Transaction is the state of a running Atomic, for engines. The zero value is ready to use.
+type Transaction struct {
+	mu    sync.Mutex // held during each operation
+	err   error      // why nothing will be stored
+	ended error      // of later operations; nil until End
+}
+
+// Do makes an operation of the Atomic; concurrent ones wait for each other. An error other than NotFound ends the Atomic:
+// later operations return it too. ctx is that of the operation.
+func (t *Transaction) Do(ctx context.Context, operation func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := cmp.Or(t.ended, t.err); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		t.err = store.Unavailable(err)
+		return t.err
+	}
+	err := operation()
+	t.err = apperr.Replace(err, apperr.NotFound, nil)
+	return err
+}
+
+// Run calls f, and ends the Atomic also if f panics. It returns the reason why nothing is stored, as End does.
+func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (err error) {
+	err = errPanic
+	defer func() { err = t.End(err, errEnded) }()
+	if err = f(ctx); err == nil && ctx.Err() != nil {
+		err = store.Unavailable(ctx.Err())
+	}
+	return err
+}
+
+// Join calls f as a part of the Atomic. An error or a panic of f ends it.
+func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (err error) {
+	if err := t.Do(ctx, func() error { return nil }); err != nil {
+		return err
+	}
+	err = errPanic
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.err = cmp.Or(t.err, err)
+	}()
+	err = f(ctx)
+	return err
+}
+
+// errPanic ends an Atomic whose function panics.
+var errPanic = errors.New("store: the function of an Atomic panicked")
+
+// End ends the Atomic, unless it has ended. err is a reason to store nothing, or nil; later is the error of operations from
+// now on. End returns why nothing is stored: err, or the error of an operation that failed; nil if the writes are to be stored.
+func (t *Transaction) End(err, later error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended == nil {
+		t.ended, t.err = later, cmp.Or(err, t.err)
+	}
+	return t.err
+}
+
+// errEnded is the error of an operation with the context of an Atomic that has ended.
+var errEnded = errors.New("store: the Atomic of this context has ended; use its context only inside of the function")
