@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/emaillink"
 	"example.com/ginseng/kit/job"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
 
@@ -62,26 +60,3 @@ var (
 	_ job.Module         = (*Module)(nil)
 	_ kit.EmailPreviewer = (*Module)(nil)
 )
-
-// CreateInput has the parameters of a new reset.
-type CreateInput struct {
-	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.com" format:"email" maxLength:"254"`
-	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/reset/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in RESET_LINK_ORIGINS has a path
-} //	@name	PasswordResetCreate
-
-// View is the representation of a reset.
-type View struct {
-	Token     string          `json:"token" example:"q4kcJm1s…"`
-	User      user.PublicView `json:"user"`
-	ExpiresAt store.Time      `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-02T16:04:05.000Z"`
-} //	@name	PasswordReset
-
-// Accepted is the response to a new reset. It is empty, so that it does not reveal whether the address is known.
-type Accepted struct{} //	@name	PasswordResetAccepted
-
-func storeSpec() store.Spec { return store.Spec{Name: "resets"} }
-
-// noReset returns the error for a token that is unknown, used or expired.
-func noReset() error {
-	return apperr.New(apperr.NotFound, "This reset does not exist: its link was used or has expired. Request another one.")
-}
