@@ -138,7 +138,8 @@ func TestChangeKeepsEdits(t *testing.T) {
 		{"model.go", `Name:   "products"`, `Name:   "wares"`},
 		{"controller.go", `"path of the product"`, `"where the product is"`},
 		{"service.go", "// Service has the business rules of products.", "// Service is edited."},
-		{"router_test.go", "func TestAccess(", "func TestOwn(*testing.T) {}\n\nfunc TestAccess("},
+		{fixturesFile, "\"user\": ", "\"other\": "},
+		{"router_test.go", "r := newResource()", "r := newResource()\n\tr.Field(\"name\").Valid = nil"},
 	}
 	for _, e := range edits {
 		source := read(t, filepath.Join(module, e[0]))
@@ -157,7 +158,8 @@ func TestChangeKeepsEdits(t *testing.T) {
 		"model.go":       {"`json:\"hidden\"`", `"wares"`, "AVeryLongName"},
 		"controller.go":  {`"where the product is"`},
 		"service.go":     {"// Service is edited."},
-		"router_test.go": {"func TestOwn(", "aVeryLongName"},
+		"router_test.go": {"r.Field(\"name\").Valid = nil"},
+		fixturesFile:     {"\"other\": ", "aVeryLongName"},
 	} {
 		source := read(t, filepath.Join(module, name))
 		for _, text := range texts {

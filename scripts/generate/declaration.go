@@ -113,8 +113,8 @@ var declared = []string{"module", "service", "view", "controller", "fields", "cr
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "context", "fmt", "gin", "http", "json", "kit", "listing", "maps", "reflect", "resource", "rest", "slices",
-	"store", "strconv", "strings", "testing", "testkit", "time", "url",
+	"access", "apitest", "context", "fmt", "gin", "kit", "listing", "resource", "rest", "slices", "store", "strconv", "strings", "testing", "testkit",
+	"time",
 }
 
 // checkName reports why the name of a resource is invalid.

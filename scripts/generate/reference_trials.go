@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -17,17 +16,31 @@ func (r Resource) Referred() []Target {
 	return targets
 }
 
-// Invisible returns the resources whose records users see only if they are their own.
-func (r Resource) Invisible() (out []Target) {
-	if r.Rules[methodCreate] != ruleUser {
-		return nil
-	}
-	for _, t := range r.Targets {
-		if t.IsOwn() && !t.Parent {
-			out = append(out, t)
+// Inserters returns the names of the functions in the tests that store the records that others refer to, besides those of the
+// resource itself.
+func (r Resource) Inserters() (out []string) {
+	for _, t := range r.Referred() {
+		if t.Name != r.Name {
+			out = append(out, "new"+t.Type())
 		}
 	}
 	return out
+}
+
+// OwnerField returns Go code for the owner of a record in the tests, as an element of its struct.
+func (r Resource) OwnerField() string {
+	switch {
+	case !r.Owner:
+		return ""
+	case r.HasClearedOwner():
+		return ", UserID: &ownerID"
+	}
+	return ", UserID: ownerID"
+}
+
+// Hides reports whether users can refer only to their own records with a field.
+func (r Resource) Hides(f Field) bool {
+	return r.Rules[methodCreate] == ruleUser && f.Target != r.Name && f.Target != r.Under && r.TargetOf(f).IsOwn()
 }
 
 // Imported returns the resources whose packages the tests import.
@@ -71,52 +84,22 @@ func (t Target) GoPackage() string {
 	return t.Package()
 }
 
-// deletion is a row of TestReferences: a referenced record that is deleted.
-type deletion struct {
-	Field, New, Path, Token string
-	Items                   int // length of the list in Field; 0 if it is not a list
-	Deleted, Shown          int // expected status of the deletion, and of reading the referring record afterwards
+// DeletePath returns the path below which a record that the field refers to can be deleted, "" if it cannot; DeleteAs is a caller
+// who may.
+func (r Resource) DeletePath(f Field) string {
+	target := r.TargetOf(f)
+	if !target.Has(methodDelete) || target.Under != "" {
+		return ""
+	}
+	return target.Path()
 }
 
-// Deletions returns the rows of TestReferences.
-func (r Resource) Deletions() (out []deletion) {
-	for _, f := range r.References() {
-		target := r.TargetOf(f)
-		rule := target.Rules[methodDelete]
-		if rule == "" || target.Under != "" {
-			continue
-		}
-		d := deletion{Field: f.Name, New: "s.new" + target.Type(), Path: target.Path() + "/", Items: f.listed(), Deleted: 204, Shown: 200}
-		if d.Token = factsOf(rule).token; rule == ruleUser || rule == ruleAdmin || rolesOf(rule) != nil {
-			d.Token = `s.SignUp("admin").Token`
-		}
-		switch f.OnDelete {
-		case "", onRestrict:
-			d.Deleted = 409
-		case onCascade:
-			d.Shown = 404
-		}
-		out = append(out, d)
+func (r Resource) DeleteAs(f Field) string {
+	switch r.TargetOf(f).Rules[methodDelete] {
+	case rulePublic:
+		return "nobody"
+	case ruleMaster:
+		return "master key"
 	}
-	return out
-}
-
-// listed returns the number of IDs that the tests put into a list; 0 if the field is not a list.
-func (f Field) listed() int {
-	if !f.IsList() {
-		return 0
-	}
-	return max(1, f.MinLength())
-}
-
-// Value returns Go code for a value of the field that has the ID.
-func (f Field) Value(id string) string {
-	switch n := f.listed(); n {
-	case 0:
-		return id
-	case 1:
-		return "[]any{" + id + "}"
-	default:
-		return fmt.Sprintf("slices.Repeat([]any{%s}, %d)", id, n)
-	}
+	return "admin"
 }

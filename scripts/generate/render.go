@@ -19,10 +19,15 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// fileNames are the files of a module.
-var fileNames = []string{
-	"module.go", "router.go", "controller.go", "service.go", "model.go", "router_test.go",
-}
+// mergedFiles are the files of a module into which a change of fields is merged. Those of fileNames, which are all files of a new
+// module, also have the test that the developer owns.
+var (
+	mergedFiles = []string{"module.go", "router.go", "controller.go", "service.go", "model.go", fixturesFile}
+	fileNames   = append(slices.Clone(mergedFiles), "router_test.go")
+)
+
+// fixturesFile is the table of the generated tests.
+const fixturesFile = "fixtures_test.go"
 
 // render returns the module's files by name.
 func (r Resource) render() (map[string][]byte, error) { return r.renderFiles(fileNames...) }

@@ -85,7 +85,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-var importLine = regexp.MustCompile(`(?m)^\t(?:\w+ )?"([^"]+)"$`)
+var importLine = regexp.MustCompile(`(?m)^(?:\t|import )(?:\w+ )?"([^"]+)"$`)
 
 // TestImported compares imported with the templates.
 func TestImported(t *testing.T) {

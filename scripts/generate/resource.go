@@ -90,21 +90,21 @@ func (r Resource) ownersOnly(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// facts are what the generated code contains for a rule: the security scheme in the API document, "" if there is none, the
-// access of references, and the credential in tests.
-type facts struct{ security, access, token string }
+// facts are what the generated code contains for a rule: the security scheme in the API document, "" if there is none, and the
+// access of references.
+type facts struct{ security, access string }
 
 var factsOfRule = map[string]facts{
-	rulePublic: {"", "resource.Public", `""`},
-	ruleUser:   {"UserToken", "resource.Users", "s.owner.Token"},
-	ruleOwn:    {"UserToken", "resource.Own", "s.owner.Token"},
-	ruleAdmin:  {"UserToken", "resource.Admins", "s.admin.Token"},
-	ruleMaster: {"MasterKey", "resource.Master", "testkit.MasterKey"},
+	rulePublic: {"", "resource.Public"},
+	ruleUser:   {"UserToken", "resource.Users"},
+	ruleOwn:    {"UserToken", "resource.Own"},
+	ruleAdmin:  {"UserToken", "resource.Admins"},
+	ruleMaster: {"MasterKey", "resource.Master"},
 }
 
 func factsOf(rule string) facts {
 	if roles := rolesOf(rule); roles != nil {
-		return facts{"UserToken", "resource.Roles(" + roleConstants(roles) + ")", fmt.Sprintf("s.roles[%q].Token", roles[0])}
+		return facts{"UserToken", "resource.Roles(" + roleConstants(roles) + ")"}
 	}
 	return factsOfRule[rule]
 }
@@ -126,15 +126,9 @@ func (r Resource) Forbidden(method string) string {
 }
 
 // Uniques returns the fields with the modifier unique. The methods below do the same for other modifiers.
-func (r Resource) Uniques() fieldList  { return r.Fields.only(func(f Field) bool { return f.Unique }) }
-func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
-func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool { return f.Search }) }
-func (r Resource) Required() fieldList {
-	return r.Fields.only(func(f Field) bool { return f.Required })
-}
-func (r Resource) Optional() fieldList {
-	return r.Fields.only(func(f Field) bool { return !f.Required })
-}
+func (r Resource) Uniques() fieldList    { return r.Fields.only(func(f Field) bool { return f.Unique }) }
+func (r Resource) Filtered() fieldList   { return r.Fields.only(func(f Field) bool { return f.Filter }) }
+func (r Resource) Searched() fieldList   { return r.Fields.only(func(f Field) bool { return f.Search }) }
 func (r Resource) References() fieldList { return r.Fields.only(Field.IsRef) }
 
 // Expandable returns the fields whose records the parameter expand includes: the references and the owner.

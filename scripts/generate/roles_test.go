@@ -76,10 +76,10 @@ func TestRoles(t *testing.T) {
 	succeed(t, dir, "note", "a", "--role", "front-desk=create,update", "--role", "practitioner=update,list", "--admin", "delete")
 	declared := "note a:string --admin delete --role front-desk=create,update --role practitioner=list,update"
 	for name, want := range map[string]string{
-		"module.go":      declared + "\n",
-		"router.go":      `r.PATCH("/notes/:id", auth.Role(user.RoleFrontDesk, user.RolePractitioner), rest.Handle(c.update))`,
-		"router_test.go": "{\"practitioner\", s.roles[\"practitioner\"].Token, 403, 200, 200, 200, 403},",
-		"controller.go":  `"forbidden: neither an admin nor a user with the role front-desk or practitioner"`,
+		"module.go":     declared + "\n",
+		"router.go":     `r.PATCH("/notes/:id", auth.Role(user.RoleFrontDesk, user.RolePractitioner), rest.Handle(c.update))`,
+		fixturesFile:    "\"practitioner\":  {403, 200, 200, 200, 403},",
+		"controller.go": `"forbidden: neither an admin nor a user with the role front-desk or practitioner"`,
 	} {
 		if got := read(t, filepath.Join(dir, "modules/note", name)); !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -91,27 +91,21 @@ func (f Field) Sent(n int) string {
 	return strconv.Quote(f.text(n))
 }
 
-// Form returns Go code for sample n as an element of url.Values.
-func (f Field) Form(n int) string {
-	if f.IsList() {
-		return `{"` + strings.Join(f.items(n), `", "`) + `"}`
-	}
-	return "{" + strconv.Quote(f.text(n)) + "}"
-}
+// Samples returns Go code for the three samples, separated by commas.
+func (f Field) Samples() string { return strings.Join([]string{f.Sent(0), f.Sent(1), f.Sent(2)}, ", ") }
 
-// Valid returns Go code for the field's value in the test helper valid. If the field is unique, each call of valid returns
-// another value; the test counts the calls in s.calls.
-func (f Field) Valid() string {
-	if !f.Unique {
-		return f.Sent(0)
-	}
+// FilterOperators returns the constant of package testkit with the operators of the field's filter.
+func (f Field) FilterOperators() string { return f.kind().operators }
+
+// Distinct returns Go code for the value that body n of the tests has in a unique field.
+func (f Field) Distinct() string {
 	width := min(max(f.MinLength(), 4), f.MaxLength())
 	if f.Type == typeString && width < 4 { // base 36 has enough values
-		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+s.calls), 36)", math.Pow(36, float64(width-1)))
+		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+n), 36)", math.Pow(36, float64(width-1)))
 	}
 	low, high := f.bounds()
-	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // no call returns a sample
-	return strings.NewReplacer("LOW", number(least), "WIDTH", strconv.Itoa(width), "TARGET", goName(f.Target)).Replace(f.kind().unique)
+	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // no body has a sample
+	return strings.NewReplacer("LOW", number(least), "WIDTH", strconv.Itoa(width)).Replace(f.kind().unique)
 }
 
 // decimal returns a number as a Go literal of a float64.

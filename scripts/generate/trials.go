@@ -1,35 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // The methods below are what the templates of the tests use.
-
-// Token returns Go code for the credential that a method requires.
-func (r Resource) Token(method string) string { return factsOf(r.Rules[method]).token }
-
-// AdminToken returns Go code for a credential that allows a method on all records.
-func (r Resource) AdminToken(method string) string {
-	if r.Rules[method] == ruleMaster {
-		return r.Token(method)
-	}
-	return "admin.Token"
-}
-
-// As returns Go code that adds the credential of a method to a request; "" if the method is public.
-func (r Resource) As(method string) string {
-	if r.Rules[method] == rulePublic {
-		return ""
-	}
-	return ", As: " + r.Token(method)
-}
 
 // HasRule reports whether a method has the rule.
 func (r Resource) HasRule(rule string) bool {
@@ -39,12 +18,23 @@ func (r Resource) HasRule(rule string) bool {
 // HasOwner reports whether the tests have the account of the owner of the records, or of their parent.
 func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) }
 
-// CountsCalls reports whether the helper valid counts its calls.
-func (r Resource) CountsCalls() bool {
-	return slices.ContainsFunc(r.Required(), func(f Field) bool { return f.Unique && f.Type != typeRef })
+// callers are the callers in the tests, besides the roles of the project. Those from the fourth are users.
+var callers = []string{"nobody", "invalid token", "master key", "user", "admin", "deleted user", "demoted admin"}
+
+// Callers returns the callers in the tests.
+func (r Resource) Callers() []string {
+	out := slices.Clone(callers)
+	if !r.HasUser {
+		out = out[:3]
+	}
+	out = append(out, r.UsedRoles()...)
+	if r.HasOwner() {
+		out = append(out, "owner")
+	}
+	return out
 }
 
-// Statuses returns the expected status of each method for a caller of TestAccess, separated by commas.
+// Statuses returns the expected status of each method for a caller in the tests, separated by commas.
 func (r Resource) Statuses(caller string) string {
 	var out []string
 	for _, method := range r.Methods() {
@@ -66,7 +56,7 @@ func (r Resource) hides() bool {
 	return r.See() == factsOf(ruleOwn).access
 }
 
-// status returns the expected status of a method for a caller of TestAccess.
+// status returns the expected status of a method for a caller in the tests.
 func (r Resource) status(method, caller string) int {
 	hasRole := slices.Contains(r.UsedRoles(), caller)
 	isUser := hasRole || caller == "user" || caller == "demoted admin" // and neither an admin nor the owner
@@ -108,35 +98,56 @@ func (f Field) Absent() string {
 // trial is Go code for a value of a field, with the expected error code of the field; "" if the value is valid.
 type trial struct{ Value, Code string }
 
-// Trials returns the rows of TestRules: values at the bounds of the field's rules, and beyond them. A row is Go code for the
-// field's name, the value and the error code.
-func (f Field) Trials() (out []string) {
-	row := func(param, value, code string) {
-		text := fmt.Sprintf("%q, %s, %q", param, value, code)
-		if !slices.Contains(out, text) {
-			out = append(out, text)
+// Valid returns Go code for valid values at the bounds of the field's rules, Invalid for those beyond them: a map from the
+// error's code.
+func (f Field) Valid() string {
+	values := f.trials()[""]
+	if values == nil {
+		return ""
+	}
+	return "[]any{" + strings.Join(values, ", ") + "}"
+}
+
+func (f Field) Invalid() string {
+	var out []string
+	trials := f.trials()
+	for _, code := range slices.Sorted(maps.Keys(trials)) {
+		if code != "" {
+			out = append(out, fmt.Sprintf("%q: {%s}", code, strings.Join(trials[code], ", ")))
 		}
 	}
-	empty := ""
+	if out == nil {
+		return ""
+	}
+	return "map[string][]any{" + strings.Join(out, ", ") + "}"
+}
+
+// trials returns Go code for values of the field by the code of their error, "" for valid ones. Those of the first item of a
+// list have the code [0].code.
+func (f Field) trials() map[string][]string {
+	out, empty := map[string][]string{}, ""
+	add := func(value, code string) {
+		if !slices.Contains(out[code], value) {
+			out[code] = append(out[code], value)
+		}
+	}
 	if f.Required {
 		empty = "required"
 	}
-	row(f.Name, "nil", empty)
 	switch {
 	case f.kind().isString:
-		row(f.Name, "5.0", "type")
-		row(f.Name, `"  "`, empty)
+		add("5.0", "type")
+		add(`"  "`, empty)
 	case f.IsList():
-		row(f.Name, `"x"`, "type")
-		row(f.Name, "[]any{}", empty)
+		add(`"x"`, "type")
+		add("[]any{}", empty)
 	}
 	if f.Type == typeStrings {
-		row(f.Name, "[]any{1.0}", "type")
-		item := fmt.Sprintf(`slices.Repeat([]any{strings.Repeat("ä", %d)}, %d)`, maxString+1, max(1, f.MinLength()))
-		row(f.Name+"[0]", item, "max_length")
+		add("[]any{1.0}", "type")
+		add(fmt.Sprintf(`slices.Repeat([]any{strings.Repeat("ä", %d)}, %d)`, maxString+1, max(1, f.MinLength())), "[0].max_length")
 	}
 	for _, t := range slices.Concat(f.kind().trials, f.bounded()) {
-		row(f.Name, t.Value, t.Code)
+		add(t.Value, t.Code)
 	}
 	return out
 }
@@ -155,7 +166,7 @@ func (f Field) bounded() (out []trial) {
 		return append(out, trial{value(f.MaxLength()), ""}, trial{value(f.MaxLength() + 1), "max_length"})
 	}
 	if !f.kind().isNumber {
-		return []trial{{f.Sent(0), ""}}
+		return nil
 	}
 	low, high := f.bounds()
 	limit, value := float64(maxInt), decimal
@@ -171,88 +182,4 @@ func (f Field) bounded() (out []trial) {
 		out = append(out, trial{value(high + 1), "max"})
 	}
 	return out
-}
-
-// permutations are unsorted orders of the three records of TestList.
-var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
-
-// sample returns the number of the sample that is the field's value in a record of TestList.
-func (f Field) sample(record int) int { return permutations[f.index%len(permutations)][record] }
-
-// Listed reports whether the records of TestList have a value of the field.
-func (r Resource) Listed(f Field) bool {
-	return (f.Required || f.Search || f.Sort || f.Filter) && f.Target != r.Name
-}
-
-// Sample returns Go code for the field's value in a record of TestList.
-func (f Field) Sample(record int) string { return f.Sent(f.sample(record)) }
-
-// query is a query string of TestList, with the numbers of the expected records, separated by spaces.
-type query struct{ Query, Want string }
-
-// Queries returns queries for each sort order, each filter with each operator, and each searched field.
-func (r Resource) Queries() (out []query) {
-	add := func(text string, records []int) {
-		out = append(out, query{text, strings.Trim(fmt.Sprint(records), "[]")})
-	}
-	newest := []int{2, 1, 0}
-	add("", newest)
-	for _, f := range r.Sorted() {
-		if f.IsRef() && f.Target == r.Name {
-			continue // the records of the test refer to none
-		}
-		records := []int{0, 1, 2}
-		if f.Type != "" {
-			slices.SortStableFunc(records, func(a, b int) int { return f.compare(f.sample(a), f.sample(b)) })
-		}
-		add("sort="+f.Name, records)
-		slices.Reverse(records)
-		add("sort=-"+f.Name, records)
-	}
-	only := func(matches func(record int) bool) []int {
-		return slices.DeleteFunc(slices.Clone(newest), func(record int) bool { return !matches(record) })
-	}
-	for _, f := range r.Filtered() {
-		if f.Target == r.Name {
-			continue // the records of the test refer to none
-		}
-		for _, operator := range append([]string{""}, f.kind().operators...) {
-			name := f.Name
-			if operator != "" {
-				name += "[" + operator + "]"
-			}
-			value, matches := f.text(1), func(record int) bool { return slices.Contains(satisfied[operator], f.compare(f.sample(record), 1)) }
-			if f.IsList() {
-				value, matches = f.items(1)[0], func(record int) bool { return f.sample(record) == 1 }
-			}
-			add(name+"="+url.QueryEscape(value), only(matches))
-		}
-	}
-	for _, f := range r.Searched() {
-		word := searchWords(f.text(1))[0]
-		add("q="+strings.ToUpper(word), only(func(record int) bool {
-			return slices.ContainsFunc(r.Searched(), func(other Field) bool {
-				return slices.ContainsFunc(searchWords(other.text(other.sample(record))), func(w string) bool { return strings.HasPrefix(w, word) })
-			})
-		}))
-	}
-	return out
-}
-
-// satisfied has, for each operator of a filter, the results of compare(value, operand) that satisfy it.
-var satisfied = map[string][]int{"": {0}, "in": {0}, "ne": {-1, 1}, "lt": {-1}, "lte": {-1, 0}, "gt": {1}, "gte": {0, 1}}
-
-// compare compares the samples a and b in the order of the store. It returns -1, 0 or 1.
-func (f Field) compare(a, b int) int {
-	if f.kind().isNumber {
-		return cmp.Compare(f.number(a), f.number(b))
-	}
-	return cmp.Compare(f.text(a), f.text(b))
-}
-
-// searchWords returns the words of a sample that a search finds, without those that every sample of a URL or email address
-// has.
-func searchWords(text string) []string {
-	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	return slices.DeleteFunc(words, func(w string) bool { return w == "https" || w == "example" || w == "com" })
 }

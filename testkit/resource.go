@@ -1,0 +1,408 @@
+package testkit
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/resource"
+	"example.com/ginseng/kit/store"
+)
+
+// Resource is what a generated resource promises. Run checks it. The values of the fields are as encoding/json decodes those of
+// a response: numbers are float64, lists []any, objects map[string]any.
+type Resource struct {
+	Start func(testing.TB, ...Option) *API // starts the service
+	Path  string                           // of the list; if records are under a parent, with RecordID(0) as its ID
+	Under string                           // the field with the parent's ID; "" if there is no parent
+
+	// Access has, for each caller, the expected status of each method in Methods, which are some of create, list, show, update and
+	// delete. The callers are:
+	//
+	//	nobody         no credential
+	//	invalid token  a token that is none
+	//	master key     the master key
+	//	user           another user than the owner
+	//	owner          the user who creates records, and owns those they refer to
+	//	admin          an admin
+	//	deleted user   a user who was deleted after signing in
+	//	demoted admin  a user who was an admin when signing in
+	//	ROLE           a user with a role of the project
+	//
+	// Other checks call a method as the first of nobody, owner, the roles, admin and master key that may.
+	Methods []string
+	Access  map[string][]int
+
+	Owner        bool              // records have their owner in userId
+	OnUserDelete resource.OnDelete // what the deletion of the owner does to a record
+	Own          bool              // users see only their own records
+	Changes      bool              // the resource has a feed of its changes
+
+	Fields []Field
+
+	// Derived are fields of responses that the service computes, so that they can change with another field.
+	Derived []string
+
+	// Records insert the records that fields of the resource refer to, and those that it is under: three of each, with the IDs
+	// RecordID(0), RecordID(1) and RecordID(2).
+	Records []Inserter
+
+	// Insert stores a record if no route creates one; see InsertJSON.
+	Insert func(a *API, record map[string]any) store.ID
+
+	// Prepare changes the body of a request that is expected to succeed, so that the record complies with rules over several fields
+	// or records. n is another number in each call for one service, from 1. The body of an update has some of the fields only.
+	// Prepare can be nil.
+	Prepare func(a *API, n int, body map[string]any)
+}
+
+// Field is a field that clients set.
+type Field struct {
+	Name     string
+	Samples  []any            // three valid values, in ascending order if the type has three
+	Valid    []any            // more valid values, such as those at the bounds of the rules
+	Invalid  map[string][]any // invalid values by the code of their error; [0].code if that is of the first item of a list
+	Required bool
+	Absent   any // value in responses if the request had none; not of a required field
+
+	Unique   bool
+	Distinct func(n int) any // value n, different from the samples, if the field is unique, required, and no reference
+
+	Search  bool
+	Sort    bool
+	Filter  string // operators of the filter: "" or one of the constants
+	Decimal bool   // the values are strings, and sorted as numbers
+
+	Refers *Reference // nil if the field has no ID of another record
+}
+
+// Operators of filters.
+const (
+	ByEquality = "eq ne in"
+	ByOrder    = "eq ne in gt gte lt lte"
+	ByBool     = "eq ne"
+	ByItem     = "eq in" // of a list: contains
+)
+
+// Inserter stores a record with an ID, whose owner is a user if records have an owner.
+type Inserter func(a *API, recordID, ownerID store.ID)
+
+// Reference is what a field refers to.
+type Reference struct {
+	Insert   Inserter          // stores a record that the field can refer to
+	Self     bool              // the field refers to records of the same resource
+	Hidden   bool              // users can refer only to their own records
+	Path     string            // of the list of the records; "" if they cannot be deleted there
+	DeleteAs string            // a caller who may delete them
+	OnDelete resource.OnDelete // what that does to the referring record
+}
+
+// Field returns the field with a name, to change it. It panics if there is none.
+func (r *Resource) Field(name string) *Field {
+	return &r.Fields[slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == name })]
+}
+
+// RecordID returns the ID of record n, from 0, that the fields of a resource refer to.
+func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
+
+// InsertJSON returns a function for Resource.Insert, which stores records of a type. spec has the collection and the fields to
+// search.
+func InsertJSON[D store.Document](spec store.Spec) func(*API, map[string]any) store.ID {
+	return func(a *API, body map[string]any) store.ID {
+		a.t.Helper()
+		var record D
+		text, err := json.Marshal(body)
+		a.must(err)
+		a.must(json.Unmarshal(text, &record))
+		meta := store.NewMeta(store.NewID(), store.At(a.Clock.Now()))
+		reflect.ValueOf(&record).Elem().FieldByName("Meta").Set(reflect.ValueOf(meta))
+		a.must(store.Open[D](a.DB, spec).Insert(a.t.Context(), record))
+		return meta.ID
+	}
+}
+
+// Run checks the resource. Each check is a subtest with a service of its own.
+func (r Resource) Run(t *testing.T) {
+	one, writes := r.has("show") || r.has("update") || r.has("delete"), r.has("create") || r.has("update")
+	for _, check := range []struct {
+		name string
+		has  bool
+		run  func(*testing.T, Resource)
+	}{
+		{"access", true, checkAccess},
+		{"not found", one, checkNotFound},
+		{"rules", writes, checkRules},
+		{"create", r.has("create"), checkCreate},
+		{"update", r.has("update"), checkUpdate},
+		{"versions", r.has("update") || r.has("delete"), checkVersions},
+		{"unique", writes && r.any(func(f Field) bool { return f.Unique }), checkUnique},
+		{"references", r.has("create") && r.any(isReference), checkReferences},
+		{"deleted references", r.has("create") && r.any(isReference), checkDeletedReferences},
+		{"owner", r.Owner, checkOwner},
+		{"own", r.Own, checkOwn},
+		{"list", r.has("list"), checkList},
+		{"changes", r.Changes, checkChanges},
+	} {
+		if check.has {
+			t.Run(check.name, func(t *testing.T) {
+				t.Parallel()
+				check.run(t, r)
+			})
+		}
+	}
+}
+
+func isReference(f Field) bool { return f.Refers != nil }
+
+func (r Resource) has(method string) bool { return slices.Contains(r.Methods, method) }
+
+func (r Resource) any(is func(Field) bool) bool { return slices.ContainsFunc(r.Fields, is) }
+
+// status returns the expected status of a method for a caller; 0 if the table has none.
+func (r Resource) status(method, caller string) int {
+	i := slices.Index(r.Methods, method)
+	if statuses := r.Access[caller]; i >= 0 && i < len(statuses) {
+		return statuses[i]
+	}
+	return 0
+}
+
+// notRoles are the names of callers that are not roles.
+var notRoles = []string{"nobody", "invalid token", "master key", "user", "owner", "admin", "deleted user", "demoted admin"}
+
+// suite is a service that a check calls.
+type suite struct {
+	*API
+	Resource
+	t        *testing.T
+	accounts map[string]Account // by caller
+	n        *int               // number of bodies so far
+}
+
+// start starts a service with the records that others refer to; those of the resource itself only if self is true.
+func start(t *testing.T, r Resource, self bool) *suite {
+	t.Helper()
+	s := &suite{API: r.Start(t), Resource: r, t: t, accounts: map[string]Account{}, n: new(int)}
+	for i := range 3 {
+		for _, insert := range r.Records {
+			insert(s.API, RecordID(i), s.ownerID())
+		}
+	}
+	for i := range 3 {
+		if at := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Refers != nil && f.Refers.Self }); self && at >= 0 {
+			r.Fields[at].Refers.Insert(s.API, RecordID(i), s.ownerID())
+		}
+	}
+	return s
+}
+
+// sub returns the suite for a subtest.
+func (s *suite) sub(t *testing.T) *suite {
+	out, api := *s, *s.API
+	api.t, out.t, out.API = t, t, &api
+	return &out
+}
+
+// account returns the account of a caller.
+func (s *suite) account(caller string) Account {
+	s.t.Helper()
+	if a, exists := s.accounts[caller]; exists {
+		return a
+	}
+	var a Account
+	switch caller {
+	case "nobody":
+	case "invalid token":
+		a.Token = "x"
+	case "master key":
+		a.Token = MasterKey
+	case "deleted user":
+		a = s.DeletedUser()
+	case "demoted admin":
+		a = s.DemotedAdmin()
+	case "user", "owner":
+		a = s.SignUp("user")
+	default:
+		a = s.SignUp(caller)
+	}
+	s.accounts[caller] = a
+	return a
+}
+
+// ownerID returns the ID of the owner; zero if the table has none.
+func (s *suite) ownerID() (id store.ID) {
+	s.t.Helper()
+	if s.Access["owner"] != nil {
+		id, _ = store.ParseID(s.account("owner").ID)
+	}
+	return id
+}
+
+// as returns the credential of the first caller who may call a method, "" for nobody.
+func (s *suite) as(method string) string {
+	s.t.Helper()
+	callers := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Access)), func(c string) bool { return slices.Contains(notRoles, c) })
+	callers = slices.Concat([]string{"nobody", "owner"}, callers, []string{"admin", "master key"})
+	for _, caller := range callers {
+		if s.status(method, caller)/100 == 2 {
+			return s.account(caller).Token
+		}
+	}
+	s.t.Fatalf("no caller may %s %s", method, s.Path)
+	return ""
+}
+
+// asAdmin returns the credential with which an admin or the master key calls a method.
+func (s *suite) asAdmin(method string) string {
+	if s.status(method, "admin")/100 == 2 {
+		return s.account("admin").Token
+	}
+	return MasterKey
+}
+
+// samples returns sample i of each field.
+func (s *suite) samples(i int) map[string]any {
+	body := map[string]any{}
+	for _, f := range s.Fields {
+		body[f.Name] = f.Samples[i]
+	}
+	return body
+}
+
+// sample returns the sample of a field that a record of the suite has.
+func (s *suite) sample(f Field) any {
+	switch {
+	case f.Unique && f.Refers != nil:
+		id := store.NewID()
+		f.Refers.Insert(s.API, id, s.ownerID())
+		return id.Hex()
+	case f.Unique:
+		return f.Distinct(*s.n)
+	}
+	return f.Samples[0]
+}
+
+// valid returns a valid body: the required fields, with other values where fields are given as names and values.
+func (s *suite) valid(fields ...any) map[string]any {
+	s.t.Helper()
+	*s.n++
+	body := map[string]any{}
+	for _, f := range s.Fields {
+		if f.Required {
+			body[f.Name] = s.sample(f)
+		}
+	}
+	for i := 0; i < len(fields); i += 2 {
+		body[fields[i].(string)] = fields[i+1]
+	}
+	return s.prepared(body)
+}
+
+// prepared changes a body so that it complies with the rules of the resource, and returns it.
+func (s *suite) prepared(body map[string]any) map[string]any {
+	s.t.Helper()
+	if s.Prepare == nil {
+		return body
+	}
+	*s.n++
+	s.Prepare(s.API, *s.n, body)
+	text, err := json.Marshal(body)
+	s.must(err)
+	clear(body)
+	s.must(json.Unmarshal(text, &body))
+	return body
+}
+
+// formOf returns a body as a form.
+func formOf(body map[string]any) url.Values {
+	form := url.Values{}
+	for name, value := range body {
+		items, isList := value.([]any)
+		if !isList {
+			items = []any{value}
+		}
+		for _, item := range items {
+			form.Add(name, textOf(item))
+		}
+	}
+	return form
+}
+
+// textOf returns a value as a form and a query string have it.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case nil:
+		return ""
+	}
+	text, _ := json.Marshal(value) // valid: a test has written it
+	return string(text)
+}
+
+// expect sends a request, and stops the test unless the response has the status.
+func (s *suite) expect(status int, r Request) Response {
+	s.t.Helper()
+	response := s.Do(r)
+	if response.Status != status {
+		s.t.Fatalf("%s %s %.100v: status %d, want %d: %.500s", r.Method, r.Path, r.JSON, response.Status, status, response.Body)
+	}
+	return response
+}
+
+func (s *suite) create(body map[string]any) Response {
+	s.t.Helper()
+	return s.expect(201, Request{Method: "POST", Path: s.Path, As: s.as("create"), JSON: body})
+}
+
+// add creates a record, directly in the database if no route creates one, and returns its path.
+func (s *suite) add(body map[string]any) string {
+	s.t.Helper()
+	if s.has("create") {
+		return s.create(body).Header.Get("Location")
+	}
+	return s.Path + "/" + s.Insert(s.API, body).Hex()
+}
+
+// show returns a record, for a caller who may see it. query can be "".
+func (s *suite) show(path, query string) map[string]any {
+	s.t.Helper()
+	return s.expect(200, Request{Method: "GET", Path: path + query, As: s.as("show")}).JSON(200)
+}
+
+// compare fails unless the view has the values.
+func (s *suite) compare(view, want map[string]any) {
+	s.t.Helper()
+	for name, value := range want {
+		if got, ok := view[name]; !ok || !reflect.DeepEqual(got, value) {
+			s.t.Errorf("%s is %v (%T), want %v", name, got, got, value)
+		}
+	}
+}
+
+// forged returns fields that a client cannot set.
+func (s *suite) forged() map[string]any {
+	out := map[string]any{"id": store.ID{}.Hex(), "createdAt": "2000-01-01T00:00:00.000Z"}
+	if s.Owner {
+		out["userId"] = store.ID{}.Hex()
+	}
+	if s.Under != "" {
+		out[s.Under] = store.ID{}.Hex()
+	}
+	return out
+}
+
+// hasError reports whether a body has an error of a parameter with a code. The key is of Field.Invalid.
+func hasError(body []byte, field, key string) bool {
+	if code, ok := strings.CutPrefix(key, "[0]."); ok {
+		field, key = field+"[0]", code
+	}
+	return strings.Contains(string(body), `"param":"`+field+`","code":"`+key+`"`)
+}
