@@ -304,14 +304,17 @@ func checkReferences(t *testing.T, r Resource) {
 			continue
 		}
 		names = append(names, f.Name)
-		unknown := store.NewID()
+		unknown, code := store.NewID(), "unknown_reference"
+		if _, isList := f.Samples[0].([]any); isList {
+			code = "[0]." + code
+		}
 		if f.Refers.Hidden {
 			f.Refers.Insert(s.API, unknown, store.NewID()) // exists, but the caller is not the owner
 		}
-		s.reject(Request{Method: "POST", Path: r.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, f.value(unknown.Hex()))}, f.Name, "unknown_reference")
+		s.reject(Request{Method: "POST", Path: r.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, f.value(unknown.Hex()))}, f.Name, code)
 		if r.has("update") {
 			path := s.add(s.valid())
-			s.reject(Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: map[string]any{f.Name: f.value(unknown.Hex())}}, f.Name, "unknown_reference")
+			s.reject(Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: map[string]any{f.Name: f.value(unknown.Hex())}}, f.Name, code)
 		}
 	}
 	path, all := s.add(s.prepared(s.samples(0))), strings.Join(names, ",")

@@ -207,6 +207,28 @@ func TestOwner(t *testing.T) {
 	w.want(public.Delete(t.Context(), alice, other, store.Versions{1}), "")
 }
 
+// TestForbidden checks that an error names the callers who may change a record: a role only where the rule asks for one.
+func TestForbidden(t *testing.T) {
+	w := newWorld(t)
+	for want, change := range map[string]Access{
+		"Only the owner or an admin may do this.":                            Own,
+		"Only an admin may do this.":                                         Admins,
+		"Only an admin or a user with the role nurse or doctor may do this.": Roles("nurse", "doctor"),
+		"Only the owner, an admin or a user with the role nurse may do this.": func(caller access.Principal) store.Filter {
+			if caller.HasRole("nurse") {
+				return nil
+			}
+			return Own(caller)
+		},
+	} {
+		c := w.open("nodes", Public, change)
+		_, err := c.Update(t.Context(), bob, w.add(c, node{UserID: alice.UserID}), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
 // TestOwnerReference creates records of other users, and deletes their owner.
 func TestOwnerReference(t *testing.T) {
 	w := newWorld(t)
