@@ -18,6 +18,9 @@ type Streams struct {
 	Heartbeat time.Duration // 15 s by default
 	Check     time.Duration // interval at which the caller is verified again; 10 s by default
 
+	// Delay, if set, is called with the time from each change to its event on a stream that was open before.
+	Delay func(time.Duration)
+
 	max, perCaller int
 	authenticator  Authenticator
 	closing        context.Context
@@ -75,13 +78,27 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 		defer context.AfterFunc(s.closing, cancel)()
 		// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
 		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
-		rest.SetStream(c, &rest.Stream{Context: ctx, Heartbeat: s.Heartbeat, Check: s.Check, Again: func(ctx context.Context) (access.Principal, error) {
-			if !caller.IsUser() {
-				return caller, nil // the master key, and nobody, do not change
-			}
-			return s.authenticator.Again(ctx, c)
-		}})
+		rest.SetStream(c, &rest.Stream{
+			Context: ctx, Heartbeat: s.Heartbeat, Check: s.Check,
+			Again: func(ctx context.Context) (access.Principal, error) {
+				if !caller.IsUser() {
+					return caller, nil // the master key, and nobody, do not change
+				}
+				return s.authenticator.Again(ctx, c)
+			},
+			Written: s.observe(),
+		})
 		c.Next() // returns after the handlers
+	}
+}
+
+// observe returns a function that reports the delays of the changes from now on.
+func (s *Streams) observe() func(rest.FeedEvent) {
+	begun := time.Now().Truncate(time.Millisecond) // the log has times of the machine, in milliseconds
+	return func(e rest.FeedEvent) {
+		if s.Delay != nil && !e.At.Before(begun) {
+			s.Delay(time.Since(e.At))
+		}
 	}
 }
 

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -286,4 +289,22 @@ func TestStreamEnds(t *testing.T) {
 	}
 	s.add(t, map[string]any{"title": "one"})
 	nobody.want("created one")
+}
+
+// TestStreamDelay checks the metric of the time from a change to its event.
+func TestStreamDelay(t *testing.T) {
+	t.Parallel()
+	o, _ := testkit.Observe(t)
+	s := startChanges(t, testkit.Observed(o))
+	stream := listen(t, s.API, "/articles/changes", "")
+	stream.want("ready")
+	for range 2 {
+		s.add(t, map[string]any{"title": "one"})
+		stream.want("created one") // the delay of the one before was observed
+	}
+	w := httptest.NewRecorder()
+	o.Metrics(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	if !regexp.MustCompile(`(?m)^stream_delay_seconds_count [12]$`).MatchString(w.Body.String()) {
+		t.Errorf("the metrics are\n%s", w.Body)
+	}
 }

@@ -119,7 +119,7 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 		if later {
 			continue
 		}
-		event := rest.FeedEvent{ID: f.q.Cursor(e.Position), Event: string(e.Type)}
+		event := rest.FeedEvent{ID: f.q.Cursor(e.Position), Event: string(e.Type), At: e.At.Time}
 		if e.Type == store.Deleted {
 			if !selects(f.c.visible(caller), e.Scope) || !selects(f.q.Filter, e.Scope) {
 				continue

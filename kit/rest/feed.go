@@ -41,6 +41,8 @@ type FeedEvent struct {
 	ID    string `json:"id"`                                    // the position of the change, for the parameter after
 	Event string `json:"event" enums:"created,updated,deleted"` //
 	Data  any    `json:"data" swaggertype:"object"`             // the newest version of the record; if it was deleted, only its id
+
+	At time.Time `json:"-"` // when the change was made
 } //	@name	ChangeEvent
 
 // Stream is what middleware.Streams provides to ServeFeed.
@@ -50,6 +52,8 @@ type Stream struct {
 	Check     time.Duration // interval of Again
 	// Again verifies the credential of the request again, and returns the caller as of now.
 	Again func(context.Context) (access.Principal, error)
+	// Written is called with each change that was written to the client.
+	Written func(FeedEvent)
 }
 
 // SetStream makes ServeFeed respond to the request with a stream.
@@ -122,6 +126,9 @@ func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 		}
 		if w.err != nil {
 			return
+		}
+		for _, e := range page.Rows {
+			s.Written(e)
 		}
 		more := page.More
 		if !more {

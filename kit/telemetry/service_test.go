@@ -71,6 +71,7 @@ func TestWork(t *testing.T) {
 		{"emails_total", []string{"outcome", "failed"}, 0},
 		{"emails_queued", []string{"state", "waiting"}, 0},
 		{"streams_open", nil, 0},
+		{"stream_delay_seconds", nil, 0},
 		{"ratelimit_rejected_total", []string{"limit", "resets"}, 1},
 	} {
 		if got := value(families, want.name, want.labels...); got != want.value {
