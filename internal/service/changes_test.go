@@ -251,7 +251,7 @@ func TestResume(t *testing.T) {
 	}
 	s.add(t, map[string]any{"title": "five"})
 	lost.want("created five")
-	if got := lost.Header.Get("X-Accel-Buffering") + lost.Header.Get("Content-Encoding"); got != "no" {
+	if got := lost.Header.Get("X-Accel-Buffering") + lost.Header.Get("Content-Encoding") + lost.Header.Get("Cache-Control"); got != "nono-store, no-transform" {
 		t.Errorf("the headers are %v", lost.Header)
 	}
 	resumed.want("created five")

@@ -7,51 +7,12 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { EventSource } from 'eventsource'
 import { Records } from '../../../docs/examples/changes.mjs'
-import { timeout, withBuilt, withService } from '../browser/service.mjs'
-
-/** Resolves to a free port: the proxies cannot choose one and print it. */
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
-}
-
-/** Resolves when check returns true, and rejects after the timeout. */
-async function until(what, check) {
-  for (const deadline = Date.now() + timeout; !(await check()); ) {
-    assert.ok(Date.now() < deadline, `timeout: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
-/** The commands of the proxies, with their configuration in a directory. */
-const proxies = {
-  nginx(dir, port, upstream) {
-    const config = join(dir, 'nginx.conf')
-    writeFileSync(config, `daemon off; pid ${dir}/nginx.pid; error_log stderr;
-      events {}
-      http {
-        access_log off;
-        client_body_temp_path ${dir}/body; proxy_temp_path ${dir}/proxy; fastcgi_temp_path ${dir}/fastcgi; uwsgi_temp_path ${dir}/uwsgi; scgi_temp_path ${dir}/scgi;
-        gzip on; gzip_types *;
-        server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; proxy_http_version 1.1; proxy_set_header Connection ""; } }
-      }`)
-    return ['nginx', '-p', dir, '-c', config]
-  },
-  caddy(dir, port, upstream) {
-    const config = join(dir, 'Caddyfile')
-    writeFileSync(config, `{\n  admin off\n}\nhttp://127.0.0.1:${port} {\n  encode gzip\n  reverse_proxy ${upstream}\n}\n`)
-    return ['caddy', 'run', '--adapter', 'caddyfile', '--config', config]
-  },
-}
+import { withBuilt, withService } from '../browser/service.mjs'
+import { freePort, proxies, until } from './proxies.mjs'
 
 /** Starts a proxy, calls job with its address, and stops it. */
 async function withProxy(name, dir, upstream, job) {
