@@ -14,6 +14,7 @@ import (
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 )
 
@@ -27,9 +28,38 @@ type Deps struct {
 	Hasher      Hasher
 	Limits      *ratelimit.Limiter
 	Cursors     listing.Cursors
-	Digest      func(parts ...string) []byte // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
-	HTTP        http.RoundTripper            // for requests to other services; traced when tracing is on
-	Development bool                         // APP_ENV is development
+	Digest      func(parts ...string) []byte   // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
+	HTTP        http.RoundTripper              // for requests to other services; traced when tracing is on
+	Development bool                           // APP_ENV is development
+	Recorded    *Recorded                      // the resources with a log of changes
+	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY: the first encrypts
+}
+
+// Recorded has the resources whose changes are in the log, in the order of registration. nil has none, and ignores new ones.
+type Recorded struct{ resources []RecordedResource }
+
+// RecordedResource is a resource whose changes are in the log.
+type RecordedResource struct {
+	Collection string // name of the collection, such as articles
+	Record     string // name of a record in kebab-case, such as article
+	// PublicView returns the view of a record as callers without a credential see it. NotFound: it does not exist, or they may not
+	// see it.
+	PublicView func(ctx context.Context, id store.ID) (any, error)
+}
+
+// Add registers a resource. Modules do so while they are created.
+func (r *Recorded) Add(resource RecordedResource) {
+	if r != nil {
+		r.resources = append(r.resources, resource)
+	}
+}
+
+// All returns the resources. Call it when all modules are created.
+func (r *Recorded) All() []RecordedResource {
+	if r == nil {
+		return nil
+	}
+	return r.resources
 }
 
 // Hasher hashes passwords. Package password implements it.
@@ -38,7 +68,7 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Closer, EmailPreviewer, ResourceUser, job.Module, migrate.Module,
+// Module is one part of the API. A module may also implement Closer, Worker, EmailPreviewer, ResourceUser, job.Module, migrate.Module,
 // access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and access.SecondFactorVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
@@ -48,6 +78,12 @@ type Module interface {
 // Closer is a module with work that continues after a response. The server calls Close before it closes the database.
 type Closer interface {
 	Close(context.Context)
+}
+
+// Worker is a module with continuous work, on every instance. The server calls Run after the migrations. Run must return when
+// ctx ends, after at most a few seconds.
+type Worker interface {
+	Run(ctx context.Context)
 }
 
 // EmailPreviewer is a module that sends emails. In development, the server shows its previews at /dev/emails.

@@ -60,21 +60,22 @@ func NewDeps(o DepsOptions) kit.Deps {
 	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
 	limits := ratelimit.New(db, o.Now)
 	o.Observer.Register(limits)
-	queue := email.NewQueue(email.QueueOptions{DB: db, Sender: o.Sender, Keys: sealKeys(o.MasterKeys), Now: o.Now, Log: o.Log, Backoff: email.Backoff[:]})
+	queue := email.NewQueue(email.QueueOptions{DB: db, Sender: o.Sender, Keys: sealKeys(o.MasterKeys, "emails"), Now: o.Now, Log: o.Log, Backoff: email.Backoff[:]})
 	o.Observer.Emails(queue)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
 	return kit.Deps{
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limits: limits,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
+		Recorded: &kit.Recorded{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) },
 	}
 }
 
-// sealKeys returns the keys of the secrets in emails that are not sent yet.
-func sealKeys(masterKeys []string) seal.Keys {
+// sealKeys returns keys for a purpose, derived from the master keys.
+func sealKeys(masterKeys []string, purpose string) seal.Keys {
 	var derived [][]byte
 	for _, key := range masterKeys {
-		derived = append(derived, access.DeriveKey(key, "emails"))
+		derived = append(derived, access.DeriveKey(key, purpose))
 	}
 	return seal.New(derived...)
 }
@@ -125,6 +126,7 @@ type Handler struct {
 	Closers    []kit.Closer // must be called before the database is closed
 	Migrations *migrate.Runner
 	Jobs       *job.Runner
+	Workers    []kit.Worker
 	Emails     *email.Queue
 	Streams    *middleware.Streams // must be closed when the server begins to stop
 
@@ -201,6 +203,12 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		if closer, ok := m.(kit.Closer); ok {
 			h.Closers = append(h.Closers, closer)
 		}
+		if worker, ok := m.(kit.Worker); ok {
+			h.Workers = append(h.Workers, worker)
+		}
+		if metered, ok := m.(telemetry.Metered); ok {
+			o.Observer.Register(metered)
+		}
 	}
 	mountEmailQueue(api, o.Deps.Email, o.Deps.Cursors, mw.Auth.Admin)
 	log := &audit.Handler{DB: o.Deps.DB, Cursors: o.Deps.Cursors}
@@ -272,6 +280,16 @@ func newEngine(s Settings) (*gin.Engine, error) {
 
 // releaseMode disables the debug output of Gin, whose mode is global.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// work runs the jobs and the Workers until ctx ends.
+func (h *Handler) work(ctx context.Context) {
+	var group sync.WaitGroup
+	for _, w := range h.Workers {
+		group.Go(func() { w.Run(ctx) })
+	}
+	h.Jobs.Run(ctx)
+	group.Wait()
+}
 
 // close calls the Closers.
 func (h *Handler) close(ctx context.Context) {

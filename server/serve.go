@@ -105,7 +105,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 		}
 		handler.migrating.Store(false)
 		handler.Emails.Send() // what an instance that was ended has left
-		handler.Jobs.Run(background)
+		handler.work(background)
 		return nil
 	})
 	return listenAndServe(background, s, handler, logger, stdout, &draining)

@@ -169,3 +169,12 @@ func TestLargeChanges(t *testing.T) {
 		t.Errorf("%d changes, want %d", total, n)
 	}
 }
+
+func TestRecordName(t *testing.T) {
+	t.Parallel()
+	for typeName, name := range map[string]string{"Article": "article", "BlogPost": "blog-post", "APIKey": "api-key", "ShortURL": "short-url", "Route66Stop": "route66-stop"} {
+		if got := recordName(typeName); got != name {
+			t.Errorf("%s: %s", typeName, got)
+		}
+	}
+}

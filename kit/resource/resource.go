@@ -18,6 +18,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -148,6 +149,9 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 	if c.parent() == nil && (see == nil || change == nil) {
 		panic(fmt.Sprintf("resource: %s has no parent, and needs rules to see and to change its records, such as Public", spec.Name))
 	}
+	if spec.Changes {
+		d.Recorded.Add(kit.RecordedResource{Collection: spec.Name, Record: recordName(reflect.TypeFor[D]().Name()), PublicView: c.publicView})
+	}
 	for i := range references {
 		r := &references[i]
 		if r.target == nil {
@@ -160,6 +164,23 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		}
 	}
 	return c
+}
+
+// publicView implements kit.RecordedResource.
+func (c *Collection[D]) publicView(ctx context.Context, id store.ID) (any, error) {
+	doc, err := c.Get(ctx, access.Principal{}, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.view(doc), nil
+}
+
+// wordEnd matches the end of a word in a Go name: fooBar, URLPath.
+var wordEnd = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
+
+// recordName returns the name of a record in kebab-case, from the Go name of its type: BlogPost is blog-post.
+func recordName(typeName string) string {
+	return strings.ToLower(wordEnd.ReplaceAllString(typeName, "$1$3-$2$4"))
 }
 
 // Unrestricted returns the collection without rules: all records are visible and can be changed, references are not checked,

@@ -235,6 +235,15 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.users, q, User.View)
 }
 
+// maxAdmins is the number of admins that Admins returns at most.
+const maxAdmins = 100
+
+// Admins returns the admins who are not suspended, at most 100.
+func (s *Service) Admins(ctx context.Context) ([]User, error) {
+	active := store.And(store.Eq("role", access.RoleAdmin), store.Ne("suspended", true))
+	return s.users.List(ctx, store.Query{Filter: active, Limit: maxAdmins})
+}
+
 // Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
 // or a suspension without being an admin, or suspends their own account; ValidationFailed: the caller changes the email
 // address without being an admin; Conflict: the address is in use; PreconditionFailed: the user is not as expected.
