@@ -15,6 +15,7 @@ import (
 	"example.com/ginseng/modules/social"
 	twofactor "example.com/ginseng/modules/two-factor"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/modules/webhook"
 )
 
 // Settings has the settings of every module.
@@ -27,6 +28,7 @@ type Settings struct {
 	Social            social.Settings
 	TwoFactor         twofactor.Settings
 	User              user.Settings
+	Webhook           webhook.Settings
 }
 
 // New creates the modules, dependencies first. A constructor can register its module with those that it receives: for the deletion of
@@ -44,6 +46,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	articles := article.New(d, users)
 	policies := policy.New(d)
 	tools := mcp.New(d)
+	webhooks := webhook.New(d, s.Webhook, users)
 	return []kit.Module{
 		users,
 		sessions,
@@ -57,5 +60,6 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		articles,
 		policies,
 		tools,
+		webhooks,
 	}
 }

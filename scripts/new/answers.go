@@ -37,6 +37,7 @@ var components = []component{
 	{name: "article", dirs: []string{"article"}},
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
 	{name: "mcp", dirs: []string{"mcp"}, needs: "user"},
+	{name: "webhook", dirs: []string{"webhook"}, needs: "user"},
 }
 
 // providers are the identity providers of social that a project can leave out.

@@ -1,0 +1,215 @@
+package webhook
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
+)
+
+type controller struct {
+	service *Service
+	list    *listing.Lister // of deliveries
+}
+
+// create creates a webhook.
+//
+//	@Summary		Create a webhook
+//	@Description	Events of the resources in events are sent to url, as signed requests of Standard Webhooks, with the record as everybody may read it, or else only its id. Returns the secret once. An unknown event is an error that lists the valid ones.
+//	@Tags			webhooks
+//	@Param			input	formData	Fields	true	"the webhook"
+//	@Success		201		{object}	Created
+//	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		409		{object}	rest.Problem	"conflict: there are 100 webhooks"
+//	@Security		UserToken
+//	@x-tag			"Requests to other servers when records change."
+//	@Router			/webhooks [post]
+func (c *controller) create(g *gin.Context) error {
+	in, err := rest.Bind[Fields](g, View{})
+	if err != nil {
+		return err
+	}
+	created, err := c.service.Create(g.Request.Context(), in)
+	if err != nil {
+		return err
+	}
+	g.Header("Location", g.Request.URL.Path+"/"+created.ID.Hex())
+	return rest.CreatedSecret(g, created)
+}
+
+// index lists webhooks.
+//
+//	@Summary	List webhooks
+//	@Tags		webhooks
+//	@Success	200	{object}	List
+//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Security	UserToken
+//	@Router		/webhooks [get]
+func (c *controller) index(g *gin.Context) error {
+	list, err := c.service.List(g.Request.Context())
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, list)
+}
+
+// show returns a webhook.
+//
+//	@Summary	Get a webhook
+//	@Tags		webhooks
+//	@Success	200	{object}	View
+//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Security	UserToken
+//	@Router		/webhooks/{id} [get]
+func (c *controller) show(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	w, err := c.service.Get(g.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, w.View())
+}
+
+// update changes a webhook.
+//
+//	@Summary		Change a webhook
+//	@Description	Changes the given fields only. A webhook that is enabled again receives the events from then on.
+//	@Tags			webhooks
+//	@Param			input	formData	Fields	false	"what to change"
+//	@Success		200		{object}	View
+//	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
+//	@Security		UserToken
+//	@Router			/webhooks/{id} [patch]
+func (c *controller) update(g *gin.Context) error {
+	in, err := rest.BindPatch[Fields](g, View{})
+	if err != nil {
+		return err
+	}
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	w, err := c.service.Update(g.Request.Context(), id, in)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, w.View())
+}
+
+// delete deletes a webhook.
+//
+//	@Summary		Delete a webhook
+//	@Description	Deletes its deliveries too.
+//	@Tags			webhooks
+//	@Success		204
+//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Security		UserToken
+//	@Router			/webhooks/{id} [delete]
+func (c *controller) delete(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	if err := c.service.Delete(g.Request.Context(), id); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// rotate replaces the secret of a webhook.
+//
+//	@Summary		Replace the secret of a webhook
+//	@Description	Returns the new secret once. For 24 hours, requests have a signature of the old one too.
+//	@Tags			webhooks
+//	@Success		201	{object}	Created
+//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Security		UserToken
+//	@Router			/webhooks/{id}/secret [post]
+func (c *controller) rotate(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	created, err := c.service.Rotate(g.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return rest.CreatedSecret(g, created)
+}
+
+// test sends a test event.
+//
+//	@Summary		Send a test event
+//	@Description	Sends an event of the type webhook.test immediately and once, also if the webhook is disabled, and returns the result.
+//	@Tags			webhooks
+//	@Success		200	{object}	DeliveryView
+//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Security		UserToken
+//	@Router			/webhooks/{id}/test [post]
+func (c *controller) test(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	d, err := c.service.Test(g.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, d.View())
+}
+
+// deliveries lists deliveries.
+//
+//	@Summary		List the deliveries of a webhook
+//	@Description	Those of the last seven days.
+//	@Tags			webhooks
+//	@Param			query			query		listing.Params	false	"the list"
+//	@Param			If-None-Match	header		string			false	"the ETag of an earlier response"
+//	@Success		200				{object}	listing.Page[DeliveryView]
+//	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
+//	@Security		UserToken
+//	@Router			/webhooks/{id}/deliveries [get]
+func (c *controller) deliveries(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	q, err := c.list.Parse(rest.Query(g))
+	if err != nil {
+		return err
+	}
+	page, err := c.service.Deliveries(g.Request.Context(), id, q)
+	if err != nil {
+		return err
+	}
+	return rest.Page(g, page)
+}
+
+// retry sends a delivery again.
+//
+//	@Summary		Send a delivery again
+//	@Description	Sends the same body with the same webhook-id, soon after the response.
+//	@Tags			webhooks
+//	@Success		202	{object}	DeliveryView
+//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		409	{object}	rest.Problem	"conflict: the webhook is disabled"
+//	@Security		UserToken
+//	@Router			/webhooks/{id}/deliveries/{deliveryId}/retry [post]
+func (c *controller) retry(g *gin.Context) error {
+	webhookID, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	id, err := rest.PathID(g, "deliveryId")
+	if err != nil {
+		return err
+	}
+	d, err := c.service.Retry(g.Request.Context(), webhookID, id)
+	if err != nil {
+		return err
+	}
+	return rest.Accepted(g, d.View())
+}

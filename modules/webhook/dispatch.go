@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+const (
+	portionRows    = 500             // deliveries that are created together, about
+	maxPortion     = 500             // entries of the log that are read together
+	eventsInterval = 5 * time.Second // after which webhooks are read again
+	errorDelay     = time.Second     // after an error
+)
+
+// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can do so at the same time: the
+// IDs of deliveries do not depend on the instance.
+func (s *Service) dispatch(ctx context.Context) {
+	if len(s.recorded.All()) == 0 {
+		return
+	}
+	for ctx.Err() == nil {
+		at, more, err := s.dispatchPortion(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.log.Warn("cannot create deliveries of webhooks; trying again", "error", err)
+			pause(ctx, errorDelay, s.newEvents)
+		case more:
+		case at.Number == 0: // there is no webhook
+			pause(ctx, eventsInterval, s.newEvents)
+		default:
+			waitCtx, stop := context.WithTimeout(ctx, eventsInterval)
+			_ = s.db.Log().Wait(waitCtx, "", at)
+			stop()
+		}
+	}
+}
+
+// pause waits for the time, an element of c, or the end of ctx.
+func pause(ctx context.Context, d time.Duration, c <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c:
+	case <-ctx.Done():
+	}
+}
+
+// dispatchPortion creates the deliveries of some events. It returns the position after them, which is zero if no webhook is
+// enabled, and whether there may be more.
+func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more bool, err error) {
+	webhooks, err := s.enabled(ctx)
+	if err != nil || len(webhooks) == 0 {
+		return at, false, err
+	}
+	c, err := s.cursor(ctx, webhooks)
+	if err != nil {
+		return at, false, err
+	}
+	limit := max(1, min(maxPortion, portionRows/len(webhooks)))
+	entries, next, err := s.db.Log().Read(ctx, store.LogQuery{After: c.position(), Limit: limit})
+	if errors.Is(err, store.ErrPosition) {
+		s.log.Warn("webhooks: the log of changes does not have the position of the last event, so events are lost; continuing with new ones")
+		next, err = s.db.Log().Last(ctx)
+	}
+	if err != nil || next == c.position() {
+		return c.position(), false, err
+	}
+	err = s.db.Together(ctx, func(ctx context.Context) error { return s.store(ctx, webhooks, entries, c, next) })
+	if apperr.Is(err, apperr.Conflict) || apperr.Is(err, apperr.NotFound) { // another instance has created them
+		return next, true, nil
+	}
+	return next, len(entries) == limit, err
+}
+
+// cursor returns the position in the log from which on events must be sent to the webhooks. It is zero if nothing was sent yet.
+func (s *Service) cursor(ctx context.Context, webhooks []Webhook) (Cursor, error) {
+	c, err := s.cursors.Get(ctx, cursorID)
+	if apperr.Is(err, apperr.NotFound) {
+		c = Cursor{Meta: store.NewMeta(cursorID, store.At(s.now()))}
+		err = apperr.Replace(s.cursors.Insert(ctx, c), apperr.Conflict, nil)
+	}
+	earliest := slices.MinFunc(webhooks, func(a, b Webhook) int { return int(a.FromNumber - b.FromNumber) })
+	if earliest.FromNumber > c.Number { // no webhook was enabled meanwhile
+		c.Number, c.ChangeID = earliest.FromNumber, earliest.FromChange
+	}
+	return c, err
+}
+
+// store stores the deliveries of entries and moves the cursor to next. Deliveries can exist, from before a crash. NotFound: another
+// instance has moved the cursor.
+func (s *Service) store(ctx context.Context, webhooks []Webhook, entries []store.Entry, c Cursor, next store.Position) error {
+	now := store.At(s.now())
+	due := map[store.ID]bool{}
+	for _, e := range entries {
+		r, ok := s.resource(e.Collection)
+		if !ok || e.Type == store.Reset {
+			continue
+		}
+		for _, w := range webhooks {
+			if e.Number <= w.FromNumber || !w.receives(r.Record, e.Type) {
+				continue
+			}
+			due[w.ID] = true
+			d := Delivery{
+				Meta: store.NewMeta(deliveryID(w.ID, e.Position), now), WebhookID: w.ID, Type: r.Record + "." + string(e.Type), Collection: e.Collection,
+				RecordID: &e.RecordID, EventAt: e.At, Number: e.Number, Lane: first, Status: pending, NextAttemptAt: &now,
+			}
+			err := s.deliveries.Insert(ctx, d)
+			if apperr.Is(err, apperr.Conflict) && store.IsSeparate(ctx) {
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, w := range webhooks {
+		if due[w.ID] {
+			if err := s.touch(ctx, w.ID, first, now); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := s.cursors.Update(ctx, store.And(store.Eq("id", cursorID), store.Eq("version", c.Version)),
+		store.Set("number", next.Number), store.Set("changeId", next.ChangeID))
+	return err
+}
+
+// resource returns the resource of a collection.
+func (s *Service) resource(collection string) (kit.RecordedResource, bool) {
+	all := s.recorded.All()
+	i := slices.IndexFunc(all, func(r kit.RecordedResource) bool { return r.Collection == collection })
+	if i < 0 {
+		return kit.RecordedResource{}, false
+	}
+	return all[i], true
+}

@@ -1,0 +1,172 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
+)
+
+// Webhook is a stored webhook.
+type Webhook struct {
+	store.Meta `bson:",inline"`
+	Fields     `bson:",inline"`
+	Secret     string `json:"secret"`    // encrypted; see Service.keys
+	OldSecret  string `json:"oldSecret"` // likewise; also signs until OldSecretUntil; "" if there is none
+	// OldSecretUntil is nil if there is no OldSecret.
+	OldSecretUntil *store.Time `json:"oldSecretUntil"`
+	// FromNumber and FromChange are the position in the log when the webhook was created or enabled: it receives later events.
+	FromNumber int64    `json:"fromNumber"`
+	FromChange store.ID `json:"fromChange"`
+	// FailingSince is the time of the first attempt that failed after the last one that did not; nil if that did not fail.
+	FailingSince *store.Time `json:"failingSince"`
+}
+
+const maxWebhooks = 100
+
+// Fields are the fields that clients set.
+type Fields struct {
+	URL         string   `json:"url" validate:"required,max=2048,plain_http_url" example:"https://example.com/hooks"` // https; http is possible only to addresses in WEBHOOK_NETWORKS
+	Events      []string `json:"events" validate:"required,max=100" example:"article.created,article.deleted"`        // RECORD.created, .updated, .deleted, or .* for all three; * for all resources
+	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // for people
+	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // events that happen while a webhook is disabled are not sent
+} //	@name	WebhookFields
+
+// View is the representation of a webhook.
+type View struct {
+	ID store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f904"`
+	Fields
+	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+} //	@name	Webhook
+
+// Created is the representation of a webhook with a new secret.
+type Created struct {
+	View
+	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"` // shown once
+} //	@name	WebhookCreated
+
+// List is the response with all webhooks.
+type List struct {
+	Count int    `json:"count" example:"1"`
+	Rows  []View `json:"rows"` // newest first
+} //	@name	WebhookList
+
+// View returns the representation of the webhook.
+func (w Webhook) View() View { return View{w.ID, w.Fields, w.CreatedAt} }
+
+// from returns the position in the log after which the webhook receives events.
+func (w Webhook) from() store.Position {
+	return store.Position{Number: w.FromNumber, ChangeID: w.FromChange}
+}
+
+func webhookSpec() store.Spec { return store.Spec{Name: "webhooks"} }
+
+// The values of Delivery.Status.
+const (
+	pending   = "pending"   // waits for an attempt, or is being sent
+	delivered = "delivered" // the receiver responded with a status of 200 to 299
+	failed    = "failed"    // there are no more attempts
+)
+
+// Delivery is an event that is, was or could not be sent to a webhook.
+type Delivery struct {
+	store.Meta `bson:",inline"`
+	WebhookID  store.ID   `json:"webhookId"`
+	Type       string     `json:"type"`
+	Collection string     `json:"collection"` // of the record; "" of a test
+	RecordID   *store.ID  `json:"recordId"`
+	EventAt    store.Time `json:"eventAt"`
+	Number     int64      `json:"number"` // of the entry in the log; 0 of a test
+	Lane       string     `json:"lane"`   // in which it waits; "" if it is not pending
+	Body       string     `json:"body"`   // of the request; "" before the first attempt
+	Status     string     `json:"status"`
+	Attempts   int64      `json:"attempts"` // that have ended
+	// ResponseStatus is that of the last attempt; nil if there was no response.
+	ResponseStatus *int64      `json:"responseStatus"`
+	DurationMs     *int64      `json:"durationMs"` // of the last attempt
+	Error          string      `json:"error"`      // of the last attempt; "" if it did not fail
+	NextAttemptAt  *store.Time `json:"nextAttemptAt"`
+}
+
+const retention = 7 * 24 * time.Hour // of deliveries
+
+// DeliveryView is the representation of a delivery.
+type DeliveryView struct {
+	ID             store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f905"` // in the header webhook-id
+	Type           string      `json:"type" example:"article.created"`
+	Status         string      `json:"status" enums:"pending,delivered,failed" example:"pending"`                                                        // failed: there are no more attempts
+	Attempts       int64       `json:"attempts" example:"2"`                                                                                             // so far
+	ResponseStatus *int64      `json:"responseStatus" extensions:"x-nullable" example:"503"`                                                             // of the last attempt; null: there was no response
+	DurationMs     *int64      `json:"durationMs" extensions:"x-nullable" example:"120"`                                                                 // of the last attempt
+	Error          string      `json:"error" example:"The response has the status 503."`                                                                 // of the last attempt; "" if it did not fail
+	NextAttemptAt  *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // null: there is none
+	CreatedAt      store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+} //	@name	WebhookDelivery
+
+// View returns the representation of the delivery.
+func (d Delivery) View() DeliveryView {
+	return DeliveryView{d.ID, d.Type, d.Status, d.Attempts, d.ResponseStatus, d.DurationMs, d.Error, d.NextAttemptAt, d.CreatedAt}
+}
+
+func deliverySpec() listing.Spec {
+	return listing.Spec{
+		Name: "deliveries", Sort: []string{"createdAt"}, View: DeliveryView{},
+		Filter: []listing.Filter{{Field: "status", Type: listing.Enum, Values: []string{"pending", "delivered", "failed"}}},
+	}
+}
+
+func deliveryStoreSpec() store.Spec {
+	return store.Spec{Name: "webhook-deliveries", Indexes: []store.Index{
+		{Fields: []string{"webhookId", "lane", "number"}}, {Fields: []string{"webhookId", "lane", "nextAttemptAt"}},
+		{Fields: []string{"webhookId", "createdAt"}}, {Fields: []string{"webhookId", "status", "createdAt"}}, {Fields: []string{"createdAt"}},
+	}}
+}
+
+// The kinds of lanes. The deliveries of a lane are sent one after the other, on one instance at a time.
+const (
+	first = "first" // of first attempts, in the order of the log
+	retry = "retry" // of later ones, when they are due
+)
+
+// Lane is the state of a lane of a webhook.
+type Lane struct {
+	store.Meta `bson:",inline"`
+	WebhookID  store.ID    `json:"webhookId"`
+	Kind       string      `json:"kind"`
+	NextAt     *store.Time `json:"nextAt"`     // when a delivery is due; nil: none is
+	Holder     string      `json:"holder"`     // random; of the goroutine that sends
+	LeaseUntil *store.Time `json:"leaseUntil"` // when others can take the lane from the holder; nil: there is none
+	Touches    int64       `json:"touches"`    // see Service.touch
+}
+
+// laneID returns the ID of a lane.
+func laneID(webhookID store.ID, kind string) store.ID { return idOf("lane", webhookID.Hex(), kind) }
+
+// deliveryID returns the ID of the delivery of an entry of the log, which is the same if it is created again.
+func deliveryID(webhookID store.ID, p store.Position) store.ID {
+	return idOf("delivery", webhookID.Hex(), fmt.Sprint(p.Number), p.ChangeID.Hex())
+}
+
+func idOf(parts ...string) store.ID {
+	sum := sha256.Sum256(fmt.Append(nil, parts))
+	return store.ID(sum[:len(store.ID{})])
+}
+
+func laneSpec() store.Spec {
+	return store.Spec{Name: "webhook-lanes", Indexes: []store.Index{{Fields: []string{"nextAt"}}, {Fields: []string{"webhookId"}}}}
+}
+
+// Cursor is the position in the log up to which deliveries were created. There is one, with the ID cursorID.
+type Cursor struct {
+	store.Meta `bson:",inline"`
+	Number     int64    `json:"number"`
+	ChangeID   store.ID `json:"changeId"`
+}
+
+var cursorID = idOf("cursor")
+
+func (c Cursor) position() store.Position {
+	return store.Position{Number: c.Number, ChangeID: c.ChangeID}
+}

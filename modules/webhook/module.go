@@ -1,0 +1,61 @@
+// Package webhook sends the changes of resources to the servers of customers, as signed requests of Standard Webhooks
+// (https://www.standardwebhooks.com).
+package webhook
+
+import (
+	"context"
+	"net/netip"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/telemetry"
+	"example.com/ginseng/modules/user"
+)
+
+// Users are the users who are notified. *user.Module implements it.
+type Users interface {
+	Admins(ctx context.Context) ([]user.User, error)
+	Get(ctx context.Context, id store.ID) (user.User, error)
+}
+
+// Settings are the settings of this module.
+type Settings struct {
+	Networks []string `mapstructure:"WEBHOOK_NETWORKS" example:"10.1.0.0/16"`
+}
+
+// Check implements settings.Checker.
+func (s *Settings) Check(report func(name, reason string)) {
+	for _, text := range s.Networks {
+		if _, err := netip.ParsePrefix(text); err != nil {
+			report("WEBHOOK_NETWORKS", "must list networks in CIDR notation, such as 10.1.0.0/16")
+			return
+		}
+	}
+}
+
+// Module provides the routes of webhooks, and sends their deliveries.
+type Module struct {
+	*Service
+	controller *controller
+}
+
+// New creates the module.
+func New(d kit.Deps, s Settings, users Users) *Module {
+	var networks []netip.Prefix
+	for _, text := range s.Networks {
+		networks = append(networks, netip.MustParsePrefix(text)) // Check has accepted it
+	}
+	service := newService(d, users, newSender(d.Name, networks))
+	d.Email.Handle(disabledKind, service.buildDisabled)
+	return &Module{service, &controller{service, listing.NewLister(deliverySpec(), d.Cursors)}}
+}
+
+var (
+	_ kit.Module         = (*Module)(nil)
+	_ kit.Worker         = (*Module)(nil)
+	_ kit.EmailPreviewer = (*Module)(nil)
+	_ job.Module         = (*Module)(nil)
+	_ telemetry.Metered  = (*Module)(nil)
+)

@@ -1,0 +1,365 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/seal"
+	"example.com/ginseng/kit/store"
+)
+
+// Service has the business rules of webhooks.
+type Service struct {
+	db         store.DB
+	users      Users
+	webhooks   *store.Collection[Webhook]
+	deliveries *store.Collection[Delivery]
+	lanes      *store.Collection[Lane]
+	cursors    *store.Collection[Cursor]
+	recorded   *kit.Recorded
+	keys       seal.Keys // encrypt secrets
+	sender     *sender
+	emails     *email.Queue
+	now        func() time.Time
+	log        *slog.Logger
+	newEvents  chan struct{} // has an element if there may be events to create deliveries of
+	newDue     chan struct{} // has an element if a lane may be due
+	attempts   *prometheus.CounterVec
+}
+
+func newService(d kit.Deps, users Users, sender *sender) *Service {
+	s := &Service{
+		db: d.DB, users: users, recorded: d.Recorded, keys: d.SealKeys("webhooks"), sender: sender, emails: d.Email, now: d.Now, log: d.Log,
+		webhooks: store.Open[Webhook](d.DB, webhookSpec()), deliveries: store.Open[Delivery](d.DB, deliveryStoreSpec()),
+		lanes: store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, store.Spec{Name: "webhook-cursors"}),
+		newEvents: make(chan struct{}, 1), newDue: make(chan struct{}, 1),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "webhook_attempts_total", Help: "Attempts to send an event to a webhook by result: delivered, retried, failed (no more attempts).",
+		}, []string{"result"}),
+	}
+	for _, result := range []string{delivered, retried, failed} {
+		s.attempts.WithLabelValues(result)
+	}
+	return s
+}
+
+const (
+	secretBytes  = 32
+	secretPrefix = "whsec_"       // of Standard Webhooks
+	overlap      = 24 * time.Hour // for which the old secret also signs
+)
+
+// newSecret returns a new secret of a webhook and its encrypted form.
+func (s *Service) newSecret(id store.ID) (secret, sealed string) {
+	raw := make([]byte, secretBytes)
+	_, _ = rand.Read(raw) // never fails
+	return secretPrefix + base64.StdEncoding.EncodeToString(raw), s.keys.Seal(secretUse(id), raw)
+}
+
+// secretUse returns the use of the encrypted secrets of a webhook: they are invalid in another one.
+func secretUse(id store.ID) string { return "secret of webhook " + id.Hex() }
+
+// Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event. Conflict: there are
+// maxWebhooks.
+func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
+	if err := apperr.JoinInvalid(s.checkURL(in.URL), s.checkEvents(in.Events)); err != nil {
+		return Created{}, err
+	}
+	last, err := s.last(ctx)
+	if err != nil {
+		return Created{}, err
+	}
+	in.Events = normalEvents(in.Events)
+	now, id := store.At(s.now()), store.NewID()
+	w := Webhook{Meta: store.NewMeta(id, now), Fields: in, FromNumber: last.Number, FromChange: last.ChangeID}
+	secret, sealed := s.newSecret(id)
+	w.Secret = sealed
+	err = s.db.Together(ctx, func(ctx context.Context) error {
+		for _, kind := range []string{first, retry} {
+			if err := s.lanes.Insert(ctx, Lane{Meta: store.NewMeta(laneID(id, kind), now), WebhookID: id, Kind: kind}); err != nil {
+				return err
+			}
+		}
+		return s.webhooks.Insert(ctx, w)
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // after the insertion: the last of concurrent requests sees all
+	if err == nil && count > maxWebhooks {
+		err = apperr.New(apperr.Conflict, "There are %d webhooks. Delete one first.", maxWebhooks)
+	}
+	if err != nil {
+		_ = s.Delete(context.WithoutCancel(ctx), id) // after an error, it has no effect, because nobody knows the secret
+		return Created{}, err
+	}
+	wake(s.newEvents)
+	return Created{w.View(), secret}, nil
+}
+
+// last returns the newest position in the log.
+func (s *Service) last(ctx context.Context) (store.Position, error) {
+	if len(s.recorded.All()) == 0 { // the log may not exist
+		return store.Position{}, nil
+	}
+	return s.db.Log().Last(ctx)
+}
+
+// checkURL fails with ValidationFailed unless requests can be sent to the URL.
+func (s *Service) checkURL(address string) error {
+	if reason := s.sender.checkURL(address); reason != "" {
+		return apperr.Invalid(apperr.Field{In: "body", Param: "url", Code: apperr.Format, Message: reason})
+	}
+	return nil
+}
+
+// List returns all webhooks.
+func (s *Service) List(ctx context.Context) (List, error) {
+	list := List{Rows: []View{}}
+	webhooks, err := s.webhooks.List(ctx, store.Query{Sort: []store.Order{{Field: "createdAt", Desc: true}}, Limit: maxWebhooks})
+	for _, w := range webhooks {
+		list.Rows = append(list.Rows, w.View())
+	}
+	list.Count = len(list.Rows)
+	return list, err
+}
+
+// Get returns a webhook, or NotFound.
+func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
+	return s.webhooks.Get(ctx, id)
+}
+
+// Update changes the given fields. A webhook that is enabled receives the events from then on. NotFound; ValidationFailed: as
+// Create.
+func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Fields]) (Webhook, error) {
+	var urlErr, eventsErr error
+	if in.Has("url") {
+		urlErr = s.checkURL(in.Fields.URL)
+	}
+	if in.Has("events") {
+		eventsErr = s.checkEvents(in.Fields.Events)
+		in.Fields.Events = normalEvents(in.Fields.Events)
+	}
+	if err := apperr.JoinInvalid(urlErr, eventsErr); err != nil {
+		return Webhook{}, err
+	}
+	last, err := s.last(ctx)
+	if err != nil {
+		return Webhook{}, err
+	}
+	w, err := s.webhooks.Modify(ctx, id, func(w *Webhook) error {
+		before := *w
+		in.Apply(w)
+		if w.Enabled && !before.Enabled {
+			w.FromNumber, w.FromChange = last.Number, last.ChangeID
+		}
+		if w.Enabled != before.Enabled || w.URL != before.URL {
+			w.FailingSince = nil
+		}
+		return nil
+	})
+	wake(s.newEvents)
+	return w, err
+}
+
+// Delete deletes a webhook and its deliveries, or returns NotFound.
+func (s *Service) Delete(ctx context.Context, id store.ID) error {
+	err := s.db.Together(ctx, func(ctx context.Context) error {
+		if err := s.webhooks.DeleteByID(ctx, id, nil); err != nil {
+			return err
+		}
+		_, err := s.lanes.Delete(ctx, store.Eq("webhookId", id))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id)) // those that remain after an error expire
+}
+
+const deletePortion = 500
+
+// deleteDeliveries deletes deliveries in portions, so that other writes do not wait for long.
+func (s *Service) deleteDeliveries(ctx context.Context, f store.Filter) error {
+	for {
+		portion, err := s.deliveries.List(ctx, store.Query{Filter: f, Limit: deletePortion, Fields: []string{"id"}})
+		if err != nil || len(portion) == 0 {
+			return err
+		}
+		ids := make([]store.ID, len(portion))
+		for i, d := range portion {
+			ids[i] = d.ID
+		}
+		if _, err := s.deliveries.Delete(ctx, store.In("id", store.Values(ids)...)); err != nil {
+			return err
+		}
+	}
+}
+
+// Rotate gives a webhook a new secret. The old one also signs for another 24 hours. NotFound.
+func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
+	secret, sealed := s.newSecret(id)
+	until := store.At(s.now().Add(overlap))
+	w, err := s.webhooks.Modify(ctx, id, func(w *Webhook) error {
+		w.OldSecret, w.OldSecretUntil, w.Secret = w.Secret, &until, sealed
+		return nil
+	})
+	return Created{w.View(), secret}, err
+}
+
+// secrets returns the secrets that sign now, the new one first.
+func (s *Service) secrets(w Webhook) ([][]byte, error) {
+	sealed := []string{w.Secret}
+	if w.OldSecretUntil != nil && s.now().Before(w.OldSecretUntil.Time) {
+		sealed = append(sealed, w.OldSecret)
+	}
+	var secrets [][]byte
+	for _, text := range sealed {
+		secret, _, ok := s.keys.Open(secretUse(w.ID), text)
+		if !ok {
+			return nil, errSealed
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
+}
+
+// Deliveries returns a page of the deliveries of a webhook. NotFound: the webhook does not exist.
+func (s *Service) Deliveries(ctx context.Context, id store.ID, q listing.Query) (listing.Page[DeliveryView], error) {
+	if _, err := s.webhooks.Get(ctx, id); err != nil {
+		return listing.Page[DeliveryView]{}, err
+	}
+	q.Filter = store.And(store.Eq("webhookId", id), q.Filter)
+	return listing.Run(ctx, s.deliveries, q, Delivery.View)
+}
+
+// Retry makes a delivery due now, with the same body. NotFound; Conflict: the webhook is disabled.
+func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, error) {
+	w, err := s.webhooks.Get(ctx, webhookID)
+	if err == nil && !w.Enabled {
+		err = apperr.New(apperr.Conflict, "The webhook is disabled. Enable it first: PATCH /webhooks/:id with enabled=true.")
+	}
+	if err != nil {
+		return Delivery{}, err
+	}
+	d, err := s.deliveries.First(ctx, store.And(store.Eq("id", id), store.Eq("webhookId", webhookID)))
+	if err != nil || d.Lane == first { // which is due
+		return d, err
+	}
+	now := store.At(s.now())
+	d, err = s.deliveries.Update(ctx, store.And(store.Eq("id", id), store.Ne("lane", first)),
+		store.Set("status", pending), store.Set("lane", retry), store.Set("nextAttemptAt", now))
+	if err != nil {
+		return d, err
+	}
+	return d, s.touch(context.WithoutCancel(ctx), webhookID, retry, now)
+}
+
+// Jobs implements job.Module.
+func (s *Service) Jobs() []job.Job {
+	return []job.Job{{Name: "expired-webhook-deliveries", Interval: job.SweepInterval, Run: s.sweep}}
+}
+
+// sweep deletes old deliveries.
+func (s *Service) sweep(ctx context.Context) error {
+	return s.deleteDeliveries(ctx, store.Lt("createdAt", store.At(s.now().Add(-retention))))
+}
+
+// maxPending is up to which number pending deliveries are counted.
+const maxPending = 10_000
+
+const countTimeout = 5 * time.Second
+
+// Collectors implements telemetry.Metered.
+func (s *Service) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{s.attempts, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "webhook_deliveries_pending", Help: "Deliveries of the enabled webhooks that wait for an attempt, at most 10000.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+		defer cancel()
+		n, _ := s.countPending(ctx) // 0 while the database is unavailable, which other metrics show
+		return float64(n)
+	})}
+}
+
+func (s *Service) countPending(ctx context.Context) (total int64, err error) {
+	webhooks, err := s.enabled(ctx)
+	for _, w := range webhooks {
+		_, n, err := s.deliveries.Page(ctx, store.Query{
+			Filter: store.And(store.Eq("webhookId", w.ID), store.Eq("status", pending)), Limit: 1, Fields: []string{"id"}, MaxCount: maxPending - total,
+		})
+		if total += n; err != nil || total >= maxPending {
+			return total, err
+		}
+	}
+	return total, err
+}
+
+// enabled returns the enabled webhooks.
+func (s *Service) enabled(ctx context.Context) ([]Webhook, error) {
+	return s.webhooks.List(ctx, store.Query{Filter: store.Eq("enabled", true), Limit: maxWebhooks})
+}
+
+// The suffixes of events.
+const anyChange = "*"
+
+var changeTypes = []string{string(store.Created), string(store.Updated), string(store.Deleted)}
+
+// allEvents selects the events of all resources.
+const allEvents = "*"
+
+// validEvents returns what events of a webhook can have.
+func (s *Service) validEvents() []string {
+	valid := []string{allEvents}
+	for _, r := range s.recorded.All() {
+		for _, change := range append([]string{anyChange}, changeTypes...) {
+			valid = append(valid, r.Record+"."+change)
+		}
+	}
+	return valid
+}
+
+// checkEvents fails with ValidationFailed unless all events are valid.
+func (s *Service) checkEvents(events []string) error {
+	valid := s.validEvents()
+	for _, event := range events {
+		if !slices.Contains(valid, event) {
+			return apperr.Invalid(apperr.Field{
+				In: "body", Param: "events", Code: apperr.OneOf, Message: "Must have only " + strings.Join(valid, ", ") + ".", Expected: valid,
+			})
+		}
+	}
+	return nil
+}
+
+// normalEvents returns the events sorted, each once.
+func normalEvents(events []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(events)))
+}
+
+// receives reports whether the webhook receives events of a type of change of the records with the name.
+func (w Webhook) receives(record string, change store.ChangeType) bool {
+	return slices.ContainsFunc(w.Events, func(event string) bool {
+		return event == allEvents || event == record+"."+anyChange || event == record+"."+string(change)
+	})
+}
+
+// wake puts an element into a channel, unless it has one.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
