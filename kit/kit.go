@@ -68,7 +68,7 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Closer, Worker, EmailPreviewer, ResourceUser, job.Module, migrate.Module,
+// Module is one part of the API. A module may also implement Closer, Worker, EmailPreviewer, ResourceUser, telemetry.MeteredModule, job.Module, migrate.Module,
 // access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and access.SecondFactorVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.

@@ -425,6 +425,9 @@ func (k *kitchen) produce(t *testing.T, status string) {
 	if k.path == "/users/me/api-keys" && status == "409" {
 		return // needs 50 keys: the tests of the module produce it
 	}
+	if k.path == "/webhooks" && status == "409" {
+		return // needs 100 webhooks: the tests of the module produce it
+	}
 	if k.path == "/auth/providers" && status == "503" {
 		return // uses no database
 	}

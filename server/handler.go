@@ -206,8 +206,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		if worker, ok := m.(kit.Worker); ok {
 			h.Workers = append(h.Workers, worker)
 		}
-		if metered, ok := m.(telemetry.Metered); ok {
-			o.Observer.Register(metered)
+		if metered, ok := m.(telemetry.MeteredModule); ok {
+			o.Observer.Register(metered.Metrics()...)
 		}
 	}
 	mountEmailQueue(api, o.Deps.Email, o.Deps.Cursors, mw.Auth.Admin)

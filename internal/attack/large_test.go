@@ -30,6 +30,7 @@ const (
 	boundByProviders = "has an item per provider"
 	boundPasskeys    = "has at most 20 passkeys"
 	boundKeys        = "has at most 50 keys with at most 100 scopes"
+	boundWebhooks    = "has at most 100 webhooks with at most 100 events"
 )
 
 // large has the routes whose responses can have more than rest.LargeResponse bytes, or a list or map.
@@ -63,6 +64,13 @@ var large = map[string]string{
 	"GET /articles/:id":   boundRecord,
 	"PUT /articles/:id":   boundChange,
 	"PATCH /articles/:id": boundChange,
+
+	"POST /webhooks":               boundWebhooks,
+	"GET /webhooks":                boundWebhooks,
+	"GET /webhooks/:id":            boundWebhooks,
+	"PATCH /webhooks/:id":          boundWebhooks,
+	"POST /webhooks/:id/secret":    boundWebhooks,
+	"GET /webhooks/:id/deliveries": boundPage,
 
 	"POST /batch": boundBatch,
 	"POST /mcp":   boundText,

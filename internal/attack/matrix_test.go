@@ -120,6 +120,16 @@ var matrix = []matrixRow{
 
 	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200"},
 
+	{"POST /webhooks", `{"url":"https://example.com/","events":["article.*"]}`, "401 401 403 403 201 401 403"},
+	{"GET /webhooks", "", "401 401 403 403 200 401 403"},
+	{"GET /webhooks/:id", "", "401 401 403 403 200 401 403"},
+	{"PATCH /webhooks/:id", `{"enabled":false}`, "401 401 403 403 200 401 403"},
+	{"POST /webhooks/:id/secret", "", "401 401 403 403 201 401 403"},
+	{"POST /webhooks/:id/test", "", "401 401 403 403 200 401 403"},
+	{"GET /webhooks/:id/deliveries", "", "401 401 403 403 200 401 403"},
+	{"POST /webhooks/:id/deliveries/:deliveryId/retry", "", "401 401 403 403 404 401 403"},
+	{"DELETE /webhooks/:id", "", "401 401 403 403 204 401 403"},
+
 	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403"},
 	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200"},
 	{"GET /policies", "", "401 401 200 200 200 401 200"},
@@ -323,6 +333,8 @@ func (c *matrixCell) record(collection string) string {
 		return c.owner.ID
 	case "/articles":
 		return create(c.owner.Token, `{"title":"T"}`)
+	case "/webhooks":
+		return create(c.SignUp("admin").Token, `{"url":"https://127.0.0.1.invalid/","events":["*"]}`)
 	case "/policies":
 		return create(c.SignUp("admin").Token, `{"namespace":"shop","name":"`+store.NewID().Hex()+`"}`)
 	case "/password-resets", "/email-verifications":

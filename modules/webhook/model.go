@@ -167,6 +167,8 @@ type Cursor struct {
 
 var cursorID = idOf("cursor")
 
+func cursorSpec() store.Spec { return store.Spec{Name: "webhook-cursors"} }
+
 func (c Cursor) position() store.Position {
 	return store.Position{Number: c.Number, ChangeID: c.ChangeID}
 }

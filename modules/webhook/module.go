@@ -53,9 +53,9 @@ func New(d kit.Deps, s Settings, users Users) *Module {
 }
 
 var (
-	_ kit.Module         = (*Module)(nil)
-	_ kit.Worker         = (*Module)(nil)
-	_ kit.EmailPreviewer = (*Module)(nil)
-	_ job.Module         = (*Module)(nil)
-	_ telemetry.Metered  = (*Module)(nil)
+	_ kit.Module              = (*Module)(nil)
+	_ kit.Worker              = (*Module)(nil)
+	_ kit.EmailPreviewer      = (*Module)(nil)
+	_ job.Module              = (*Module)(nil)
+	_ telemetry.MeteredModule = (*Module)(nil)
 )

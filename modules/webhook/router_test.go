@@ -484,7 +484,9 @@ func TestOrder(t *testing.T) {
 		want = append(want, s.article(fmt.Sprint(i)))
 	}
 	r.respond(200)
-	eventually(t, "all are sent", func() bool { return len(s.deliveries(path, "?status=delivered&limit=100&count=false")) == 60 || advance(s) })
+	eventually(t, "all are sent", func() bool {
+		return len(s.deliveries(path, "?status=delivered&limit=100&count=false")) == 60 || advance(s)
+	})
 	var got []string
 	for _, c := range r.all() {
 		if id := c.Data["id"].(string); !slices.Contains(got, id) {

@@ -103,9 +103,9 @@ func encode(eventType string, at store.Time, data any) (string, error) {
 	return b.String(), err
 }
 
-// attempt sends a delivery once. The error is that of ctx, or errSealed.
+// attempt sends a delivery once. Errors: Unavailable; errSealed.
 func (s *Service) attempt(ctx context.Context, w Webhook, d Delivery) (result, error) {
-	secrets, err := s.secrets(w)
+	secrets, err := s.secrets(ctx, w)
 	if err != nil {
 		return result{}, err
 	}
@@ -192,7 +192,7 @@ func (s *Service) save(ctx context.Context, d Delivery, status string, r result,
 	}
 	if r.duration != 0 { // there was an attempt
 		changes = append(changes, store.Inc("attempts", 1), store.Set("durationMs", r.duration.Milliseconds()))
-		s.attempts.WithLabelValues(outcome).Inc()
+		s.attempts.Inc(outcome)
 	}
 	_, err := s.deliveries.Update(ctx, store.And(store.Eq("id", d.ID), store.Eq("attempts", d.Attempts)), changes...)
 	return apperr.Replace(err, apperr.NotFound, nil)
@@ -222,7 +222,7 @@ func (s *Service) Test(ctx context.Context, id store.ID) (Delivery, error) {
 	if status != 0 {
 		d.ResponseStatus = &status
 	}
-	s.attempts.WithLabelValues(d.Status).Inc()
+	s.attempts.Inc(d.Status)
 	return d, s.deliveries.Insert(ctx, d)
 }
 

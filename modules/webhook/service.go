@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
@@ -18,6 +16,7 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/telemetry"
 )
 
 // Service has the business rules of webhooks.
@@ -36,21 +35,17 @@ type Service struct {
 	log        *slog.Logger
 	newEvents  chan struct{} // has an element if there may be events to create deliveries of
 	newDue     chan struct{} // has an element if a lane may be due
-	attempts   *prometheus.CounterVec
+	attempts   telemetry.Counter
 }
 
 func newService(d kit.Deps, users Users, sender *sender) *Service {
 	s := &Service{
 		db: d.DB, users: users, recorded: d.Recorded, keys: d.SealKeys("webhooks"), sender: sender, emails: d.Email, now: d.Now, log: d.Log,
 		webhooks: store.Open[Webhook](d.DB, webhookSpec()), deliveries: store.Open[Delivery](d.DB, deliveryStoreSpec()),
-		lanes: store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, store.Spec{Name: "webhook-cursors"}),
+		lanes: store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, cursorSpec()),
 		newEvents: make(chan struct{}, 1), newDue: make(chan struct{}, 1),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "webhook_attempts_total", Help: "Attempts to send an event to a webhook by result: delivered, retried, failed (no more attempts).",
-		}, []string{"result"}),
-	}
-	for _, result := range []string{delivered, retried, failed} {
-		s.attempts.WithLabelValues(result)
+		attempts: telemetry.NewCounter("webhook_attempts_total", "Attempts to send an event to a webhook by result: delivered, retried (failed, and repeated later), failed (no more attempts).",
+			"result", delivered, retried, failed),
 	}
 	return s
 }
@@ -219,17 +214,23 @@ func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	return Created{w.View(), secret}, err
 }
 
-// secrets returns the secrets that sign now, the new one first.
-func (s *Service) secrets(w Webhook) ([][]byte, error) {
+// secrets returns the secrets that sign now, the new one first. It encrypts that with the first key, unless it is.
+func (s *Service) secrets(ctx context.Context, w Webhook) ([][]byte, error) {
 	sealed := []string{w.Secret}
 	if w.OldSecretUntil != nil && s.now().Before(w.OldSecretUntil.Time) {
 		sealed = append(sealed, w.OldSecret)
 	}
 	var secrets [][]byte
 	for _, text := range sealed {
-		secret, _, ok := s.keys.Open(secretUse(w.ID), text)
+		secret, current, ok := s.keys.Open(secretUse(w.ID), text)
 		if !ok {
 			return nil, errSealed
+		}
+		if !current && text == w.Secret {
+			_, err := s.webhooks.Update(ctx, store.And(store.Eq("id", w.ID), store.Eq("secret", text)), store.Set("secret", s.keys.Seal(secretUse(w.ID), secret)))
+			if apperr.Replace(err, apperr.NotFound, nil) != nil {
+				return nil, err
+			}
 		}
 		secrets = append(secrets, secret)
 	}
@@ -282,16 +283,15 @@ const maxPending = 10_000
 
 const countTimeout = 5 * time.Second
 
-// Collectors implements telemetry.Metered.
-func (s *Service) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.attempts, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "webhook_deliveries_pending", Help: "Deliveries of the enabled webhooks that wait for an attempt, at most 10000.",
-	}, func() float64 {
+// Metrics implements telemetry.MeteredModule.
+func (s *Service) Metrics() []telemetry.Metered {
+	waiting := telemetry.NewGauge("webhook_deliveries_pending", "Deliveries of the enabled webhooks that wait for an attempt, counted up to 10000.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 		defer cancel()
 		n, _ := s.countPending(ctx) // 0 while the database is unavailable, which other metrics show
 		return float64(n)
-	})}
+	})
+	return []telemetry.Metered{s.attempts, waiting}
 }
 
 func (s *Service) countPending(ctx context.Context) (total int64, err error) {

@@ -42,7 +42,7 @@ In a project, write "go tool new" instead of "go run ./scripts/new". Without fla
 Flags:
   --module PATH           module path of the project (example.com/NAME)
   --dir DIR               directory of the project (../NAME; for add, remove and upgrade the current directory)
-  --with LIST             components: user, social, password-reset, email-verification, email-code, two-factor, passkey, api-key, article, policy, mcp; or all, or none (all)
+  --with LIST             components: user, social, password-reset, email-verification, email-code, two-factor, passkey, api-key, article, policy, mcp, webhook; or all, or none (all)
   --without LIST          all components except these
   --providers LIST        identity providers of social: apple, facebook, github, gitlab, google, microsoft (all);
                           others need only settings (OIDC_PROVIDERS)

@@ -1,0 +1,37 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// MeteredModule is a module with metrics. The server registers them.
+type MeteredModule interface {
+	Metrics() []Metered
+}
+
+// Counter counts events by the value of a label.
+type Counter struct{ vec *prometheus.CounterVec }
+
+// NewCounter returns a Counter, which is 0 for the values.
+func NewCounter(name, help, label string, values ...string) Counter {
+	c := Counter{prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})}
+	for _, value := range values {
+		c.vec.WithLabelValues(value)
+	}
+	return c
+}
+
+// Inc counts an event.
+func (c Counter) Inc(value string) { c.vec.WithLabelValues(value).Inc() }
+
+// Collectors implements Metered.
+func (c Counter) Collectors() []prometheus.Collector { return []prometheus.Collector{c.vec} }
+
+// Gauge is a value that is read when the metrics are.
+type Gauge struct{ gauge prometheus.Collector }
+
+// NewGauge returns a Gauge.
+func NewGauge(name, help string, read func() float64) Gauge {
+	return Gauge{prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)}
+}
+
+// Collectors implements Metered.
+func (g Gauge) Collectors() []prometheus.Collector { return []prometheus.Collector{g.gauge} }
