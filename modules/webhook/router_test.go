@@ -308,7 +308,10 @@ func TestDisable(t *testing.T) {
 	s.article("one")
 	r.wait(t, 1)
 	s.Do(s.do("PATCH", path, map[string]any{"enabled": false})).JSON(200)
-	s.article("while it is disabled")
+	missed := s.article("while it is disabled")
+	eventually(t, "the log has the change", func() bool { // on MongoDB, shortly after it
+		return len(s.Do(s.do("GET", "/changes?resource=articles&recordId="+missed, nil)).JSON(200)["rows"].([]any)) > 0
+	})
 	s.Do(s.do("PATCH", path, map[string]any{"enabled": true, "url": moved.URL, "events": []string{"article.created"}})).JSON(200)
 	s.article("two")
 	if c := moved.wait(t, 1)[0]; c.Data["title"] != "two" {
