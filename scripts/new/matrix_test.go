@@ -54,7 +54,7 @@ func (a answers) String() string {
 // TestMatrix makes projects of the real template. Each has generated documents that are up to date, builds, and passes go
 // vet and its own tests.
 func TestMatrix(t *testing.T) {
-	if all := choices(); len(sets()) != 1026 || len(all) != 4098 {
+	if all := choices(); len(sets()) != 2050 || len(all) != 8194 {
 		t.Fatalf("%d sets of components, %d projects", len(sets()), len(all))
 	}
 	sample := []string{"with", "with+article", "with+user+social/google"}
