@@ -116,6 +116,9 @@ func Recovery() gin.HandlerFunc {
 			if v == nil {
 				return
 			}
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
 			err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 			if c.Writer.Written() {
 				_ = c.Error(err)
@@ -168,7 +171,7 @@ func CORS(origins []string) gin.HandlerFunc {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "X-Request-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
-		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
+		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Content-Disposition", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})
 	return func(c *gin.Context) {

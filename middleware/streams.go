@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Streams limits the streams of changes, and ends them when the server stops.
+// Streams limits the streams of changes and the exports, and ends them when the server stops.
 type Streams struct {
 	Heartbeat time.Duration // 15 s by default
 	Check     time.Duration // interval at which the caller is verified again; 10 s by default
@@ -107,7 +107,7 @@ func (s *Streams) begin(key string) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.closing.Err() != nil:
-		return apperr.New(apperr.Unavailable, "The service is shutting down.")
+		return errClosing()
 	case s.caller[key] >= s.perCaller:
 		return apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is the limit. Close one first.", s.perCaller)
 	case s.open >= s.max:
@@ -117,6 +117,8 @@ func (s *Streams) begin(key string) error {
 	s.caller[key]++
 	return nil
 }
+
+func errClosing() error { return apperr.New(apperr.Unavailable, "The service is shutting down.") }
 
 func (s *Streams) end(key string) {
 	s.mu.Lock()

@@ -188,6 +188,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
 	h.Streams.Check = cmp.Or(o.StreamCheck, h.Streams.Check)
 	o.Observer.Register(observeStreams(h.Streams))
+	engine.Use(h.Streams.Exports())
 	var resources []string
 	mw := kit.Middleware{
 		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), Streams: h.Streams.Middleware(), Origin: middleware.Origin(s.CORSOrigins),

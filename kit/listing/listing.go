@@ -100,6 +100,7 @@ type Page[V any] struct {
 	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // for the parameter after, if there is a next page
 
 	fields []string
+	export *export[V] // nil unless the query exports
 }
 
 // Collection is a store.Collection, or a type that embeds one.
@@ -158,6 +159,13 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 	page.Rows = make([]V, len(docs))
 	for i, doc := range docs {
 		page.Rows[i] = view(doc)
+	}
+	if q.format != "" {
+		page.export = &export[V]{format: q.format, name: q.name, expands: q.Expand != nil}
+		if page.Next != "" {
+			page.export.after = q.position(reflect.ValueOf(docs[len(docs)-1]))
+		}
+		page = page.Then(q, func(ctx context.Context, q Query) (Page[V], error) { return Run(ctx, c, q, view) })
 	}
 	return page, nil
 }
@@ -222,6 +230,8 @@ type Params struct {
 	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
 	After string `form:"after"`                                        // the next of the previous page; not together with page
 	Count bool   `form:"count" default:"true"`                         // false omits count, which is faster
+
+	Format string `form:"format" enums:"ndjson,csv"` // exports all rows, not together with page or limit
 }
 
 // Cursors encodes positions in lists. A cursor is opaque, authenticated, and valid only for the list, and with the sort and filters,
@@ -279,11 +289,14 @@ func (c Cursors) Open(scope, cursor string, sorts int) (position []any, ok bool)
 }
 
 // cursor returns the cursor of the position after a document.
-func (q Query) cursor(doc reflect.Value) string {
+func (q Query) cursor(doc reflect.Value) string { return q.seal(q.position(doc)) }
+
+// position returns the position after a document, as in store.Query.After.
+func (q Query) position(doc reflect.Value) []any {
 	indexes := fieldIndexes(doc.Type())
 	values := make([]any, 0, len(q.Sort)+1)
 	for _, order := range q.Sort {
 		values = append(values, doc.FieldByIndex(indexes[order.Field]).Interface())
 	}
-	return q.seal(append(values, doc.FieldByIndex(indexes["id"]).Interface()))
+	return append(values, doc.FieldByIndex(indexes["id"]).Interface())
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/textsearch"
@@ -22,6 +23,8 @@ type Query struct {
 	count  bool                      // the page has a count
 	paged  bool                      // the parameter page was given
 	fields []string                  // those of the view that the client selected; nil: all
+	format exchange.Format           // of an export; "" is a page
+	name   string                    // of the list
 	seal   func(values []any) string // returns the cursor of a position
 }
 
@@ -53,7 +56,7 @@ type condition struct {
 // NewLister returns the Lister of a Spec.
 func NewLister(spec Spec, cursors Cursors) *Lister {
 	l := &Lister{spec: spec, cursors: cursors, fields: store.FieldNames(reflect.TypeOf(spec.View))}
-	l.params = []string{"page", "limit", "sort", "fields", "after", "count"}
+	l.params = []string{"page", "limit", "sort", "fields", "after", "count", paramFormat}
 	if len(spec.Search) > 0 {
 		l.params = append(l.params, "q")
 	}
@@ -78,7 +81,7 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 // valid only for the list that returned it. The error is ValidationFailed with every invalid parameter.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
-	q := Query{count: true, paged: p.given("page")}
+	q := Query{count: true, paged: p.given("page"), name: l.spec.Name}
 	p.checkNames()
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31) // the product below does not overflow
@@ -90,6 +93,9 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 		var fieldErr *apperr.Field
 		q.count, fieldErr = rest.Parse[bool](text)
 		p.add("count", fieldErr)
+	}
+	if p.given(paramFormat) {
+		q.format, q.count, q.Limit = p.format(), false, exportRows
 	}
 	q.Sort = p.sort()
 	q.fields = p.selection()
@@ -249,6 +255,26 @@ func (p *parser) selection() []string {
 	return out
 }
 
+// paramFormat is the parameter with the format of an export.
+const paramFormat = "format"
+
+// exportRows is the number of rows that an export reads with one query.
+const exportRows = MaxLimit
+
+// format returns the format of an export.
+func (p *parser) format() exchange.Format {
+	for _, name := range []string{"page", "limit"} {
+		if p.given(name) {
+			p.bad(name, apperr.FieldConflict, "Cannot be given together with format, which exports all rows.", nil)
+		}
+	}
+	text := p.get(paramFormat)
+	if !slices.Contains(exchange.Formats, text) {
+		p.bad(paramFormat, apperr.OneOf, "Must be one of "+strings.Join(exchange.Formats, ", ")+".", exchange.Formats)
+	}
+	return exchange.Format(text)
+}
+
 // paramExpand is the parameter with the references to expand, and the field of the view with the expanded records.
 const paramExpand = "expand"
 
@@ -380,7 +406,7 @@ func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text
 func (p *parser) scope(of []store.ID) string {
 	scope := url.Values{}
 	for name, values := range p.values {
-		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramExpand, rest.Credential}, name) {
+		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramFormat, paramExpand, rest.Credential}, name) {
 			scope[name] = values
 		}
 	}

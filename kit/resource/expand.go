@@ -88,16 +88,16 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 			return listing.Page[V]{}, err
 		}
 	}
-	q = q.Only(c.visible(caller))
-	page, err := listExpanded(ctx, c, caller, q, view)
-	if !errors.Is(err, errNoShare) {
-		return page, err
+	visible := q.Only(c.visible(caller))
+	page, err := listExpanded(ctx, c, caller, visible, view)
+	if errors.Is(err, errNoShare) {
+		page = listing.Page[V]{} // not in memory while the request waits
+		if err := rest.ReservePage(ctx, listing.MaxPageBytes+readBytes); err != nil {
+			return page, err
+		}
+		page, err = listExpanded(ctx, c, caller, visible, view)
 	}
-	page = listing.Page[V]{} // not in memory while the request waits
-	if err := rest.ReservePage(ctx, listing.MaxPageBytes+readBytes); err != nil {
-		return page, err
-	}
-	return listExpanded(ctx, c, caller, q, view)
+	return page.Then(q, func(ctx context.Context, q listing.Query) (listing.Page[V], error) { return List(ctx, c, caller, q, view) }), err
 }
 
 // listExpanded is List. It fails with errNoShare if the expanded records need a share of the budget, and the page has none.

@@ -76,6 +76,9 @@ type request struct {
 	stream *Stream // see SetStream
 	events int     // that were written to the stream
 
+	exports *Exports // see SetExports
+	bound   []string // see Bound
+
 	query     url.Values
 	queryErr  error
 	queryRead bool

@@ -47,8 +47,15 @@ func View(c *gin.Context, view any) error {
 	})
 }
 
-// Page is View for a page of a list.
-func Page(c *gin.Context, page any) error { return View(c, page) }
+// Page is View for a page of a list. If the request exports the list, Page responds with all rows; see Exporter.
+func Page(c *gin.Context, page any) error {
+	if p, ok := page.(Exporter); ok {
+		if e := p.Export(); e != nil {
+			return e.serve(c)
+		}
+	}
+	return View(c, page)
+}
 
 // Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID.
 func Created(c *gin.Context, record store.Meta, view any) error {

@@ -144,6 +144,11 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	seen := map[*openapi3.Schema]bool{}
 	eachOperation(doc, func(_, _ string, op *openapi3.Operation) {
 		for _, response := range op.Responses.Map() {
+			for _, name := range exportTypes {
+				if media := response.Value.Content[name]; media != nil {
+					media.Schema = openapi3.NewStringSchema().NewRef()
+				}
+			}
 			for _, media := range response.Value.Content {
 				requireFields(media.Schema, seen)
 			}

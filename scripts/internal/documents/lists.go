@@ -83,10 +83,14 @@ func addListParameters(swagger *spec.Swagger, dir, runtime string) error {
 				return fmt.Errorf("GET %s returns a listing.Page, but its package has no listing.Spec, or several, none of which has the Name %q", route, path.Base(route))
 			}
 			addParameters(item.Get, s.parameters(page)...)
+			item.Get.Produces = append([]string{"application/json"}, exportTypes...)
 		}
 	}
 	return nil
 }
+
+// exportTypes are the media types of exports.
+var exportTypes = []string{"application/x-ndjson", "text/csv"}
 
 // choose returns the only one of the specs, or that with the name; nil if there is none.
 func choose(specs []listSpec, name string) *listSpec {

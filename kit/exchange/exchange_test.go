@@ -1,0 +1,168 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"example.com/ginseng/kit/store"
+)
+
+// sample has a field of every type that resources have.
+type sample struct {
+	ID      store.ID      `json:"id"`
+	Text    string        `json:"text"`
+	Maybe   *string       `json:"maybe"`
+	Int     *int64        `json:"int"`
+	Float   float64       `json:"float"`
+	Bool    *bool         `json:"bool"`
+	At      *store.Time   `json:"at"`
+	On      store.Date    `json:"on"`
+	Price   store.Decimal `json:"price"`
+	UUID    store.UUID    `json:"uuid"`
+	Object  store.Object  `json:"object"`
+	Strings []string      `json:"strings"`
+	Ints    []int64       `json:"ints"`
+	IDs     []store.ID    `json:"ids"`
+}
+
+// samples are values that a format could lose.
+func samples() (all []sample) {
+	texts := []string{
+		"", "plain", "'", "''", "'quoted", "=1+1", "+1", "-1", "@x", "\ttab", "\rcr", "a\r\nb", "a\r\n\r\nb\n", "\r\n", "\n", "a\rb", `"`, `a,"b"`, "null",
+		"true", "[1]", `{"a":1}`, "日本語", "<&>\u2028", " spaces ", "x\r", `\.`, "0012", "1e3",
+	}
+	for _, text := range texts {
+		all = append(all, sample{ID: store.NewID(), Text: text, Maybe: &text, Object: store.Object{text + "k": text}, Strings: []string{text, "x"}})
+	}
+	one, zero, yes, no, at := int64(-5), int64(0), true, false, store.Time{}
+	all = append(all, sample{
+		Int: &one, Float: -0.5, Bool: &yes, At: &at, On: "2026-01-02", Price: -1_500_000, UUID: "11111111-0000-4000-8000-000000000001",
+		Object: store.Object{"a": []any{1.5, "x", map[string]any{}}}, Strings: []string{}, Ints: []int64{-1, 9007199254740991}, IDs: []store.ID{store.NewID()},
+	}, sample{Int: &zero, Bool: &no})
+	return all
+}
+
+func write(t *testing.T, format Format, columns []Column, whole bool, records ...sample) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := NewWriter(&out, format, columns, whole)
+	err := w.Begin()
+	for _, r := range records {
+		err = errors.Join(err, w.Write(r))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func read(t *testing.T, format Format, file string) (records []Record) {
+	t.Helper()
+	r, err := NewReader(strings.NewReader(file), format, reflect.TypeFor[sample]())
+	for err == nil {
+		var record Record
+		record, err = r.Next()
+		record.JSON = bytes.Clone(record.JSON)
+		records = append(records, record)
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return records[:max(0, len(records)-1)]
+}
+
+// TestRoundTrip writes records and reads them. Absent and null are the same.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	columns := Columns(reflect.TypeFor[sample](), nil)
+	for _, format := range []Format{NDJSON, CSV} {
+		file := write(t, format, columns, true, samples()...)
+		records := read(t, format, string(file))
+		if len(records) != len(samples()) {
+			t.Fatalf("%s: %d records, want %d:\n%s", format, len(records), len(samples()), file)
+		}
+		all := samples()
+		for i, record := range records {
+			var got sample
+			if err := json.Unmarshal(record.JSON, &got); err != nil || record.Err != nil {
+				t.Fatalf("%s: %v %v: %s", format, err, record.Err, record.JSON)
+			}
+			all[i].ID = got.ID // another with each call of samples
+			all[i].IDs, got.IDs = nil, nil
+			if !reflect.DeepEqual(got, all[i]) {
+				t.Errorf("%s: %+v, want %+v", format, got, all[i])
+			}
+		}
+	}
+}
+
+// TestFormulas checks that no cell can be a formula of a spreadsheet.
+func TestFormulas(t *testing.T) {
+	t.Parallel()
+	minus := int64(-5)
+	file := write(t, CSV, Columns(reflect.TypeFor[sample](), []string{"text", "int"}), false,
+		sample{Text: "=HYPERLINK(1)", Int: &minus}, sample{Text: ""}, sample{Text: "@a,b"})
+	if want := "text,int\r\n'=HYPERLINK(1),'-5\r\n',\r\n\"'@a,b\",\r\n"; string(file) != want {
+		t.Errorf("%q, want %q", file, want)
+	}
+	if file := write(t, NDJSON, Columns(reflect.TypeFor[sample](), []string{"text", "int"}), false, sample{Text: "="}); string(file) != "{\"text\":\"=\",\"int\":null}\n" {
+		t.Errorf("%s", file)
+	}
+}
+
+// TestReadErrors checks the lines of records and errors.
+func TestReadErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		format Format
+		file   string
+		want   []Record // JSON "" with Err: any error
+	}{
+		{NDJSON, "\n{\"a\":1}\r\n\n  \nnonsense", []Record{{Line: 2, Number: 1, JSON: []byte(`{"a":1}`)}, {Line: 5, Number: 2, JSON: []byte("nonsense")}}},
+		{NDJSON, strings.Repeat("x", MaxLine+1) + "\n{}", []Record{{Line: 1, Number: 1}, {Line: 2, Number: 2, JSON: []byte("{}")}}},
+		{CSV, "\xef\xbb\xbfint,text,other\n5,\"a\nb\",'=\nx,,\n1\n\"\xff\",,\n2,,", []Record{
+			{Line: 2, Number: 1, JSON: []byte(`{"int":5,"text":"a\nb","other":"="}`)},
+			{Line: 4, Number: 2, JSON: []byte(`{"int":"x"}`)},
+			{Line: 5, Number: 3},
+			{Line: 6, Number: 4},
+			{Line: 7, Number: 5, JSON: []byte(`{"int":2}`)},
+		}},
+		{CSV, "text\na\"b\n\"open\nc", []Record{{Line: 2, Number: 1}, {Line: 3, Number: 2}}},
+	} {
+		got := read(t, test.format, test.file)
+		if len(got) != len(test.want) {
+			t.Errorf("%.50q: %d records", test.file, len(got))
+			continue
+		}
+		for i, want := range test.want {
+			if got[i].Line != want.Line || got[i].Number != want.Number || string(got[i].JSON) != string(want.JSON) || (got[i].Err == nil) != (want.JSON != nil) {
+				t.Errorf("%.50q: %+v %s, want %+v %s", test.file, got[i], got[i].JSON, want, want.JSON)
+			}
+		}
+	}
+	for _, header := range []string{"", "a,a\n", "a,\n", "\"\n"} {
+		if _, err := NewReader(strings.NewReader(header), CSV, reflect.TypeFor[sample]()); err == nil {
+			t.Errorf("the header %q is accepted", header)
+		}
+	}
+}
+
+func TestFormatOf(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		file, name string
+		want       Format
+	}{
+		{"a.ndjson", "", NDJSON}, {"a.JSONL", "", NDJSON}, {"a.csv", "", CSV}, {"a.csv", "ndjson", NDJSON}, {"-", "csv", CSV}, {"-", "", ""}, {"a.txt", "", ""},
+		{"a.csv", "xml", ""},
+	} {
+		if got, err := FormatOf(test.file, test.name); got != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%s %s: %s, %v", test.file, test.name, got, err)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/ginseng/kit/store"
+)
+
+// MaxLine is the maximum size of a line of NDJSON, in bytes.
+const MaxLine = 16 << 20
+
+// Record is a record of a file.
+type Record struct {
+	Line   int    // its first line; the file begins with 1
+	Number int    // of the record; the first is 1
+	JSON   []byte // an object. Of NDJSON, it is the line, which may not be valid
+	Err    error  // the record is not readable; JSON is nil
+}
+
+// Reader reads records.
+type Reader struct {
+	format Format
+	lines  *bufio.Reader
+	csv    *csv.Reader
+	names  []string
+	isText map[string]bool // of the columns: their values are JSON strings
+
+	line, number int
+}
+
+// NewReader returns a Reader of records, which have the fields of the struct type t. Errors: those of reading the header of a
+// CSV file.
+func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
+	r := &Reader{format: format, lines: bufio.NewReaderSize(in, 64<<10)}
+	if mark, _ := r.lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets write a byte order mark
+		_, _ = r.lines.Discard(len(mark))
+	}
+	if format != CSV {
+		return r, nil
+	}
+	r.csv = csv.NewReader(&lineEnds{in: r.lines})
+	r.csv.ReuseRecord = true
+	header, err := r.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty; the first line of CSV has the names of the fields")
+	} else if err != nil {
+		return nil, fmt.Errorf("the header: %w", err)
+	}
+	r.names = slices.Clone(header)
+	for i, name := range r.names {
+		if name == "" || slices.Contains(r.names[:i], name) {
+			return nil, fmt.Errorf("the header has the field %q twice, or no name", name)
+		}
+	}
+	r.isText = textFields(t)
+	return r, nil
+}
+
+// textFields reports for the fields of a struct whether their values are JSON strings, by name.
+func textFields(t reflect.Type) map[string]bool {
+	isText := make(map[string]bool)
+	for _, column := range Columns(t, nil) {
+		of := t.FieldByIndex(column.Index).Type
+		for of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		var zero bytes.Buffer
+		err := store.EncodeJSON(&zero, reflect.Zero(of).Interface())
+		isText[column.Name] = err == nil && zero.Bytes()[0] == '"'
+	}
+	return isText
+}
+
+// Next returns the next record, or io.EOF. Other errors are those of reading the file.
+func (r *Reader) Next() (Record, error) {
+	if r.csv != nil {
+		return r.nextCSV()
+	}
+	for {
+		line, tooLong, err := r.readLine()
+		if err != nil {
+			return Record{}, err
+		}
+		r.line++
+		if tooLong {
+			return r.record(r.line, nil, fmt.Errorf("the line is longer than %d bytes", MaxLine)), nil
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return r.record(r.line, line, nil), nil
+		}
+	}
+}
+
+func (r *Reader) record(line int, object []byte, err error) Record {
+	r.number++
+	return Record{Line: line, Number: r.number, JSON: object, Err: err}
+}
+
+// readLine returns the next line, or io.EOF. tooLong reports that it is longer than MaxLine.
+func (r *Reader) readLine() (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.lines.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > MaxLine; !tooLong {
+			line = append(line, part...)
+		}
+		switch {
+		case err == nil, errors.Is(err, io.EOF) && (len(line) > 0 || tooLong):
+			return line, tooLong, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		}
+	}
+}
+
+func (r *Reader) nextCSV() (Record, error) {
+	cells, err := r.csv.Read()
+	var invalid *csv.ParseError
+	switch {
+	case errors.Is(err, csv.ErrFieldCount):
+		line, _ := r.csv.FieldPos(0)
+		return r.record(line, nil, fmt.Errorf("the line has %d fields, and the header %d", len(cells), len(r.names))), nil
+	case errors.As(err, &invalid):
+		return r.record(invalid.StartLine, nil, invalid.Err), nil
+	case err != nil:
+		return Record{}, err
+	}
+	line, _ := r.csv.FieldPos(0)
+	if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
+		return r.record(line, nil, errors.New("the line is not valid UTF-8")), nil
+	}
+	object := []byte("{")
+	for i, cell := range cells {
+		if cell == "" {
+			continue
+		}
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		object = append(appendString(object, r.names[i]), ':')
+		object = r.appendValue(object, r.names[i], cell)
+	}
+	return r.record(line, append(object, '}'), nil), nil
+}
+
+// appendValue appends the JSON value of a cell that is not empty.
+func (r *Reader) appendValue(object []byte, name, cell string) []byte {
+	text := strings.TrimPrefix(cell, escape)
+	isText, known := r.isText[name]
+	if known && !isText && json.Valid([]byte(text)) {
+		return append(object, text...)
+	}
+	return appendString(object, text) // of another type: an error of the validation
+}
+
+func appendString(b []byte, s string) []byte {
+	text, _ := json.Marshal(s) // cannot fail
+	return append(b, text...)
+}
+
+// lineEnds doubles the carriage return before a line feed in quotes, of which csv.Reader removes one.
+type lineEnds struct {
+	in     *bufio.Reader
+	quoted bool
+	again  bool // the last byte read was a carriage return that is to be doubled
+}
+
+func (l *lineEnds) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if l.again {
+			p[n], l.again = '\r', false
+			n++
+			continue
+		}
+		if n > 0 && l.in.Buffered() == 0 {
+			return n, nil
+		}
+		b, err := l.in.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		p[n] = b
+		n++
+		switch b {
+		case '"':
+			l.quoted = !l.quoted
+		case '\r':
+			if next, _ := l.in.Peek(1); l.quoted && string(next) == "\n" {
+				l.again = true
+			}
+		}
+	}
+	return n, nil
+}

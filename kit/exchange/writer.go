@@ -1,0 +1,137 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/ginseng/kit/store"
+)
+
+// Writer writes records.
+type Writer struct {
+	out     io.Writer
+	columns []Column
+	whole   bool // write a record as its type encodes it
+	buf     bytes.Buffer
+
+	csv    *csv.Writer // writes lines to buf; nil: NDJSON
+	cells  []string
+	header bool // is written
+}
+
+// NewWriter returns a Writer of records that are structs with the columns. whole reports that these are all fields of the struct:
+// NDJSON then leaves out the fields that the struct omits when they are empty.
+func NewWriter(out io.Writer, format Format, columns []Column, whole bool) *Writer {
+	w := &Writer{out: out, columns: columns, whole: whole}
+	if format == CSV {
+		w.csv, w.cells = csv.NewWriter(&w.buf), make([]string, len(columns))
+	}
+	return w
+}
+
+// Write writes a record. Errors: those of the output, and of encoding the record.
+func (w *Writer) Write(record any) error {
+	if w.csv != nil {
+		return w.writeCSV(record)
+	}
+	w.buf.Reset()
+	if err := w.encode(record); err != nil {
+		return err
+	}
+	w.buf.WriteByte('\n')
+	_, err := w.out.Write(w.buf.Bytes())
+	return err
+}
+
+// encode writes the JSON object of a record to the buffer.
+func (w *Writer) encode(record any) error {
+	if w.whole {
+		return store.EncodeJSON(&w.buf, record)
+	}
+	value := reflect.ValueOf(record)
+	for i, column := range w.columns {
+		w.buf.WriteString(map[bool]string{true: "{\"", false: ",\""}[i == 0] + column.Name + `":`)
+		if err := store.EncodeJSON(&w.buf, value.FieldByIndex(column.Index).Interface()); err != nil {
+			return err
+		}
+	}
+	w.buf.WriteByte('}')
+	return nil
+}
+
+func (w *Writer) writeCSV(record any) error {
+	if err := w.writeHeader(); err != nil {
+		return err
+	}
+	value := reflect.ValueOf(record)
+	for i, column := range w.columns {
+		w.buf.Reset()
+		if err := store.EncodeJSON(&w.buf, value.FieldByIndex(column.Index).Interface()); err != nil {
+			return err
+		}
+		w.cells[i] = cellOf(w.buf.Bytes())
+	}
+	return w.writeCells()
+}
+
+// writeCells writes a line, which ends with CRLF (RFC 4180). csv.Writer.UseCRLF would change the line feeds in cells.
+func (w *Writer) writeCells() error {
+	w.buf.Reset()
+	if err := w.csv.Write(w.cells); err != nil {
+		return err
+	}
+	w.csv.Flush()
+	w.buf.Truncate(w.buf.Len() - 1)
+	w.buf.WriteString("\r\n")
+	_, err := w.out.Write(w.buf.Bytes())
+	return err
+}
+
+func (w *Writer) writeHeader() error {
+	if w.header {
+		return nil
+	}
+	w.header = true
+	for i, column := range w.columns {
+		w.cells[i] = column.Name
+	}
+	return w.writeCells()
+}
+
+// Begin writes the header of a CSV file, so that it has one without records. Write calls it.
+func (w *Writer) Begin() error {
+	if w.csv == nil {
+		return nil
+	}
+	return w.writeHeader()
+}
+
+// escape is what begins a cell that would be read as something else without it.
+const escape = "'"
+
+// escaped are the first characters of the cells that begin with escape.
+const escaped = "=+-@\t\r'"
+
+// cellOf returns the cell of a JSON value.
+func cellOf(value []byte) string {
+	text := string(value)
+	switch value[0] {
+	case 'n':
+		return ""
+	case '"':
+		unquoted, err := jsontext.AppendUnquote(nil, value)
+		if err != nil {
+			panic(err) // unreachable: the encoder wrote it
+		}
+		text = string(unquoted)
+	}
+	if text == "" || strings.ContainsRune(escaped, rune(text[0])) {
+		return escape + text
+	}
+	return text
+}

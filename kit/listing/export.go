@@ -1,0 +1,67 @@
+package listing
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"example.com/ginseng/kit/exchange"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// export is what a page of an export has besides its rows.
+type export[V any] struct {
+	format  exchange.Format
+	name    string // of the list
+	expands bool   // the rows have the field expand
+	after   []any  // the position after the page; nil if it is the last
+	next    func(context.Context) (Page[V], error)
+}
+
+// Then returns the page such that, if it is exported, the pages after it are what list returns for the query. Pages of Run need
+// it only if the function that calls Run does more, such as to change the rows.
+func (p Page[V]) Then(q Query, list func(context.Context, Query) (Page[V], error)) Page[V] {
+	if p.export == nil {
+		return p
+	}
+	e := *p.export
+	q.Skip, q.After = 0, e.after
+	e.next = func(ctx context.Context) (Page[V], error) { return list(ctx, q) }
+	p.export = &e
+	return p
+}
+
+// Export implements rest.Exporter.
+func (p Page[V]) Export() *rest.Export {
+	if p.export == nil {
+		return nil
+	}
+	names := p.fields
+	if names == nil {
+		names = store.FieldNames(reflect.TypeFor[V]())
+		if !p.export.expands {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == paramExpand })
+		}
+	}
+	return &rest.Export{
+		Format: p.export.format, Name: p.export.name, Columns: exchange.Columns(reflect.TypeFor[V](), names), Whole: p.fields == nil,
+		Write: func(w *exchange.Writer) error {
+			for _, row := range p.Rows {
+				if err := w.Write(row); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Next: func(ctx context.Context) (more bool, err error) {
+			if p.export.after == nil {
+				return false, nil
+			}
+			next := p.export.next
+			p.Rows = nil // not in memory while the next ones are read
+			p, err = next(ctx)
+			return err == nil, err
+		},
+	}
+}

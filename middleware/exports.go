@@ -1,0 +1,63 @@
+package middleware
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+)
+
+// maxExports is the number of exports in progress.
+const maxExports = 4
+
+// Exports limits the exports of lists, of which at most 4 are in progress, and ends them when the server stops, or when the caller
+// loses the access that they had at the beginning. An export has no time limit. It runs for all routes, before authentication.
+func (s *Streams) Exports() gin.HandlerFunc {
+	slots := make(chan struct{}, maxExports)
+	begin := func() (func(), error) {
+		if s.closing.Err() != nil {
+			return nil, errClosing()
+		}
+		select {
+		case slots <- struct{}{}:
+			return func() { <-slots }, nil
+		default:
+			return nil, apperr.New(apperr.Unavailable, "%d exports are in progress, which is the limit. Try again when one has ended, or read pages.", maxExports).AsOverload()
+		}
+	}
+	return func(c *gin.Context) {
+		if c.Request.Method != http.MethodGet || !c.Request.URL.Query().Has("format") {
+			return
+		}
+		ctx, cancel := context.WithCancel(withoutTimeout(c.Request.Context()))
+		defer cancel()
+		defer context.AfterFunc(s.closing, cancel)()
+		rest.SetExports(c, &rest.Exports{
+			Context: ctx, Check: s.Check, Head: originalMethod(c.Request) == http.MethodHead,
+			Begin: func() (func(), error) {
+				// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
+				_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
+				return begin()
+			},
+			Again: func(ctx context.Context) error { return s.same(ctx, c) },
+		})
+		c.Next() // returns after the handlers
+	}
+}
+
+// same verifies the credential of a request again, and fails if the caller is not the same as at its beginning.
+func (s *Streams) same(ctx context.Context, c *gin.Context) error {
+	caller := rest.Caller(c)
+	if !caller.IsUser() {
+		return nil // the master key, and nobody, do not change
+	}
+	now, err := s.authenticator.Again(ctx, c)
+	if err == nil && (now.Role != caller.Role || (now.Restriction == nil) != (caller.Restriction == nil)) {
+		err = apperr.New(apperr.Forbidden, "The access of the caller has changed.")
+	}
+	return err
+}
