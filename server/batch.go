@@ -24,11 +24,15 @@ func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module,
 	api.POST(batch.Path, mw.Auth.AllowLargeBody().AllowAPIKey().User, mw.Idempotency, rest.Handle(handler.Handle))
 }
 
-// mountResources mounts the routes of resources on an engine, and no others.
-func mountResources(engine *gin.Engine, root string, modules []kit.Module, mw kit.Middleware) {
-	mw.Resource = func(_ gin.IRouter, name string) gin.IRouter { return engine.Group(root, middleware.Resource(name)) }
+// mountResources mounts the routes of resources on an engine, and no others. It returns the names of the resources.
+func mountResources(engine *gin.Engine, root string, modules []kit.Module, mw kit.Middleware) (names []string) {
+	mw.Resource = func(_ gin.IRouter, name string) gin.IRouter {
+		names = append(names, name)
+		return engine.Group(root, middleware.Resource(name))
+	}
 	others := gin.New()
 	for _, m := range modules {
 		m.Routes(others.Group(root), mw)
 	}
+	return names
 }

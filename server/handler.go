@@ -131,6 +131,7 @@ type Handler struct {
 	Streams    *middleware.Streams // must be closed when the server begins to stop
 
 	engine    *gin.Engine
+	modules   []kit.Module
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
 
@@ -144,7 +145,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{engine: engine, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
+	h := &Handler{engine: engine, modules: o.Modules, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout, rest.NewBudget(pageBytes, recordBytes, pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))

@@ -46,13 +46,13 @@ func (p Page[V]) Export() *rest.Export {
 	}
 	return &rest.Export{
 		Format: p.export.format, Name: p.export.name, Columns: exchange.Columns(reflect.TypeFor[V](), names), Whole: p.fields == nil,
-		Write: func(w *exchange.Writer) error {
-			for _, row := range p.Rows {
+		Write: func(w *exchange.Writer) (int, error) {
+			for i, row := range p.Rows {
 				if err := w.Write(row); err != nil {
-					return err
+					return i, err
 				}
 			}
-			return nil
+			return len(p.Rows), nil
 		},
 		Next: func(ctx context.Context) (more bool, err error) {
 			if p.export.after == nil {

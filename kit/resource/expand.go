@@ -97,7 +97,9 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 		}
 		page, err = listExpanded(ctx, c, caller, visible, view)
 	}
-	return page.Then(q, func(ctx context.Context, q listing.Query) (listing.Page[V], error) { return List(ctx, c, caller, q, view) }), err
+	return page.Then(q, func(ctx context.Context, q listing.Query) (listing.Page[V], error) {
+		return List(ctx, c, caller, q, view)
+	}), err
 }
 
 // listExpanded is List. It fails with errNoShare if the expanded records need a share of the budget, and the page has none.

@@ -135,6 +135,11 @@ type Collection[D store.Document] struct {
 // Open declares a collection, and registers its references at their targets. see and change select the records that a
 // caller may see and change. Of records under a parent they can be nil: they are visible and changed as the parent is.
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
+	for _, r := range references {
+		if r.parent != nil {
+			spec.Parent = r.field
+		}
+	}
 	if spec.Changes { // the fields that decide who may see a record that was deleted
 		for _, r := range references {
 			if r.isOwner || r.parent != nil {

@@ -125,9 +125,9 @@ func invalid(unknown []apperr.Field) error {
 }
 
 // needsCheck reports whether check and mayChangeParent do more for a new record with the value than allow it: not if the caller
-// owns it, and it would keep the ID of the deleted owner.
+// owns it, and it would keep the ID of the deleted owner; and not if the caller is no user.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
-	return !r.isOwner || r.onDelete != Keep || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
+	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }
 
 // check returns an error for each ID in value that does not refer to a record that the caller may see.

@@ -22,8 +22,8 @@ type Export struct {
 	Name    string // of the list
 	Columns []exchange.Column
 	Whole   bool // see exchange.NewWriter
-	// Write writes the rows of the page.
-	Write func(*exchange.Writer) error
+	// Write writes the rows of the page, and returns their number.
+	Write func(*exchange.Writer) (rows int, err error)
 	// Next reads the next page, if there is one.
 	Next func(context.Context) (more bool, err error)
 }
@@ -31,12 +31,14 @@ type Export struct {
 // Exports is what middleware.Streams provides for exports.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
-	// Begin fails with Unavailable if too many exports are in progress.
+	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.
 	Begin func() (end func(), err error)
 	Check time.Duration // interval of Again
-	// Again verifies that the caller is the same as at the beginning.
+	// Again verifies that the caller is the same as at the beginning. nil: it is not necessary.
 	Again func(context.Context) error
 	Head  bool // the request is a HEAD: the response has no body
+
+	Rows func(n int) // is called after n rows are written; can be nil
 }
 
 // SetExports limits the exports of the request.
@@ -50,13 +52,15 @@ const exportTimeout = 30 * time.Second
 func (e *Export) serve(c *gin.Context) error {
 	limits := of(c).exports
 	if limits == nil {
-		limits = &Exports{Context: c.Request.Context(), Begin: func() (func(), error) { return func() {}, nil }, Check: forever}
+		limits = &Exports{Context: c.Request.Context()}
 	}
-	end, err := limits.Begin()
-	if err != nil {
-		return err
+	if limits.Begin != nil {
+		end, err := limits.Begin()
+		if err != nil {
+			return err
+		}
+		defer end()
 	}
-	defer end()
 	header := c.Writer.Header()
 	header.Set("Content-Type", e.Format.ContentType())
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.Name + "." + string(e.Format)}))
@@ -71,8 +75,6 @@ func (e *Export) serve(c *gin.Context) error {
 	return nil
 }
 
-const forever = time.Duration(1<<63 - 1)
-
 // errWrite is the error of a client that has disconnected, or reads too slowly.
 var errWrite = errors.Join(errors.New("the client does not read the export"), context.Canceled)
 
@@ -85,7 +87,8 @@ func (e *Export) stream(c *gin.Context, limits *Exports) error {
 	}
 	checked := time.Now()
 	for more := true; more; {
-		if err := e.Write(w); err != nil {
+		rows, err := e.Write(w)
+		if err != nil {
 			return err
 		}
 		if _, err := c.Writer.Write(buf.Bytes()); err != nil {
@@ -95,13 +98,15 @@ func (e *Export) stream(c *gin.Context, limits *Exports) error {
 		if buf.Reset(); buf.Cap() > 4*LargeResponse {
 			buf = bytes.Buffer{}
 		}
-		if time.Since(checked) >= limits.Check {
+		if limits.Again != nil && time.Since(checked) >= limits.Check {
 			if err := limits.Again(limits.Context); err != nil {
 				return err
 			}
 			checked = time.Now()
 		}
-		var err error
+		if limits.Rows != nil {
+			limits.Rows(rows)
+		}
 		if more, err = e.next(limits.Context); err != nil {
 			return err
 		}

@@ -77,6 +77,8 @@ type Spec struct {
 	Changes bool
 	// Scope are fields of the types ID and *ID that never change, such as the owner. Entries of the log have their values.
 	Scope []string
+	// Parent is the field of the type ID with the record that a document is under, or "". Engines ignore it.
+	Parent string
 
 	document reflect.Type // set by Open
 }

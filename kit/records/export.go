@@ -1,0 +1,103 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/exchange"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// ExportOptions are the arguments of Export.
+type ExportOptions struct {
+	Resource string
+	Format   exchange.Format
+	Progress func(records int) // receives the number of records that were written since the last call
+}
+
+// Count returns the number of records of a resource.
+func (s *Service) Count(ctx context.Context, resource string) (int64, error) {
+	t, err := s.target(resource)
+	if err != nil {
+		return 0, err
+	}
+	return t.engine.Engine.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
+}
+
+// Export writes all records of a resource, with all fields of its list, oldest first; those under other records, for one of these
+// after the other.
+func (s *Service) Export(ctx context.Context, out io.Writer, o ExportOptions) error {
+	t, err := s.target(o.Resource)
+	if err != nil {
+		return err
+	}
+	if !t.has(http.MethodGet, false) {
+		return fmt.Errorf("the API cannot list records of %s", o.Resource)
+	}
+	x := exporter{Service: s, ExportOptions: o, target: t, out: out}
+	return x.under(ctx, nil)
+}
+
+// exporter is one call of Export.
+type exporter struct {
+	*Service
+	ExportOptions
+	target *target
+	out    io.Writer
+	lists  int // that were exported
+}
+
+// under exports the lists under the parents, outermost first, and whatever parents are under those.
+func (x *exporter) under(ctx context.Context, parents []store.ID) error {
+	if len(parents) == len(x.target.parents) {
+		return x.list(ctx, x.target.path(parents))
+	}
+	e := x.target.parents[len(parents)]
+	q := store.Query{Limit: pageRecords, Fields: []string{"id"}}
+	if len(parents) > 0 {
+		q.Filter = store.Eq(e.spec.Parent, parents[len(parents)-1])
+	}
+	for {
+		var docs []store.Document
+		_, err := e.Engine.List(ctx, q, func() any {
+			docs = append(docs, e.spec.NewDocument())
+			return docs[len(docs)-1]
+		})
+		if err != nil || len(docs) == 0 {
+			return err
+		}
+		for _, doc := range docs {
+			if err := x.under(ctx, append(parents, store.IDOf(doc))); err != nil {
+				return err
+			}
+		}
+		q.After = []any{store.IDOf(docs[len(docs)-1])}
+	}
+}
+
+// list exports a list. Of a CSV file, only the first has a header.
+func (x *exporter) list(ctx context.Context, path string) error {
+	x.lists++
+	skipHeader := x.Format == exchange.CSV && x.lists > 1
+	c := &call{export: &rest.Exports{Context: ctx, Rows: x.Progress}, body: func(data []byte) error {
+		if skipHeader {
+			_, data, _ = bytes.Cut(data, []byte("\r\n"))
+			skipHeader = false
+		}
+		_, err := x.out.Write(data)
+		return err
+	}}
+	query := url.Values{"format": {string(x.Format)}, "sort": {"createdAt"}}
+	err := x.send(ctx, c, http.MethodGet, path, query, nil)
+	if apperr.Is(err, apperr.ValidationFailed) { // the list cannot be sorted
+		query.Del("sort")
+		err = x.send(ctx, c, http.MethodGet, path, query, nil)
+	}
+	return err
+}

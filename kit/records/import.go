@@ -1,0 +1,550 @@
+package records
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/exchange"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/suggest"
+)
+
+// ImportOptions are the arguments of Import.
+type ImportOptions struct {
+	Resource string
+	Format   exchange.Format
+	DryRun   bool   // check the records, and store nothing
+	UpdateBy string // a unique field, or id: a record that is stored with the same value is updated; "" leaves it as it is
+
+	// Reject receives the records that are not stored, in the order of the file.
+	Reject func(line int, err error)
+}
+
+// Result has the numbers of records of a file, by what was done with them.
+type Result struct {
+	Created, Updated int
+	Kept             int // their ID was stored already
+	Rejected         int
+}
+
+// Size of the pages that are stored together.
+const (
+	pageRecords = 500
+	pageBytes   = 4 << 20
+)
+
+// writers is the number of records that are written side by side on a server without serializable transactions.
+const writers = 16
+
+// mode is what the service that creates a record may write.
+type mode int
+
+const (
+	write   mode = iota // everything
+	collect             // only the record, which is kept for store.Engine.Load
+	dry                 // nothing; writes seem to succeed
+)
+
+// Importer is one call of Import.
+type Importer struct {
+	ImportOptions
+	*Service
+	target      *target
+	mode        mode
+	notAlone    atomic.Bool // see errNotAlone
+	found       found
+	result      Result
+	loading     chan error // the result of the Load in progress; nil: there is none
+	loadingPage []*record
+	loaded      bool // Load was called; the collection must be prepared
+}
+
+// record is a record of the file.
+type record struct {
+	exchange.Record
+	err     error // why it is not stored
+	id      store.ID
+	fields  map[string]json.RawMessage
+	doc     store.Document // what the service stores
+	wrote   bool
+	updated bool
+	kept    bool
+}
+
+// Import creates the records of a file. The records keep id, createdAt, updatedAt and userId of the file, and all other fields that
+// clients of the API cannot set. A record without an ID has one that depends on its place and its content, so that it is the same
+// when the import is repeated. An error is of the file or of the database; what was stored before it stays.
+func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
+	im := &Importer{ImportOptions: o, Service: s}
+	if err := im.prepare(ctx); err != nil {
+		return Result{}, err
+	}
+	reader, err := exchange.NewReader(in, o.Format, im.documentType())
+	if err != nil {
+		return Result{}, err
+	}
+	err = im.eachPage(ctx, reader, func(page []*record) error {
+		if err := im.store(ctx, page); err != nil {
+			return err
+		}
+		if im.loading == nil {
+			im.count(page)
+		}
+		return nil
+	})
+	return im.result, errors.Join(err, im.finish(ctx))
+}
+
+func (im *Importer) documentType() reflect.Type {
+	return reflect.TypeOf(im.target.engine.spec.NewDocument()).Elem()
+}
+
+// prepare checks the options, and chooses the mode.
+func (im *Importer) prepare(ctx context.Context) (err error) {
+	if im.target, err = im.Service.target(im.Resource); err != nil {
+		return err
+	}
+	if !im.target.has(http.MethodPost, false) {
+		return fmt.Errorf("the API cannot create records of %s", im.Resource)
+	}
+	if im.UpdateBy != "" {
+		return im.checkUpdateBy()
+	}
+	empty := true
+	_, err = im.target.engine.Engine.List(ctx, store.Query{Limit: 1, Fields: []string{"id"}}, func() any {
+		empty = false
+		return im.target.engine.spec.NewDocument()
+	})
+	if empty {
+		im.mode = collect
+	}
+	if im.DryRun {
+		im.mode = dry
+	}
+	return err
+}
+
+func (im *Importer) checkUpdateBy() error {
+	if im.DryRun {
+		im.mode = dry
+	}
+	if !im.target.has(http.MethodPatch, true) {
+		return fmt.Errorf("the API cannot update records of %s", im.Resource)
+	}
+	unique := []string{"id"}
+	for _, index := range im.target.engine.spec.Indexes {
+		if index.Unique && len(index.Fields) == 1 {
+			unique = append(unique, index.Fields[0])
+		}
+	}
+	if slices.Contains(unique, im.UpdateBy) {
+		return nil
+	}
+	hint := "; use " + strings.Join(unique, " or ")
+	if near := suggest.Nearest(im.UpdateBy, unique); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Errorf("%s is not a unique field of %s%s", im.UpdateBy, im.Resource, hint)
+}
+
+// eachPage reads the file, one page ahead.
+func (im *Importer) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	pages := make(chan []*record)
+	group.Go(func() error {
+		defer close(pages)
+		for {
+			page, err := im.readPage(reader)
+			if len(page) > 0 {
+				select {
+				case pages <- page:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("the file: %w", err)
+			}
+		}
+	})
+	group.Go(func() error {
+		for page := range pages {
+			if err := do(page); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
+	return group.Wait()
+}
+
+func (im *Importer) readPage(reader *exchange.Reader) (page []*record, err error) {
+	for size := 0; len(page) < pageRecords && size < pageBytes; {
+		read, err := reader.Next()
+		if err != nil {
+			return page, err
+		}
+		r := &record{Record: read}
+		r.parse(im.Resource)
+		page = append(page, r)
+		size += len(read.JSON)
+	}
+	return page, nil
+}
+
+// parse reads the fields and the ID.
+func (r *record) parse(resource string) {
+	r.doc, r.wrote = nil, false
+	if r.err = r.Err; r.err != nil {
+		return
+	}
+	if err := json.Unmarshal(r.JSON, &r.fields); err != nil || r.fields == nil {
+		r.err = errors.New("the line is not a JSON object")
+		return
+	}
+	raw, given := r.fields["id"]
+	if !given || string(raw) == "null" {
+		sum := sha256.Sum256(append([]byte(resource+"\n"), r.JSON...))
+		binary.BigEndian.PutUint32(r.id[:4], uint32(r.Number)) // in the order of the file, which is faster to store
+		copy(r.id[4:], sum[:])
+		return
+	}
+	var text string
+	var ok bool
+	if json.Unmarshal(raw, &text) == nil {
+		r.id, ok = store.ParseID(text)
+	}
+	if !ok {
+		r.err = apperr.Invalid(apperr.Field{In: "body", Param: "id", Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."})
+	}
+}
+
+// store stores a page. The errors of records are in their Err.
+func (im *Importer) store(ctx context.Context, page []*record) error {
+	if im.mode == collect {
+		err := im.each(ctx, page, runtime.GOMAXPROCS(0))
+		if err := errors.Join(err, im.waitForLoad()); err != nil {
+			return err
+		}
+		if !im.notAlone.Load() {
+			return im.load(ctx, page)
+		}
+		im.mode = write
+		for _, r := range page {
+			r.parse(im.Resource)
+		}
+		if err := im.DB.Prepare(ctx); err != nil {
+			return err
+		}
+	}
+	if im.UpdateBy == "" {
+		if err := im.keep(ctx, page); err != nil {
+			return err
+		}
+	}
+	if im.mode == write && im.DB.Serializable() {
+		return im.inTransactions(ctx, pending(page))
+	}
+	for _, wave := range im.waves(pending(page)) {
+		if err := im.each(ctx, wave, writers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pending returns the records of a page that are neither stored nor rejected.
+func pending(page []*record) []*record {
+	return slices.DeleteFunc(slices.Clone(page), func(r *record) bool { return r.err != nil || r.kept })
+}
+
+// keep marks the records whose ID is stored, or that another one in the page has.
+func (im *Importer) keep(ctx context.Context, page []*record) error {
+	seen := make(map[store.ID]bool, len(page))
+	var ids []any
+	for _, r := range pending(page) {
+		r.kept = seen[r.id]
+		seen[r.id] = true
+		ids = append(ids, r.id)
+	}
+	stored, err := im.stored(ctx, ids)
+	for _, r := range page {
+		r.kept = r.kept || stored[r.id]
+	}
+	return err
+}
+
+// stored returns the IDs that are stored.
+func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, error) {
+	stored := make(map[store.ID]bool)
+	if len(ids) == 0 {
+		return stored, nil
+	}
+	e := im.target.engine
+	var docs []store.Document
+	_, err := e.Engine.List(ctx, store.Query{Filter: store.In("id", ids...), Fields: []string{"id"}}, func() any {
+		docs = append(docs, e.spec.NewDocument())
+		return docs[len(docs)-1]
+	})
+	for _, doc := range docs {
+		stored[store.IDOf(doc)] = true
+	}
+	return stored, err
+}
+
+// waves divides the records so that none of a wave has the same value of UpdateBy: the second of two updates the first.
+func (im *Importer) waves(records []*record) (waves [][]*record) {
+	if im.UpdateBy == "" {
+		return [][]*record{records}
+	}
+	begin, seen := 0, map[string]bool{}
+	for i, r := range records {
+		key := string(r.fields[im.UpdateBy])
+		if seen[key] {
+			waves = append(waves, records[begin:i])
+			begin, seen = i, map[string]bool{}
+		}
+		seen[key] = true
+	}
+	return append(waves, records[begin:])
+}
+
+// each calls the service for each of the records, n at a time.
+func (im *Importer) each(ctx context.Context, records []*record, n int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(n, len(records)) {
+		group.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(records)); i = next.Add(1) - 1 {
+				if r := records[i]; r.err == nil {
+					if r.err = im.one(ctx, r); isFatal(r.err) {
+						return r.err
+					}
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// isFatal reports whether an error is not of the record.
+func isFatal(err error) bool {
+	return apperr.Is(err, apperr.Unavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// inTransactions stores records in as few transactions as possible. A record that fails after it has written ends its transaction;
+// the ones before it are stored again.
+func (im *Importer) inTransactions(ctx context.Context, records []*record) error {
+	for len(records) > 0 {
+		failed := -1
+		err := im.DB.Atomic(ctx, func(ctx context.Context) error {
+			for i, r := range records {
+				r.doc, r.wrote, r.updated = nil, false, false
+				if r.err = im.one(ctx, r); r.err == nil {
+					continue
+				}
+				healthy := im.DB.Atomic(ctx, func(context.Context) error { return nil }) == nil
+				if r.wrote || !healthy || isFatal(r.err) {
+					failed = i
+					return r.err
+				}
+			}
+			return nil
+		})
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil, isFatal(err) && len(records) == 1:
+			return err
+		case isFatal(err): // the time limit of a transaction
+			half := len(records) / 2
+			reset(records)
+			if err := im.inTransactions(ctx, records[:half]); err != nil {
+				return err
+			}
+			records = records[half:]
+		case failed < 0:
+			return err
+		default:
+			reason := records[failed].err
+			reset(records[:failed])
+			if err := im.inTransactions(ctx, records[:failed]); err != nil {
+				return err
+			}
+			records[failed].err = reason
+			records = records[failed+1:]
+		}
+	}
+	return nil
+}
+
+func reset(records []*record) {
+	for _, r := range records {
+		r.err = nil
+	}
+}
+
+// one has the service create or update the record.
+func (im *Importer) one(ctx context.Context, r *record) error {
+	if im.UpdateBy != "" {
+		stored, err := im.find(ctx, r)
+		if err != nil {
+			return err
+		}
+		if stored != nil {
+			r.updated = true
+			return im.call(ctx, r, http.MethodPatch, stored, "/"+store.IDOf(stored).Hex())
+		}
+	}
+	err := im.call(ctx, r, http.MethodPost, nil, "")
+	if err == nil && r.doc == nil {
+		return fmt.Errorf("the service has created no record of %s", im.Resource)
+	}
+	return err
+}
+
+// call calls the route of the collection with the suffix. stored is the record to update, or nil.
+func (im *Importer) call(ctx context.Context, r *record, method string, stored store.Document, suffix string) error {
+	var parents []store.ID
+	if parentField := im.target.engine.spec.Parent; len(im.target.parents) > 0 {
+		var parent store.ID
+		if stored != nil {
+			parent = field(stored, parentField).Interface().(store.ID)
+		} else if err := json.Unmarshal(r.fields[parentField], &parent); err != nil || parent.IsZero() {
+			return apperr.Invalid(apperr.Field{In: "body", Param: parentField, Code: apperr.Required, Message: "Must be the ID of the record that it is under."})
+		}
+		var err error
+		if parents, err = im.target.under(ctx, parent); err != nil {
+			return err
+		}
+	}
+	err := im.send(ctx, &call{on: im, record: r}, method, im.target.path(parents)+suffix, nil, r.JSON)
+	if apperr.Is(err, apperr.NotFound) && stored == nil {
+		return apperr.Invalid(unknownParent(im.target.engine.spec.Parent))
+	}
+	return err
+}
+
+// find returns the stored record with the value of UpdateBy; nil if there is none.
+func (im *Importer) find(ctx context.Context, r *record) (store.Document, error) {
+	e, by := im.target.engine, im.UpdateBy
+	doc := e.spec.NewDocument()
+	value := reflect.New(field(doc, by).Type())
+	if by == "id" {
+		value.Elem().Set(reflect.ValueOf(r.id))
+	} else if raw, given := r.fields[by]; !given || string(raw) == "null" {
+		return nil, apperr.Invalid(apperr.Field{In: "body", Param: by, Code: apperr.Required, Message: "Must be given, to find the record to update."})
+	} else if json.Unmarshal(raw, value.Interface()) != nil {
+		return nil, nil // the service reports the type
+	}
+	if text, ok := value.Interface().(*string); ok {
+		*text = strings.TrimSpace(*text)
+	}
+	err := e.Engine.First(ctx, store.Eq(by, value.Elem().Interface()), doc)
+	if err != nil {
+		return nil, apperr.Replace(err, apperr.NotFound, nil)
+	}
+	return doc, nil
+}
+
+// load begins to store the documents of a page.
+func (im *Importer) load(ctx context.Context, page []*record) error {
+	if err := im.keep(ctx, page); err != nil {
+		return err
+	}
+	records := pending(page)
+	im.loaded = true
+	loading := make(chan error, 1)
+	im.loading, im.loadingPage = loading, page
+	go func() { loading <- im.loadAll(ctx, records) }()
+	return nil
+}
+
+// loadAll stores the documents of records. If one has a conflict, it is rejected.
+func (im *Importer) loadAll(ctx context.Context, records []*record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	docs, ids := make([]store.Document, len(records)), make([]any, len(records))
+	for i, r := range records {
+		docs[i], ids[i] = r.doc, r.id
+	}
+	err := im.target.engine.Engine.Load(ctx, docs)
+	if err == nil || !apperr.Is(err, apperr.Conflict) {
+		return err
+	}
+	stored, storedErr := im.stored(ctx, ids) // MongoDB has stored the first ones
+	if storedErr != nil {
+		return storedErr
+	}
+	records = slices.DeleteFunc(records, func(r *record) bool { return stored[r.id] })
+	switch len(records) {
+	case 0:
+		return nil
+	case 1:
+		records[0].err = err
+		return nil
+	}
+	half := len(records) / 2
+	if err := im.loadAll(ctx, records[:half]); err != nil {
+		return err
+	}
+	return im.loadAll(ctx, records[half:])
+}
+
+// waitForLoad waits for the Load in progress.
+func (im *Importer) waitForLoad() error {
+	if im.loading == nil {
+		return nil
+	}
+	err := <-im.loading
+	im.loading = nil
+	if err == nil {
+		im.count(im.loadingPage)
+	}
+	return err
+}
+
+// finish completes the last Load.
+func (im *Importer) finish(ctx context.Context) error {
+	err := im.waitForLoad()
+	if im.loaded && ctx.Err() == nil {
+		err = errors.Join(err, im.DB.Prepare(ctx))
+	}
+	return err
+}
+
+// count adds the records of a page to the result.
+func (im *Importer) count(page []*record) {
+	for _, r := range page {
+		switch {
+		case r.err != nil:
+			im.result.Rejected++
+			im.Reject(r.Line, r.err)
+		case r.kept:
+			im.result.Kept++
+		case r.updated:
+			im.result.Updated++
+		default:
+			im.result.Created++
+		}
+	}
+}

@@ -1,0 +1,205 @@
+// Package records imports the records of a resource from a file, and exports them. Both call the routes of the API in process, as a
+// caller with the master key: an import has the validation and the rules of the API, and an export all fields of its list.
+package records
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/suggest"
+)
+
+// Service are the resources of a service.
+type Service struct {
+	DB     *DB
+	Engine *gin.Engine // has the routes of resources, mounted with Middleware
+	Root   string      // API_ROOT
+	Names  []string    // of the resources
+}
+
+// Middleware is the route middleware of the Engine. It accepts every request.
+func Middleware(resources func() []string) kit.Middleware {
+	allow := func(c *gin.Context) {
+		rest.SetCaller(c, access.Principal{Master: true})
+		if call, ok := callOf(c.Request.Context()); ok {
+			call.c = c
+			rest.SetExports(c, call.export)
+		}
+		c.Next()
+		if call, ok := callOf(c.Request.Context()); ok {
+			call.err = rest.Failure(c)
+		}
+	}
+	none := func(*gin.Context) {}
+	auth := kit.Auth{
+		Public: allow, SignIn: allow, Master: allow, User: allow, Admin: allow, Provider: allow, StepUp: allow, StepUpSelf: allow,
+		Role: func(...access.Role) gin.HandlerFunc { return allow },
+	}
+	same := func() kit.Auth { return auth }
+	auth.AllowRestricted, auth.AllowLargeBody, auth.AllowAPIKey = same, same, same
+	return kit.Middleware{Auth: auth, Idempotency: none, Streams: none, Origin: none, Resources: resources}
+}
+
+// call is a request in process. Its context has it.
+type call struct {
+	c       *gin.Context // once the request is routed
+	err     error        // of the response
+	header  http.Header
+	body    func([]byte) error // nil: the body of the response is not used
+	bodyErr error              // of body
+	export  *rest.Exports      // nil: the request is no export
+
+	// Of an import:
+	on     *Importer
+	record *record
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) (*call, bool) {
+	c, ok := ctx.Value(callKey{}).(*call)
+	return c, ok
+}
+
+// Header implements http.ResponseWriter.
+func (c *call) Header() http.Header { return c.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (c *call) WriteHeader(int) {}
+
+// Flush implements http.Flusher.
+func (c *call) Flush() {}
+
+// Write implements http.ResponseWriter.
+func (c *call) Write(p []byte) (int, error) {
+	if c.body == nil {
+		return len(p), nil
+	}
+	if err := c.body(p); err != nil {
+		c.bodyErr = err
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// send sends a request, and returns the error of the response.
+func (s *Service) send(ctx context.Context, c *call, method, path string, query url.Values, body []byte) (err error) {
+	target := s.Root + path
+	if query != nil {
+		target += "?" + query.Encode()
+	}
+	request, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, c), method, target, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	c.header = http.Header{}
+	defer func() {
+		v := recover()
+		if v != nil && v != http.ErrAbortHandler {
+			panic(v)
+		}
+		if v != nil {
+			err = cmp.Or(c.bodyErr, error(c.c.Errors.Last())) // of an export
+		}
+	}()
+	s.Engine.ServeHTTP(c, request)
+	return errors.Join(c.err, c.bodyErr)
+}
+
+// target is a resource whose records are imported or exported.
+type target struct {
+	name, collection string // the path of the collection has parameters such as :id for the records that it is under
+	engine           *engine
+	parents          []*engine // outermost first
+	routes           []gin.RouteInfo
+}
+
+// target returns the resource with the name.
+func (s *Service) target(name string) (*target, error) {
+	if !slices.Contains(s.Names, name) {
+		hint := "the resources are " + strings.Join(s.Names, ", ")
+		if near := suggest.Nearest(name, s.Names); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return nil, fmt.Errorf("there is no resource %q; %s", name, hint)
+	}
+	t := &target{name: name, engine: s.DB.engines[name]}
+	for _, route := range s.Engine.Routes() {
+		path, below := strings.CutPrefix(route.Path, s.Root)
+		if below && (strings.HasSuffix(path, "/"+name) || strings.HasSuffix(path[:strings.LastIndexByte(path, '/')], "/"+name)) {
+			route.Path = path
+			t.routes = append(t.routes, route)
+		}
+		if below && strings.HasSuffix(path, "/"+name) {
+			t.collection = path
+		}
+	}
+	segments := strings.Split(t.collection, "/")
+	for i, segment := range segments {
+		if !strings.HasPrefix(segment, ":") {
+			continue
+		}
+		parent := s.DB.engines[segments[i-1]]
+		if parent == nil {
+			return nil, fmt.Errorf("the records of %s are under %s, which is not a collection", name, segments[i-1])
+		}
+		t.parents = append(t.parents, parent)
+	}
+	if t.engine == nil || t.collection == "" || len(t.parents) > 0 && t.engine.spec.Parent == "" {
+		return nil, fmt.Errorf("the resource %s is not stored in a collection of this name, so that its records cannot be imported and exported", name)
+	}
+	return t, nil
+}
+
+// has reports whether the resource has a route with the method, for the collection or for a record.
+func (t *target) has(method string, ofRecord bool) bool {
+	return slices.ContainsFunc(t.routes, func(r gin.RouteInfo) bool {
+		return r.Method == method && (r.Path != t.collection) == ofRecord
+	})
+}
+
+// path returns the path of the collection under the parents.
+func (t *target) path(parents []store.ID) string {
+	segments := strings.Split(t.collection, "/")
+	for i, segment := range segments {
+		if strings.HasPrefix(segment, ":") {
+			segments[i], parents = parents[0].Hex(), parents[1:]
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// under returns the parents of the records that are under one, outermost first.
+func (t *target) under(ctx context.Context, parent store.ID) ([]store.ID, error) {
+	ids := []store.ID{parent}
+	for i := len(t.parents) - 1; i > 0; i-- {
+		e := t.parents[i]
+		doc := e.spec.NewDocument()
+		if err := e.Engine.First(ctx, store.Eq("id", ids[0]), doc); err != nil {
+			return nil, apperr.Replace(err, apperr.NotFound, apperr.Invalid(unknownParent(t.engine.spec.Parent)))
+		}
+		ids = append([]store.ID{field(doc, e.spec.Parent).Interface().(store.ID)}, ids...)
+	}
+	return ids, nil
+}
+
+func unknownParent(param string) apperr.Field {
+	return apperr.Field{In: "body", Param: param, Code: apperr.UnknownReference, Message: "There is no such record."}
+}
