@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -136,13 +139,13 @@ func (c *call) complete(doc any) (store.Document, error) {
 			invalid = append(invalid, apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Is not a valid value."})
 		}
 	}
-	if _, given := r.fields["updatedAt"]; !given && r.fields["createdAt"] != nil {
-		r.fields["updatedAt"] = r.fields["createdAt"]
-	}
-	for name := range r.fields {
+	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		if name != "id" && name != "version" && !slices.Contains(bound, name) {
 			set(name)
 		}
+	}
+	if _, given := r.fields["updatedAt"]; !given {
+		field(out, "updatedAt").Set(field(out, "createdAt"))
 	}
 	field(out, "id").Set(reflect.ValueOf(r.id))
 	switch owner := field(out, "userId"); {
@@ -161,13 +164,21 @@ func (c *call) complete(doc any) (store.Document, error) {
 // field returns the field of a document with the JSON name; an invalid Value if there is none.
 func field(doc store.Document, name string) reflect.Value {
 	v := reflect.ValueOf(doc).Elem()
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		if !f.Anonymous && store.FieldName(f) == name {
-			return v.FieldByIndex(f.Index)
+	cached, ok := fieldIndexes.Load(v.Type())
+	if !ok {
+		indexes := make(map[string][]int)
+		for _, column := range exchange.Columns(v.Type(), nil) {
+			indexes[column.Name] = column.Index
 		}
+		cached, _ = fieldIndexes.LoadOrStore(v.Type(), indexes)
+	}
+	if index, ok := cached.(map[string][]int)[name]; ok {
+		return v.FieldByIndex(index)
 	}
 	return reflect.Value{}
 }
+
+var fieldIndexes sync.Map // reflect.Type → map[string][]int
 
 // checkUnique fails with Conflict if a stored document has the same unique fields.
 func (e *engine) checkUnique(ctx context.Context, doc store.Document) error {

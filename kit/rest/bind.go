@@ -67,14 +67,19 @@ func BindSome[T any](c *gin.Context) (in T, err error) {
 func bind[T any](c *gin.Context, partial bool, views []any) (in T, given []string, err error) {
 	params, err := Body(c)
 	if err == nil {
-		of(c).bound = store.FieldNames(reflect.TypeFor[T]())
+		of(c).bound = reflect.TypeFor[T]()
 		given, err = params.decode(&in, partial, views...)
 	}
 	return in, given, err
 }
 
 // Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts.
-func Bound(c *gin.Context) []string { return of(c).bound }
+func Bound(c *gin.Context) []string {
+	if of(c).bound == nil {
+		return nil
+	}
+	return store.FieldNames(of(c).bound)
+}
 
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the
 // name of the parameter and its JSON value; from a form, the value without quotes, which may not be valid JSON. It returns

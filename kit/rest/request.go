@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,8 +77,8 @@ type request struct {
 	stream *Stream // see SetStream
 	events int     // that were written to the stream
 
-	exports *Exports // see SetExports
-	bound   []string // see Bound
+	exports *Exports     // see SetExports
+	bound   reflect.Type // of the parameters; see Bound
 
 	query     url.Values
 	queryErr  error

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -376,6 +377,16 @@ func FieldName(f reflect.StructField) string {
 
 // FieldNames returns the JSON names of a struct's fields, with those of embedded structs.
 func FieldNames(t reflect.Type) []string {
+	cached, ok := fieldNames.Load(t)
+	if !ok {
+		cached, _ = fieldNames.LoadOrStore(t, readFieldNames(t))
+	}
+	return slices.Clone(cached.([]string))
+}
+
+var fieldNames sync.Map // reflect.Type → []string
+
+func readFieldNames(t reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
 		if name := FieldName(f); name != "" && !f.Anonymous {

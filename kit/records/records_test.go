@@ -1,0 +1,559 @@
+package records_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/exchange"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/records"
+	"example.com/ginseng/kit/resource"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
+)
+
+// thing is a record with a field of every type that the generator has.
+type thing struct {
+	store.Meta `bson:",inline"`
+	fields     `bson:",inline"`
+	UserID     store.ID `json:"userId"`
+	State      string   `json:"state"` // not a parameter
+}
+
+type fields struct {
+	Title    string         `json:"title" validate:"required,max=50"`
+	Code     *string        `json:"code" validate:"max=20"`
+	Count    *int64         `json:"count" validate:"min=-10,max=1000000000"`
+	Ratio    float64        `json:"ratio"`
+	Open     *bool          `json:"open"`
+	At       *store.Time    `json:"at"`
+	On       *store.Date    `json:"on"`
+	Price    *store.Decimal `json:"price"`
+	UUID     *store.UUID    `json:"uuid"`
+	Kind     string         `json:"kind" default:"small" validate:"oneof=small large"`
+	Object   store.Object   `json:"object"`
+	Tags     []string       `json:"tags" validate:"max=10"`
+	Numbers  []int64        `json:"numbers"`
+	Friend   *store.ID      `json:"friend"`
+	Related  []store.ID     `json:"related"`
+	Password string         `json:"-"`
+}
+
+type createFields struct {
+	fields
+	UserID *store.ID `json:"userId"`
+}
+
+type view struct {
+	ID store.ID `json:"id"`
+	fields
+	UserID    store.ID   `json:"userId"`
+	State     string     `json:"state"`
+	CreatedAt store.Time `json:"createdAt"`
+	UpdatedAt store.Time `json:"updatedAt"`
+	resource.Expanded
+}
+
+func (t thing) view() view {
+	return view{ID: t.ID, fields: t.fields, UserID: t.UserID, State: t.State, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+}
+
+// part is a record under a thing.
+type part struct {
+	store.Meta `bson:",inline"`
+	partFields `bson:",inline"`
+	ThingID    store.ID `json:"thingId"`
+}
+
+type partFields struct {
+	Name string `json:"name" validate:"required"`
+}
+
+type partView struct {
+	ID store.ID `json:"id"`
+	partFields
+	ThingID   store.ID   `json:"thingId"`
+	CreatedAt store.Time `json:"createdAt"`
+	UpdatedAt store.Time `json:"updatedAt"`
+}
+
+func (p part) view() partView {
+	return partView{ID: p.ID, partFields: p.partFields, ThingID: p.ThingID, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+}
+
+type person struct {
+	store.Meta `bson:",inline"`
+}
+
+// world is a service with things and parts.
+type world struct {
+	testing.TB
+	*records.Service
+	people *store.Collection[person]
+	things *resource.Collection[thing]
+	parts  *resource.Collection[part]
+	owner  store.ID
+	// more is called by the service after it has created a thing.
+	more func(ctx context.Context, t thing) error
+}
+
+var thingList = listing.Spec{Name: "things", Search: []string{"title"}, Sort: []string{"title", "createdAt"}, View: view{}, Changes: true}
+
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	w := &world{TB: tb, Service: &records.Service{DB: records.NewDB(testdb.Open(tb)), Engine: gin.New(), Root: "/api", Names: []string{"things", "parts"}}}
+	d := testkit.Deps(tb, w.DB, time.Now)
+	people := resource.Open(d, store.Spec{Name: "people"}, func(p person) person { return p }, resource.Public, resource.Public)
+	w.people = people.Unrestricted()
+	w.things = resource.Open(d, thingList.Store(store.Index{Fields: []string{"code"}, Unique: true}), thing.view, resource.Own, resource.Own,
+		resource.Owner(people, resource.Keep), resource.ToSelf("friend", resource.Clear), resource.To("related", people, resource.Clear))
+	w.parts = resource.Open(d, listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}.Store(), part.view, nil, nil, resource.Under("thingId", w.things))
+	w.routes(d)
+	w.must(w.DB.Prepare(tb.Context()))
+	w.owner = w.person()
+	return w
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) person() store.ID {
+	p := person{store.NewMeta(store.NewID(), store.At(time.Now()))}
+	w.must(w.people.Insert(w.Context(), p))
+	return p.ID
+}
+
+// routes mounts routes as the generator writes them.
+func (w *world) routes(d kit.Deps) {
+	r, auth := w.Engine.Group(w.Root), records.Middleware(func() []string { return w.Names }).Auth
+	list, parts := listing.NewLister(thingList, d.Cursors), listing.NewLister(listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}, d.Cursors)
+	r.POST("/things", auth.User, rest.Handle(func(g *gin.Context) error {
+		in, err := rest.Bind[createFields](g, view{})
+		if err != nil {
+			return err
+		}
+		t := thing{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), fields: in.fields, UserID: rest.Caller(g).OwnerOf(in.UserID), State: "new"}
+		if t.Title == "forbidden" {
+			return apperr.New(apperr.Forbidden, "The service forbids this title.")
+		}
+		if err := w.things.Create(g.Request.Context(), rest.Caller(g), t); err != nil {
+			return err
+		}
+		if w.more != nil {
+			if err := w.more(g.Request.Context(), t); err != nil {
+				return err
+			}
+		}
+		return rest.Created(g, t.Meta, t.view())
+	}))
+	r.GET("/things", auth.User, rest.Handle(func(g *gin.Context) error {
+		q, err := list.Parse(rest.Query(g))
+		if err != nil {
+			return err
+		}
+		page, err := resource.List(g.Request.Context(), w.things, rest.Caller(g), q, thing.view)
+		if err != nil {
+			return err
+		}
+		return rest.Page(g, page)
+	}, rest.AnyQuery))
+	r.PATCH("/things/:id", auth.User, rest.Handle(func(g *gin.Context) error {
+		in, err := rest.BindPatch[fields](g, view{})
+		if err != nil {
+			return err
+		}
+		id, err := rest.ID(g)
+		if err != nil {
+			return err
+		}
+		t, err := w.things.Update(g.Request.Context(), rest.Caller(g), id, nil, in.Changes()...)
+		if err != nil {
+			return err
+		}
+		return rest.Record(g, t.Meta, t.view())
+	}))
+	r.POST("/things/:id/parts", auth.User, rest.Handle(func(g *gin.Context) error {
+		in, err := rest.Bind[partFields](g, partView{})
+		if err != nil {
+			return err
+		}
+		id, err := rest.ID(g)
+		if err != nil {
+			return err
+		}
+		p := part{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), partFields: in, ThingID: id}
+		if err := w.parts.Under(id).Create(g.Request.Context(), rest.Caller(g), p); err != nil {
+			return err
+		}
+		return rest.Created(g, p.Meta, p.view())
+	}))
+	r.GET("/things/:id/parts", auth.User, rest.Handle(func(g *gin.Context) error {
+		id, err := rest.ID(g)
+		if err != nil {
+			return err
+		}
+		q, err := parts.Parse(rest.Query(g), id)
+		if err != nil {
+			return err
+		}
+		page, err := resource.List(g.Request.Context(), w.parts.Under(id), rest.Caller(g), q, part.view)
+		if err != nil {
+			return err
+		}
+		return rest.Page(g, page)
+	}, rest.AnyQuery))
+}
+
+// run imports a file, and returns the rejected lines.
+func (w *world) run(file string, o records.ImportOptions) (r records.Result, rejected []string) {
+	w.Helper()
+	if o.Resource == "" {
+		o.Resource = "things"
+	}
+	if o.Format == "" {
+		o.Format = exchange.NDJSON
+	}
+	o.Reject = func(line int, err error) {
+		var e *apperr.Error
+		text := err.Error()
+		if errors.As(err, &e) && e.Fields != nil {
+			text = e.Fields[0].Param + " " + string(e.Fields[0].Code)
+		}
+		rejected = append(rejected, fmt.Sprintf("%d: %s", line, text))
+	}
+	r, err := w.Import(w.Context(), strings.NewReader(file), o)
+	w.must(err)
+	return r, rejected
+}
+
+func (w *world) wants(got, want records.Result) {
+	w.Helper()
+	if got != want {
+		w.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func (w *world) export(resource string, format exchange.Format) string {
+	w.Helper()
+	var out bytes.Buffer
+	w.must(w.Export(w.Context(), &out, records.ExportOptions{Resource: resource, Format: format}))
+	return out.String()
+}
+
+// file returns n lines of things, with the first ID.
+func (w *world) file(first, n int) string {
+	var b strings.Builder
+	for i := first; i < first+n; i++ {
+		fmt.Fprintf(&b, `{"id":"%024x","title":"Thing %d","code":"c%d","count":%d,"tags":["a","b"],"userId":"%s","createdAt":"2026-01-02T03:04:05.678Z"}`+"\n", i, i, i, i, w.owner.Hex())
+	}
+	return b.String()
+}
+
+// hard returns a file whose values a format or an engine could lose.
+func (w *world) hard() string {
+	var b strings.Builder
+	add := func(object map[string]any) {
+		object["userId"] = w.owner.Hex()
+		data, err := json.Marshal(object)
+		w.must(err)
+		b.Write(append(data, '\n'))
+	}
+	for i, text := range []string{"plain", "'", "=1+1", "-5", "@x", "a\r\nb", "a\nb", `"quoted", `, "null", "true", "[1]", "{}", "日本語", "0012"} {
+		add(map[string]any{"title": text, "code": fmt.Sprint("=", i), "object": map[string]any{text: text, "list": []any{text, nil, 1.5}}, "tags": []string{text, "x,y"}, "state": "changed " + text})
+	}
+	friend := "00000000000000000000aaaa"
+	add(map[string]any{"id": friend, "title": "all", "count": -5, "ratio": -0.125, "open": true, "at": "2026-01-02T03:04:05.006Z", "on": "2026-02-28", "price": "-12.5",
+		"uuid": "11111111-0000-4000-8000-000000000001", "kind": "large", "object": map[string]any{}, "tags": []string{}, "numbers": []int{-1, 1<<53 - 1},
+		"related": []string{w.person().Hex(), w.owner.Hex()}, "createdAt": "2020-01-01T00:00:00.000Z", "updatedAt": "2021-01-01T00:00:00.001Z"})
+	add(map[string]any{"title": "friend", "friend": friend, "open": false, "count": 0, "price": "0"})
+	return b.String()
+}
+
+// TestRoundTrip imports, exports, deletes, and imports what was exported, in both formats.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r, rejected := w.run(w.hard(), records.ImportOptions{})
+	w.wants(r, records.Result{Created: 16})
+	if rejected != nil {
+		t.Fatal(rejected)
+	}
+	var things []string
+	for line := range strings.Lines(w.export("things", exchange.NDJSON)) {
+		var v view
+		w.must(json.Unmarshal([]byte(line), &v))
+		things = append(things, v.ID.Hex())
+	}
+	var parts strings.Builder
+	for i := range 1200 {
+		fmt.Fprintf(&parts, `{"name":"part %d","thingId":"%s"}`+"\n", i, things[i%2])
+	}
+	r, rejected = w.run(parts.String(), records.ImportOptions{Resource: "parts"})
+	w.wants(r, records.Result{Created: 1200})
+	if rejected != nil {
+		t.Fatal(rejected)
+	}
+	for _, format := range []exchange.Format{exchange.NDJSON, exchange.CSV} {
+		exported, exportedParts := w.export("things", format), w.export("parts", format)
+		if format == exchange.CSV && strings.Count(exportedParts, "thingId") != 1 {
+			t.Error("the parts have several headers, or none")
+		}
+		for _, c := range []interface {
+			Delete(context.Context, store.Filter) (int64, error)
+		}{w.things.Unrestricted(), w.parts.Unrestricted()} {
+			_, err := c.Delete(t.Context(), nil)
+			w.must(err)
+		}
+		_, rejected := w.run(exported, records.ImportOptions{Format: format})
+		_, rejectedParts := w.run(exportedParts, records.ImportOptions{Format: format, Resource: "parts"})
+		if rejected != nil || rejectedParts != nil {
+			t.Errorf("%s: %v %v", format, rejected, rejectedParts)
+		}
+		if got := w.export("things", format); got != exported {
+			t.Errorf("%s: the things are\n%s\nwant\n%s", format, got, exported)
+		}
+		if got := w.export("parts", format); got != exportedParts {
+			t.Errorf("%s: the parts differ", format)
+		}
+		if r, _ := w.run(exported, records.ImportOptions{Format: format, UpdateBy: "id"}); r != (records.Result{Updated: 16}) {
+			t.Errorf("%s: %+v", format, r)
+		}
+	}
+}
+
+// TestErrors checks the lines with errors, into an empty collection and one with records.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := `","userId":"` + w.owner.Hex() + `"`
+	bad := strings.Join([]string{
+		`{"title":"one` + owner + `,"code":"one"}`,
+		`nonsense`,
+		`{"title":"` + strings.Repeat("x", 51) + owner + `}`,
+		`{"title":"no owner"}`,
+		`{"title":"unknown owner","userId":"00000000000000000000ffff"}`,
+		`{"title":"two` + owner + `,"code":"one"}`,
+		`{"title":"forbidden` + owner + `}`,
+		`{"title":"three` + owner + `,"related":["00000000000000000000ffff"]}`,
+		`{"title":"three` + owner + `,"createdAt":"yesterday"}`,
+		`{"title":"three` + owner + `,"id":"x"}`,
+		`{"title":"three` + owner + `,"unknown":1}`,
+		`{"title":"four` + owner + `,"id":"0000000000000000000000ab"}`,
+		`{"title":"again` + owner + `,"id":"0000000000000000000000ab"}`,
+		`{"title":"five` + owner + `}`,
+		`{"title":"six","title":"seven` + owner + `}`,
+	}, "\n")
+	want := []string{
+		"2: the line is not a JSON object", "3: title max_length", "4: userId required", "5: userId unknown_reference", "6: code conflict",
+		"7: The service forbids this title.", "8: related[0] unknown_reference", "9: createdAt type", "10: id format", "11: unknown unknown",
+	}
+	for i, kept := range []int{1, 4} { // an empty collection first
+		r, rejected := w.run(bad, records.ImportOptions{})
+		for j := range rejected {
+			rejected[j] = strings.Replace(rejected[j], "forbidden: ", "", 1)
+		}
+		if i == 0 {
+			w.wants(r, records.Result{Created: 3, Kept: kept, Rejected: 11})
+		} else {
+			w.wants(r, records.Result{Kept: kept, Rejected: 11})
+		}
+		if !slices.Equal(rejected[:10], want) || !strings.HasPrefix(rejected[10], "15: ") {
+			t.Errorf("%q, want %q", rejected, want)
+		}
+	}
+	r, rejected := w.run(w.file(1000, 700)+bad+"\n"+w.file(2000, 700), records.ImportOptions{})
+	if r.Created != 1401 || len(rejected) != 12 { // the record with the unique code exists, and the others without an ID are new
+		t.Errorf("%+v, %q", r, rejected)
+	}
+}
+
+// TestDryRun checks lines without storing anything.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(w.file(1, 1), records.ImportOptions{})
+	w.more = func(ctx context.Context, t thing) error {
+		_, err := w.people.Update(ctx, store.Eq("id", w.owner), store.Set("createdAt", store.At(time.Unix(1, 0))))
+		return errors.Join(err, w.people.Insert(ctx, person{store.NewMeta(t.ID, t.CreatedAt)}))
+	}
+	before, people := w.export("things", exchange.NDJSON), w.count("people")
+	dup := strings.ReplaceAll(w.file(7, 1), `"c7"`, `"c1"`)
+	r, rejected := w.run(w.file(1, 5)+dup+"{}", records.ImportOptions{DryRun: true})
+	w.wants(r, records.Result{Created: 4, Kept: 1, Rejected: 2})
+	if !slices.Equal(rejected, []string{"6: code conflict", "7: title required"}) {
+		t.Error(rejected)
+	}
+	r, _ = w.run(w.file(1, 5), records.ImportOptions{DryRun: true, UpdateBy: "code"})
+	w.wants(r, records.Result{Created: 4, Updated: 1})
+	if after := w.export("things", exchange.NDJSON); after != before || w.count("people") != people {
+		t.Errorf("a dry run has changed\n%s\nto\n%s", before, after)
+	}
+}
+
+func (w *world) count(collection string) int {
+	n, err := w.Count(w.Context(), collection)
+	if collection == "people" {
+		n, err = w.people.Count(w.Context(), nil)
+	}
+	w.must(err)
+	return int(n)
+}
+
+// TestUpdateBy updates by a unique field. Fields that the file does not have stay.
+func TestUpdateBy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(w.file(1, 600), records.ImportOptions{})
+	csv := "code,title,count,userId\r\nc1,changed,,\r\nc2,,7,\r\nc9999,new,,'" + w.owner.Hex() + "\r\n,no code,,\r\nc2,again,,\r\n"
+	r, rejected := w.run(csv, records.ImportOptions{Format: exchange.CSV, UpdateBy: "code"})
+	w.wants(r, records.Result{Created: 1, Updated: 3, Rejected: 1})
+	if !slices.Equal(rejected, []string{"5: code required"}) {
+		t.Error(rejected)
+	}
+	got := map[string]string{}
+	for line := range strings.Lines(w.export("things", exchange.NDJSON)) {
+		var v view
+		w.must(json.Unmarshal([]byte(line), &v))
+		if code := *v.Code; code == "c1" || code == "c2" || code == "c9999" {
+			count := int64(-1)
+			if v.Count != nil {
+				count = *v.Count
+			}
+			got[code] = fmt.Sprint(v.Title, " ", count, " ", v.Tags, " ", v.State)
+		}
+	}
+	want := map[string]string{"c1": "changed 1 [a b] new", "c2": "again 7 [a b] new", "c9999": "new -1 [] new"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	r, _ = w.run(`{"code":"c1","count":null}`, records.ImportOptions{UpdateBy: "code"})
+	w.wants(r, records.Result{Updated: 1})
+	for by, hint := range map[string]string{"title": "use id or code", "cod": `did you mean "code"?`} {
+		_, err := w.Import(t.Context(), strings.NewReader(""), records.ImportOptions{Resource: "things", Format: exchange.NDJSON, UpdateBy: by})
+		if err == nil || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", by, err)
+		}
+	}
+}
+
+// TestServiceWritesMore has a service that writes more than the record, also into an empty collection: an import stores both or
+// neither.
+func TestServiceWritesMore(t *testing.T) {
+	t.Parallel()
+	for name, conditional := range map[string]bool{"each record": false, "a late record": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			fail := apperr.New(apperr.Conflict, "The service fails after it has written.")
+			w.more = func(ctx context.Context, t thing) error {
+				if conditional && *t.Count < 700 {
+					return nil
+				}
+				if err := w.people.Insert(ctx, person{store.NewMeta(t.ID, t.CreatedAt)}); err != nil {
+					return err
+				}
+				if *t.Count == 900 {
+					return fail
+				}
+				return nil
+			}
+			people := w.count("people")
+			r, rejected := w.run(w.file(1, 1200), records.ImportOptions{})
+			w.wants(r, records.Result{Created: 1199, Rejected: 1})
+			if len(rejected) != 1 || !strings.HasPrefix(rejected[0], "900: ") {
+				t.Error(rejected)
+			}
+			want := 1199
+			if conditional {
+				want = 500
+			}
+			if got := w.count("people") - people; w.DB.Serializable() && got != want || w.DB.Serializable() && w.count("things") != 1199 {
+				t.Errorf("%d people, want %d; %d things", got, want, w.count("things"))
+			}
+			r, _ = w.run(w.file(1, 1200), records.ImportOptions{})
+			if w.DB.Serializable() {
+				w.wants(r, records.Result{Kept: 1199, Rejected: 1})
+			}
+		})
+	}
+}
+
+// TestUnknownResource checks the errors of wrong names.
+func TestUnknownResource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.Import(t.Context(), strings.NewReader(""), records.ImportOptions{Resource: "thing"})
+	if err == nil || !strings.Contains(err.Error(), `did you mean "things"?`) {
+		t.Error(err)
+	}
+	err = w.Export(t.Context(), &bytes.Buffer{}, records.ExportOptions{Resource: "people"})
+	if err == nil || !strings.Contains(err.Error(), "the resources are things, parts") {
+		t.Error(err)
+	}
+}
+
+// TestSearchAfterImport checks that imported records are found, and that the import is one reset in the log of changes.
+func TestSearchAfterImport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(w.file(1, 600), records.ImportOptions{})
+	w.run(w.file(601, 10), records.ImportOptions{})
+	n, err := w.things.Unrestricted().Count(t.Context(), store.Search("605"))
+	if err != nil || n != 1 {
+		t.Errorf("%d found, %v", n, err)
+	}
+	entries, err := w.DB.Log().Newest(t.Context(), store.LogFilter{Collection: "things", Limit: 100})
+	w.must(err)
+	types := map[store.ChangeType]int{}
+	for _, e := range entries {
+		types[e.Type]++
+		if e.By != nil {
+			t.Errorf("a change is by %v", e.By)
+		}
+	}
+	if types[store.Created] != 10 || types[store.Reset] == 0 {
+		t.Error(types)
+	}
+}
+
+func BenchmarkImport(b *testing.B) {
+	for name, stored := range map[string]int{"empty": 0, "stored": 1} {
+		b.Run(name, func(b *testing.B) {
+			w := newWorld(b)
+			w.run(w.file(1, stored), records.ImportOptions{})
+			file := w.file(2, b.N)
+			b.ResetTimer()
+			if r, _ := w.run(file, records.ImportOptions{}); r.Created != b.N {
+				b.Errorf("%+v", r)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
+		})
+	}
+}
+
+func BenchmarkExport(b *testing.B) {
+	w := newWorld(b)
+	w.run(w.file(1, b.N), records.ImportOptions{})
+	b.ResetTimer()
+	w.export("things", exchange.NDJSON)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
