@@ -109,7 +109,7 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	}
 	codes, digests := newRecoveryCodes(caller.UserID)
 	limits, err := s.use(ctx, client, caller.UserID, access.Proof{Code: code}, pending,
-		store.Set("confirmedAt", store.At(s.now())), store.Set("recoveryCodes", digests))
+		func(f *Factor) { f.ConfirmedAt, f.RecoveryCodes = new(store.At(s.now())), digests })
 	if err != nil {
 		return RecoveryCodes{}, limits, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) VerifySecondFactor(ctx context.Context, userID store.ID, clien
 	case p == access.Proof{}:
 		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on: send code, of the authenticator app, or recovery_code too.")
 	}
-	return s.use(ctx, client, userID, p, checkConfirmed)
+	return s.use(ctx, client, userID, p, checkConfirmed, nil)
 }
 
 // HasSecondFactor reports whether the user has a second factor that is on.
@@ -224,7 +224,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	}
 	limits, err := s.use(ctx, client, u.ID, in.Proof, func(f Factor, err error) error {
 		return apperr.Replace(checkConfirmed(f, err), apperr.NotFound, invalid) // it was turned off in the meantime
-	})
+	}, nil)
 	if err != nil {
 		return user.SignedIn{}, limits, err
 	}
@@ -242,9 +242,9 @@ func checkConfirmed(f Factor, err error) error {
 
 func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
 
-// use accepts a code of a user's second factor once, within the rate limits, and makes the changes in the same atomic write.
-// usable receives the second factor, or the error of the search for it. It returns nil if the second factor can be used.
-func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, changes ...store.Change) (ratelimit.States, error) {
+// use accepts a code of a user's second factor once, within the rate limits, and calls change, unless it is nil, in the same atomic
+// write. usable receives the second factor, or the error of the search for it. It returns nil if the second factor can be used.
+func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, change func(*Factor)) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err
 	}
@@ -256,21 +256,20 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 	right, limits, _, err := s.guesses.Try(ctx, ratelimit.Guess{
 		Own: own, Shared: shared,
 		Exempt: func(ctx context.Context) (bool, error) { return s.users.KnowsNetwork(ctx, userID, client.Address) },
-		Check: func() (bool, error) {
-			for {
-				used, err := s.accept(f, p)
-				if used == nil || err != nil {
-					return false, err
+		Check: func() (right bool, err error) {
+			_, err = s.factors.Modify(ctx, userID, func(f *Factor) (err error) {
+				if err := usable(*f, nil); err != nil { // changed by a concurrent request
+					return err
 				}
-				_, err = s.factors.Update(ctx, store.And(store.Eq("id", userID), store.Eq("version", f.Version)), append(used, changes...)...)
-				if !apperr.Is(err, apperr.NotFound) {
-					return err == nil, err
+				if right, err = s.accept(f, p); right && change != nil {
+					change(f)
 				}
-				f, err = s.factors.Get(ctx, userID) // a concurrent request has used a code
-				if err := usable(f, err); err != nil {
-					return false, err
-				}
+				return err
+			})
+			if apperr.Is(err, apperr.NotFound) {
+				err = usable(Factor{}, err)
 			}
+			return right && err == nil, err
 		},
 	})
 	if err == nil && !right {
@@ -293,28 +292,29 @@ func attempts(f Factor, client access.Client, p access.Proof) (own, shared []rat
 	return []ratelimit.Key{guessesOfClient.Of(factor, network), guessesOfNetwork.Of(factor, network)}, []ratelimit.Key{guessesAtAccount.Of(factor)}
 }
 
-// accept returns the changes that use up a code. They are nil if the code is wrong or was used.
-func (s *Service) accept(f Factor, p access.Proof) ([]store.Change, error) {
+// accept uses up a code of f, whose changes the caller stores. It returns false if the code is wrong or was used.
+func (s *Service) accept(f *Factor, p access.Proof) (bool, error) {
 	if p.RecoveryCode != "" {
 		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))
 		if i < 0 {
-			return nil, nil
+			return false, nil
 		}
-		return []store.Change{store.Set("recoveryCodes", slices.Delete(slices.Clone(f.RecoveryCodes), i, i+1))}, nil
+		f.RecoveryCodes = slices.Delete(f.RecoveryCodes, i, i+1)
+		return true, nil
 	}
 	secret, current, ok := s.keys.Open(secretUse(f.ID), f.Secret)
 	if !ok {
-		return nil, errors.New("two-factor: a secret cannot be decrypted: its key is missing in TWO_FACTOR_KEY")
+		return false, errors.New("two-factor: a secret cannot be decrypted: its key is missing in TWO_FACTOR_KEY")
 	}
 	step, err := s.match(string(secret), p.Code, f.LastStep)
 	if step == 0 || err != nil {
-		return nil, err
+		return false, err
 	}
-	changes := []store.Change{store.Set("lastStep", step)}
+	f.LastStep = step
 	if !current {
-		changes = append(changes, store.Set("secret", s.keys.Seal(secretUse(f.ID), secret)))
+		f.Secret = s.keys.Seal(secretUse(f.ID), secret)
 	}
-	return changes, nil
+	return true, nil
 }
 
 // match returns the time step of a code. It returns 0 if the code is wrong, or not of a step after last, the last accepted
