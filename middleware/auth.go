@@ -5,16 +5,15 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/slot"
 	"example.com/ginseng/kit/store"
 )
 
@@ -391,16 +390,9 @@ func bearer(c *gin.Context) (tokens []string) {
 // cannot delay the writes of others: storing a long text takes long, while small requests share the cost of a commit.
 // Further requests wait.
 type UserWrites struct {
-	limit int64
-	wait  time.Duration
-
-	mu    sync.Mutex
-	users map[store.ID]*userWrites
-}
-
-type userWrites struct {
-	running  *semaphore.Weighted
-	requests int // those that are running or waiting
+	limit   int64
+	wait    time.Duration
+	running *slot.Keyed[store.ID]
 }
 
 // Sizes in bytes that a request counts at least.
@@ -412,7 +404,7 @@ const (
 // NewUserWrites returns UserWrites that allow requests with bodies of limit bytes together in progress per user. A larger
 // request is the only one of its user. A request that cannot start within the given wait fails with TooManyRequests.
 func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
-	return &UserWrites{limit: limit, wait: wait, users: make(map[store.ID]*userWrites)}
+	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
 }
 
 // begin waits until the user may have a request with a body of size bytes in progress. Call end after the request; it is nil
@@ -421,31 +413,10 @@ func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end fu
 	if w == nil {
 		return nil, nil
 	}
-	w.mu.Lock()
-	user := w.users[id]
-	if user == nil {
-		user = &userWrites{running: semaphore.NewWeighted(w.limit)}
-		w.users[id] = user
+	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), w.wait)
+	if err != nil {
+		return nil, apperr.New(apperr.TooManyRequests,
+			"Your other changes in progress have %d KiB together. Wait for their responses.", w.limit>>10)
 	}
-	user.requests++
-	w.mu.Unlock()
-	leave := func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		user.requests--
-		if user.requests == 0 {
-			delete(w.users, id)
-		}
-	}
-	size = min(max(size, minWrite), w.limit)
-	if !user.running.TryAcquire(size) {
-		waitCtx, cancel := context.WithTimeout(ctx, w.wait)
-		defer cancel()
-		if user.running.Acquire(waitCtx, size) != nil {
-			leave()
-			return nil, apperr.New(apperr.TooManyRequests,
-				"Your other changes in progress have %d KiB together. Wait for their responses.", w.limit>>10)
-		}
-	}
-	return func() { user.running.Release(size); leave() }, nil
+	return release, nil
 }

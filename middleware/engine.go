@@ -22,6 +22,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/slot"
 	"example.com/ginseng/kit/telemetry"
 )
 
@@ -293,9 +294,7 @@ func (b *limitedBody) acquire() error {
 	if share < 0 {
 		share = b.size
 	}
-	waitCtx, cancel := context.WithTimeout(b.ctx, b.wait)
-	defer cancel()
-	if b.shares.Acquire(waitCtx, share) != nil {
+	if slot.Acquire(b.ctx, b.shares, share, b.wait) != nil {
 		b.header.Set("Connection", "close") // the rest of the body is not read
 		return apperr.New(apperr.Unavailable, "Too many large bodies are being received. Try again in a few seconds.").AsOverload()
 	}

@@ -187,8 +187,8 @@ func TestForgetUsers(t *testing.T) {
 	if _, err := w.begin(t.Context(), id, 0); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Error(err)
 	}
-	if end(); len(w.users) != 0 {
-		t.Errorf("%d users are remembered", len(w.users))
+	if end(); w.running.InUse(id) {
+		t.Error("the user is remembered")
 	}
 }
 

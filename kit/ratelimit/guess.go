@@ -2,10 +2,11 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"sync"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/slot"
 )
 
 // maxWaiting is the maximum number of guesses at one account that wait in this process.
@@ -15,18 +16,13 @@ const maxWaiting = 32
 // first is counted. Guesses at other accounts do not wait.
 type Guesses struct {
 	limiter *Limiter
-	mu      sync.Mutex
-	turns   map[Key]*turn
-}
-
-// turn is the state of an account with guesses.
-type turn struct {
-	waiting int           // guesses that wait or run
-	free    chan struct{} // has an element if no guess runs
+	running *slot.Keyed[Key]
 }
 
 // NewGuesses returns Guesses that count with the limiter.
-func NewGuesses(l *Limiter) *Guesses { return &Guesses{limiter: l, turns: make(map[Key]*turn)} }
+func NewGuesses(l *Limiter) *Guesses {
+	return &Guesses{limiter: l, running: slot.NewKeyed[Key](1, maxWaiting+1)}
+}
 
 // Guess is a guess at an account. A wrong guess adds one to each counter; a right one resets the first counter of Own.
 type Guess struct {
@@ -46,7 +42,7 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 		return states[:n:n], states[n:]
 	}
 	account := slices.Concat(guess.Shared, guess.Own)[0]
-	if g.busy(account) { // rejects a client without letting it wait
+	if g.running.InUse(account) { // rejects a client without letting it wait
 		if states, _, _, err := g.check(ctx, guess); err != nil {
 			own, shared = split(states)
 			return false, own, shared, err
@@ -102,42 +98,15 @@ func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys [
 	return states, keys, counted, g.limiter.reject(states, State.usedUp)
 }
 
-// busy reports whether a guess at the account runs or waits.
-func (g *Guesses) busy(k Key) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.turns[k] != nil
-}
-
 // wait waits until no other guess at the account runs. Call release after the guess. Unavailable: too many guesses wait, or
 // the context ended.
 func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
-	g.mu.Lock()
-	t := g.turns[k]
-	if t == nil {
-		t = &turn{free: make(chan struct{}, 1)}
-		t.free <- struct{}{}
-		g.turns[k] = t
-	}
-	if t.waiting > maxWaiting {
-		g.mu.Unlock()
+	release, err = g.running.Acquire(ctx, k, 1, 0)
+	switch {
+	case errors.Is(err, slot.ErrFull):
 		return nil, apperr.New(apperr.Unavailable, "Too many sign-ins to this account at the moment. Try again in a few seconds.").AsOverload()
+	case err != nil:
+		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").WithCause(err).AsOverload()
 	}
-	t.waiting++
-	g.mu.Unlock()
-	leave := func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		t.waiting--
-		if t.waiting == 0 {
-			delete(g.turns, k)
-		}
-	}
-	select {
-	case <-t.free:
-		return func() { t.free <- struct{}{}; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").WithCause(ctx.Err()).AsOverload()
-	}
+	return release, nil
 }

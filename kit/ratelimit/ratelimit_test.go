@@ -215,8 +215,8 @@ func TestGuess(t *testing.T) {
 	if ok, err := guess(true); !ok || err != nil {
 		t.Errorf("after the window: %v %v", ok, err)
 	}
-	if len(g.turns) != 0 {
-		t.Errorf("%d turns are kept", len(g.turns))
+	if g.running.InUse(account) {
+		t.Error("the account is remembered")
 	}
 }
 
@@ -291,8 +291,8 @@ func TestFlood(t *testing.T) {
 	}
 	close(hold)
 	wg.Wait()
-	if len(g.turns) != 0 {
-		t.Errorf("%d turns are kept", len(g.turns))
+	if g.running.InUse(ada) {
+		t.Error("the account is remembered")
 	}
 }
 

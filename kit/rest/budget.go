@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/slot"
 )
 
 // LargeResponse is the size in bytes above which a response needs a share of the Budget. A smaller response fits into the
@@ -61,9 +62,7 @@ func ReservePage(ctx context.Context, size int64) error {
 	if s == nil || s.from != nil {
 		return nil
 	}
-	waitCtx, cancel := context.WithTimeout(ctx, s.budget.wait)
-	defer cancel()
-	if s.budget.pages.Acquire(waitCtx, size) != nil {
+	if slot.Acquire(ctx, s.budget.pages, size, s.budget.wait) != nil {
 		return tooManyResponses()
 	}
 	s.from, s.bytes = s.budget.pages, size

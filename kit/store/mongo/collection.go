@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/semaphore"
 
+	"example.com/ginseng/kit/slot"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engine"
 )
@@ -45,9 +46,7 @@ func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, 
 	if err != nil || !engine.HasSearch(f) {
 		return filter, func() {}, err
 	}
-	waitCtx, cancel := context.WithTimeout(ctx, searchWait)
-	defer cancel()
-	if c.searches.Acquire(waitCtx, 1) == nil {
+	if slot.Acquire(ctx, c.searches, 1, searchWait) == nil {
 		return filter, func() { c.searches.Release(1) }, nil
 	}
 	if ctx.Err() != nil {
