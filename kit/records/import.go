@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/ginseng/kit/apperr"
@@ -78,7 +80,7 @@ type record struct {
 	exchange.Record
 	err     error // why it is not stored
 	id      store.ID
-	fields  map[string]json.RawMessage
+	fields  map[string]jsontext.Value
 	doc     store.Document // what the service stores
 	wrote   bool
 	updated bool
@@ -215,7 +217,8 @@ func (r *record) parse(resource string) {
 	if r.err = r.Err; r.err != nil {
 		return
 	}
-	if err := json.Unmarshal(r.JSON, &r.fields); err != nil || r.fields == nil {
+	r.fields = nil
+	if err := jsonv2.Unmarshal(r.JSON, &r.fields, jsontext.AllowDuplicateNames(true)); err != nil || r.fields == nil { // the API rejects a duplicate
 		r.err = errors.New("the line is not a JSON object")
 		return
 	}
