@@ -72,8 +72,12 @@ func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more 
 	if err != nil || next == c.position() {
 		return c.position(), false, err
 	}
-	err = s.db.Together(ctx, func(ctx context.Context) error { return s.store(ctx, webhooks, entries, c, next) })
-	if apperr.Is(err, apperr.Conflict) || apperr.Is(err, apperr.NotFound) { // another instance has created them
+	create := func(ctx context.Context) error { return s.create(ctx, webhooks, entries, c, next) }
+	err = s.db.Together(ctx, create)
+	if apperr.Is(err, apperr.Conflict) { // some exist, but an Atomic cannot ignore that
+		err = store.Separately(ctx, create)
+	}
+	if apperr.Is(err, apperr.NotFound) { // another instance has created them
 		return next, true, nil
 	}
 	return next, len(entries) == limit, err
@@ -93,9 +97,9 @@ func (s *Service) cursor(ctx context.Context, webhooks []Webhook) (Cursor, error
 	return c, err
 }
 
-// store stores the deliveries of entries and moves the cursor to next. Deliveries can exist, from before a crash. NotFound: another
-// instance has moved the cursor.
-func (s *Service) store(ctx context.Context, webhooks []Webhook, entries []store.Entry, c Cursor, next store.Position) error {
+// create creates the deliveries of entries and moves the cursor to next. Deliveries can exist, from before a crash. NotFound: another
+// instance has moved the cursor. Conflict: a delivery exists, and ctx is of an Atomic.
+func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []store.Entry, c Cursor, next store.Position) error {
 	now := store.At(s.now())
 	due := map[store.ID]bool{}
 	for _, e := range entries {

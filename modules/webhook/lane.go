@@ -118,7 +118,7 @@ func (s *Service) sendLane(ctx, attempts context.Context, l Lane) (err error) {
 				l, err = s.lanes.Update(attempts, l.held(), store.Set("leaseUntil", store.At(s.now().Add(lease))))
 			}
 			if err == nil {
-				err = s.deliver(attempts, d.ID)
+				err = s.deliver(attempts, d.ID, l.Kind)
 			}
 			if err != nil {
 				return s.interrupted(attempts, l, err)

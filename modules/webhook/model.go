@@ -56,11 +56,6 @@ type List struct {
 // View returns the representation of the webhook.
 func (w Webhook) View() View { return View{w.ID, w.Fields, w.CreatedAt} }
 
-// from returns the position in the log after which the webhook receives events.
-func (w Webhook) from() store.Position {
-	return store.Position{Number: w.FromNumber, ChangeID: w.FromChange}
-}
-
 func webhookSpec() store.Spec { return store.Spec{Name: "webhooks"} }
 
 // The values of Delivery.Status.

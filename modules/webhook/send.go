@@ -46,12 +46,12 @@ type result struct {
 	reason   string // "" if the event was delivered
 }
 
-// deliver makes an attempt to send a delivery, and stores the result. An error means that the result is not known, or cannot be
-// stored; the delivery remains due.
-func (s *Service) deliver(ctx context.Context, id store.ID) error {
-	d, err := s.deliveries.Get(ctx, id)
+// deliver makes an attempt to send a delivery of a lane, and stores the result. An error means that the result is not known, or
+// cannot be stored; the delivery remains due. NotFound: the webhook was deleted.
+func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
+	d, err := s.deliveries.First(ctx, store.And(store.Eq("id", id), store.Eq("lane", lane)))
 	if err != nil {
-		return apperr.Replace(err, apperr.NotFound, nil) // deleted
+		return apperr.Replace(err, apperr.NotFound, nil) // it was sent or deleted
 	}
 	w, err := s.webhooks.Get(ctx, d.WebhookID)
 	if err != nil {

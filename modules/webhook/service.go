@@ -92,7 +92,7 @@ func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // after the insertion: the last of concurrent requests sees all
+	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // exact; after the insertion: the last of concurrent requests sees all
 	if err == nil && count > maxWebhooks {
 		err = apperr.New(apperr.Conflict, "There are %d webhooks. Delete one first.", maxWebhooks)
 	}
@@ -312,12 +312,12 @@ func (s *Service) enabled(ctx context.Context) ([]Webhook, error) {
 	return s.webhooks.List(ctx, store.Query{Filter: store.Eq("enabled", true), Limit: maxWebhooks})
 }
 
-// The suffixes of events.
+// anyChange in an event selects all types of changes.
 const anyChange = "*"
 
 var changeTypes = []string{string(store.Created), string(store.Updated), string(store.Deleted)}
 
-// allEvents selects the events of all resources.
+// allEvents is the event that selects those of all resources.
 const allEvents = "*"
 
 // validEvents returns what events of a webhook can have.

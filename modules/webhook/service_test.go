@@ -205,6 +205,12 @@ func TestCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if n, err := w.cursors.Delete(t.Context(), store.Eq("id", cursorID)); err != nil || n != 1 { // as if it had not been stored
+		t.Fatal(n, err)
+	}
+	if _, _, err := w.dispatchPortion(t.Context()); err != nil || waiting() != 3 {
+		t.Fatalf("%v, %d deliveries", err, waiting())
+	}
 	held, err := w.claim(t.Context())
 	if err != nil || len(held) != 1 || held[0].WebhookID != created.ID {
 		t.Fatalf("%v, %v", held, err)
