@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Makes the project of docs/modules.md: generated resources, edits of generated files (*.patch, one per section of the guide), and
+# files of the project's own (_files). With --without-transactions it has the form for servers without transactions.
+#
+# Usage: make.sh [--without-transactions] DIRECTORY
+set -euo pipefail
+example=$(cd "$(dirname "$0")" && pwd)
+days=''
+if [ "${1:-}" = --without-transactions ]; then days=yes; shift; fi
+[ $# -eq 1 ] || { echo "usage: $0 [--without-transactions] DIRECTORY" >&2; exit 2; }
+
+mkdir -p "$1"
+project=$(cd "$1" && pwd)
+go -C "$example/../../.." run ./scripts/new clinic --with user,password-reset,email-verification --dir "$project"
+cd "$project"
+commit() { git add . && git -c user.name=you -c user.email=you@example.com commit --quiet -m "$1"; }
+git init --quiet
+commit 'Begin'
+
+go tool generate user --roles reception
+go tool generate practitioner name:string:required:search:sort --admin create,update,delete --doc 'Practitioners of the clinic.'
+go tool generate appointment 'practitioner:ref(practitioner):required:filter' startsAt:time:required:sort:filter \
+  minutes:int:required:min=5:max=480 insurance:string:max=40 --methods create,list,show,delete --own list,show --admin delete --changes \
+  --doc 'Appointments of patients. To move one, cancel it and create another.'
+go tool generate invoice amount:decimal:required:min=0 --under appointment --admin create,update,delete --doc 'Invoices of appointments.'
+commit 'Add resources'
+
+git apply "$example"/[0-9]*.patch
+cp -R "$example/_files/." .
+if [ -n "$days" ]; then
+  git apply "$example/days.patch"
+  cp -R "$example/_days/." .
+fi
+go tool docs
+commit 'Add rules'

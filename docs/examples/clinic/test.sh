@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Makes the project of docs/modules.md in both forms, and runs the tests of its rules on the embedded database and on FerretDB,
+# which has no transactions.
+set -euo pipefail
+example=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+"$example/make.sh" "$dir/clinic"
+cd "$dir/clinic"
+unformatted=$(gofmt -l modules scripts ./*.go)
+[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" >&2; exit 1; }
+go vet ./modules/... ./scripts/... .
+go tool staticcheck ./modules/appointment ./scripts/report .
+go test -count=1 ./modules/appointment ./modules/invoice ./scripts/report .
+
+"$example/make.sh" --without-transactions "$dir/days"
+cd "$dir/days"
+go vet ./modules/appointment
+go test -count=1 ./modules/appointment .
+go -C "$example/../../../scripts/mongod" run . -- go test -count=1 ./modules/appointment ./scripts/report .
