@@ -15,5 +15,6 @@
 //   - kit/selector/v1beta1: the workload selector
 //   - testkit: starts a service in a test, and calls it
 //
-// The service itself is in main.go, config and modules. Begin with modules/article.
+// The service itself is in main.go, config and modules. Begin with modules/article. docs/modules.md is the guide for rules of
+// your own.
 package main

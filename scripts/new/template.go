@@ -85,7 +85,7 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 }
 
 // isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware, server, testkit and scripts
-// without their tests, and the template with its tests.
+// without their tests, the template with its tests, and the guides.
 func isRuntime(name string) bool {
 	parts := strings.Split(name, "/")
 	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
@@ -93,7 +93,7 @@ func isRuntime(name string) bool {
 	case "go.mod", "go.sum", "LICENSE", "main.go", "config", "modules":
 		return true
 	case "docs":
-		return path.Ext(name) == ".go" || path.Ext(name) == ".json"
+		return len(parts) == 2 && slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name))
 	case "kit", "middleware", "server", "testkit":
 		return !tests
 	case "scripts":

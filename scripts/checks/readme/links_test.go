@@ -49,30 +49,50 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestCode checks that the Go code in README is that of an example, which runs.
+// TestCode checks that the code in guides is that of examples, which run.
 func TestCode(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	for _, guide := range []struct{ file, example, languages string }{
+		{"README.md", "kit/example_test.go", "go"},
+		{"docs/modules.md", "docs/examples/clinic", "go diff sh"},
+	} {
+		markdown, err := os.ReadFile(filepath.Join(repository, guide.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		example := content(t, filepath.Join(repository, guide.example))
+		blocks := 0
+		for _, b := range parse(string(markdown)) {
+			if !slices.Contains(strings.Fields(guide.languages), b.language) {
+				continue
+			}
+			blocks++
+			if !strings.Contains(example, b.text) {
+				t.Errorf("%s:%d: %s does not have this code", guide.file, b.line, guide.example)
+			}
+		}
+		if blocks == 0 {
+			t.Errorf("%s has no code", guide.file)
+		}
+	}
+}
+
+// content returns the content of a file, or of all files in a directory.
+func content(t *testing.T, root string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all.Write(append(text, '\n'))
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	example, err := os.ReadFile(filepath.Join(repository, "kit/example_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := 0
-	for _, b := range parse(string(readme)) {
-		if b.language != "go" {
-			continue
-		}
-		blocks++
-		if !strings.Contains(string(example), b.text) {
-			t.Errorf("README.md:%d: kit/example_test.go does not have this code", b.line)
-		}
-	}
-	if blocks == 0 {
-		t.Error("README has no Go code")
-	}
+	return all.String()
 }
 
 func TestLinksOf(t *testing.T) {
