@@ -61,7 +61,7 @@ func (c cli) create(ctx context.Context, r request) error {
 	if project, err = s.build(ctx, project, r.answers, complete); err != nil {
 		return err
 	}
-	project[envFile] = addSecrets(nil, project[envFile+".example"])
+	project[envFile] = addSecrets(fmt.Appendf(nil, newEnv, r.Name), project[envFile+".example"])
 	if err := t.commit(project); err != nil {
 		return err
 	}
@@ -187,6 +187,11 @@ func (s source) goMod(src []byte) ([]byte, error) {
 }
 
 const envFile = ".env"
+
+// newEnv is the begin of a new project's .env, with the project's name.
+const newEnv = `# The settings of this machine. .env.example lists all settings.
+DATABASE_URL=sqlite:data/%s.db
+`
 
 // addSecrets returns the content of .env with a random value for each secret of .env.example that it does not have.
 func addSecrets(env, example []byte) []byte {

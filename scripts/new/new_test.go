@@ -51,7 +51,7 @@ func TestNew(t *testing.T) {
 		t.Errorf(".env: %v %v", info.Mode(), err)
 	}
 	env, _ := os.ReadFile(filepath.Join(shop, ".env"))
-	if strings.Count(string(env), "_") < 2 || strings.Contains(string(env), "change-me") {
+	if !strings.Contains(string(env), "\nDATABASE_URL=sqlite:data/web-shop.db\n") || strings.Count(string(env), "_") < 3 || strings.Contains(string(env), "change-me") {
 		t.Errorf(".env is %s", env)
 	}
 	shell(t, shop, "go", "vet", "./...")
