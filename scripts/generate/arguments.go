@@ -26,6 +26,7 @@ type call struct {
 	undo    bool
 	force   bool
 	dryRun  bool
+	merge   bool     // with conflicts, leave git's markers and merge state
 	adds    []string // declarations of new fields
 	changes []string // new declarations of existing fields
 	renames []string // OLD=NEW
@@ -66,6 +67,7 @@ func (c *call) flags() *pflag.FlagSet {
 	flags.StringArrayVar(&c.changes, "change", nil, "replace the declaration of the `FIELD`")
 	flags.StringArrayVar(&c.renames, "rename", nil, "rename a field: `OLD=NEW`")
 	flags.StringArrayVar(&c.drops, "drop", nil, "remove the `FIELD` with its stored values")
+	flags.BoolVar(&c.merge, "merge", false, "with --add, --change, --rename, --drop and --roles: where your edits conflict, write git's conflict markers, to resolve as in any merge. Without it a conflict changes nothing")
 	flags.StringSliceVar(&c.projectRoles, "roles", nil, "declare the `ROLES` of the project beside user and admin, such as practitioner,reception. NAME is user")
 	flags.BoolVar(&c.undo, "undo", false, "remove the resource; --force removes edited files too")
 	flags.BoolVar(&c.force, "force", false, "with --undo, remove edited files too")

@@ -22,7 +22,7 @@ func (p *project) planChange(c call) (*plan, error) {
 	for _, flag := range c.set {
 		if flag == "roles" && len(c.args) == 1 && c.args[0] != "user" {
 			wrong.Add("flag --roles: is for users; write user --roles %s", strings.Join(c.projectRoles, ","))
-		} else if !slices.Contains([]string{"add", "change", "rename", "drop", "roles", "dry-run"}, flag) {
+		} else if !slices.Contains([]string{"add", "change", "rename", "drop", "roles", "dry-run", "merge"}, flag) {
 			wrong.Add("flag --%s: cannot change; edit the module by hand", flag)
 		}
 	}
@@ -58,15 +58,16 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	out, err := p.merged(old, next, steps, mergedFiles...)
+	out, err := p.merged(c, old, next, steps, mergedFiles...)
 	if err != nil || old.entry() == next.entry() {
 		return out, err
 	}
 	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) ([]byte, error) { return m.Replace(old.entry(), next.entry()) })
 }
 
-// merged returns the plan that merges the change of a resource into the files, and adds a migration if it has steps.
-func (p *project) merged(old, next Resource, steps []string, names ...string) (*plan, error) {
+// merged returns the plan that merges the change of a resource into the files, and adds a migration if it has steps. If files
+// conflict, it fails unless the call has --merge.
+func (p *project) merged(c call, old, next Resource, steps []string, names ...string) (*plan, error) {
 	if err := trees.CheckClean(context.Background(), p.root); err != nil {
 		return nil, err
 	}
@@ -95,14 +96,16 @@ func (p *project) merged(old, next Resource, steps []string, names ...string) (*
 		if err != nil {
 			return nil, err
 		}
-		if conflict != "" {
-			conflicts = append(conflicts, file+":\n"+conflict)
+		if conflict == "" {
+			out.add("changed", file, current, merged)
+			continue
 		}
-		out.add("changed", file, current, merged)
+		conflicts = append(conflicts, file+":\n"+conflict)
+		out.add("changed", file, before[name], after[name])
 	}
-	if conflicts != nil {
-		return nil, fmt.Errorf("nothing was changed: you and the change edit the same lines. Undo your edits there and make them again afterwards, "+
-			"or change the module by hand:\n\n%s", strings.Join(conflicts, "\n"))
+	if out.conflicts = conflicts != nil; out.conflicts && (!c.merge || c.dryRun) {
+		return nil, fmt.Errorf("nothing was changed: you and the change edit the same lines. Run the command with --merge to resolve the conflicts "+
+			"with git, or undo your edits there and make them again afterwards:\n\n%s", strings.Join(conflicts, "\n"))
 	}
 	if steps != nil {
 		file := path.Join("modules", next.Name, migrationsFile)
@@ -238,7 +241,7 @@ const profileFile = "modules/user/profile.go"
 func (p *project) planProfile(c call) (*plan, error) {
 	var wrong mistakes
 	for _, flag := range c.set {
-		if flag != "add" && flag != "roles" && flag != "dry-run" {
+		if flag != "add" && flag != "roles" && flag != "dry-run" && flag != "merge" {
 			wrong.Add("flag --%s: is not for users; edit %s", flag, profileFile)
 		}
 	}
@@ -273,7 +276,7 @@ func (p *project) planProfile(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	out, err := p.merged(before, after, nil, files...)
+	out, err := p.merged(c, before, after, nil, files...)
 	if err == nil {
 		out.done = "Users are changed. Next:\n  git diff\n  go test ./modules/user/\n"
 	}

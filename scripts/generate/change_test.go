@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -185,11 +186,49 @@ func TestChangeConflict(t *testing.T) {
 	editFile(t, filepath.Join(dir, "modules/product/model.go"), `Search: []string{"name"}`, `Search: []string{"name", "note"}`)
 	got = run(dir, "product", "--rename", "name=title")
 	if status := git(t, dir, "status", "--porcelain"); got.code != command.ExitFailed || status != "" ||
-		!strings.Contains(got.err, "nothing was changed: you and the change edit the same lines") || !strings.Contains(got.err, "modules/product/model.go:\n<<<<<<< yours") {
+		!strings.Contains(got.err, "nothing was changed: you and the change edit the same lines. Run the command with --merge") || !strings.Contains(got.err, "modules/product/model.go:\n<<<<<<< yours") {
 		t.Errorf("%+v, status %s", got, status)
 	}
 	write(t, filepath.Join(dir, "README.md"), "uncommitted")
 	if got := run(dir, "product", "--add", "sku:string"); got.code != command.ExitFailed || !strings.Contains(got.err, "commit or stash your changes first:\n?? README.md") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestChangeMerge leaves git's merge state where edits conflict. Continued, it is a commit; aborted, nothing has changed.
+func TestChangeMerge(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, declaredProduct...)
+	git(t, dir, "config", "user.name", "a")
+	git(t, dir, "config", "user.email", "a@example.com")
+	model := filepath.Join(dir, "modules/product/model.go")
+	editFile(t, model, `Search: []string{"name"}`, `Search: []string{"name", "note"}`)
+	before := files(t, filepath.Join(dir, "modules"))
+	for _, args := range [][]string{{"cherry-pick", "--abort"}, {"-c", "core.editor=true", "cherry-pick", "--continue"}} {
+		got := run(dir, "product", "--rename", "name=title", "--merge")
+		if got.code != command.ExitFailed || !strings.Contains(got.err, ":\nmodules/product/model.go\nResolve") || !strings.Contains(got.err, "  git add modules/product/model.go\n") {
+			t.Fatalf("%+v", got)
+		}
+		if source := read(t, model); !strings.Contains(source, "<<<<<<< ") || !strings.Contains(source, `[]string{"title"}`) {
+			t.Errorf("no conflict in\n%s", source)
+		}
+		if args[0] == "-c" {
+			resolved := read(t, model)
+			for _, marker := range []string{"<<<<<<< ", ">>>>>>> "} {
+				resolved = regexp.MustCompile(`(?m)^`+marker+`.*\n`).ReplaceAllString(resolved, "")
+			}
+			write(t, model, strings.ReplaceAll(resolved, "=======\n", ""))
+			git(t, dir, "add", "modules/product/model.go")
+		}
+		git(t, dir, args...)
+		if args[0] == "cherry-pick" && !maps.Equal(files(t, filepath.Join(dir, "modules")), before) {
+			t.Error("--abort does not restore the files")
+		}
+	}
+	if got := git(t, dir, "log", "-1", "--format=%s", "--name-only"); !strings.Contains(got, "Run generate product --rename name=title --merge") || !strings.Contains(got, "modules/product/migrations.go") {
+		t.Errorf("the commit is %s", got)
+	}
+	if got := run(dir, "note", "a", "--merge"); got.code != command.ExitUsage || !strings.Contains(got.err, "flag --merge: needs --add") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -313,10 +352,24 @@ func TestChangeReferences(t *testing.T) {
 		t.Errorf("the registry is\n%s", got)
 	}
 	commit(t, dir)
-	if got := run(dir, "product", "--drop", "maker"); got.code != command.ExitOK {
+	editFile(t, modules, "product.New(d, makers, users)", "product.New(d, makers, users, 30)")
+	module := filepath.Join(dir, "modules/product/module.go")
+	editFile(t, module, "users resource.Target)", "users resource.Target, length int)")
+	if got := run(dir, "product", "--add", "other:ref(maker)", "--add", "author:ref(user)"); got.code != command.ExitOK {
+		t.Errorf("with another parameter of New: %+v", got)
+	}
+	commit(t, dir)
+	if got := run(dir, "product", "--drop", "maker", "--drop", "other"); got.code != command.ExitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, users)\n") {
+	if got := read(t, modules); !strings.Contains(got, "products := product.New(d, users, 30)\n") {
 		t.Errorf("the registry is\n%s", got)
+	}
+	commit(t, dir)
+	if got := run(dir, "product", "--add", "maker:ref(maker)"); got.code != command.ExitOK {
+		t.Errorf("a reference after another parameter of New: %+v", got)
+	}
+	if got := read(t, module); !strings.Contains(got, "func New(d kit.Deps, users resource.Target, makers resource.Target, length int) *Module {") {
+		t.Errorf("module.go is\n%s", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/scripts/internal/collections"
 	"example.com/ginseng/scripts/internal/command"
 	"example.com/ginseng/scripts/internal/documents"
 	trees "example.com/ginseng/scripts/internal/files"
@@ -133,7 +134,7 @@ func TestAddUndo(t *testing.T) {
 	if got := run(dir, "octopus", "--undo", "--dry-run"); got.code != 0 || !strings.Contains(got.out, "\n+++ /dev/null\n") || !maps.Equal(files(t, dir), after) {
 		t.Errorf("--undo --dry-run: %+v", got)
 	}
-	if got := run(dir, "--undo", "octopus"); got.code != 0 || !strings.Contains(got.out, "removed modules/octopus/module.go") || !strings.Contains(got.out, "Restart the service.") || !maps.Equal(files(t, dir), before) {
+	if got := run(dir, "--undo", "octopus"); got.code != 0 || !strings.Contains(got.out, "removed modules/octopus/module.go") || !strings.Contains(got.out, `in the collection "octopuses"`) || !strings.Contains(got.out, `db.getCollection("octopuses").drop()`) || !strings.Contains(got.out, "Restart the service.") || !maps.Equal(files(t, dir), before) {
 		t.Errorf("--undo: %+v", got)
 	}
 	if got := run(dir, "--undo", "octopus"); got.code != command.ExitUsage || got.err != "name octopus: modules/octopus/module.go does not exist; use one of auth, policy, user\n" {
@@ -296,7 +297,7 @@ func TestDocumentFails(t *testing.T) {
 func TestRuntimeCollections(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"kit", "middleware", "server"} {
-		found, err := collections(filepath.Join(root, dir))
+		found, err := collections.In(filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)
 		}

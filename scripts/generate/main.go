@@ -130,6 +130,9 @@ func (c cli) execute(args []string) error {
 		c.print("%s", plan.diff())
 		return nil
 	}
+	if plan.conflicts {
+		return plan.pick("Run generate " + strings.Join(args, " "))
+	}
 	if err := plan.apply(c.document); err != nil {
 		return err
 	}

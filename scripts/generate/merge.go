@@ -37,7 +37,7 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	arguments := []string{"merge-file", "-p", "-L", "yours", "-L", "before", "-L", "generated"}
-	for i, source := range [][]byte{current, before, after} {
+	for i, source := range mergeParameters(current, before, after) {
 		text, err := unaligned(source)
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", name, err)
@@ -64,6 +64,54 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 		merged, err = swag.NewFormatter().Format(name, merged)
 	}
 	return merged, "", err
+}
+
+// mergeParameters returns three versions of a module.go in which the parameters of New are those of current with the difference
+// between before and after: git would report a conflict where both add one. It returns other files unchanged.
+func mergeParameters(current, before, after []byte) [3][]byte {
+	versions := [3][]byte{current, before, after}
+	var lists [3][]string
+	var at [3]registry.Edit
+	for i, source := range versions {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, "", source, parser.SkipObjectResolution)
+		if err != nil {
+			return versions
+		}
+		list := parametersOfNew(file)
+		if list == nil {
+			return versions
+		}
+		offset := func(p token.Pos) int { return set.Position(p).Offset }
+		for _, p := range list.List {
+			lists[i] = append(lists[i], string(source[offset(p.Pos()):offset(p.End())]))
+		}
+		at[i] = registry.Edit{Offset: offset(list.Opening) + 1, Length: offset(list.Closing) - offset(list.Opening) - 1}
+	}
+	merged, ok := registry.MergeList(lists[0], lists[1], lists[2])
+	if !ok {
+		return versions
+	}
+	out := versions
+	for i, source := range versions {
+		at[i].Text = strings.Join(merged, ", ")
+		changed, err := registry.Apply(source, at[i:i+1])
+		if err != nil {
+			return versions
+		}
+		out[i] = changed
+	}
+	return out
+}
+
+// parametersOfNew returns the parameters of the function New; nil if there is none.
+func parametersOfNew(file *ast.File) *ast.FieldList {
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "New" {
+			return f.Type.Params
+		}
+	}
+	return nil
 }
 
 // conflict matches a conflict in a merged file.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"example.com/ginseng/scripts/internal/collections"
 	"example.com/ginseng/scripts/internal/documents"
 	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/naming"
@@ -25,6 +27,9 @@ type plan struct {
 	root    string // the project's root
 	changes []change
 	done    string // message to print after the changes
+	// conflicts reports whether edits conflict with changes. Of these, Before and After are the generated files, not those of the
+	// project, so that git can merge them.
+	conflicts bool
 }
 
 // change is the change of a file.
@@ -45,6 +50,9 @@ func (p *project) planAdd(c call) (*plan, error) {
 	var wrong mistakes
 	if c.force {
 		wrong.Add("flag --force: needs --undo")
+	}
+	if c.merge {
+		wrong.Add("flag --merge: needs --add, --change, --rename or --drop")
 	}
 	r := declare(c, p.module, p.hasUser(), &wrong)
 	modules, _, invalid := p.registry() // editRegistry reports the error
@@ -129,7 +137,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &plan{root: p.root, done: r.Name + " is removed. Its records stay in the database. Restart the service.\n"}
+	out := &plan{root: p.root, done: r.Name + " is removed. Restart the service.\n" + collections.Stay(r.Plural)}
 	module := path.Join("modules", r.Name)
 	err = fs.WalkDir(os.DirFS(p.root), module, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -246,6 +254,25 @@ func (p *plan) apply(document func(root, source string) (trees.Tree, error)) err
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	return nil
+}
+
+// pick makes the changes with git: it creates a commit of the files before and, as its child, one of the files after, and
+// cherry-picks that. The error is a trees.Conflict.
+func (p *plan) pick(message string) error {
+	before, after := trees.Tree{}, trees.Tree{}
+	for _, c := range p.changes {
+		if c.Before != nil {
+			before[c.Path] = c.Before
+		}
+		if c.After != nil {
+			after[c.Path] = c.After
+		}
+	}
+	_, commit, err := trees.Commits(context.Background(), p.root, before, after, message)
+	if err != nil {
+		return err
+	}
+	return trees.CherryPick(context.Background(), p.root, commit)
 }
 
 // documentChanges returns the changes of the API documents. They are generated from a copy of the project's source that has

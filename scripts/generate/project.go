@@ -4,15 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 
+	"example.com/ginseng/scripts/internal/collections"
 	"example.com/ginseng/scripts/internal/documents"
 	trees "example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
@@ -66,30 +65,12 @@ func (p *project) readModules() error {
 			p.resources = append(p.resources, e.Name())
 		}
 	}
-	p.collections, err = collections(p.path("modules"))
+	p.collections, err = collections.In(p.path("modules"))
 	return err
 }
 
 // runtimeCollections are the collections of the runtime.
 var runtimeCollections = []string{"emails", "idempotency", "job-states", "limits", "migrations"}
-
-var specName = regexp.MustCompile(`(?:store|listing)\.Spec\{\s*Name:\s*"([^"]+)"`)
-
-// collections returns, for each collection that a store.Spec or listing.Spec below dir declares, the file that declares it.
-func collections(dir string) (map[string]string, error) {
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		for _, m := range specName.FindAllStringSubmatch(string(source), -1) {
-			out[m[1]] = filepath.Base(dir) + strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(dir))
-		}
-		return err
-	})
-	return out, err
-}
 
 func (p *project) readDocument() error {
 	p.paths = map[string]bool{"docs": true, "livez": true, "readyz": true, "openapi.json": true, "metrics": true}

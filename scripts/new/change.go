@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"example.com/ginseng/scripts/internal/collections"
 	"example.com/ginseng/scripts/internal/files"
 	"example.com/ginseng/scripts/internal/registry"
 )
@@ -88,7 +90,33 @@ func (c cli) change(ctx context.Context, r request) error {
 	if err != nil {
 		return fmt.Errorf("%w; change that code first", err)
 	}
-	return c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
+	stay, err := p.collectionsOf(own)
+	if err != nil {
+		return err
+	}
+	err = c.merge(ctx, p, before, after, r, strings.ToUpper(r.command[:1])+r.command[1:]+" "+strings.Join(r.components, ", "))
+	if err == nil {
+		c.printf("%s", collections.Stay(stay...))
+	}
+	return err
+}
+
+// collectionsOf returns the collections that the modules of removed files declare, sorted.
+func (p project) collectionsOf(removed files.Tree) ([]string, error) {
+	found := map[string]bool{}
+	for name := range removed {
+		if name == registry.Path {
+			continue
+		}
+		declared, err := collections.In(filepath.Join(p.dir, filepath.FromSlash(path.Dir(name))))
+		if err != nil {
+			return nil, err
+		}
+		for collection := range declared {
+			found[collection] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
 // changedAnswers returns the answers of a project after add or remove.
@@ -138,13 +166,8 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 	case r.dryRun:
 		return c.show(ctx, p, base, result)
 	}
-	if _, err := files.Run(ctx, p.dir, "git", "-c", "merge.directoryRenames=false", "cherry-pick", "-Xno-renames", result); err != nil {
-		conflicts, diffErr := files.Run(ctx, p.dir, "git", "diff", "--name-only", "--diff-filter=U")
-		if diffErr != nil || conflicts == "" {
-			return err
-		}
-		return fmt.Errorf("you and the template changed the same lines of:\n%s\nResolve the conflicts (git mergetool), then run:\n"+
-			"  git cherry-pick --continue\n  go mod tidy\n  make docs\nor cancel with:\n  git cherry-pick --abort", conflicts)
+	if err := files.CherryPick(ctx, p.dir, result); err != nil {
+		return err
 	}
 	if err := finish(ctx, p.dir); err != nil {
 		return fmt.Errorf("%w\nThe change is committed. Fix the error and run make docs, or undo the change with: git reset --hard HEAD~1", err)

@@ -178,7 +178,7 @@ func TestUpgrade(t *testing.T) {
 	edit(t, filepath.Join(shop, "modules/article/list.go"), "Page = 20", "Page = 40")
 	commit(t, repository)
 	before = filesOf(t, shop)
-	if code, out := try(t, "", "upgrade", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, "services/shop/modules/article/list.go\n") {
+	if code, out := try(t, "", "upgrade", "--dir", shop); code != command.ExitFailed || !strings.Contains(out, ":\nmodules/article/list.go\nResolve") || !strings.Contains(out, "  git add modules/article/list.go\n") {
 		t.Fatalf("a conflict: exit code %d: %s", code, out)
 	}
 	if got := read(t, filepath.Join(shop, "modules/article/list.go")); !strings.Contains(got, "<<<<<<<") {

@@ -163,3 +163,27 @@ func Commits(ctx context.Context, dir string, before, after Tree, message string
 	}
 	return base, result, err
 }
+
+// CherryPick applies a commit to the working tree, and commits the result. If it conflicts, the pick stays
+// in progress, with git's markers, and the error is a Conflict.
+func CherryPick(ctx context.Context, dir, commit string) error {
+	_, err := Run(ctx, dir, "git", "-c", "merge.directoryRenames=false", "cherry-pick", "-Xno-renames", commit)
+	if err == nil {
+		return nil
+	}
+	conflicts, diffErr := Run(ctx, dir, "git", "diff", "--name-only", "--relative", "--diff-filter=U")
+	if diffErr != nil || conflicts == "" {
+		return err
+	}
+	return Conflict(strings.Split(conflicts, "\n"))
+}
+
+// Conflict is the error of a cherry-pick that stays in progress: the paths of the files with conflicts, relative to its directory.
+type Conflict []string
+
+// Error says how to continue and how to cancel.
+func (c Conflict) Error() string {
+	return fmt.Sprintf("you and the generator changed the same lines of:\n%s\nResolve the conflicts (git mergetool), then run:\n"+
+		"  git add %s\n  git cherry-pick --continue\n  go mod tidy\n  make docs\nor cancel with:\n  git cherry-pick --abort",
+		strings.Join(c, "\n"), strings.Join(c, " "))
+}

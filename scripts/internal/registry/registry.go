@@ -256,12 +256,17 @@ func (r *Registry) Remove(m Module) ([]byte, error) {
 }
 
 // Replace returns the source with the constructor call of next instead of that of m. If the new call uses variables that
-// later constructor lines declare, it moves these lines before it. It returns an error if the constructor line differs from
-// that of m.
+// later constructor lines declare, it moves these lines before it. It keeps arguments that were added to the call, and
+// returns an error if the call lacks others of m.
 func (r *Registry) Replace(m, next Module) ([]byte, error) {
 	statement, call := r.constructor(m.Variable)
-	if statement == nil || r.text(call) != m.Call {
-		return nil, fmt.Errorf("%s was edited: it does not have %q", Path, m.Constructor())
+	edited := fmt.Errorf("%s was edited: it does not have %q", Path, m.Constructor())
+	if statement == nil {
+		return nil, edited
+	}
+	merged, ok := r.mergeCall(call, m.Call, next.Call)
+	if !ok {
+		return nil, edited
 	}
 	needed := map[ast.Stmt]bool{}
 	var need func(ast.Expr)
@@ -273,13 +278,13 @@ func (r *Registry) Replace(m, next Module) ([]byte, error) {
 			}
 		})
 	}
-	after, err := parser.ParseExpr(next.Call)
+	after, err := parser.ParseExpr(merged)
 	if err != nil {
 		return nil, err
 	}
 	need(after)
 	moved := ""
-	edits := []Edit{{r.offset(call.Pos()), len(m.Call), next.Call}}
+	edits := []Edit{{r.offset(call.Pos()), r.offset(call.End()) - r.offset(call.Pos()), merged}}
 	for _, other := range r.body.List {
 		if needed[other] {
 			moved += r.text(other) + "\n"
@@ -287,6 +292,47 @@ func (r *Registry) Replace(m, next Module) ([]byte, error) {
 		}
 	}
 	return Apply(r.source, append(edits, Edit{r.lineStart(statement.Pos()), 0, moved}))
+}
+
+// mergeCall returns a call with the difference between the arguments of two others. ok is false if it is a call of another
+// function, or lacks arguments of the first.
+func (r *Registry) mergeCall(call *ast.CallExpr, before, after string) (merged string, ok bool) {
+	function, beforeArgs := arguments(before)
+	_, afterArgs := arguments(after)
+	args := make([]string, len(call.Args))
+	for i, arg := range call.Args {
+		args[i] = r.text(arg)
+	}
+	args, ok = MergeList(args, beforeArgs, afterArgs)
+	return function + "(" + strings.Join(args, ", ") + ")", ok && r.text(call.Fun) == function
+}
+
+// arguments returns the function and the arguments of a call that the generator writes: none has a comma.
+func arguments(call string) (function string, args []string) {
+	function, list, _ := strings.Cut(strings.TrimSuffix(call, ")"), "(")
+	return function, strings.Split(list, ", ")
+}
+
+// MergeList merges the difference between the lists before and after into current: it removes the items that only before has,
+// and inserts those that only after has behind the item that precedes them there. ok is false if current lacks an item of before.
+func MergeList(current, before, after []string) (merged []string, ok bool) {
+	for _, item := range before {
+		if !slices.Contains(current, item) {
+			return nil, false
+		}
+	}
+	merged = slices.DeleteFunc(slices.Clone(current), func(item string) bool { return slices.Contains(before, item) && !slices.Contains(after, item) })
+	for i, item := range after {
+		if slices.Contains(merged, item) {
+			continue
+		}
+		at := 0
+		if i > 0 {
+			at = slices.Index(merged, after[i-1]) + 1
+		}
+		merged = slices.Insert(merged, at, item)
+	}
+	return merged, true
 }
 
 // constructor returns the statement variable := package.New(…) and its call; nil if there is none.
