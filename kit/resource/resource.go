@@ -76,6 +76,16 @@ func Own(caller access.Principal) store.Filter {
 	return store.Eq("userId", caller.UserID)
 }
 
+// OwnOr returns the Access that allows users with one of the roles all records, and other callers those of Own.
+func OwnOr(roles ...access.Role) Access {
+	return func(caller access.Principal) store.Filter {
+		if caller.HasRole(roles...) {
+			return nil
+		}
+		return Own(caller)
+	}
+}
+
 // allOrNone returns the filter that selects all records if allowed is true, and otherwise none.
 func allOrNone(allowed bool) store.Filter {
 	if allowed {

@@ -211,20 +211,19 @@ func TestOwner(t *testing.T) {
 func TestForbidden(t *testing.T) {
 	w := newWorld(t)
 	for want, change := range map[string]Access{
-		"Only the owner or an admin may do this.":                            Own,
-		"Only an admin may do this.":                                         Admins,
-		"Only an admin or a user with the role nurse or doctor may do this.": Roles("nurse", "doctor"),
-		"Only the owner, an admin or a user with the role nurse may do this.": func(caller access.Principal) store.Filter {
-			if caller.HasRole("nurse") {
-				return nil
-			}
-			return Own(caller)
-		},
+		"Only the owner or an admin may do this.":                             Own,
+		"Only an admin may do this.":                                          Admins,
+		"Only an admin or a user with the role nurse or doctor may do this.":  Roles("nurse", "doctor"),
+		"Only the owner, an admin or a user with the role nurse may do this.": OwnOr("nurse"),
 	} {
 		c := w.open("nodes", Public, change)
 		_, err := c.Update(t.Context(), bob, w.add(c, node{UserID: alice.UserID}), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
+		}
+		if strings.Contains(want, "nurse") {
+			_, err := c.Update(t.Context(), nurse, w.add(c, node{UserID: alice.UserID}), nil)
+			w.want(err, "")
 		}
 	}
 }

@@ -81,6 +81,11 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	}
 	checkDoc(r.Doc, func(format string, args ...any) { wrong.Add("flag --"+format, args...) })
 	r.Fields = parseFields(c.args[1:], wrong)
+	if c.rules[ruleOwn] != nil && c.rules[ruleRole] != nil {
+		wrong.Add("flag --role: excludes --own, with which only the owner and admins see a record; omit --role, and write resource.OwnOr(%s) instead of resource.Own in module.go, "+
+			"so that users with the role see and change all records", roleConstants(c.roleNames()))
+		return r
+	}
 	r.declareRules(c, wrong)
 	r.declareOwner(c, wrong)
 	r.declareOwn(c, wrong)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -84,6 +85,12 @@ func (c *call) parseRoles(values []string) {
 			c.rules[ruleRole] = append(c.rules[ruleRole], method)
 		}
 	}
+}
+
+// roleNames returns the roles of --role, sorted.
+func (c *call) roleNames() []string {
+	names := slices.Concat(slices.Collect(maps.Values(c.roles))...)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // roles returns the roles of the project, which roles.go declares.
