@@ -136,7 +136,7 @@ func TestEditedProject(t *testing.T) {
 	}
 	generate("user", "--roles", "reception")
 	generate("room", "name:string:required:unique", "--admin", "create,update,delete")
-	generate("visit", "practitioner:ref(user):required:filter:onDelete=restrict", "starts:time:required:sort:filter", "ends:time:required", "note:text", "code:string:sort",
+	generate("visit", "practitioner:ref(user):required:filter:onDelete=restrict", "starts:time:required:sort:filter", "ends:time:required", "note:string:max=500", "code:string:sort",
 		"--role", "reception=create,list,show,update,delete")
 	for _, e := range edits {
 		edit(t, filepath.Join(shop, e[0]), e[1], e[2])
@@ -144,9 +144,9 @@ func TestEditedProject(t *testing.T) {
 	shell(t, shop, "gofmt", "-w", "modules/visit")
 	shell(t, shop, "go", "tool", "docs")
 	commit(t, shop)
-	generate("visit", "--add", "room:ref(room):filter", "--add", "urgent:bool:default=false:filter", "--change", "remark:string:max=500:search", "--rename", "note=remark", "--drop", "code")
+	generate("visit", "--add", "room:ref(room):filter", "--add", "urgent:bool:default=false:filter", "--change", "remark:string:max=400:search", "--rename", "note=remark", "--drop", "code")
 	must(t, "add", "policy", "--dir", shop)
-	if out := must(t, "remove", "policy", "--dir", shop); !strings.Contains(out, `in the collection "policies"`) {
+	if out := must(t, "remove", "policy", "--dir", shop); !strings.Contains(out, `in the collections "policies", "policy-stamps"`) {
 		t.Errorf("remove does not name the collection: %s", out)
 	}
 	write(t, newer, s.files)
