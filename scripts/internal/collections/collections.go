@@ -41,6 +41,6 @@ func Stay(names ...string) string {
 		mongo += fmt.Sprintf("  db.getCollection(%q).drop()\n", name)
 	}
 	noun := map[bool]string{true: "collection", false: "collections"}[len(names) == 1]
-	return fmt.Sprintf("The records stay in the database, in the %s %s. To delete them, back up the database, stop the service that still has\nthe old code, and run in sqlite3:\n%sor in mongosh:\n%s",
+	return fmt.Sprintf("The records stay in the database, in the %s %s. To delete them, back up the database, stop the service that still has\nthe old code, and run in sqlite3 (3.43 or newer):\n%sor in mongosh:\n%s",
 		noun, strings.Join(quoted, ", "), sqlite, mongo)
 }
