@@ -131,7 +131,11 @@ func (c cli) execute(args []string) error {
 		return nil
 	}
 	if plan.conflicts {
-		return plan.pick("Run generate " + strings.Join(args, " "))
+		if err := plan.pick("Run generate " + strings.Join(args, " ")); err != nil {
+			return err
+		}
+		c.print("Committed: git has merged your edits. Next:\n  make docs\n\n%s", plan.done)
+		return nil
 	}
 	if err := plan.apply(c.document); err != nil {
 		return err
