@@ -266,11 +266,27 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 		return im.inTransactions(ctx, pending(page))
 	}
 	for _, wave := range im.waves(pending(page)) {
-		if err := im.each(ctx, wave, writers); err != nil {
+		if err := im.sideBySide(ctx, wave); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sideBySide stores several records at a time. Those that are rejected without having written are tried again one after the other:
+// they may refer to records before them.
+func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
+	if err := im.each(ctx, records, writers); err != nil {
+		return err
+	}
+	var again []*record
+	for _, r := range records {
+		if apperr.Is(r.err, apperr.ValidationFailed) && !r.wrote {
+			r.doc, r.err = nil, nil
+			again = append(again, r)
+		}
+	}
+	return im.each(ctx, again, 1)
 }
 
 // pending returns the records of a page that are neither stored nor rejected.
@@ -503,6 +519,9 @@ func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	case 0:
 		return nil
 	case 1:
+		if duplicate := im.target.engine.checkUnique(ctx, records[0].doc); duplicate != nil { // names the fields on all servers
+			err = duplicate
+		}
 		records[0].err = err
 		return nil
 	}

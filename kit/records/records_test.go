@@ -29,12 +29,13 @@ import (
 // thing is a record with a field of every type that the generator has.
 type thing struct {
 	store.Meta `bson:",inline"`
-	fields     `bson:",inline"`
+	Fields     `bson:",inline"`
 	UserID     store.ID `json:"userId"`
 	State      string   `json:"state"` // not a parameter
 }
 
-type fields struct {
+// Fields are the parameters of things.
+type Fields struct {
 	Title    string         `json:"title" validate:"required,max=50"`
 	Code     *string        `json:"code" validate:"max=20"`
 	Count    *int64         `json:"count" validate:"min=-10,max=1000000000"`
@@ -54,13 +55,13 @@ type fields struct {
 }
 
 type createFields struct {
-	fields
+	Fields
 	UserID *store.ID `json:"userId"`
 }
 
 type view struct {
 	ID store.ID `json:"id"`
-	fields
+	Fields
 	UserID    store.ID   `json:"userId"`
 	State     string     `json:"state"`
 	CreatedAt store.Time `json:"createdAt"`
@@ -69,30 +70,31 @@ type view struct {
 }
 
 func (t thing) view() view {
-	return view{ID: t.ID, fields: t.fields, UserID: t.UserID, State: t.State, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+	return view{ID: t.ID, Fields: t.Fields, UserID: t.UserID, State: t.State, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 }
 
 // part is a record under a thing.
 type part struct {
 	store.Meta `bson:",inline"`
-	partFields `bson:",inline"`
+	PartFields `bson:",inline"`
 	ThingID    store.ID `json:"thingId"`
 }
 
-type partFields struct {
+// PartFields are the parameters of parts.
+type PartFields struct {
 	Name string `json:"name" validate:"required"`
 }
 
 type partView struct {
 	ID store.ID `json:"id"`
-	partFields
+	PartFields
 	ThingID   store.ID   `json:"thingId"`
 	CreatedAt store.Time `json:"createdAt"`
 	UpdatedAt store.Time `json:"updatedAt"`
 }
 
 func (p part) view() partView {
-	return partView{ID: p.ID, partFields: p.partFields, ThingID: p.ThingID, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+	return partView{ID: p.ID, PartFields: p.PartFields, ThingID: p.ThingID, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
 type person struct {
@@ -151,7 +153,7 @@ func (w *world) routes(d kit.Deps) {
 		if err != nil {
 			return err
 		}
-		t := thing{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), fields: in.fields, UserID: rest.Caller(g).OwnerOf(in.UserID), State: "new"}
+		t := thing{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), Fields: in.Fields, UserID: rest.Caller(g).OwnerOf(in.UserID), State: "new"}
 		if t.Title == "forbidden" {
 			return apperr.New(apperr.Forbidden, "The service forbids this title.")
 		}
@@ -177,7 +179,7 @@ func (w *world) routes(d kit.Deps) {
 		return rest.Page(g, page)
 	}, rest.AnyQuery))
 	r.PATCH("/things/:id", auth.User, rest.Handle(func(g *gin.Context) error {
-		in, err := rest.BindPatch[fields](g, view{})
+		in, err := rest.BindPatch[Fields](g, view{})
 		if err != nil {
 			return err
 		}
@@ -192,7 +194,7 @@ func (w *world) routes(d kit.Deps) {
 		return rest.Record(g, t.Meta, t.view())
 	}))
 	r.POST("/things/:id/parts", auth.User, rest.Handle(func(g *gin.Context) error {
-		in, err := rest.Bind[partFields](g, partView{})
+		in, err := rest.Bind[PartFields](g, partView{})
 		if err != nil {
 			return err
 		}
@@ -200,7 +202,7 @@ func (w *world) routes(d kit.Deps) {
 		if err != nil {
 			return err
 		}
-		p := part{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), partFields: in, ThingID: id}
+		p := part{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), PartFields: in, ThingID: id}
 		if err := w.parts.Under(id).Create(g.Request.Context(), rest.Caller(g), p); err != nil {
 			return err
 		}
@@ -521,13 +523,16 @@ func TestSearchAfterImport(t *testing.T) {
 	if err != nil || n != 1 {
 		t.Errorf("%d found, %v", n, err)
 	}
-	entries, err := w.DB.Log().Newest(t.Context(), store.LogFilter{Collection: "things", Limit: 100})
-	w.must(err)
 	types := map[store.ChangeType]int{}
-	for _, e := range entries {
-		types[e.Type]++
-		if e.By != nil {
-			t.Errorf("a change is by %v", e.By)
+	for deadline := time.Now().Add(30 * time.Second); types[store.Created] < 10 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		entries, err := w.DB.Log().Newest(t.Context(), store.LogFilter{Collection: "things", Limit: 100})
+		w.must(err)
+		clear(types)
+		for _, e := range entries {
+			types[e.Type]++
+			if e.By != nil {
+				t.Errorf("a change is by %v", e.By)
+			}
 		}
 	}
 	if types[store.Created] != 10 || types[store.Reset] == 0 {
