@@ -17,7 +17,7 @@ const maxExports = 4
 // Exports limits the exports of lists, of which at most 4 are in progress, and ends them when the server stops, or when the caller
 // loses the access that they had at the beginning. An export has no time limit. It runs for all routes, before authentication.
 func (s *Streams) Exports() gin.HandlerFunc {
-	slots := make(chan struct{}, maxExports)
+	slots, turn := make(chan struct{}, maxExports), make(chan struct{}, 1)
 	begin := func() (func(), error) {
 		if s.closing.Err() != nil {
 			return nil, errClosing()
@@ -44,8 +44,32 @@ func (s *Streams) Exports() gin.HandlerFunc {
 				return begin()
 			},
 			Again: func(ctx context.Context) error { return s.same(ctx, c) },
+			Pace:  func(ctx context.Context, read func() error) error { return pace(ctx, turn, read) },
 		})
 		c.Next() // returns after the handlers
+	}
+}
+
+// pace has one export read at a time, and then pauses for as long as that took: all exports together use half a processor at most,
+// so that other requests stay fast.
+func pace(ctx context.Context, turn chan struct{}, read func() error) error {
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	start := time.Now()
+	if err := read(); err != nil {
+		return err
+	}
+	pause := time.NewTimer(time.Since(start))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -2,6 +2,7 @@ package modules_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -137,8 +138,8 @@ var large = strings.Repeat("x", 100_000)
 func (e *exporter) slow(path, as string) (*http.Response, net.Conn) {
 	e.t.Helper()
 	var conn net.Conn
-	transport := &http.Transport{DisableCompression: true, ReadBufferSize: 4 << 10, Dial: func(network, address string) (_ net.Conn, err error) {
-		conn, err = net.Dial(network, address)
+	transport := &http.Transport{DisableCompression: true, ReadBufferSize: 4 << 10, DialContext: func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+		conn, err = new(net.Dialer).DialContext(ctx, network, address)
 		return conn, err
 	}}
 	e.t.Cleanup(transport.CloseIdleConnections)

@@ -26,7 +26,7 @@ const importUsage = `Usage: %[1]s import [--format FORMAT] [--dry-run] [--update
 Stores the records of a file, with the rules of the API: one JSON object per line (NDJSON), or CSV whose first line has the
 names of the fields. The FILE - is the standard input. Stop the service first, unless the database is MongoDB.
 
-A record whose id is stored already is left as it is, so that the same command continues an import that was interrupted. Lines
+A record whose id is stored already is not changed, so that the same command continues an import that was interrupted. Lines
 with errors are reported and the others are stored; the exit code is then 1.
 
 Example:

@@ -1,6 +1,6 @@
 // Package exchange writes records to files and reads them: NDJSON, one JSON object per line, and CSV (RFC 4180).
 //
-// A CSV file begins with the names of the fields. A cell has a string as it is, and any other value as JSON. An empty cell is
+// A CSV file begins with the names of the fields. A cell has a string unchanged, and any other value as JSON. An empty cell is
 // null or absent. A cell that begins with =, +, -, @, a tab, a carriage return or ', and an empty string, have a ' in front, so
 // that spreadsheets do not run formulas (OWASP, CSV Injection).
 package exchange

@@ -30,7 +30,7 @@ type ImportOptions struct {
 	Resource string
 	Format   exchange.Format
 	DryRun   bool   // check the records, and store nothing
-	UpdateBy string // a unique field, or id: a record that is stored with the same value is updated; "" leaves it as it is
+	UpdateBy string // a unique field, or id: a record that is stored with the same value is updated; "" leaves it unchanged
 
 	// Reject receives the records that are not stored, in the order of the file.
 	Reject func(line int, err error)

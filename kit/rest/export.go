@@ -38,6 +38,9 @@ type Exports struct {
 	Again func(context.Context) error
 	Head  bool // the request is a HEAD: the response has no body
 
+	// Pace calls read, which reads a page, when other exports permit it. nil: immediately.
+	Pace func(ctx context.Context, read func() error) error
+
 	Rows func(n int) // is called after n rows are written; can be nil
 }
 
@@ -86,15 +89,15 @@ func (e *Export) stream(c *gin.Context, limits *Exports) error {
 		return err
 	}
 	checked := time.Now()
-	for more := true; more; {
-		rows, err := e.Write(w)
-		if err != nil {
-			return err
-		}
+	rows, err := e.Write(w)
+	for more := true; err == nil; {
 		if _, err := c.Writer.Write(buf.Bytes()); err != nil {
 			return errWrite
 		}
 		c.Writer.Flush()
+		if limits.Rows != nil {
+			limits.Rows(rows)
+		}
 		if buf.Reset(); buf.Cap() > 4*LargeResponse {
 			buf = bytes.Buffer{}
 		}
@@ -104,14 +107,24 @@ func (e *Export) stream(c *gin.Context, limits *Exports) error {
 			}
 			checked = time.Now()
 		}
-		if limits.Rows != nil {
-			limits.Rows(rows)
-		}
-		if more, err = e.next(limits.Context); err != nil {
+		err = limits.pace(func() (err error) {
+			if more, err = e.next(limits.Context); err == nil && more {
+				rows, err = e.Write(w)
+			}
+			return err
+		})
+		if !more {
 			return err
 		}
 	}
-	return nil
+	return err
+}
+
+func (l *Exports) pace(read func() error) error {
+	if l.Pace == nil {
+		return read()
+	}
+	return l.Pace(l.Context, read)
 }
 
 func (e *Export) next(ctx context.Context) (bool, error) {
