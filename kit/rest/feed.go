@@ -93,7 +93,7 @@ func ServeFeed(c *gin.Context, f Feed) error {
 	header := c.Writer.Header()
 	header.Set("Content-Type", eventStream)
 	header.Set("Cache-Control", "no-store, no-transform") // a proxy that compresses may hold events back
-	header.Set("X-Accel-Buffering", "no") // nginx must not buffer the events
+	header.Set("X-Accel-Buffering", "no")                 // nginx must not buffer the events
 	c.Writer.WriteHeader(http.StatusOK)
 	w := &eventWriter{c: c, last: page.Next}
 	w.loop(s, f, page)
