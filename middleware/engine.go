@@ -131,13 +131,21 @@ func Recovery() gin.HandlerFunc {
 	}
 }
 
-// Timeout cancels the context of a request after d. Large responses reserve memory from the budget.
-func Timeout(d time.Duration, budget *rest.Budget) gin.HandlerFunc {
+// Timeout cancels the context of a request after d.
+func Timeout(d time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
 		defer cancel()
 		ctx = context.WithValue(ctx, untimedKey{}, c.Request.Context())
-		ctx, release := budget.Context(ctx)
+		c.Request = c.Request.WithContext(ctx)
+		c.Next()
+	}
+}
+
+// ResponseBudget lets large responses reserve memory from the budget, until they are sent.
+func ResponseBudget(budget *rest.Budget) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		ctx, release := budget.Context(c.Request.Context())
 		defer release()
 		c.Request = c.Request.WithContext(ctx)
 		c.Next()

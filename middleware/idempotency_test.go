@@ -94,7 +94,7 @@ func TestLargeReplay(t *testing.T) {
 	i := NewIdempotency(db, []string{"secret"}, time.Now)
 	budget := rest.NewBudget(1, 2*rest.LargeResponse, time.Millisecond)
 	engine := gin.New()
-	engine.Use(Timeout(time.Minute, budget))
+	engine.Use(ResponseBudget(budget))
 	engine.POST("/things", i.Middleware(), rest.Handle(func(c *gin.Context) error {
 		return rest.OK(c, strings.Repeat("x", rest.LargeResponse))
 	}))

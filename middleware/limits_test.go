@@ -198,7 +198,7 @@ func TestResponseBudget(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	const page, record = 1 << 20, 200 << 10
-	engine.Use(Timeout(time.Minute, rest.NewBudget(page, 300<<10, time.Millisecond)))
+	engine.Use(ResponseBudget(rest.NewBudget(page, 300<<10, time.Millisecond)))
 	running, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
 	respond := func(c *gin.Context, size int) {
 		if err := rest.OK(c, strings.Repeat("x", size)); err != nil {

@@ -146,7 +146,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{engine: engine, modules: o.Modules, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
-	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout, rest.NewBudget(pageBytes, recordBytes, pageWait)))
+	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout),
+		middleware.ResponseBudget(rest.NewBudget(pageBytes, recordBytes, pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))
 	}
