@@ -236,10 +236,10 @@ func parts(q store.Query) ([]part, error) {
 	return out, nil
 }
 
-// changed writes an expression for the document after the changes, with the next version.
-func (b *builder) changed(changes []store.Change) *builder {
+// changedDoc writes an expression for the document after the changes, with the next version.
+func (b *builder) changedDoc(changes []store.Change) *builder {
 	b.write("json_set(")
-	b.removed(changes)
+	b.unsetFields(changes)
 	for _, change := range changes {
 		switch change.Op {
 		case store.OpSet:
@@ -250,7 +250,7 @@ func (b *builder) changed(changes []store.Change) *builder {
 			b.write(",").path(change.Field).write(",json_patch('{}',").bind(string(data)).write(")")
 		case store.OpInc:
 			b.write(",").path(change.Field).write(",coalesce(").field(change.Field).write(",0)+").bind(change.Value)
-		case store.OpUnset: // see removed
+		case store.OpUnset: // see unsetFields
 		default:
 			return b.fail(fmt.Errorf("store: %q is not a change", change.Op))
 		}
@@ -258,8 +258,8 @@ func (b *builder) changed(changes []store.Change) *builder {
 	return b.write(",'$.version',coalesce(", expression("version"), ",0)+1)")
 }
 
-// removed writes an expression for the document without the fields that the changes unset.
-func (b *builder) removed(changes []store.Change) {
+// unsetFields writes an expression for the document without the fields that the changes unset.
+func (b *builder) unsetFields(changes []store.Change) {
 	unset := func(c store.Change) bool { return c.Op == store.OpUnset }
 	if !slices.ContainsFunc(changes, unset) {
 		b.write("doc")
@@ -274,8 +274,8 @@ func (b *builder) removed(changes []store.Change) {
 	b.write(")")
 }
 
-// chosen writes a column with the document as a BLOB: only the id and the fields, or the whole document if fields is nil.
-func (b *builder) chosen(fields []string) *builder {
+// docColumn writes a column with the document as a BLOB: only the id and the fields, or the whole document if fields is nil.
+func (b *builder) docColumn(fields []string) *builder {
 	if fields == nil {
 		return b.write("CAST(doc AS BLOB)")
 	}
@@ -291,8 +291,8 @@ func (b *builder) chosen(fields []string) *builder {
 	return b.write(") AS BLOB)")
 }
 
-// searched writes a comma and a column with the searched text: the searched fields, separated by spaces.
-func (b *builder) searched() *builder {
+// textColumn writes a comma and a column with the searched text: the searched fields, separated by spaces.
+func (b *builder) textColumn() *builder {
 	if len(b.c.spec.Search) == 0 {
 		return b.write(",''")
 	}

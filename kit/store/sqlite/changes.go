@@ -111,7 +111,7 @@ func (db *DB) Log() store.Log { return changeLog{db} }
 
 // Last implements store.Log.
 func (l changeLog) Last(ctx context.Context) (p store.Position, err error) {
-	err = l.db.lookUps.use(ctx, func(c *conn) error {
+	err = l.db.byID.use(ctx, func(c *conn) error {
 		p, err = c.lastPosition()
 		return err
 	})

@@ -31,7 +31,7 @@ type collection struct {
 // Insert implements store.Engine.
 func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	b := c.insert(id, doc)
-	return c.write(ctx, b.write(" RETURNING n").searched().scope(), c.insertedText(b), func(tx *transaction) error {
+	return c.write(ctx, b.write(" RETURNING n").textColumn().scope(), c.insertedText(b), func(tx *transaction) error {
 		var scope driver.Value
 		err := tx.query(b, func(values []driver.Value) error {
 			tx.addText(c, values[0], values[1])
@@ -62,9 +62,9 @@ func (c *collection) insert(id store.ID, doc any) *builder {
 
 // Update implements store.Engine.
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
-	b := c.build("UPDATE ", c.table, " SET doc=").changed(changes)
+	b := c.build("UPDATE ", c.table, " SET doc=").changedDoc(changes)
 	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
-	b.write(" RETURNING n").searched().write(",CAST(doc AS BLOB),id").scope()
+	b.write(" RETURNING n").textColumn().write(",CAST(doc AS BLOB),id").scope()
 	var doc []byte
 	err := c.write(ctx, b, c.updatedText(f, changes), func(tx *transaction) error {
 		if b.usesWords {
@@ -209,7 +209,7 @@ func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc [
 	if s := c.db.writer.session(ctx); s != nil {
 		err = s.read(ctx, f, read)
 	} else {
-		err = c.db.lookUps.use(ctx, read)
+		err = c.db.byID.use(ctx, read)
 	}
 	if err == nil && doc == nil {
 		err = store.ErrNotFound
@@ -339,12 +339,12 @@ func (c *collection) rows(
 // with q.Fields. For a scan, the last column has the whole document, and the statement has no limit and no offset: rows
 // applies them to the matches.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
-	b := c.build("SELECT ").chosen(q.Fields)
+	b := c.build("SELECT ").docColumn(q.Fields)
 	skip := q.Skip
 	if plan.needsScan() {
 		limit, skip = 0, 0
 		if q.Fields != nil {
-			b.write(",").chosen(nil)
+			b.write(",").docColumn(nil)
 		}
 	}
 	b.write(" FROM ", c.table, " WHERE ")

@@ -31,7 +31,7 @@ func (c *collection) insertedText(b *builder) *builder {
 	if b.err != nil || len(c.spec.Search) == 0 || b.size() <= longText {
 		return nil
 	}
-	return c.build("SELECT 0").searched().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
+	return c.build("SELECT 0").textColumn().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
 }
 
 // updatedText builds the statement that reads the searched text after an update, if it is long. It is nil if the text does
@@ -40,7 +40,7 @@ func (c *collection) updatedText(f store.Filter, changes []store.Change) *builde
 	if !c.changesSearched(changes) {
 		return nil
 	}
-	b := c.build("SELECT n").searched().write(" FROM (SELECT n,").changed(changes)
+	b := c.build("SELECT n").textColumn().write(" FROM (SELECT n,").changedDoc(changes)
 	size := b.size()
 	if id, ok := idOf(f); ok {
 		if doc, _ := c.db.cache.get(cacheKey{c.spec.Name, id}); doc != nil && len(doc)+size <= longText {

@@ -139,7 +139,7 @@ func TestPreparedWords(t *testing.T) {
 	d := newItem("item")
 	must(t, c.Insert(t.Context(), d))
 	e := db.collections[0]
-	b := e.build("UPDATE ", e.table, " SET doc=").changed([]store.Change{store.Set("name", "item new")}).write(" RETURNING n").searched()
+	b := e.build("UPDATE ", e.table, " SET doc=").changedDoc([]store.Change{store.Set("name", "item new")}).write(" RETURNING n").textColumn()
 	must(t, db.writer.do(t.Context(), withWords("item old", []string{"item", "old"}, func(tx *transaction) error {
 		return tx.query(b, func(values []driver.Value) error {
 			tx.addText(e, values[0], values[1])

@@ -229,7 +229,7 @@ func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowTe
 	for last := int64(0); ; {
 		var texts []rowText
 		size := 0
-		b := c.build("SELECT n").searched().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(batchSize)
+		b := c.build("SELECT n").textColumn().write(" FROM ", c.table, " WHERE n>").bind(last).write(" ORDER BY n LIMIT ").bind(batchSize)
 		err := c.db.readers.use(ctx, func(conn *conn) error {
 			for row, err := range conn.rows(context.Background(), b.String(), b.args) {
 				if err != nil {

@@ -72,7 +72,7 @@ type DB struct {
 	lock    *flock.Flock
 	writer  *writer
 	cache   *cache
-	lookUps *readers // for single documents, so that they do not wait for lists
+	byID    *readers // for single documents, so that they do not wait for lists
 	readers *readers // for lists: one for each processor, at least 4 and at most 16
 	// searches is for costly searches. It has one connection less than there are processors, but at least one: a search uses
 	// a processor for many milliseconds, and other requests must not wait for one.
@@ -141,7 +141,7 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	cache, readers := newCache(), newReaders(min(max(4, processors), 16), dsn)
 	return &DB{
 		lock: lock, writer: newWriter(c, readers, cache), cache: cache,
-		lookUps: newReaders(max(2, processors), dsn), readers: readers, searches: searches,
+		byID: newReaders(max(2, processors), dsn), readers: readers, searches: searches,
 		large: semaphore.NewWeighted(1),
 	}, nil
 }
@@ -218,7 +218,7 @@ func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
 
 // Ping implements store.DB. It reads the first page of the file.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.lookUps.use(ctx, func(c *conn) error {
+	return db.byID.use(ctx, func(c *conn) error {
 		return c.query(ctx, "SELECT count(*) FROM sqlite_schema", nil, func([]driver.Value) error { return nil })
 	})
 }
@@ -226,7 +226,7 @@ func (db *DB) Ping(ctx context.Context) error {
 // Close implements store.DB. It moves the write-ahead log into the database, so that only the file and path.lock remain.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
-		err := db.lookUps.close()
+		err := db.byID.close()
 		db.cache.clear()
 		// The connection that is closed last moves the log, so it must be the one that can write.
 		db.closeErr = errors.Join(err, db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())

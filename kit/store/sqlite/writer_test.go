@@ -263,7 +263,7 @@ func TestGivenUp(t *testing.T) {
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
-	db.lookUps = newReaders(1, db.lookUps.dsn)
+	db.byID = newReaders(1, db.byID.dsn)
 	d := newItem("item")
 	must(t, c.Insert(t.Context(), d))
 	release := hold(t, db)
@@ -272,7 +272,7 @@ func TestReaders(t *testing.T) {
 	release()
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = db.lookUps.use(t.Context(), func(*conn) error {
+	err = db.byID.use(t.Context(), func(*conn) error {
 		response := make(chan error)
 		go func() {
 			_, err := c.First(ctx, nil) // not from the cache
@@ -295,12 +295,12 @@ func TestStatements(t *testing.T) {
 		t.Skip("prepares hundreds of statements")
 	}
 	db, c := openItems(t, Options{})
-	db.lookUps = newReaders(1, db.lookUps.dsn)
+	db.byID = newReaders(1, db.byID.dsn)
 	must(t, c.Insert(t.Context(), newItem("item")))
 	first := func() (kept *list.Element) {
 		_, err := c.First(t.Context(), nil)
 		must(t, err)
-		must(t, db.lookUps.use(t.Context(), func(conn *conn) error {
+		must(t, db.byID.use(t.Context(), func(conn *conn) error {
 			kept = conn.lastUsed.Front()
 			if n := len(conn.prepared); n > maxStatements || conn.lastUsed.Len() != n {
 				t.Errorf("the connection keeps %d statements, and may %d", n, maxStatements)
