@@ -455,6 +455,14 @@ func (s *suite) checkOwnList(other string, body map[string]any) {
 			s.t.Errorf("%s: another user sees %v", query, page)
 		}
 	}
+	for _, query := range queries {
+		if query == "count=true" {
+			continue // exports have no count
+		}
+		if n := s.exported(other, query); n != 0 {
+			s.t.Errorf("%s: another user exports %d records", query, n)
+		}
+	}
 	if page := list(s.account("admin").Token, ""); page["count"] != 2.0 {
 		s.t.Errorf("an admin sees %v", page)
 	}
@@ -498,6 +506,9 @@ func checkList(t *testing.T, r Resource) {
 		if got := l.paged(query); got != want {
 			t.Errorf("%s, page by page: %q, want %q", query, got, want)
 		}
+		if got, count := l.exported(l.as("list"), query), len(strings.Fields(want)); got != count {
+			t.Errorf("%s: %d rows are exported, want %d", query, got, count)
+		}
 	}
 	name := r.Fields[0].Name
 	for query, want := range map[string]bool{"fields=" + name: true, "fields=-" + name: false} {
@@ -527,6 +538,12 @@ func (l listed) list(query string) (rows []map[string]any, numbers, next string)
 	}
 	next, _ = page["next"].(string)
 	return rows, strings.TrimSpace(numbers), next
+}
+
+// exported returns the number of rows that a caller exports.
+func (s *suite) exported(token, query string) int {
+	s.t.Helper()
+	return strings.Count(string(s.expect(200, Request{Method: "GET", Path: s.Path + "?format=ndjson&" + query, As: token}).Body), "\n")
 }
 
 // paged returns the numbers of the rows of a query, read page by page.
