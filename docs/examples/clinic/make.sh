@@ -11,7 +11,7 @@ if [ "${1:-}" = --without-transactions ]; then days=yes; shift; fi
 
 mkdir -p "$1"
 project=$(cd "$1" && pwd)
-go -C "$example/../../.." run ./scripts/new clinic --with user,password-reset,email-verification --dir "$project"
+go -C "$example/../../.." run ./scripts/new clinic --with user,password-reset,email-verification,webhook --dir "$project"
 cd "$project"
 commit() { git add . && git -c user.name=you -c user.email=you@example.com commit --quiet -m "$1"; }
 git init --quiet
