@@ -170,8 +170,8 @@ func successes(t *testing.T) map[string]any {
 			name := strings.ToUpper(method) + " " + path
 			out[name] = nil
 			for status, response := range op.Responses {
-				for _, media := range response.Content {
-					if status[0] == '2' {
+				for contentType, media := range response.Content { // an export has types of its own, and keeps no page in memory
+					if status[0] == '2' && (out[name] == nil || contentType == "application/json") {
 						out[name] = resolve(media.Schema)
 					}
 				}
