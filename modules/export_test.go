@@ -163,7 +163,7 @@ func (e *exporter) slow(path, as string) (*http.Response, net.Conn) {
 func TestExportLimit(t *testing.T) {
 	t.Parallel()
 	e := startExporter(t)
-	e.add(make([]string, 300), large)
+	e.add(make([]string, 80), large)
 	var conns []net.Conn
 	for range 4 {
 		response, conn := e.slow("/articles?format=ndjson", "")
@@ -196,7 +196,7 @@ func TestExportLimit(t *testing.T) {
 func TestExportAborted(t *testing.T) {
 	t.Parallel()
 	e := startExporter(t, func(c *testkit.Config) { c.StreamCheck = time.Nanosecond })
-	e.add(make([]string, 300), large)
+	e.add(make([]string, 80), large)
 	reader := e.SignUp("user")
 	for _, test := range []struct {
 		name, as string

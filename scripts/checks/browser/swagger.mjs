@@ -150,6 +150,23 @@ async function visit(browser, address, name, enter) {
   console.log(`${name}: creates and lists articles, and keeps the token over a reload (${Date.now() - begun} ms)`)
 }
 
+/** Opens operations on a screen of the width of a phone, which nothing may exceed. */
+async function checkPhone(browser, address) {
+  const page = await browser.newPage()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${address}/docs/`)
+  for (const method of ['get', 'post']) {
+    const block = page.locator(`.opblock-${method}`, { has: page.locator('[data-path="/articles"]') })
+    await block.locator('.opblock-summary-control').click()
+    await block.getByRole('button', { name: 'Execute' }).waitFor()
+  }
+  const wide = await page.evaluate(() => [...document.querySelectorAll('#swagger-ui *')]
+    .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1).map((element) => `${element.tagName}.${element.className}`))
+  await page.screenshot({ path: join(pictures, 'phone.png') })
+  await page.close()
+  assert.deepEqual(wide, [], 'elements exceed the width of a phone')
+}
+
 await withBuilt((binary, dir) => withBrowser(dir, async (browser) => {
   rmSync(pictures, { recursive: true, force: true })
   mkdirSync(pictures, { recursive: true })
@@ -157,6 +174,7 @@ await withBuilt((binary, dir) => withBrowser(dir, async (browser) => {
     await withService(binary, settings, async ({ address, masterKey }) => {
       let token
       await visit(browser, address, name, async (page, picture) => { token = await signIn(page, masterKey, picture) })
+      if (name === 'plain') await checkPhone(browser, address)
       await withProxy(address, '/x/y', (proxied) => visit(browser, proxied, `${name}-proxied`, (page) => authorise(page, 'UserToken', [token])))
     })
   }
