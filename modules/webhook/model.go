@@ -107,7 +107,7 @@ func (d Delivery) View() DeliveryView {
 
 func deliverySpec() listing.Spec {
 	return listing.Spec{
-		Name: "deliveries", Sort: []string{"createdAt"}, View: DeliveryView{},
+		Name: "webhook-deliveries", Sort: []string{"createdAt"}, View: DeliveryView{},
 		Filter: []listing.Filter{{Field: "status", Type: listing.Enum, Values: []string{"pending", "delivered", "failed"}}},
 	}
 }
