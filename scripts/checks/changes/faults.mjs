@@ -36,6 +36,10 @@ async function send(method, url, body, token) {
   return text && JSON.parse(text)
 }
 
+/** The programs that run. After a failure they are stopped, too. */
+const programs = new Set()
+process.on('exit', () => programs.forEach((program) => program.process.kill()))
+
 /** A program that serves at an address, and is restarted there. */
 class Program {
   constructor(address, path, command, args, env) {
@@ -44,6 +48,7 @@ class Program {
 
   async start() {
     this.process = spawn(this.command, this.args, { ...this.env, stdio: 'ignore' })
+    programs.add(this)
     this.ended = new Promise((resolve) => this.process.once('exit', resolve))
     await until(`${this.command} serves`, () => fetch(this.address + this.path).then((response) => response.status < 500, () => false))
   }
@@ -51,6 +56,7 @@ class Program {
   async stop(signal = 'SIGTERM') {
     this.process.kill(signal)
     await this.ended
+    programs.delete(this)
   }
 
   async restart(signal) {
