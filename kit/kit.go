@@ -68,8 +68,9 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Closer, Worker, EmailPreviewer, ResourceUser, telemetry.MeteredModule, job.Module, migrate.Module,
-// access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and access.SecondFactorVerifier.
+// Module is one part of the API. A module may also implement Closer, Worker, EmailPreviewer, ResourceUser, job.Module,
+// migrate.Module, telemetry.MeteredModule, access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and
+// access.SecondFactorVerifier.
 type Module interface {
 	// Routes mounts the module's routes on r.
 	Routes(r gin.IRouter, mw Middleware)

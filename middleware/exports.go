@@ -30,7 +30,7 @@ func (s *Streams) Exports() gin.HandlerFunc {
 		}
 	}
 	return func(c *gin.Context) {
-		if c.Request.Method != http.MethodGet || !c.Request.URL.Query().Has("format") {
+		if c.Request.Method != http.MethodGet || !rest.Query(c).Has("format") {
 			return
 		}
 		ctx, cancel := context.WithCancel(withoutTimeout(c.Request.Context()))

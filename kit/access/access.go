@@ -42,8 +42,6 @@ type Principal struct {
 
 	Restriction *Restriction // nil: none
 	Key         *Key         // the API key that the caller sent; nil without one
-
-	asked *[]Role // roles that HasRole was called with; see RolesOf
 }
 
 // Restriction is what a user must do first, such as to verify the email address. Until then, requests fail with Err,
@@ -68,16 +66,7 @@ func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
 
 // HasRole reports whether the caller is a user with one of the roles, or an admin.
 func (p Principal) HasRole(roles ...Role) bool {
-	if p.asked != nil {
-		*p.asked = append(*p.asked, roles...)
-	}
 	return p.IsAdmin() || p.IsUser() && slices.Contains(roles, p.Role)
-}
-
-// RolesOf returns the roles that a rule calls HasRole with, for a user without one of them.
-func RolesOf(rule func(caller Principal)) (roles []Role) {
-	rule(Principal{UserID: store.NewID(), Role: RoleUser, asked: &roles})
-	return roles
 }
 
 // Is reports whether the caller is the user with the ID.

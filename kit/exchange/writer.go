@@ -54,8 +54,12 @@ func (w *Writer) encode(record any) error {
 		return store.EncodeJSON(&w.buf, record)
 	}
 	value := reflect.ValueOf(record)
+	w.buf.WriteByte('{')
 	for i, column := range w.columns {
-		w.buf.WriteString(map[bool]string{true: "{\"", false: ",\""}[i == 0] + column.Name + `":`)
+		if i > 0 {
+			w.buf.WriteByte(',')
+		}
+		w.buf.WriteString(`"` + column.Name + `":`)
 		if err := store.EncodeJSON(&w.buf, value.FieldByIndex(column.Index).Interface()); err != nil {
 			return err
 		}

@@ -385,33 +385,13 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 	}
 	_, err = c.all.First(ctx, store.And(store.Eq("id", id), c.changeable(caller)))
 	if err != nil {
-		return apperr.Replace(err, apperr.NotFound, c.forbidden())
+		return apperr.Replace(err, apperr.NotFound, errForbidden)
 	}
 	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted meanwhile
 }
 
-// forbidden returns the error for a caller who may see a record and not change it. It names the callers who may.
-func (c *Collection[D]) forbidden() error {
-	var own store.Filter
-	roles := access.RolesOf(func(user access.Principal) { own = c.changeable(user) })
-	callers := []string{"an admin"}
-	if !reflect.DeepEqual(own, allOrNone(false)) {
-		callers = []string{"the owner", "an admin"}
-	}
-	if len(roles) > 0 {
-		names := make([]string, len(roles))
-		for i, role := range roles {
-			names[i] = string(role)
-		}
-		callers = append(callers, "a user with the role "+strings.Join(names, " or "))
-	}
-	last := len(callers) - 1
-	text := callers[last]
-	if last > 0 {
-		text = strings.Join(callers[:last], ", ") + " or " + text
-	}
-	return apperr.New(apperr.Forbidden, "Only %s may do this.", text)
-}
+// errForbidden is returned to a caller who may see a record and not change it.
+var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it; an admin can.")
 
 // mayChangeParent fails with NotFound unless the caller may see the parent of a record, if it has one. If the record is changed
 // as its parent is, it fails with Forbidden unless the caller may change that.

@@ -39,7 +39,7 @@ type Service struct {
 }
 
 func newService(d kit.Deps, users Users, sender *sender) *Service {
-	s := &Service{
+	return &Service{
 		db: d.DB, users: users, recorded: d.Recorded, keys: d.SealKeys("webhooks"), sender: sender, emails: d.Email, now: d.Now, log: d.Log,
 		webhooks: store.Open[Webhook](d.DB, webhookSpec()), deliveries: store.Open[Delivery](d.DB, deliveryStoreSpec()),
 		lanes: store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, cursorSpec()),
@@ -47,7 +47,6 @@ func newService(d kit.Deps, users Users, sender *sender) *Service {
 		attempts: telemetry.NewCounter("webhook_attempts_total", "Attempts to send an event to a webhook by result: delivered, retried (failed, and repeated later), failed (no more attempts).",
 			"result", delivered, retried, failed),
 	}
-	return s
 }
 
 const (

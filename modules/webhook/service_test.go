@@ -227,13 +227,13 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-var backlog = flag.Int("backlog", 0, "events of TestBacklog, for example 100000")
+var backlog = flag.Int("backlog", 500, "events of TestBacklog, for example 100000")
 
 // TestBacklog sends a large number of events that happened while the workers did not run, and compares the memory before and
 // after.
 func TestBacklog(t *testing.T) {
-	if *backlog == 0 {
-		t.Skip("needs -backlog")
+	if testing.Short() {
+		t.Skip("a long test")
 	}
 	var calls atomic.Int64
 	done := make(chan struct{})
