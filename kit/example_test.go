@@ -58,28 +58,28 @@ func (b *Board) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.GET("/notices/:id", mw.Auth.Public, rest.Handle(b.get))
 }
 
-func (b *Board) create(c *gin.Context) error {
-	in, err := rest.Bind[Fields](c, NoticeView{})
+func (b *Board) create(g *gin.Context) error {
+	in, err := rest.Bind[Fields](g, NoticeView{})
 	if err != nil {
 		return err // 400 with all invalid parameters
 	}
 	n := Notice{store.NewMeta(store.NewID(), store.At(b.now())), in}
-	if err := b.notices.Insert(c.Request.Context(), n); err != nil {
+	if err := b.notices.Insert(g.Request.Context(), n); err != nil {
 		return err
 	}
-	return rest.Created(c, n.Meta, NoticeView(n.Fields))
+	return rest.Created(g, n.Meta, NoticeView(n.Fields))
 }
 
-func (b *Board) get(c *gin.Context) error {
-	id, err := rest.ID(c)
+func (b *Board) get(g *gin.Context) error {
+	id, err := rest.ID(g)
 	if err != nil {
 		return err
 	}
-	n, err := b.notices.Get(c.Request.Context(), id)
+	n, err := b.notices.Get(g.Request.Context(), id)
 	if err != nil {
 		return err // 404
 	}
-	return rest.Record(c, n.Meta, NoticeView(n.Fields))
+	return rest.Record(g, n.Meta, NoticeView(n.Fields))
 }
 
 // Jobs implements job.Module.

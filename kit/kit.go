@@ -26,7 +26,7 @@ type Deps struct {
 	Log         *slog.Logger
 	Email       *email.Queue
 	Hasher      Hasher
-	Limits      *ratelimit.Limiter
+	Limiter     *ratelimit.Limiter
 	Cursors     listing.Cursors
 	Digest      func(parts ...string) []byte   // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
 	HTTP        http.RoundTripper              // for requests to other services; traced when tracing is on

@@ -69,9 +69,9 @@ func (a Authenticator) Middleware() kit.Auth {
 }
 
 // checkRestriction returns the error of the caller's restriction; nil if there is none, or if it allows the request.
-func (a Authenticator) checkRestriction(c *gin.Context, caller access.Principal) error {
+func (a Authenticator) checkRestriction(g *gin.Context, caller access.Principal) error {
 	r := caller.Restriction
-	if r == nil || a.restricted || r.Reads && c.Request.Method == http.MethodGet {
+	if r == nil || a.restricted || r.Reads && g.Request.Method == http.MethodGet {
 		return nil
 	}
 	return r.Err
@@ -79,37 +79,37 @@ func (a Authenticator) checkRestriction(c *gin.Context, caller access.Principal)
 
 // handler returns the middleware for the callers that authenticate accepts.
 func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal, error)) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		c.Writer.Header().Add("Vary", "Authorization")
-		if _, err := rest.ParseQuery(c); err != nil {
-			rest.Fail(c, err)
+	return func(g *gin.Context) {
+		g.Writer.Header().Add("Vary", "Authorization")
+		if _, err := rest.ParseQuery(g); err != nil {
+			rest.Fail(g, err)
 			return
 		}
-		caller, end, err := a.admit(c, authenticate)
+		caller, end, err := a.admit(g, authenticate)
 		if end != nil {
 			defer end()
 		}
-		if err == nil && !a.QueryTokens && rest.Query(c).Has(rest.Credential) {
+		if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
 			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
 		}
 		if err != nil {
-			rest.Fail(c, err)
+			rest.Fail(g, err)
 			return
 		}
-		rest.SetCaller(c, caller)
-		if c.Request.Method != http.MethodGet {
-			c.Request = c.Request.WithContext(store.WithAuthor(c.Request.Context(), author(c, caller)))
+		rest.SetCaller(g, caller)
+		if g.Request.Method != http.MethodGet {
+			g.Request = g.Request.WithContext(store.WithAuthor(g.Request.Context(), author(g, caller)))
 		}
 		if caller.Master || caller.IsUser() {
-			c.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
+			g.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
-		c.Next() // returns after the handlers, so that end is called after them
+		g.Next() // returns after the handlers, so that end is called after them
 	}
 }
 
 // author returns the author of changes that the request makes. The request of a batch has the ID of the batch.
-func author(c *gin.Context, caller access.Principal) store.Author {
-	a := store.Author{RequestID: cmp.Or(rest.RequestID(c), store.AuthorOf(c.Request.Context()).RequestID)}
+func author(g *gin.Context, caller access.Principal) store.Author {
+	a := store.Author{RequestID: cmp.Or(rest.RequestID(g), store.AuthorOf(g.Request.Context()).RequestID)}
 	if caller.IsUser() {
 		a.By = &caller.UserID
 	}
@@ -122,29 +122,29 @@ func author(c *gin.Context, caller access.Principal) store.Author {
 // admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not
 // nil, and the caller must call it after the request, also after an error. A large body counts toward the memory for
 // anonymous callers, unless the Authorization header has a valid credential.
-func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
-	ctx := c.Request.Context()
-	if body, ok := c.Request.Body.(*limitedBody); ok && a.largeBody {
+func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
+	ctx := g.Request.Context()
+	if body, ok := g.Request.Body.(*limitedBody); ok && a.largeBody {
 		body.size = body.largest
 	}
-	if sender := a.largeBodySender(c); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, sender.UserID, a.writeSize(c))
+	if sender := a.largeBodySender(g); sender.IsUser() {
+		end, err = a.Writes.begin(ctx, sender.UserID, a.writeSize(g))
 		if err != nil {
 			return caller, nil, err
 		}
 	}
-	if _, err := rest.Body(c); err != nil {
+	if _, err := rest.Body(g); err != nil {
 		return caller, end, err
 	}
-	caller, err = authenticate(c)
+	caller, err = authenticate(g)
 	if err != nil {
 		return caller, end, err
 	}
-	if err := a.checkRestriction(c, caller); err != nil {
+	if err := a.checkRestriction(g, caller); err != nil {
 		return caller, end, err
 	}
-	if caller.IsUser() && end == nil && c.Request.Method != http.MethodGet {
-		end, err = a.Writes.begin(ctx, caller.UserID, a.writeSize(c))
+	if caller.IsUser() && end == nil && g.Request.Method != http.MethodGet {
+		end, err = a.Writes.begin(ctx, caller.UserID, a.writeSize(g))
 	}
 	return caller, end, err
 }
@@ -152,8 +152,8 @@ func (a Authenticator) admit(c *gin.Context, authenticate func(*gin.Context) (ac
 // writeSize returns the size in bytes with which a request counts toward UserWrites: that of its body, as far as it has been
 // read, or before that the announced size, or the limit of the route; but at least minChange if the response can have a record
 // that is larger than the body.
-func (a Authenticator) writeSize(c *gin.Context) (size int64) {
-	if body, ok := c.Request.Body.(*limitedBody); ok {
+func (a Authenticator) writeSize(g *gin.Context) (size int64) {
+	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
 		case body.read > 0:
 			size = body.read
@@ -163,7 +163,7 @@ func (a Authenticator) writeSize(c *gin.Context) (size int64) {
 			size = body.size
 		}
 	}
-	if a.largeBody && c.Request.Method != http.MethodPost {
+	if a.largeBody && g.Request.Method != http.MethodPost {
 		size = max(size, minChange)
 	}
 	return size
@@ -171,13 +171,13 @@ func (a Authenticator) writeSize(c *gin.Context) (size int64) {
 
 // largeBodySender returns the caller that the Authorization header authenticates, if the body is large, and counts the body
 // toward the memory for users. Otherwise, and without a valid credential, it returns the zero Principal.
-func (a Authenticator) largeBodySender(c *gin.Context) access.Principal {
-	body, ok := c.Request.Body.(*limitedBody)
+func (a Authenticator) largeBodySender(g *gin.Context) access.Principal {
+	body, ok := g.Request.Body.(*limitedBody)
 	if !ok || !body.isLarge() {
 		return access.Principal{}
 	}
-	for _, token := range bearer(c) {
-		if sender, err := a.verify(c, token); err == nil {
+	for _, token := range bearer(g) {
+		if sender, err := a.verify(g, token); err == nil {
 			body.shares = body.users
 			return sender
 		}
@@ -185,21 +185,21 @@ func (a Authenticator) largeBodySender(c *gin.Context) access.Principal {
 	return access.Principal{}
 }
 
-func (a Authenticator) public(c *gin.Context) (access.Principal, error) {
-	return a.optional(c, true)
+func (a Authenticator) public(g *gin.Context) (access.Principal, error) {
+	return a.optional(g, true)
 }
 
 // signIn accepts the same callers as public, but ignores Authorization: Basic, which the handler reads.
-func (a Authenticator) signIn(c *gin.Context) (access.Principal, error) {
-	p, _, err := a.caller(c, true)
+func (a Authenticator) signIn(g *gin.Context) (access.Principal, error) {
+	p, _, err := a.caller(g, true)
 	return p, err
 }
 
 // optional verifies the credential, if the request has one. inBody reports whether access_token in the body is one.
 // Unauthorized: it is invalid, or the header Authorization has no bearer token.
-func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, error) {
-	p, given, err := a.caller(c, inBody)
-	if err == nil && !given && c.GetHeader("Authorization") != "" {
+func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, error) {
+	p, given, err := a.caller(g, inBody)
+	if err == nil && !given && g.GetHeader("Authorization") != "" {
 		err = apperr.New(apperr.Unauthorized, `This operation takes a user token or none. Send it in the header "Authorization: Bearer …", or leave the header out.`)
 	}
 	return p, err
@@ -207,22 +207,22 @@ func (a Authenticator) optional(c *gin.Context, inBody bool) (access.Principal, 
 
 // provider accepts the same callers as public, but access_token in the body is not their credential: it is a token of an
 // identity provider. A user, whose account the provider's is linked to, must have signed in recently.
-func (a Authenticator) provider(c *gin.Context) (access.Principal, error) {
-	params, _ := rest.Body(c) // admit has returned this error already
+func (a Authenticator) provider(g *gin.Context) (access.Principal, error) {
+	params, _ := rest.Body(g) // admit has returned this error already
 	for _, token := range params.Strings(rest.Credential) {
-		if _, err := a.verify(c, strings.TrimSpace(token)); err == nil { // a token of this service must not be sent to the provider
+		if _, err := a.verify(g, strings.TrimSpace(token)); err == nil { // a token of this service must not be sent to the provider
 			return access.Principal{}, apperr.New(apperr.Unauthorized, "access_token must be the provider's token here. Send your own token in the Authorization header.")
 		}
 	}
-	p, err := a.optional(c, false)
+	p, err := a.optional(g, false)
 	if err == nil && p.IsUser() {
-		err = a.checkRecent(c, p)
+		err = a.checkRecent(g, p)
 	}
 	return p, err
 }
 
-func (a Authenticator) master(c *gin.Context) (access.Principal, error) {
-	p, given, err := a.caller(c, true)
+func (a Authenticator) master(g *gin.Context) (access.Principal, error) {
+	p, given, err := a.caller(g, true)
 	switch {
 	case apperr.Is(err, apperr.Unauthorized):
 		return p, apperr.New(apperr.Unauthorized, "The master key is wrong.")
@@ -236,8 +236,8 @@ func (a Authenticator) master(c *gin.Context) (access.Principal, error) {
 	return p, nil
 }
 
-func (a Authenticator) user(c *gin.Context) (access.Principal, error) {
-	p, given, err := a.caller(c, true)
+func (a Authenticator) user(g *gin.Context) (access.Principal, error) {
+	p, given, err := a.caller(g, true)
 	switch {
 	case err != nil:
 		return p, err
@@ -249,8 +249,8 @@ func (a Authenticator) user(c *gin.Context) (access.Principal, error) {
 	return p, nil
 }
 
-func (a Authenticator) admin(c *gin.Context) (access.Principal, error) {
-	p, err := a.user(c)
+func (a Authenticator) admin(g *gin.Context) (access.Principal, error) {
+	p, err := a.user(g)
 	if err == nil && !p.IsAdmin() {
 		err = apperr.New(apperr.Forbidden, "Only an admin may do this.")
 	}
@@ -263,8 +263,8 @@ func (a Authenticator) role(roles []access.Role) func(*gin.Context) (access.Prin
 		names[i] = string(role)
 	}
 	forbidden := apperr.New(apperr.Forbidden, "Only an admin or a user with the role %s may do this.", strings.Join(names, " or "))
-	return func(c *gin.Context) (access.Principal, error) {
-		p, err := a.user(c)
+	return func(g *gin.Context) (access.Principal, error) {
+		p, err := a.user(g)
 		if err == nil && !p.HasRole(roles...) {
 			err = forbidden
 		}
@@ -272,8 +272,8 @@ func (a Authenticator) role(roles []access.Role) func(*gin.Context) (access.Prin
 	}
 }
 
-func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {
-	email, password, given := rest.BasicAuth(c)
+func (a Authenticator) basic(g *gin.Context) (access.Principal, error) {
+	email, password, given := rest.BasicAuth(g)
 	if !given {
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "Email and password are missing. Send them as Authorization: Basic.")
 	}
@@ -281,54 +281,54 @@ func (a Authenticator) basic(c *gin.Context) (access.Principal, error) {
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "Email or password is wrong.")
 	}
 	// A server that signs in users also sends the master key.
-	server, given, err := a.caller(c, true)
+	server, given, err := a.caller(g, true)
 	if err == nil && given && !server.Master {
 		err = apperr.New(apperr.Unauthorized, "With email and password, access_token must be the master key.")
 	}
 	if err != nil {
 		return access.Principal{}, err
 	}
-	client := rest.Client(c)
+	client := rest.Client(g)
 	client.Trusted = server.Master
-	p, limits, err := a.Passwords.VerifyPassword(c.Request.Context(), client, email, password)
-	rest.SetRateLimit(c, limits)
+	p, limits, err := a.Passwords.VerifyPassword(g.Request.Context(), client, email, password)
+	rest.SetRateLimit(g, limits)
 	return p, err
 }
 
 // caller verifies the credential of the request, and that the route accepts it if it is an API key. given reports whether the
 // request has one. inBody is as in optional.
-func (a Authenticator) caller(c *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
-	token, given, err := a.credential(c, inBody)
+func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
+	token, given, err := a.credential(g, inBody)
 	if err != nil || !given {
 		return p, given, err
 	}
-	p, err = a.verify(c, token)
+	p, err = a.verify(g, token)
 	if err == nil {
-		err = a.checkKey(c, p)
+		err = a.checkKey(g, p)
 	}
 	return p, true, err
 }
 
 // Again verifies the user token or API key of a request again, which the middleware has accepted, with ctx: for a transaction. Its
 // errors are those of the middleware User.
-func (a Authenticator) Again(ctx context.Context, c *gin.Context) (access.Principal, error) {
-	token, _, err := a.credential(c, true)
+func (a Authenticator) Again(ctx context.Context, g *gin.Context) (access.Principal, error) {
+	token, _, err := a.credential(g, true)
 	if err != nil {
 		return access.Principal{}, err
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = a.checkRestriction(c, caller)
+		err = a.checkRestriction(g, caller)
 	}
 	return caller, err
 }
 
 // verify returns the caller with the master key, the user token or the API key. Unauthorized: it is none of them.
-func (a Authenticator) verify(c *gin.Context, token string) (access.Principal, error) {
+func (a Authenticator) verify(g *gin.Context, token string) (access.Principal, error) {
 	if a.Keys.Match(token) {
 		return access.Principal{Master: true}, nil
 	}
-	return a.verifyUser(c.Request.Context(), rest.Client(c), token)
+	return a.verifyUser(g.Request.Context(), rest.Client(g), token)
 }
 
 // verifyUser returns the caller with the user token or the API key. Unauthorized: it is neither.
@@ -344,10 +344,10 @@ func (a Authenticator) verifyUser(ctx context.Context, client access.Client, tok
 
 // credential returns the credential in the body, the query string or the header. given reports whether there is one.
 // ValidationFailed: there are several with different values (RFC 6750 section 2).
-func (a Authenticator) credential(c *gin.Context, inBody bool) (token string, given bool, err error) {
+func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, given bool, err error) {
 	type sent struct{ in, token string }
 	var all []sent
-	if params, _ := rest.Body(c); inBody && params.Has(rest.Credential) { // admit has returned the error already
+	if params, _ := rest.Body(g); inBody && params.Has(rest.Credential) { // admit has returned the error already
 		values := params.Strings(rest.Credential)
 		if len(values) != 1 {
 			return "", false, invalidCredential("body", apperr.Type, "Must be a string, given once.")
@@ -355,11 +355,11 @@ func (a Authenticator) credential(c *gin.Context, inBody bool) (token string, gi
 		all = append(all, sent{"body", values[0]})
 	}
 	if a.QueryTokens {
-		for _, value := range rest.Query(c)[rest.Credential] {
+		for _, value := range rest.Query(g)[rest.Credential] {
 			all = append(all, sent{"query", value})
 		}
 	}
-	for _, value := range bearer(c) {
+	for _, value := range bearer(g) {
 		all = append(all, sent{"header", value})
 	}
 	for i, s := range all {
@@ -377,8 +377,8 @@ func invalidCredential(in string, code apperr.FieldCode, message string) error {
 }
 
 // bearer returns the tokens of the Authorization headers.
-func bearer(c *gin.Context) (tokens []string) {
-	for _, header := range c.Request.Header["Authorization"] {
+func bearer(g *gin.Context) (tokens []string) {
+	for _, header := range g.Request.Header["Authorization"] {
 		if scheme, token, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
 			tokens = append(tokens, token)
 		}

@@ -30,28 +30,28 @@ import (
 // The line has neither the query string nor headers, which can contain credentials. Requests to the quiet routes are
 // logged at level debug, unless they fail with a status of 500 or more. The observer can be nil.
 func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		start, method := time.Now(), originalMethod(c.Request)
-		id := validID(c.GetHeader("X-Request-Id"))
+	return func(g *gin.Context) {
+		start, method := time.Now(), originalMethod(g.Request)
+		id := validID(g.GetHeader("X-Request-Id"))
 		if id == "" {
 			id = rand.Text()
 		}
-		rest.SetRequestID(c, id)
-		c.Header("X-Request-Id", id)
-		ctx, observed := c.Request.Context(), telemetry.Request{}
+		rest.SetRequestID(g, id)
+		g.Header("X-Request-Id", id)
+		ctx, observed := g.Request.Context(), telemetry.Request{}
 		if observer != nil {
-			ctx, observed = observer.Begin(c.Request, method, c.FullPath())
-			c.Request = c.Request.WithContext(ctx)
+			ctx, observed = observer.Begin(g.Request, method, g.FullPath())
+			g.Request = g.Request.WithContext(ctx)
 		}
 
 		status := http.StatusInternalServerError // remains after a panic that Recovery passes on
 		defer func() {
 			attrs := []slog.Attr{
-				slog.String("requestId", id), slog.String("method", method), slog.String("route", c.FullPath()),
-				slog.Int("status", c.Writer.Status()), slog.Duration("duration", time.Since(start)),
+				slog.String("requestId", id), slog.String("method", method), slog.String("route", g.FullPath()),
+				slog.Int("status", g.Writer.Status()), slog.Duration("duration", time.Since(start)),
 			}
 			var user string
-			if caller := rest.Caller(c); caller.IsUser() {
+			if caller := rest.Caller(g); caller.IsUser() {
 				user = caller.UserID.Hex()
 				attrs = append(attrs, slog.String("userId", user))
 				if caller.Key != nil {
@@ -65,20 +65,20 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 				defer func() { observed.End(status, user) }()
 			}
 			level := slog.LevelInfo
-			if slices.Contains(quiet, c.FullPath()) {
+			if slices.Contains(quiet, g.FullPath()) {
 				level = slog.LevelDebug
 			}
-			if events, isStream := rest.Events(c); isStream {
+			if events, isStream := rest.Events(g); isStream {
 				attrs = append(attrs, slog.Int("events", events))
 			}
-			if failed := c.Errors.Last(); failed != nil {
+			if failed := g.Errors.Last(); failed != nil {
 				level = severity(failed.Err)
 				attrs = append(attrs, slog.String("error", failed.Error()))
 			}
 			log.LogAttrs(ctx, level, "request", attrs...)
 		}()
-		c.Next()
-		status = c.Writer.Status()
+		g.Next()
+		status = g.Writer.Status()
 	}
 }
 
@@ -111,7 +111,7 @@ func validID(id string) string {
 // Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that the
 // client does not take that part for the whole response.
 func Recovery() gin.HandlerFunc {
-	return func(c *gin.Context) {
+	return func(g *gin.Context) {
 		defer func() {
 			v := recover()
 			if v == nil {
@@ -121,34 +121,34 @@ func Recovery() gin.HandlerFunc {
 				panic(v)
 			}
 			err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			if c.Writer.Written() {
-				_ = c.Error(err)
+			if g.Writer.Written() {
+				_ = g.Error(err)
 				panic(http.ErrAbortHandler)
 			}
-			rest.Fail(c, err)
+			rest.Fail(g, err)
 		}()
-		c.Next()
+		g.Next()
 	}
 }
 
 // Timeout cancels the context of a request after d.
 func Timeout(d time.Duration) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
+	return func(g *gin.Context) {
+		ctx, cancel := context.WithTimeout(g.Request.Context(), d)
 		defer cancel()
-		ctx = context.WithValue(ctx, untimedKey{}, c.Request.Context())
-		c.Request = c.Request.WithContext(ctx)
-		c.Next()
+		ctx = context.WithValue(ctx, untimedKey{}, g.Request.Context())
+		g.Request = g.Request.WithContext(ctx)
+		g.Next()
 	}
 }
 
 // ResponseBudget lets large responses reserve memory from the budget, until they are sent.
 func ResponseBudget(budget *rest.Budget) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		ctx, release := budget.Context(c.Request.Context())
+	return func(g *gin.Context) {
+		ctx, release := budget.Context(g.Request.Context())
 		defer release()
-		c.Request = c.Request.WithContext(ctx)
-		c.Next()
+		g.Request = g.Request.WithContext(ctx)
+		g.Next()
 	}
 }
 
@@ -183,10 +183,10 @@ func CORS(origins []string) gin.HandlerFunc {
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Content-Disposition", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})
-	return func(c *gin.Context) {
-		rules.HandlerFunc(c.Writer, c.Request)
-		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
-			c.Abort() // a preflight request is complete
+	return func(g *gin.Context) {
+		rules.HandlerFunc(g.Writer, g.Request)
+		if g.Request.Method == http.MethodOptions && g.GetHeader("Access-Control-Request-Method") != "" {
+			g.Abort() // a preflight request is complete
 		}
 	}
 }
@@ -195,9 +195,9 @@ func CORS(origins []string) gin.HandlerFunc {
 // the user's machine or network as if it had the same origin.
 func Origin(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, it allows all
-	return func(c *gin.Context) {
-		if c.GetHeader("Origin") != "" && (len(origins) == 0 || !rules.OriginAllowed(c.Request)) {
-			rest.Fail(c, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add it to CORS_ORIGINS."))
+	return func(g *gin.Context) {
+		if g.GetHeader("Origin") != "" && (len(origins) == 0 || !rules.OriginAllowed(g.Request)) {
+			rest.Fail(g, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add it to CORS_ORIGINS."))
 		}
 	}
 }
@@ -211,7 +211,7 @@ func SecurityHeaders() gin.HandlerFunc {
 		"X-Frame-Options":         {"DENY"},
 		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
 	}
-	return func(c *gin.Context) { maps.Copy(c.Writer.Header(), headers) }
+	return func(g *gin.Context) { maps.Copy(g.Writer.Header(), headers) }
 }
 
 // SmallBody is the size in bytes of the bodies that every route accepts.
@@ -232,22 +232,22 @@ const (
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
 	users := semaphore.NewWeighted(max(userBodies, 4*largest))
-	return func(c *gin.Context) {
-		r := c.Request
+	return func(g *gin.Context) {
+		r := g.Request
 		if r.ContentLength == 0 || r.Body == nil {
 			return
 		}
-		connection := http.NewResponseController(c.Writer)
+		connection := http.NewResponseController(g.Writer)
 		if err := connection.SetReadDeadline(time.Now().Add(timeout)); err != nil { // an httptest.ResponseRecorder has no connection
 			connection = nil
 		}
 		body := &limitedBody{
 			ReadCloser: r.Body, announced: r.ContentLength, size: min(SmallBody, largest), largest: largest,
-			shares: anonymous, users: users, ctx: r.Context(), wait: timeout / 3, header: c.Writer.Header(), connection: connection,
+			shares: anonymous, users: users, ctx: r.Context(), wait: timeout / 3, header: g.Writer.Header(), connection: connection,
 		}
 		defer body.release()
 		r.Body = body
-		c.Next()
+		g.Next()
 	}
 }
 

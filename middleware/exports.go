@@ -29,24 +29,24 @@ func (s *Streams) Exports() gin.HandlerFunc {
 			return nil, apperr.New(apperr.Unavailable, "%d exports are in progress, which is the limit. Try again when one has ended, or read pages.", maxExports).AsOverload()
 		}
 	}
-	return func(c *gin.Context) {
-		if c.Request.Method != http.MethodGet || !rest.Query(c).Has("format") {
+	return func(g *gin.Context) {
+		if g.Request.Method != http.MethodGet || !rest.Query(g).Has("format") {
 			return
 		}
-		ctx, cancel := context.WithCancel(withoutTimeout(c.Request.Context()))
+		ctx, cancel := context.WithCancel(withoutTimeout(g.Request.Context()))
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
-		rest.SetExports(c, &rest.Exports{
-			Context: ctx, Check: s.Check, Head: originalMethod(c.Request) == http.MethodHead,
+		rest.SetExports(g, &rest.Exports{
+			Context: ctx, Check: s.Check, Head: originalMethod(g.Request) == http.MethodHead,
 			Begin: func() (func(), error) {
 				// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
-				_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
+				_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
 				return begin()
 			},
-			Again: func(ctx context.Context) error { return s.same(ctx, c) },
+			Again: func(ctx context.Context) error { return s.same(ctx, g) },
 			Pace:  func(ctx context.Context, read func() error) error { return pace(ctx, turn, read) },
 		})
-		c.Next() // returns after the handlers
+		g.Next() // returns after the handlers
 	}
 }
 
@@ -74,12 +74,12 @@ func pace(ctx context.Context, turn chan struct{}, read func() error) error {
 }
 
 // same verifies the credential of a request again, and fails if the caller is not the same as at its beginning.
-func (s *Streams) same(ctx context.Context, c *gin.Context) error {
-	caller := rest.Caller(c)
+func (s *Streams) same(ctx context.Context, g *gin.Context) error {
+	caller := rest.Caller(g)
 	if !caller.IsUser() {
 		return nil // the master key, and nobody, do not change
 	}
-	now, err := s.authenticator.Again(ctx, c)
+	now, err := s.authenticator.Again(ctx, g)
 	if err == nil && (now.Role != caller.Role || (now.Restriction == nil) != (caller.Restriction == nil)) {
 		err = apperr.New(apperr.Forbidden, "The access of the caller has changed.")
 	}

@@ -83,50 +83,50 @@ func (i *Idempotency) sweep(ctx context.Context) error {
 // ETag of the first one, also after the record has changed or was deleted. If it is unknown whether the record was created,
 // because the process or the database failed, requests with the key get Conflict until the key expires.
 func (i *Idempotency) Middleware() gin.HandlerFunc {
-	return func(c *gin.Context) {
-		key := c.GetHeader("Idempotency-Key")
+	return func(g *gin.Context) {
+		key := g.GetHeader("Idempotency-Key")
 		if key == "" {
 			return
 		}
-		if err := i.handle(c, key); err != nil {
-			rest.Fail(c, err)
+		if err := i.handle(g, key); err != nil {
+			rest.Fail(g, err)
 		}
 	}
 }
 
-func (i *Idempotency) handle(c *gin.Context, key string) error {
+func (i *Idempotency) handle(g *gin.Context, key string) error {
 	if len(key) > maxKeyLength || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return apperr.Invalid(apperr.Field{
 			In: "header", Param: "Idempotency-Key", Code: apperr.Format, Message: "Must be 1 to 255 visible ASCII characters.", Expected: maxKeyLength,
 		})
 	}
-	params, err := rest.Body(c)
+	params, err := rest.Body(g)
 	if err != nil {
 		return err
 	}
-	fingerprints := i.fingerprints(c.Request.URL.Path, params)
-	claim, err := i.claim(c, key, fingerprints)
+	fingerprints := i.fingerprints(g.Request.URL.Path, params)
+	claim, err := i.claim(g, key, fingerprints)
 	if apperr.Is(err, apperr.Conflict) {
-		return i.replay(c, claim.Key, fingerprints)
+		return i.replay(g, claim.Key, fingerprints)
 	}
 	if err != nil {
 		return err
 	}
-	i.runAndStore(c, claim.ID)
+	i.runAndStore(g, claim.ID)
 	return nil
 }
 
 // claim reserves the key for this request: it stores a response without a status, which it returns also with an error.
 // Conflict: another request has the key.
-func (i *Idempotency) claim(c *gin.Context, key string, fingerprints []string) (storedResponse, error) {
+func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (storedResponse, error) {
 	now := store.At(i.now())
 	r := storedResponse{
 		Meta:        store.NewMeta(store.NewID(), now),
-		Key:         digest("", callerName(c)+"\n"+c.Request.Method+" "+c.FullPath()+"\n"+key),
+		Key:         digest("", callerName(g)+"\n"+g.Request.Method+" "+g.FullPath()+"\n"+key),
 		Fingerprint: strings.Join(fingerprints, " "),
 		ExpiresAt:   store.At(now.Add(responseTTL)),
 	}
-	ctx := c.Request.Context()
+	ctx := g.Request.Context()
 	err := i.responses.Insert(ctx, r)
 	if !apperr.Is(err, apperr.Conflict) {
 		return r, err
@@ -144,8 +144,8 @@ func (i *Idempotency) claim(c *gin.Context, key string, fingerprints []string) (
 
 // callerName returns a name that is unique per caller: different callers may use the same key. Anonymous callers are
 // distinguished by their address.
-func callerName(c *gin.Context) string {
-	switch p := rest.Caller(c); {
+func callerName(g *gin.Context) string {
+	switch p := rest.Caller(g); {
 	case p.Master:
 		return "master"
 	case p.Key != nil: // with other rights than the user
@@ -153,7 +153,7 @@ func callerName(c *gin.Context) string {
 	case p.IsUser():
 		return p.UserID.Hex()
 	}
-	return c.ClientIP()
+	return g.ClientIP()
 }
 
 // fingerprints returns a digest of the path, which can name a parent, and the parameters per secret. The parameters can
@@ -178,8 +178,8 @@ const keepKey = "ginseng.idempotency"
 
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
 // uses a transaction calls it, so that the response is stored if and only if its changes are.
-func KeepResponse(ctx context.Context, c *gin.Context, status int, body []byte) error {
-	keep, ok := c.Get(keepKey)
+func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) error {
+	keep, ok := g.Get(keepKey)
 	if !ok {
 		return nil
 	}
@@ -196,50 +196,50 @@ func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, hea
 // runAndStore runs the handlers that follow, stores their response as that of the claim, and then sends it. After an error
 // that shows that nothing was created, it deletes the claim instead. It continues if the client disconnects, which can then
 // request the response again.
-func (i *Idempotency) runAndStore(c *gin.Context, claim store.ID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), createTimeout)
+func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
 	defer cancel()
-	c.Request = c.Request.WithContext(ctx)
-	recorder := &responseRecorder{ResponseWriter: c.Writer, status: http.StatusOK}
+	g.Request = g.Request.WithContext(ctx)
+	recorder := &responseRecorder{ResponseWriter: g.Writer, status: http.StatusOK}
 	kept := false
-	c.Set(keepKey, func(ctx context.Context, status int, body []byte) error {
+	g.Set(keepKey, func(ctx context.Context, status int, body []byte) error {
 		kept = true
-		return i.store(ctx, claim, status, c.Writer.Header(), body)
+		return i.store(ctx, claim, status, g.Writer.Header(), body)
 	})
 	func() {
-		c.Writer = recorder
-		defer func() { c.Writer = recorder.ResponseWriter }() // also after a panic
-		c.Next()
+		g.Writer = recorder
+		defer func() { g.Writer = recorder.ResponseWriter }() // also after a panic
+		g.Next()
 	}()
 	switch {
 	case recorder.status < http.StatusBadRequest && kept:
 	case recorder.status < http.StatusBadRequest:
-		if err := i.store(ctx, claim, recorder.status, c.Writer.Header(), recorder.body.Bytes()); err != nil {
-			_ = c.Error(err) // only for the log: the record has been created
+		if err := i.store(ctx, claim, recorder.status, g.Writer.Header(), recorder.body.Bytes()); err != nil {
+			_ = g.Error(err) // only for the log: the record has been created
 		}
-	case recorder.status < http.StatusInternalServerError || nothingWritten(c):
+	case recorder.status < http.StatusInternalServerError || nothingWritten(g):
 		releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		_, _ = i.responses.Delete(releaseCtx, store.Eq("id", claim)) // after an error the key stays reserved until it expires
 	}
-	c.Writer.WriteHeader(recorder.status)
-	_, _ = c.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
+	g.Writer.WriteHeader(recorder.status)
+	_, _ = g.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
 }
 
 // nothingWritten reports whether the request failed because of overload, or because the database lacks what it needs.
-func nothingWritten(c *gin.Context) bool {
+func nothingWritten(g *gin.Context) bool {
 	var e *apperr.Error
-	return errors.As(rest.Failure(c), &e) && (e.Overload || e.Code == apperr.NotSupported)
+	return errors.As(rest.Failure(g), &e) && (e.Overload || e.Code == apperr.NotSupported)
 }
 
 // replay sends the stored response to the first request with the key, for whose end it waits. Conflict: that request failed,
 // or did not end within Wait. IdempotencyMismatch: that request had another path or other parameters. Unavailable: the response
 // is large, and other large ones use the budget (rest.Budget).
-func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) error {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), i.Wait)
+func (i *Idempotency) replay(g *gin.Context, key string, fingerprints []string) error {
+	ctx, cancel := context.WithTimeout(g.Request.Context(), i.Wait)
 	defer cancel()
 	for poll := responsePoll; ; poll = min(2*poll, maxResponsePoll) {
-		r, err := i.stored(c.Request.Context(), key)
+		r, err := i.stored(g.Request.Context(), key)
 		switch {
 		case apperr.Is(err, apperr.NotFound):
 			return apperr.New(apperr.Conflict, "The first request with this Idempotency-Key has just failed. Send the request again.")
@@ -248,11 +248,11 @@ func (i *Idempotency) replay(c *gin.Context, key string, fingerprints []string) 
 		case !slices.ContainsFunc(fingerprints, func(known string) bool { return strings.Contains(r.Fingerprint, known) }):
 			return apperr.New(apperr.IdempotencyMismatch, "This Idempotency-Key was used with another path or other parameters. Use a new key for a new request.")
 		case r.Status != 0:
-			c.Header("Location", r.Location)
-			c.Header("ETag", r.ETag)
-			c.Header("Idempotency-Replayed", "true")
-			c.Data(r.Status, rest.ContentType, []byte(r.Body))
-			c.Abort()
+			g.Header("Location", r.Location)
+			g.Header("ETag", r.ETag)
+			g.Header("Idempotency-Replayed", "true")
+			g.Data(r.Status, rest.ContentType, []byte(r.Body))
+			g.Abort()
 			return nil
 		}
 		select {

@@ -48,11 +48,11 @@ func TestUnknownOutcome(t *testing.T) {
 	i := NewIdempotency(db, []string{"secret"}, time.Now)
 	i.Wait = time.Millisecond
 	engine := gin.New()
-	engine.POST("/things", i.Middleware(), rest.Handle(func(c *gin.Context) error {
+	engine.POST("/things", i.Middleware(), rest.Handle(func(g *gin.Context) error {
 		if runs++; failure != nil {
 			return failure
 		}
-		return rest.Created(c, store.NewMeta(store.NewID(), store.At(time.Now())), "made")
+		return rest.Created(g, store.NewMeta(store.NewID(), store.At(time.Now())), "made")
 	}))
 	post := func(key string) int {
 		r := httptest.NewRequest("POST", "/things", strings.NewReader("a=1"))
@@ -95,8 +95,8 @@ func TestLargeReplay(t *testing.T) {
 	budget := rest.NewBudget(1, 2*rest.LargeResponse, time.Millisecond)
 	engine := gin.New()
 	engine.Use(ResponseBudget(budget))
-	engine.POST("/things", i.Middleware(), rest.Handle(func(c *gin.Context) error {
-		return rest.OK(c, strings.Repeat("x", rest.LargeResponse))
+	engine.POST("/things", i.Middleware(), rest.Handle(func(g *gin.Context) error {
+		return rest.OK(g, strings.Repeat("x", rest.LargeResponse))
 	}))
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -127,8 +127,8 @@ func TestOtherParent(t *testing.T) {
 	db := testdb.Open(t)
 	i := NewIdempotency(db, []string{"secret"}, time.Now)
 	engine := gin.New()
-	engine.POST("/orders/:id/lines", i.Middleware(), rest.Handle(func(c *gin.Context) error {
-		return rest.Created(c, store.NewMeta(store.NewID(), store.At(time.Now())), c.Param("id"))
+	engine.POST("/orders/:id/lines", i.Middleware(), rest.Handle(func(g *gin.Context) error {
+		return rest.Created(g, store.NewMeta(store.NewID(), store.At(time.Now())), g.Param("id"))
 	}))
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)

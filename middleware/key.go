@@ -15,21 +15,21 @@ const resourceKey = "ginseng.resource"
 // Resource returns the middleware for the routes of a resource, before that of Authenticator. They accept API keys with the
 // scope of the resource: ScopeRead for GET, otherwise ScopeWrite.
 func Resource(name string) gin.HandlerFunc {
-	return func(c *gin.Context) { c.Set(resourceKey, name) }
+	return func(g *gin.Context) { g.Set(resourceKey, name) }
 }
 
 // checkKey returns nil if the route accepts the API key of the caller, or if the caller has none. InsufficientScope: the key
 // does not have the scope. Forbidden: the route accepts no key.
-func (a Authenticator) checkKey(c *gin.Context, caller access.Principal) error {
+func (a Authenticator) checkKey(g *gin.Context, caller access.Principal) error {
 	if caller.Key == nil || a.anyKey {
 		return nil
 	}
-	name := c.GetString(resourceKey)
+	name := g.GetString(resourceKey)
 	if name == "" {
 		return apperr.New(apperr.Forbidden, "This operation does not accept an API key. Sign in, and send the user token instead.")
 	}
 	action := access.ScopeWrite
-	if c.Request.Method == http.MethodGet {
+	if g.Request.Method == http.MethodGet {
 		action = access.ScopeRead
 	}
 	if !caller.Key.Has(name, action) {

@@ -37,7 +37,7 @@ func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	engine := gin.New()
 	engine.Use(BodyLimit(1<<20, timeout))
 	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}.Middleware()
-	end := func(c *gin.Context) { _ = rest.NoContent(c) }
+	end := func(g *gin.Context) { _ = rest.NoContent(g) }
 	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
 	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{auth.AllowLargeBody().Public}, append(handlers, end)...)...)
 	return engine
@@ -127,8 +127,8 @@ func TestUserWrites(t *testing.T) {
 	t.Parallel()
 	user, other := store.NewID().Hex(), store.NewID().Hex()
 	running, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
-	h := limited(time.Minute, func(c *gin.Context) {
-		if c.Query("wait") != "" {
+	h := limited(time.Minute, func(g *gin.Context) {
+		if g.Query("wait") != "" {
 			running <- struct{}{}
 			<-end
 		}
@@ -200,26 +200,26 @@ func TestResponseBudget(t *testing.T) {
 	const page, record = 1 << 20, 200 << 10
 	engine.Use(ResponseBudget(rest.NewBudget(page, 300<<10, time.Millisecond)))
 	running, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
-	respond := func(c *gin.Context, size int) {
-		if err := rest.OK(c, strings.Repeat("x", size)); err != nil {
-			rest.Fail(c, err)
+	respond := func(g *gin.Context, size int) {
+		if err := rest.OK(g, strings.Repeat("x", size)); err != nil {
+			rest.Fail(g, err)
 			return
 		}
-		if c.Query("wait") != "" { // as a client that does not read
+		if g.Query("wait") != "" { // as a client that does not read
 			running <- struct{}{}
 			<-end
 		}
 	}
-	engine.GET("/page", func(c *gin.Context) {
-		if err := rest.ReservePage(c.Request.Context(), page); err != nil {
-			rest.Fail(c, err)
+	engine.GET("/page", func(g *gin.Context) {
+		if err := rest.ReservePage(g.Request.Context(), page); err != nil {
+			rest.Fail(g, err)
 			return
 		}
-		respond(c, page-100)
+		respond(g, page-100)
 	})
-	engine.GET("/record", func(c *gin.Context) { respond(c, record) })
-	engine.POST("/record", func(c *gin.Context) { respond(c, record) })
-	engine.GET("/small", func(c *gin.Context) { respond(c, 1000) })
+	engine.GET("/record", func(g *gin.Context) { respond(g, record) })
+	engine.POST("/record", func(g *gin.Context) { respond(g, record) })
+	engine.GET("/small", func(g *gin.Context) { respond(g, 1000) })
 	send := func(method, path string) int {
 		w := httptest.NewRecorder()
 		engine.ServeHTTP(w, httptest.NewRequest(method, path, nil))

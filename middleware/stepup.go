@@ -16,42 +16,42 @@ import (
 const maxSignInAge = 10 * time.Minute
 
 // stepUp accepts the callers of tokenOrBasic that checkSignIn accepts.
-func (a Authenticator) stepUp(c *gin.Context) (access.Principal, error) {
-	p, err := a.tokenOrBasic(c)
+func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
+	p, err := a.tokenOrBasic(g)
 	if err == nil {
-		err = a.checkSignIn(c, p)
+		err = a.checkSignIn(g, p)
 	}
 	return p, err
 }
 
 // stepUpSelf is stepUp, except for a user token and another user's ID in the path.
-func (a Authenticator) stepUpSelf(c *gin.Context) (access.Principal, error) {
-	p, err := a.tokenOrBasic(c)
+func (a Authenticator) stepUpSelf(g *gin.Context) (access.Principal, error) {
+	p, err := a.tokenOrBasic(g)
 	if err != nil {
 		return p, err
 	}
-	id, _ := store.ParseID(c.Param("id")) // the zero ID if it is malformed, and for me
-	if withPassword := p.SessionID.IsZero(); withPassword || c.Param("id") == "me" || p.Is(id) {
-		err = a.checkSignIn(c, p)
+	id, _ := store.ParseID(g.Param("id")) // the zero ID if it is malformed, and for me
+	if withPassword := p.SessionID.IsZero(); withPassword || g.Param("id") == "me" || p.Is(id) {
+		err = a.checkSignIn(g, p)
 	}
 	return p, err
 }
 
 // tokenOrBasic accepts a user token, or HTTP Basic if the header Authorization has it.
-func (a Authenticator) tokenOrBasic(c *gin.Context) (access.Principal, error) {
-	scheme, _, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-	_, given, err := a.credential(c, true)
+func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
+	scheme, _, _ := strings.Cut(g.GetHeader("Authorization"), " ")
+	_, given, err := a.credential(g, true)
 	switch {
 	case err != nil:
 		return access.Principal{}, err
 	case strings.EqualFold(scheme, "Basic"):
-		p, err := a.basic(c)
+		p, err := a.basic(g)
 		p.AuthTime = a.Now()
 		return p, err
 	case given:
-		return a.user(c)
+		return a.user(g)
 	}
-	rest.BasicAuth(c) // the response asks for HTTP Basic
+	rest.BasicAuth(g) // the response asks for HTTP Basic
 	return access.Principal{}, apperr.New(apperr.Unauthorized,
 		`A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …". Or send email and password as Authorization: Basic.`)
 }
@@ -59,16 +59,16 @@ func (a Authenticator) tokenOrBasic(c *gin.Context) (access.Principal, error) {
 // checkSignIn checks that the user has signed in recently, or with this request, and with the second factor, if the user has
 // one. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired, ValidationFailed, TooManyRequests: as
 // access.SecondFactorVerifier.
-func (a Authenticator) checkSignIn(c *gin.Context, p access.Principal) error {
-	if err := a.checkRecent(c, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
+func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
+	if err := a.checkRecent(g, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
 		return err
 	}
-	proof, invalid := rest.BindSome[access.Proof](c)
+	proof, invalid := rest.BindSome[access.Proof](g)
 	if invalid != nil {
 		proof = access.Proof{}
 	}
-	limits, err := a.SecondFactors.VerifySecondFactor(c.Request.Context(), p.UserID, rest.Client(c), proof)
-	rest.SetRateLimit(c, limits)
+	limits, err := a.SecondFactors.VerifySecondFactor(g.Request.Context(), p.UserID, rest.Client(g), proof)
+	rest.SetRateLimit(g, limits)
 	if invalid != nil { // for users without a second factor the handler returns it, together with those of other parameters
 		err = apperr.Replace(err, apperr.SecondFactorRequired, invalid)
 	}
@@ -77,8 +77,8 @@ func (a Authenticator) checkSignIn(c *gin.Context, p access.Principal) error {
 
 // checkRecent fails with ReauthenticationRequired if the caller has signed in too long ago, or not at all. A time in the
 // future, because a clock was set back since, has an unknown age. Other errors are those of checkRestriction.
-func (a Authenticator) checkRecent(c *gin.Context, p access.Principal) error {
-	if err := a.checkRestriction(c, p); err != nil {
+func (a Authenticator) checkRecent(g *gin.Context, p access.Principal) error {
+	if err := a.checkRestriction(g, p); err != nil {
 		return err
 	}
 	if a.Now().Sub(p.AuthTime).Abs() <= maxSignInAge {

@@ -59,36 +59,36 @@ func (s *Streams) Open() int {
 // Middleware makes rest.ServeFeed respond with a stream, if the request accepts one. It runs after authentication. A stream has
 // no time limit. TooManyRequests, Unavailable: too many are open.
 func (s *Streams) Middleware() gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if !rest.AcceptsStream(c) || originalMethod(c.Request) == http.MethodHead {
+	return func(g *gin.Context) {
+		if !rest.AcceptsStream(g) || originalMethod(g.Request) == http.MethodHead {
 			return
 		}
-		caller := rest.Caller(c)
-		key := c.ClientIP()
+		caller := rest.Caller(g)
+		key := g.ClientIP()
 		if caller.IsUser() {
 			key = caller.UserID.Hex()
 		}
 		if err := s.begin(key); err != nil {
-			rest.Fail(c, err)
+			rest.Fail(g, err)
 			return
 		}
 		defer s.end(key)
-		ctx, cancel := context.WithCancel(withoutTimeout(c.Request.Context()))
+		ctx, cancel := context.WithCancel(withoutTimeout(g.Request.Context()))
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
 		// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
-		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
-		rest.SetStream(c, &rest.Stream{
+		_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
+		rest.SetStream(g, &rest.Stream{
 			Context: ctx, Heartbeat: s.Heartbeat, Check: s.Check,
 			Again: func(ctx context.Context) (access.Principal, error) {
 				if !caller.IsUser() {
 					return caller, nil // the master key, and nobody, do not change
 				}
-				return s.authenticator.Again(ctx, c)
+				return s.authenticator.Again(ctx, g)
 			},
 			Written: s.observe(),
 		})
-		c.Next() // returns after the handlers
+		g.Next() // returns after the handlers
 	}
 }
 

@@ -47,31 +47,31 @@ func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	doc := ginswagger.CustomWrapHandler(&ginswagger.Config{InstanceName: instance}, new(webdav.Handler))
 	files := sync.OnceValue(uiFiles)
 
-	engine.GET("/openapi.json", ignoreWriteErrors, func(c *gin.Context) { openAPI().serve(c) })
-	engine.GET("/docs", func(c *gin.Context) { redirect(c, "docs/") })
-	engine.GET("/docs/*any", ignoreWriteErrors, func(c *gin.Context) {
-		c.Header("Content-Security-Policy", docsPolicy)
-		name := cmp.Or(strings.TrimPrefix(c.Param("any"), "/"), "index.html")
+	engine.GET("/openapi.json", ignoreWriteErrors, func(g *gin.Context) { openAPI().serve(g) })
+	engine.GET("/docs", func(g *gin.Context) { redirect(g, "docs/") })
+	engine.GET("/docs/*any", ignoreWriteErrors, func(g *gin.Context) {
+		g.Header("Content-Security-Policy", docsPolicy)
+		name := cmp.Or(strings.TrimPrefix(g.Param("any"), "/"), "index.html")
 		f, ok := files()[name]
 		switch {
 		case name == "doc.json":
-			if !swagger().notModified(c) {
-				doc(c)
+			if !swagger().notModified(g) {
+				doc(g)
 			}
 		case ok:
-			f.serve(c)
+			f.serve(g)
 		default:
-			rest.Fail(c, apperr.New(apperr.NotFound, "This path does not exist."))
+			rest.Fail(g, apperr.New(apperr.NotFound, "This path does not exist."))
 		}
 	})
 }
 
 // ignoreWriteErrors removes the errors of handlers that responded with success from the log. Gin adds those of writing to a
 // client that has disconnected or does not read; package rest does not.
-func ignoreWriteErrors(c *gin.Context) {
-	c.Next()
-	if c.Writer.Status() < http.StatusInternalServerError {
-		c.Errors = nil
+func ignoreWriteErrors(g *gin.Context) {
+	g.Next()
+	if g.Writer.Status() < http.StatusInternalServerError {
+		g.Errors = nil
 	}
 }
 
@@ -92,24 +92,24 @@ func newFile(contentType string, content []byte) file {
 }
 
 // notModified lets clients cache the file but revalidate it. It responds 304 and returns true if they have it.
-func (f file) notModified(c *gin.Context) bool {
-	c.Header("Cache-Control", "no-cache")
-	return rest.NotModified(c, f.tag)
+func (f file) notModified(g *gin.Context) bool {
+	g.Header("Cache-Control", "no-cache")
+	return rest.NotModified(g, f.tag)
 }
 
 // serve responds with the file, or with 304 if the client has it.
-func (f file) serve(c *gin.Context) {
+func (f file) serve(g *gin.Context) {
 	switch {
-	case f.notModified(c):
+	case f.notModified(g):
 	case !f.compressed:
-		c.Data(http.StatusOK, f.contentType, f.content)
-	case acceptsGzip(c.GetHeader("Accept-Encoding")):
-		c.Header("ETag", strings.TrimSuffix(f.tag, `"`)+rest.GzipSuffix+`"`)
-		c.Header("Content-Encoding", "gzip")
-		c.Data(http.StatusOK, f.contentType, f.content)
+		g.Data(http.StatusOK, f.contentType, f.content)
+	case acceptsGzip(g.GetHeader("Accept-Encoding")):
+		g.Header("ETag", strings.TrimSuffix(f.tag, `"`)+rest.GzipSuffix+`"`)
+		g.Header("Content-Encoding", "gzip")
+		g.Data(http.StatusOK, f.contentType, f.content)
 	default:
-		c.Header("Content-Type", f.contentType)
-		unzip(c.Writer, f.content)
+		g.Header("Content-Type", f.contentType)
+		unzip(g.Writer, f.content)
 	}
 }
 
@@ -161,10 +161,10 @@ func acceptsGzip(header string) bool {
 }
 
 // redirect redirects to a relative URL, which is also valid behind a proxy that adds a prefix to the path.
-func redirect(c *gin.Context, location string) {
-	c.Header("Location", location)
-	c.Status(http.StatusFound)
-	c.Writer.WriteHeaderNow()
+func redirect(g *gin.Context, location string) {
+	g.Header("Location", location)
+	g.Status(http.StatusFound)
+	g.Writer.WriteHeaderNow()
 }
 
 // withRoot returns a JSON document with another value of a property, which has the path of the API.
@@ -201,17 +201,17 @@ func mountEmails(engine *gin.Engine, modules []kit.Module) {
 	}
 	index := []byte("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Emails</title>\n<style>body { font-family: sans-serif } td { padding: 4px 12px }</style>\n" +
 		"<h1>Emails</h1>\n<p>Edit them in <code>modules/*/emails</code>, and restart the service.</p>\n<table>\n" + list.String() + "</table>\n")
-	engine.GET("/dev/emails", func(c *gin.Context) {
-		c.Header("Content-Security-Policy", emailsPolicy)
-		c.Data(http.StatusOK, htmlType, index)
+	engine.GET("/dev/emails", func(g *gin.Context) {
+		g.Header("Content-Security-Policy", emailsPolicy)
+		g.Data(http.StatusOK, htmlType, index)
 	})
-	engine.GET("/dev/emails/:file", func(c *gin.Context) {
-		page, ok := pages[c.Param("file")]
+	engine.GET("/dev/emails/:file", func(g *gin.Context) {
+		page, ok := pages[g.Param("file")]
 		if !ok {
-			rest.Fail(c, apperr.New(apperr.NotFound, "There is no such email. GET /dev/emails lists them."))
+			rest.Fail(g, apperr.New(apperr.NotFound, "There is no such email. GET /dev/emails lists them."))
 			return
 		}
-		c.Header("Content-Security-Policy", emailsPolicy)
-		c.Data(http.StatusOK, page.contentType, page.content)
+		g.Header("Content-Security-Policy", emailsPolicy)
+		g.Data(http.StatusOK, page.contentType, page.content)
 	})
 }

@@ -11,14 +11,14 @@ import (
 
 // emailQueue lists the emails that are not sent.
 type emailQueue struct {
-	queue *email.Queue
-	list  *listing.Lister
+	queue  *email.Queue
+	lister *listing.Lister
 }
 
 // mountEmailQueue mounts GET /emails on api.
 func mountEmailQueue(api gin.IRouter, queue *email.Queue, cursors listing.Cursors, admin gin.HandlerFunc) {
 	c := emailQueue{queue, listing.NewLister(emailSpec(), cursors)}
-	api.GET("/emails", admin, rest.Handle(c.index, rest.AnyQuery))
+	api.GET("/emails", admin, rest.Handle(c.list, rest.AnyQuery))
 }
 
 func emailSpec() listing.Spec {
@@ -47,7 +47,7 @@ func emailView(r email.Row) EmailView {
 	}
 }
 
-// index lists the emails that are not sent.
+// list lists the emails that are not sent.
 //
 //	@Summary		List emails that are not sent
 //	@Description	Returns the emails that wait for an attempt, and those that failed in the last day. An email that was sent is not in the list.
@@ -59,8 +59,8 @@ func emailView(r email.Row) EmailView {
 //	@Security		UserToken
 //	@x-tag			"Emails that wait to be sent, and those that failed."
 //	@Router			/emails [get]
-func (c emailQueue) index(g *gin.Context) error {
-	q, err := c.list.Parse(rest.Query(g))
+func (c emailQueue) list(g *gin.Context) error {
+	q, err := c.lister.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}

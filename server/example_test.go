@@ -19,8 +19,8 @@ type Greetings struct{ greeting string }
 
 // Routes implements kit.Module.
 func (m Greetings) Routes(r gin.IRouter, mw kit.Middleware) {
-	r.GET("/greetings", mw.Auth.Public, rest.Handle(func(c *gin.Context) error {
-		return rest.OK(c, map[string]string{"greeting": m.greeting})
+	r.GET("/greetings", mw.Auth.Public, rest.Handle(func(g *gin.Context) error {
+		return rest.OK(g, map[string]string{"greeting": m.greeting})
 	}))
 }
 

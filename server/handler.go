@@ -58,14 +58,14 @@ const (
 // stops; NewHandler adds it to Handler.Closers.
 func NewDeps(o DepsOptions) kit.Deps {
 	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
-	limits := ratelimit.New(db, o.Now)
-	o.Observer.Register(limits)
+	limiter := ratelimit.New(db, o.Now)
+	o.Observer.Register(limiter)
 	queue := email.NewQueue(email.QueueOptions{DB: db, Sender: o.Sender, Keys: sealKeys(o.MasterKeys, "emails"), Now: o.Now, Log: o.Log, Backoff: email.Backoff[:]})
 	o.Observer.Emails(queue)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
 	return kit.Deps{
-		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limits: limits,
+		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limiter: limiter,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
 		Recorded: &kit.Recorded{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) },
 	}
@@ -171,7 +171,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
 	sweeper := changesSweeper{o.Deps.DB, s.ChangesRetention, o.Deps.Now}
-	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limits, o.Deps.Email, sweeper)...)
+	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limiter, o.Deps.Email, sweeper)...)
 	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
 		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {
@@ -310,29 +310,29 @@ func (h *Handler) Routes() []string {
 	return out
 }
 
-func noRoute(c *gin.Context) {
+func noRoute(g *gin.Context) {
 	detail := "This path does not exist."
-	if strings.HasSuffix(c.Request.URL.Path, "/") {
+	if strings.HasSuffix(g.Request.URL.Path, "/") {
 		detail += " No path of the API ends with a slash: leave it out."
 	}
-	rest.Fail(c, apperr.New(apperr.NotFound, "%s", detail))
+	rest.Fail(g, apperr.New(apperr.NotFound, "%s", detail))
 }
 
 // noMethod responds 405, or 204 to OPTIONS. It replaces the Allow of Gin 1.12, which can have methods of routes that do not match
 // the path: its search of one method continues with what is left of the search of another.
 func noMethod(engine *gin.Engine) gin.HandlerFunc {
 	routes := sync.OnceValue(engine.Routes) // when all are mounted
-	return func(c *gin.Context) {
-		header := c.Writer.Header()
+	return func(g *gin.Context) {
+		header := g.Writer.Header()
 		header.Del("Allow")
 		var allow []string
 		for _, r := range routes() {
-			if matches(r.Path, c.Request.URL.Path) && !slices.Contains(allow, r.Method) {
+			if matches(r.Path, g.Request.URL.Path) && !slices.Contains(allow, r.Method) {
 				allow = append(allow, r.Method)
 			}
 		}
 		if allow == nil {
-			noRoute(c)
+			noRoute(g)
 			return
 		}
 		allow = append(allow, http.MethodOptions)
@@ -340,11 +340,11 @@ func noMethod(engine *gin.Engine) gin.HandlerFunc {
 			allow = append(allow, http.MethodHead)
 		}
 		header.Set("Allow", strings.Join(allow, ", "))
-		if c.Request.Method == http.MethodOptions {
-			_ = rest.NoContent(c)
+		if g.Request.Method == http.MethodOptions {
+			_ = rest.NoContent(g)
 			return
 		}
-		rest.Fail(c, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
+		rest.Fail(g, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
 	}
 }
 
@@ -369,12 +369,12 @@ func matches(route, path string) bool {
 // mountHealth adds the health checks: /livez responds 200 while the process runs, /readyz while it can serve requests.
 func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
 	ok := map[string]string{"status": "ok"}
-	engine.GET(livez, func(c *gin.Context) { _ = rest.OK(c, ok) })
-	engine.GET(readyz, func(c *gin.Context) {
-		if err := ready(c.Request.Context()); err != nil {
-			rest.Fail(c, err)
+	engine.GET(livez, func(g *gin.Context) { _ = rest.OK(g, ok) })
+	engine.GET(readyz, func(g *gin.Context) {
+		if err := ready(g.Request.Context()); err != nil {
+			rest.Fail(g, err)
 			return
 		}
-		_ = rest.OK(c, ok)
+		_ = rest.OK(g, ok)
 	})
 }

@@ -79,15 +79,15 @@ type routes func(r gin.IRouter, auth kit.Auth)
 
 func (f routes) Routes(r gin.IRouter, mw kit.Middleware) { f(r, mw.Auth) }
 
-var who = rest.Handle(func(c *gin.Context) error {
-	p := rest.Caller(c)
+var who = rest.Handle(func(g *gin.Context) error {
+	p := rest.Caller(g)
 	switch {
 	case p.Master:
-		return rest.OK(c, "master")
+		return rest.OK(g, "master")
 	case p.IsUser():
-		return rest.OK(c, p.Role)
+		return rest.OK(g, p.Role)
 	}
-	return rest.OK(c, "anonymous")
+	return rest.OK(g, "anonymous")
 })
 
 func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*HandlerOptions)) *Handler {
@@ -364,7 +364,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/things/:id", auth.Public, rest.Handle(func(c *gin.Context) error { return rest.OK(c, map[string]string{"a": "<b>"}) }))
+		r.GET("/things/:id", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.OK(g, map[string]string{"a": "<b>"}) }))
 	}, func(o *HandlerOptions) {
 		o.Settings.CORSOrigins = []string{"https://app.example.com", "https://*.example.net"}
 	})
@@ -428,7 +428,7 @@ func TestGzip(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ginseng ", 1000)
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/long", auth.Public, rest.Handle(func(c *gin.Context) error { return rest.Record(c, store.Meta{Version: 7}, long) }))
+		r.GET("/long", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.Record(g, store.Meta{Version: 7}, long) }))
 		r.GET("/short", auth.Public, who)
 	})
 	plain := do(s, "GET", "/long", "", "")
@@ -520,9 +520,9 @@ func TestSlowBody(t *testing.T) {
 func TestPanicInResponse(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/half", auth.Public, func(c *gin.Context) {
-			c.Header("Content-Length", "100")
-			_, _ = c.Writer.WriteString("half")
+		r.GET("/half", auth.Public, func(g *gin.Context) {
+			g.Header("Content-Length", "100")
+			_, _ = g.Writer.WriteString("half")
 			panic("oh")
 		})
 	}))
@@ -554,7 +554,7 @@ func TestClientAddress(t *testing.T) {
 		"nonsense":           {[]string{"192.0.2.0/24"}, "me", "192.0.2.1"},
 	} {
 		s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-			r.GET("/address", auth.Public, rest.Handle(func(c *gin.Context) error { return rest.OK(c, c.ClientIP()) }))
+			r.GET("/address", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.OK(g, g.ClientIP()) }))
 		}, func(o *HandlerOptions) { o.Settings.TrustedProxies = test.trusted })
 		// httptest's requests come from 192.0.2.1.
 		w := do(s, "GET", "/address", "", "", "X-Forwarded-For", test.forwarded, "X-Real-Ip", "198.51.100.2")

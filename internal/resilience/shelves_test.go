@@ -63,15 +63,15 @@ func newShelves(d kit.Deps) *shelves {
 
 // Routes implements kit.Module.
 func (s *shelves) Routes(r gin.IRouter, _ kit.Middleware) {
-	r.GET("/shelves", rest.Handle(func(c *gin.Context) error {
-		q, err := s.list.Parse(rest.Query(c))
+	r.GET("/shelves", rest.Handle(func(g *gin.Context) error {
+		q, err := s.list.Parse(rest.Query(g))
 		if err != nil {
 			return err
 		}
-		page, err := resource.List(c.Request.Context(), s.Collection, rest.Caller(c), q, shelf.view)
+		page, err := resource.List(g.Request.Context(), s.Collection, rest.Caller(g), q, shelf.view)
 		if err != nil {
 			return err
 		}
-		return rest.Page(c, page)
+		return rest.Page(g, page)
 	}, rest.AnyQuery))
 }

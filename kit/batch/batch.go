@@ -37,9 +37,9 @@ type Handler struct {
 	Root      string   // API_ROOT
 	Resources []string // the names of the resources
 	// Authenticate returns the caller of a batch, as of a transaction.
-	Authenticate func(ctx context.Context, c *gin.Context) (access.Principal, error)
+	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
 	// Keep stores the response to a batch with an Idempotency-Key, in a transaction.
-	Keep func(ctx context.Context, c *gin.Context, status int, body []byte) error
+	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
 }
 
 // Output is the response to a batch.
@@ -73,12 +73,12 @@ type Result struct {
 //	@Security		UserToken
 //	@Security		APIKey
 //	@Router			/batch [post]
-func (h *Handler) Handle(c *gin.Context) error {
-	if media := c.ContentType(); media != "application/json" && c.Request.ContentLength != 0 {
-		c.Header("Accept", "application/json")
+func (h *Handler) Handle(g *gin.Context) error {
+	if media := g.ContentType(); media != "application/json" && g.Request.ContentLength != 0 {
+		g.Header("Accept", "application/json")
 		return apperr.New(apperr.UnsupportedMediaType, "A batch must have the Content-Type application/json.")
 	}
-	in, err := rest.Bind[Input](c)
+	in, err := rest.Bind[Input](g)
 	if err != nil {
 		return err
 	}
@@ -86,12 +86,12 @@ func (h *Handler) Handle(c *gin.Context) error {
 		return err
 	}
 	var body bytes.Buffer
-	err = h.DB.Atomic(c.Request.Context(), func(ctx context.Context) error {
-		caller, err := h.Authenticate(ctx, c)
+	err = h.DB.Atomic(g.Request.Context(), func(ctx context.Context) error {
+		caller, err := h.Authenticate(ctx, g)
 		if err != nil {
 			return err
 		}
-		results, err := h.run(ctx, c, caller, in.Operations)
+		results, err := h.run(ctx, g, caller, in.Operations)
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,12 @@ func (h *Handler) Handle(c *gin.Context) error {
 			return err
 		}
 		body.WriteByte('\n') // as rest.OK does
-		return h.Keep(ctx, c, http.StatusOK, body.Bytes())
+		return h.Keep(ctx, g, http.StatusOK, body.Bytes())
 	})
 	if err != nil {
 		return err
 	}
-	c.Data(http.StatusOK, rest.ContentType, body.Bytes()) // rest.OK can fail without memory, but the writes are stored
+	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // rest.OK can fail without memory, but the writes are stored
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (h *Handler) checkRoutes(operations Operations) error {
 }
 
 // run runs the operations in the transaction of ctx. The error is that of the operation that failed, or PayloadTooLarge.
-func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Principal, operations Operations) ([]Result, error) {
+func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Principal, operations Operations) ([]Result, error) {
 	results := make([]Result, 0, len(operations))
 	size, replaced := 0, 0
 	responses := responses{}
@@ -140,7 +140,7 @@ func (h *Handler) run(ctx context.Context, c *gin.Context, caller access.Princip
 		return value, missing
 	}
 	for i, op := range operations {
-		request, err := op.request(ctx, c.Request, h.Root, values)
+		request, err := op.request(ctx, g.Request, h.Root, values)
 		if replaced > maxValues {
 			err = apperr.New(apperr.PayloadTooLarge,
 				"The values of references are larger than %d bytes together, so nothing was stored. Use fewer references.", maxValues)
@@ -254,9 +254,9 @@ func (r *recorder) WriteHeader(status int)      { r.status = status }
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
 // Use is middleware of Handler.Engine. It returns the error of an operation to the batch.
-func Use(c *gin.Context) {
-	c.Next()
-	c.Request.Context().Value(recorderKey{}).(*recorder).err = rest.Failure(c)
+func Use(g *gin.Context) {
+	g.Next()
+	g.Request.Context().Value(recorderKey{}).(*recorder).err = rest.Failure(g)
 }
 
 // Caller verifies the tokens of operations: the caller of each is that of the batch.

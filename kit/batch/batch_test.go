@@ -27,7 +27,7 @@ func TestResponseOfStored(t *testing.T) {
 	budget := rest.NewBudget(1, 4*size, time.Millisecond)
 	h := &Handler{DB: db, Engine: gin.New()}
 	h.Engine.Use(Use)
-	h.Engine.POST("/things", rest.Handle(func(c *gin.Context) error { return rest.OK(c, strings.Repeat("x", size)) }))
+	h.Engine.POST("/things", rest.Handle(func(g *gin.Context) error { return rest.OK(g, strings.Repeat("x", size)) }))
 	h.Authenticate = func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil }
 	h.Keep = func(context.Context, *gin.Context, int, []byte) error {
 		others, release := budget.Context(t.Context())
@@ -37,11 +37,11 @@ func TestResponseOfStored(t *testing.T) {
 		return nil
 	}
 	engine := gin.New()
-	engine.POST("/batch", func(c *gin.Context) {
-		ctx, release := budget.Context(c.Request.Context())
+	engine.POST("/batch", func(g *gin.Context) {
+		ctx, release := budget.Context(g.Request.Context())
 		defer release()
-		c.Request = c.Request.WithContext(ctx)
-		rest.Handle(h.Handle)(c)
+		g.Request = g.Request.WithContext(ctx)
+		rest.Handle(h.Handle)(g)
 	})
 	r := httptest.NewRequest("POST", "/batch", strings.NewReader(`{"operations":[{"method":"POST","path":"/things"}]}`))
 	r.Header.Set("Content-Type", "application/json")

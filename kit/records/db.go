@@ -126,7 +126,7 @@ func (e *engine) Insert(ctx context.Context, id store.ID, doc any) error {
 func (c *call) complete(doc any) (store.Document, error) {
 	completed := reflect.New(reflect.TypeOf(doc))
 	completed.Elem().Set(reflect.ValueOf(doc))
-	bound := rest.Bound(c.c)
+	bound := rest.Bound(c.g)
 	out, r := completed.Interface().(store.Document), c.record
 	var invalid []apperr.Field
 	set := func(name string) {

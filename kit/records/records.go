@@ -33,15 +33,15 @@ type Service struct {
 
 // Middleware is the route middleware of the Engine. It accepts every request.
 func Middleware(resources func() []string) kit.Middleware {
-	allow := func(c *gin.Context) {
-		rest.SetCaller(c, access.Principal{Master: true})
-		if call, ok := callOf(c.Request.Context()); ok {
-			call.c = c
-			rest.SetExports(c, call.export)
+	allow := func(g *gin.Context) {
+		rest.SetCaller(g, access.Principal{Master: true})
+		if call, ok := callOf(g.Request.Context()); ok {
+			call.g = g
+			rest.SetExports(g, call.export)
 		}
-		c.Next()
-		if call, ok := callOf(c.Request.Context()); ok {
-			call.err = rest.Failure(c)
+		g.Next()
+		if call, ok := callOf(g.Request.Context()); ok {
+			call.err = rest.Failure(g)
 		}
 	}
 	none := func(*gin.Context) {}
@@ -56,7 +56,7 @@ func Middleware(resources func() []string) kit.Middleware {
 
 // call is a request in process. Its context has it.
 type call struct {
-	c       *gin.Context // once the request is routed
+	g       *gin.Context // once the request is routed
 	err     error        // of the response
 	header  http.Header
 	body    func([]byte) error // nil: the body of the response is not used
@@ -116,7 +116,7 @@ func (s *Service) send(ctx context.Context, c *call, method, path string, query 
 			panic(v)
 		}
 		if v != nil {
-			err = cmp.Or(c.bodyErr, error(c.c.Errors.Last())) // of an export
+			err = cmp.Or(c.bodyErr, error(c.g.Errors.Last())) // of an export
 		}
 	}()
 	s.Engine.ServeHTTP(c, request)

@@ -246,8 +246,8 @@ func idsOf(value any) []store.ID {
 	return nil
 }
 
-// of returns the value of a reference in a document.
-func (r Reference) of(doc any) any { return reflect.ValueOf(doc).FieldByIndex(r.index).Interface() }
+// value returns the value of a reference in a document.
+func (r Reference) value(doc any) any { return reflect.ValueOf(doc).FieldByIndex(r.index).Interface() }
 
 // refersTo returns the filter of the records that refer to one of the IDs.
 func (r Reference) refersTo(ids []store.ID) store.Filter {
@@ -295,7 +295,7 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	if parent != nil {
 		var parentIDs []store.ID
 		for _, doc := range docs {
-			parentIDs = append(parentIDs, idsOf(parent.of(doc))...)
+			parentIDs = append(parentIDs, idsOf(parent.value(doc))...)
 		}
 		parents, _, err = parent.target.Find(ctx, caller, parentIDs, nil, "id")
 		if err != nil {
@@ -304,7 +304,7 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	}
 	for _, doc := range docs {
 		if parent != nil {
-			if _, visible := parents[idsOf(parent.of(doc))[0]]; !visible {
+			if _, visible := parents[idsOf(parent.value(doc))[0]]; !visible {
 				continue
 			}
 		}
@@ -345,7 +345,7 @@ func (c *Collection[D]) Get(ctx context.Context, caller access.Principal, id sto
 		return none, err
 	}
 	if r := c.parent(); r != nil {
-		if err := r.checkVisible(ctx, caller, r.of(doc)); err != nil {
+		if err := r.checkVisible(ctx, caller, r.value(doc)); err != nil {
 			return none, err
 		}
 	}
@@ -401,9 +401,9 @@ func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Princ
 	case r == nil:
 		return nil
 	case c.change == nil:
-		return r.parent.MayChange(ctx, caller, idsOf(r.of(doc))[0])
+		return r.parent.MayChange(ctx, caller, idsOf(r.value(doc))[0])
 	}
-	return r.checkVisible(ctx, caller, r.of(doc))
+	return r.checkVisible(ctx, caller, r.value(doc))
 }
 
 // checkVisible fails with NotFound unless the caller may see the records that a value of the reference refers to.

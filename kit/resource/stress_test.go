@@ -67,7 +67,7 @@ func TestStress(t *testing.T) {
 		dangling := 0
 		for _, n := range nodes {
 			for _, r := range c.references {
-				for _, id := range idsOf(r.of(n)) {
+				for _, id := range idsOf(r.value(n)) {
 					if exists, err := targets.all.Exists(t.Context(), store.Eq("id", id)); err != nil || !exists {
 						dangling++
 					}

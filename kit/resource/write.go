@@ -17,7 +17,7 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
 	}
-	if !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.of(doc)) }) {
+	if !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
 		return c.all.Insert(ctx, doc)
 	}
 	return c.inOneStep(ctx, func(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) e
 func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc D) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
-		fields, err := r.check(ctx, caller, r.of(doc))
+		fields, err := r.check(ctx, caller, r.value(doc))
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principa
 	var unknown []apperr.Field
 	for _, r := range c.references {
 		for _, change := range changes {
-			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.of(stored))) {
+			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.value(stored))) {
 				continue
 			}
 			fields, err := r.check(ctx, caller, change.Value)

@@ -40,20 +40,20 @@ import (
 // The type of a JSON value must match: a number for a string is an error, and so is an object, which keeps operators such
 // as {"$gt":""} out of queries. A parameter that is not a field is an error, except access_token and the names of the views'
 // fields: those are ignored, so that a client can send back the record that it received.
-func Bind[T any](c *gin.Context, views ...any) (T, error) {
-	in, _, err := bind[T](c, false, views)
+func Bind[T any](g *gin.Context, views ...any) (T, error) {
+	in, _, err := bind[T](g, false, views)
 	return in, err
 }
 
 // BindPatch is Bind for an update: a required parameter may be absent. Given has the names of those in the request.
-func BindPatch[T any](c *gin.Context, views ...any) (store.Patch[T], error) {
-	in, given, err := bind[T](c, true, views)
+func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
+	in, given, err := bind[T](g, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
 }
 
 // BindSome is Bind for some of the parameters: others are no error. Middleware uses it for parameters that the handler binds too.
-func BindSome[T any](c *gin.Context) (in T, err error) {
-	params, err := Body(c)
+func BindSome[T any](g *gin.Context) (in T, err error) {
+	params, err := Body(g)
 	if err != nil {
 		return in, err
 	}
@@ -64,21 +64,21 @@ func BindSome[T any](c *gin.Context) (in T, err error) {
 	return in, err
 }
 
-func bind[T any](c *gin.Context, partial bool, views []any) (in T, given []string, err error) {
-	params, err := Body(c)
+func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []string, err error) {
+	params, err := Body(g)
 	if err == nil {
-		of(c).bound = reflect.TypeFor[T]()
+		requestOf(g).bound = reflect.TypeFor[T]()
 		given, err = params.decode(&in, partial, views...)
 	}
 	return in, given, err
 }
 
 // Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts.
-func Bound(c *gin.Context) []string {
-	if of(c).bound == nil {
+func Bound(g *gin.Context) []string {
+	if requestOf(g).bound == nil {
 		return nil
 	}
-	return store.FieldNames(of(c).bound)
+	return store.FieldNames(requestOf(g).bound)
 }
 
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the

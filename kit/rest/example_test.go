@@ -22,12 +22,12 @@ type Note struct {
 func Example() {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.POST("/notes", rest.Handle(func(c *gin.Context) error {
-		note, err := rest.Bind[Note](c)
+	engine.POST("/notes", rest.Handle(func(g *gin.Context) error {
+		note, err := rest.Bind[Note](g)
 		if err != nil {
 			return err
 		}
-		return rest.OK(c, note)
+		return rest.OK(g, note)
 	}))
 	var problem struct {
 		Errors []struct{ Param, Code, Message string }

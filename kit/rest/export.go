@@ -45,34 +45,34 @@ type Exports struct {
 }
 
 // SetExports limits the exports of the request.
-func SetExports(c *gin.Context, e *Exports) { of(c).exports = e }
+func SetExports(g *gin.Context, e *Exports) { requestOf(g).exports = e }
 
 // exportTimeout is the time limit of reading one page.
 const exportTimeout = 30 * time.Second
 
 // serve responds with all rows. An error after the beginning of the response aborts the connection, so that the client does not
 // take what it has for the whole. Unavailable: too many exports are in progress.
-func (e *Export) serve(c *gin.Context) error {
-	limits := of(c).exports
-	if limits == nil {
-		limits = &Exports{Context: c.Request.Context()}
+func (e *Export) serve(g *gin.Context) error {
+	exports := requestOf(g).exports
+	if exports == nil {
+		exports = &Exports{Context: g.Request.Context()}
 	}
-	if limits.Begin != nil {
-		end, err := limits.Begin()
+	if exports.Begin != nil {
+		end, err := exports.Begin()
 		if err != nil {
 			return err
 		}
 		defer end()
 	}
-	header := c.Writer.Header()
+	header := g.Writer.Header()
 	header.Set("Content-Type", e.Format.ContentType())
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.Name + "." + string(e.Format)}))
-	c.Writer.WriteHeader(http.StatusOK)
-	if limits.Head {
+	g.Writer.WriteHeader(http.StatusOK)
+	if exports.Head {
 		return nil
 	}
-	if err := e.stream(c, limits); err != nil {
-		_ = c.Error(err)
+	if err := e.stream(g, exports); err != nil {
+		_ = g.Error(err)
 		panic(http.ErrAbortHandler)
 	}
 	return nil
@@ -82,7 +82,7 @@ func (e *Export) serve(c *gin.Context) error {
 var errWrite = errors.Join(errors.New("the client does not read the export"), context.Canceled)
 
 // stream writes the pages. It keeps neither a page nor a snapshot of the database while it waits for the client.
-func (e *Export) stream(c *gin.Context, limits *Exports) error {
+func (e *Export) stream(g *gin.Context, exports *Exports) error {
 	var buf bytes.Buffer
 	w := exchange.NewWriter(&buf, e.Format, e.Columns, e.Whole)
 	if err := w.Begin(); err != nil {
@@ -91,24 +91,24 @@ func (e *Export) stream(c *gin.Context, limits *Exports) error {
 	checked := time.Now()
 	rows, err := e.Write(w)
 	for more := true; err == nil; {
-		if _, err := c.Writer.Write(buf.Bytes()); err != nil {
+		if _, err := g.Writer.Write(buf.Bytes()); err != nil {
 			return errWrite
 		}
-		c.Writer.Flush()
-		if limits.Rows != nil {
-			limits.Rows(rows)
+		g.Writer.Flush()
+		if exports.Rows != nil {
+			exports.Rows(rows)
 		}
 		if buf.Reset(); buf.Cap() > 4*LargeResponse {
 			buf = bytes.Buffer{}
 		}
-		if limits.Again != nil && time.Since(checked) >= limits.Check {
-			if err := limits.Again(limits.Context); err != nil {
+		if exports.Again != nil && time.Since(checked) >= exports.Check {
+			if err := exports.Again(exports.Context); err != nil {
 				return err
 			}
 			checked = time.Now()
 		}
-		err = limits.pace(func() (err error) {
-			if more, err = e.next(limits.Context); err == nil && more {
+		err = exports.pace(func() (err error) {
+			if more, err = e.next(exports.Context); err == nil && more {
 				rows, err = e.Write(w)
 			}
 			return err

@@ -57,17 +57,19 @@ type Stream struct {
 }
 
 // SetStream makes ServeFeed respond to the request with a stream.
-func SetStream(c *gin.Context, s *Stream) { of(c).stream = s }
+func SetStream(g *gin.Context, s *Stream) { requestOf(g).stream = s }
 
 // Events returns the number of events that the response has, if it is a stream.
-func Events(c *gin.Context) (n int, isStream bool) { return of(c).events, of(c).stream != nil }
+func Events(g *gin.Context) (n int, isStream bool) {
+	return requestOf(g).events, requestOf(g).stream != nil
+}
 
 // eventStream is the media type of Server-Sent Events.
 const eventStream = "text/event-stream"
 
 // AcceptsStream reports whether the header Accept has text/event-stream.
-func AcceptsStream(c *gin.Context) bool {
-	for item := range strings.SplitSeq(headerValue(c, "Accept"), ",") {
+func AcceptsStream(g *gin.Context) bool {
+	for item := range strings.SplitSeq(headerValue(g, "Accept"), ",") {
 		if mediaType, _, err := mime.ParseMediaType(item); err == nil && mediaType == eventStream {
 			return true
 		}
@@ -76,33 +78,33 @@ func AcceptsStream(c *gin.Context) bool {
 }
 
 // LastEventID returns the header with which a client resumes a stream; "" if it has none.
-func LastEventID(c *gin.Context) string { return strings.TrimSpace(c.GetHeader("Last-Event-ID")) }
+func LastEventID(g *gin.Context) string { return strings.TrimSpace(g.GetHeader("Last-Event-ID")) }
 
 // ServeFeed responds with a page of a feed or, on a route with kit.Middleware.Streams if the request accepts it, with a stream of
 // Server-Sent Events.
-func ServeFeed(c *gin.Context, f Feed) error {
-	s := of(c).stream
-	ctx := c.Request.Context()
-	page, err := f.Next(ctx, Caller(c))
+func ServeFeed(g *gin.Context, f Feed) error {
+	s := requestOf(g).stream
+	ctx := g.Request.Context()
+	page, err := f.Next(ctx, Caller(g))
 	if err != nil {
 		return err
 	}
 	if s == nil {
-		return OK(c, page)
+		return OK(g, page)
 	}
-	header := c.Writer.Header()
+	header := g.Writer.Header()
 	header.Set("Content-Type", eventStream)
 	header.Set("Cache-Control", "no-store, no-transform") // a proxy that compresses may hold events back
 	header.Set("X-Accel-Buffering", "no")                 // nginx must not buffer the events
-	c.Writer.WriteHeader(http.StatusOK)
-	w := &eventWriter{c: c, last: page.Next}
+	g.Writer.WriteHeader(http.StatusOK)
+	w := &eventWriter{g: g, last: page.Next}
 	w.loop(s, f, page)
 	return nil
 }
 
 // eventWriter writes a stream.
 type eventWriter struct {
-	c    *gin.Context
+	g    *gin.Context
 	buf  bytes.Buffer
 	last string // the position of the feed
 	err  error  // of a write: the client has disconnected, or reads too slowly
@@ -117,7 +119,7 @@ const retryAfterStop = "retry: 1000\n\n"
 // loop writes a page of the feed, and those that follow.
 func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	ctx := s.Context
-	caller, checked, written, read := Caller(w.c), time.Now(), time.Now(), time.Now()
+	caller, checked, written, read := Caller(w.g), time.Now(), time.Now(), time.Now()
 	var err error
 	for {
 		if w.page(page) || time.Since(written) >= s.Heartbeat {
@@ -187,7 +189,7 @@ func (w *eventWriter) event(e FeedEvent) {
 		w.err = err
 	}
 	w.buf.WriteString("\n\n")
-	of(w.c).events++
+	requestOf(w.g).events++
 }
 
 // flush sends what was added; if that is nothing, a heartbeat, which moves the position of the client.
@@ -195,14 +197,14 @@ func (w *eventWriter) flush() {
 	if w.buf.Len() == 0 {
 		w.buf.WriteString(": heartbeat\nid: " + w.last + "\n\n")
 	}
-	if _, err := w.c.Writer.Write(w.buf.Bytes()); err != nil && w.err == nil {
+	if _, err := w.g.Writer.Write(w.buf.Bytes()); err != nil && w.err == nil {
 		w.err = err
 	}
 	if w.buf.Cap() > maxPooledBuffer {
 		w.buf = bytes.Buffer{}
 	}
 	w.buf.Reset()
-	w.c.Writer.Flush()
+	w.g.Writer.Flush()
 }
 
 // end sends the event end with the code of the error that ends the stream.
@@ -213,7 +215,7 @@ func (w *eventWriter) end(err error) {
 		code = failed.Code
 	}
 	if code == apperr.Internal {
-		_ = w.c.Error(err)
+		_ = w.g.Error(err)
 	}
 	w.event(FeedEvent{Event: "end", Data: map[string]apperr.Code{"code": code}})
 	w.flush()

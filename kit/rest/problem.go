@@ -71,23 +71,23 @@ func (e *OperationError) Error() string { return fmt.Sprintf("operations[%d]: %v
 func (e *OperationError) Unwrap() error { return e.Err }
 
 // Failure returns the error that Fail responded with; nil if there is none.
-func Failure(c *gin.Context) error { return of(c).failure }
+func Failure(g *gin.Context) error { return requestOf(g).failure }
 
 // Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
 // 500 without details. An error with a status of 500 or more, except NotSupported, is added to c.Errors, for the log.
-func Fail(c *gin.Context, err error) {
-	of(c).failure = err
+func Fail(g *gin.Context, err error) {
+	requestOf(g).failure = err
 	var e *apperr.Error
 	if !errors.As(err, &e) {
 		e = apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details.").WithCause(err)
 	}
 	status := statuses[e.Base()]
 	if status >= http.StatusInternalServerError && e.Code != apperr.NotSupported {
-		_ = c.Error(err)
+		_ = g.Error(err)
 	}
-	header := c.Writer.Header()
+	header := g.Writer.Header()
 	if status == http.StatusUnauthorized {
-		header.Set("WWW-Authenticate", challenge(c))
+		header.Set("WWW-Authenticate", challenge(g))
 	}
 	switch e.Base() {
 	case apperr.Unavailable, apperr.TooManyRequests:
@@ -96,13 +96,13 @@ func Fail(c *gin.Context, err error) {
 		header.Set("Connection", "close") // the rest of the body is not read
 	case apperr.UnsupportedMediaType: // RFC 9110 section 15.5.16
 		if header.Get("Accept") == "" {
-			header.Set("Accept", strings.Join(mediaTypes(c.Request.Method), ", "))
+			header.Set("Accept", strings.Join(mediaTypes(g.Request.Method), ", "))
 		}
 		header.Set("Accept-Encoding", "identity")
 	}
 	p := Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
-		Detail: e.Message, RequestID: RequestID(c), Errors: e.Fields,
+		Detail: e.Message, RequestID: RequestID(g), Errors: e.Fields,
 	}
 	if challenged := (*access.ChallengeError)(nil); errors.As(err, &challenged) {
 		p.Challenge = challenged.Challenge
@@ -116,13 +116,13 @@ func Fail(c *gin.Context, err error) {
 	if marshalErr != nil {
 		panic(marshalErr) // unreachable: the fields are plain values
 	}
-	c.Abort()
-	write(c, status, problemType, body)
+	g.Abort()
+	write(g, status, problemType, body)
 }
 
 // challenge returns the WWW-Authenticate header of a 401 response (RFC 9110 section 11.6.1).
-func challenge(c *gin.Context) string {
-	if of(c).basic {
+func challenge(g *gin.Context) string {
+	if requestOf(g).basic {
 		return `Basic realm="ginseng", charset="UTF-8"`
 	}
 	return `Bearer realm="ginseng"`

@@ -1,13 +1,13 @@
 // Package rest reads requests and writes responses: parameters and their validation, JSON, ETags, and errors as problem
 // details (RFC 9457). A handler returns an error; Handle writes it:
 //
-//	r.POST("/articles", rest.Handle(func(c *gin.Context) error {
-//		in, err := rest.Bind[CreateInput](c)
+//	r.POST("/articles", rest.Handle(func(g *gin.Context) error {
+//		in, err := rest.Bind[CreateInput](g)
 //		if err != nil {
 //			return err
 //		}
 //		…
-//		return rest.Created(c, a.Meta, a.View())
+//		return rest.Created(g, a.Meta, a.View())
 //	}))
 package rest
 
@@ -43,20 +43,20 @@ const AnyQuery = "*"
 // string, and one with a parameter other than params and access_token. Pass AnyQuery if the function rejects unknown
 // parameters itself, as listing.Lister.Parse does.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if err := checkQuery(c, params); err != nil {
-			Fail(c, err)
+	return func(g *gin.Context) {
+		if err := checkQuery(g, params); err != nil {
+			Fail(g, err)
 			return
 		}
-		if err := h(c); err != nil {
-			Fail(c, err)
+		if err := h(g); err != nil {
+			Fail(g, err)
 		}
 	}
 }
 
 // checkQuery fails with ValidationFailed if the query string is malformed or has a parameter that is not allowed.
-func checkQuery(c *gin.Context, allowed []string) error {
-	query, err := ParseQuery(c)
+func checkQuery(g *gin.Context, allowed []string) error {
+	query, err := ParseQuery(g)
 	if err != nil || len(query) == 0 || slices.Contains(allowed, AnyQuery) {
 		return err
 	}
@@ -91,39 +91,39 @@ type request struct {
 
 const requestKey = "ginseng.request"
 
-// of returns the state of the request of c.
-func of(c *gin.Context) *request {
-	if v, ok := c.Get(requestKey); ok {
+// requestOf returns the state of the request.
+func requestOf(g *gin.Context) *request {
+	if v, ok := g.Get(requestKey); ok {
 		return v.(*request)
 	}
 	r := &request{}
-	c.Set(requestKey, r)
+	g.Set(requestKey, r)
 	return r
 }
 
 // RequestID returns the ID of the request, or "" if none was set.
-func RequestID(c *gin.Context) string { return of(c).id }
+func RequestID(g *gin.Context) string { return requestOf(g).id }
 
 // SetRequestID sets the ID of the request.
-func SetRequestID(c *gin.Context, id string) { of(c).id = id }
+func SetRequestID(g *gin.Context, id string) { requestOf(g).id = id }
 
 // Caller returns the authenticated caller. It is the zero Principal if no middleware set one.
-func Caller(c *gin.Context) access.Principal { return of(c).caller }
+func Caller(g *gin.Context) access.Principal { return requestOf(g).caller }
 
 // SetCaller sets the authenticated caller.
-func SetCaller(c *gin.Context, caller access.Principal) { of(c).caller = caller }
+func SetCaller(g *gin.Context, caller access.Principal) { requestOf(g).caller = caller }
 
 // Client returns the client that sent the request. Trusted is set only after authentication.
-func Client(c *gin.Context) access.Client {
-	return access.Client{Address: c.ClientIP(), UserAgent: c.Request.UserAgent(), Trusted: Caller(c).Master}
+func Client(g *gin.Context) access.Client {
+	return access.Client{Address: g.ClientIP(), UserAgent: g.Request.UserAgent(), Trusted: Caller(g).Master}
 }
 
 // ID returns the path parameter "id". NotFound: it is not an ID; the response is the same as for an unknown one.
-func ID(c *gin.Context) (store.ID, error) { return PathID(c, "id") }
+func ID(g *gin.Context) (store.ID, error) { return PathID(g, "id") }
 
 // PathID is ID for a path parameter with another name.
-func PathID(c *gin.Context, name string) (store.ID, error) {
-	id, ok := store.ParseID(c.Param(name))
+func PathID(g *gin.Context, name string) (store.ID, error) {
+	id, ok := store.ParseID(g.Param(name))
 	if !ok {
 		return id, store.ErrNotFound
 	}
@@ -132,23 +132,23 @@ func PathID(c *gin.Context, name string) (store.ID, error) {
 
 // Query returns the parameters of the query string. Call it only in a function that Handle calls, or after ParseQuery: it
 // returns nil if the query string is malformed.
-func Query(c *gin.Context) url.Values {
-	query, _ := ParseQuery(c)
+func Query(g *gin.Context) url.Values {
+	query, _ := ParseQuery(g)
 	return query
 }
 
 // ParseQuery returns the parameters of the query string, which it parses once per request. ValidationFailed: the query
 // string is malformed; without the error, a filter could be ignored.
-func ParseQuery(c *gin.Context) (url.Values, error) {
-	if c.Request.URL.RawQuery == "" {
+func ParseQuery(g *gin.Context) (url.Values, error) {
+	if g.Request.URL.RawQuery == "" {
 		return nil, nil
 	}
-	r := of(c)
+	r := requestOf(g)
 	if r.queryRead {
 		return r.query, r.queryErr
 	}
 	r.queryRead = true
-	query, err := url.ParseQuery(c.Request.URL.RawQuery)
+	query, err := url.ParseQuery(g.Request.URL.RawQuery)
 	if err != nil {
 		r.queryErr = apperr.Invalid(apperr.Field{
 			In: "query", Code: apperr.Format, Message: "Must be name=value pairs, percent-encoded and separated by &.",
@@ -162,9 +162,9 @@ func ParseQuery(c *gin.Context) (url.Values, error) {
 // BasicAuth returns the email address and the password of an Authorization header with HTTP Basic (RFC 7617). given reports
 // whether the request has such a header; if it is malformed, the address and the password are empty. After the call, a 401
 // response to this request asks for HTTP Basic.
-func BasicAuth(c *gin.Context) (email, password string, given bool) {
-	of(c).basic = true
-	scheme, encoded, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+func BasicAuth(g *gin.Context) (email, password string, given bool) {
+	requestOf(g).basic = true
+	scheme, encoded, _ := strings.Cut(g.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Basic") {
 		return "", "", false
 	}
@@ -189,14 +189,14 @@ type Params struct {
 // MalformedBody: the body cannot be parsed, is not a JSON object, or has more than 1000 parameters. PayloadTooLarge: it is
 // too large (see middleware.BodyLimit). UnsupportedMediaType: it is neither a form nor JSON, or is compressed.
 // RequestTimeout: it arrived too slowly. ValidationFailed: a form has a file.
-func Body(c *gin.Context) (Params, error) {
-	if c.Request.Method == http.MethodGet || c.Request.ContentLength == 0 {
+func Body(g *gin.Context) (Params, error) {
+	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
 		return Params{}, nil
 	}
-	r := of(c)
+	r := requestOf(g)
 	if !r.paramsRead {
 		r.paramsRead = true
-		r.params, r.paramsErr = readBody(c.Request)
+		r.params, r.paramsErr = readBody(g.Request)
 	}
 	return r.params, r.paramsErr
 }

@@ -26,73 +26,73 @@ import (
 const ContentType = "application/json; charset=utf-8"
 
 // OK responds 200 with a view.
-func OK(c *gin.Context, view any) error { return respond(c, http.StatusOK, view) }
+func OK(g *gin.Context, view any) error { return respond(g, http.StatusOK, view) }
 
 // Record responds 200 with the view of a record and its ETag, or 304 to a GET whose If-None-Match has that ETag.
-func Record(c *gin.Context, record store.Meta, view any) error {
-	if NotModified(c, etag(record, view)) {
+func Record(g *gin.Context, record store.Meta, view any) error {
+	if NotModified(g, etag(record, view)) {
 		return nil
 	}
-	return respond(c, http.StatusOK, view)
+	return respond(g, http.StatusOK, view)
 }
 
 // View responds 200 with a view and an ETag of its content, or 304 to a GET whose If-None-Match has that ETag. Use it
 // instead of Record if the record has data that the view does not show.
-func View(c *gin.Context, view any) error {
-	return encode(budgetOf(c), view, func(body []byte) error {
-		if !NotModified(c, ContentTag(body)) {
-			write(c, http.StatusOK, ContentType, body)
+func View(g *gin.Context, view any) error {
+	return encode(budgetOf(g), view, func(body []byte) error {
+		if !NotModified(g, ContentTag(body)) {
+			write(g, http.StatusOK, ContentType, body)
 		}
 		return nil
 	})
 }
 
 // Page is View for a page of a list. If the request exports the list, Page responds with all rows; see Exporter.
-func Page(c *gin.Context, page any) error {
+func Page(g *gin.Context, page any) error {
 	if p, ok := page.(Exporter); ok {
 		if e := p.Export(); e != nil {
-			return e.serve(c)
+			return e.serve(g)
 		}
 	}
-	return View(c, page)
+	return View(g, page)
 }
 
 // Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID.
-func Created(c *gin.Context, record store.Meta, view any) error {
-	c.Header("Location", c.Request.URL.Path+"/"+record.ID.Hex())
-	c.Header("ETag", etag(record, view))
-	return respond(c, http.StatusCreated, view)
+func Created(g *gin.Context, record store.Meta, view any) error {
+	g.Header("Location", g.Request.URL.Path+"/"+record.ID.Hex())
+	g.Header("ETag", etag(record, view))
+	return respond(g, http.StatusCreated, view)
 }
 
 // CreatedView is Created with the ETag of View.
-func CreatedView(c *gin.Context, id store.ID, view any) error {
-	c.Header("Location", c.Request.URL.Path+"/"+id.Hex())
-	return encode(budgetOf(c), view, func(body []byte) error {
-		c.Header("ETag", ContentTag(body))
-		write(c, http.StatusCreated, ContentType, body)
+func CreatedView(g *gin.Context, id store.ID, view any) error {
+	g.Header("Location", g.Request.URL.Path+"/"+id.Hex())
+	return encode(budgetOf(g), view, func(body []byte) error {
+		g.Header("ETag", ContentTag(body))
+		write(g, http.StatusCreated, ContentType, body)
 		return nil
 	})
 }
 
 // CreatedSecret responds 201 with a view that contains a token and must not be cached.
-func CreatedSecret(c *gin.Context, view any) error {
-	c.Header("Cache-Control", "no-store")
-	return respond(c, http.StatusCreated, view)
+func CreatedSecret(g *gin.Context, view any) error {
+	g.Header("Cache-Control", "no-store")
+	return respond(g, http.StatusCreated, view)
 }
 
 // Accepted responds 202 with a view: the work continues after the response.
-func Accepted(c *gin.Context, view any) error { return respond(c, http.StatusAccepted, view) }
+func Accepted(g *gin.Context, view any) error { return respond(g, http.StatusAccepted, view) }
 
 // NoContent responds 204. It returns nil.
-func NoContent(c *gin.Context) error {
-	c.Status(http.StatusNoContent)
-	c.Writer.WriteHeaderNow()
+func NoContent(g *gin.Context) error {
+	g.Status(http.StatusNoContent)
+	g.Writer.WriteHeaderNow()
 	return nil
 }
 
 // SetRateLimit sets the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), unless there are no
 // states.
-func SetRateLimit(c *gin.Context, states ratelimit.States) {
+func SetRateLimit(g *gin.Context, states ratelimit.States) {
 	if len(states) == 0 {
 		return
 	}
@@ -101,26 +101,26 @@ func SetRateLimit(c *gin.Context, states ratelimit.States) {
 		policies[i] = fmt.Sprintf("%q;q=%d;w=%d", s.Name, s.Max, seconds(s.Window))
 		left[i] = fmt.Sprintf("%q;r=%d;t=%d", s.Name, max(0, s.Left), seconds(s.Reset))
 	}
-	c.Header("RateLimit-Policy", strings.Join(policies, ", "))
-	c.Header("RateLimit", strings.Join(left, ", "))
+	g.Header("RateLimit-Policy", strings.Join(policies, ", "))
+	g.Header("RateLimit", strings.Join(left, ", "))
 }
 
-func respond(c *gin.Context, status int, view any) error {
-	err := encode(budgetOf(c), view, func(body []byte) error {
-		write(c, status, ContentType, body)
+func respond(g *gin.Context, status int, view any) error {
+	err := encode(budgetOf(g), view, func(body []byte) error {
+		write(g, status, ContentType, body)
 		return nil
 	})
 	if err != nil {
-		c.Writer.Header().Del("ETag")
+		g.Writer.Header().Del("ETag")
 	}
 	return err
 }
 
 // budgetOf returns the context of the request if a large response must have a share of its Budget, otherwise nil. Responses
 // to GET must, and those that have a share already. Others need none: the change that they report has been made.
-func budgetOf(c *gin.Context) context.Context {
-	ctx := c.Request.Context()
-	if c.Request.Method != http.MethodGet && !Reserved(ctx) {
+func budgetOf(g *gin.Context) context.Context {
+	ctx := g.Request.Context()
+	if g.Request.Method != http.MethodGet && !Reserved(ctx) {
 		return nil
 	}
 	return ctx
@@ -162,14 +162,14 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 // at most eight entries; with more it takes twice the memory.
 const autoLength = 2 << 10
 
-func write(c *gin.Context, status int, contentType string, body []byte) {
-	header := c.Writer.Header()
+func write(g *gin.Context, status int, contentType string, body []byte) {
+	header := g.Writer.Header()
 	header.Set("Content-Type", contentType)
 	if len(body) > autoLength {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 	}
-	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(body) // fails if the client has disconnected
+	g.Writer.WriteHeader(status)
+	_, _ = g.Writer.Write(body) // fails if the client has disconnected
 }
 
 // GzipSuffix is the end of the ETag of a compressed response, which is another representation (RFC 9110 section 8.8.3.3).
@@ -196,13 +196,13 @@ func ContentTag(body []byte) string {
 
 // NotModified sets the ETag of the response. If the request is a GET whose If-None-Match has the ETag, NotModified responds
 // 304 and returns true; otherwise the caller must respond.
-func NotModified(c *gin.Context, tag string) bool {
-	c.Header("ETag", tag)
-	if c.Request.Method != http.MethodGet || !hasTag(headerValue(c, "If-None-Match"), tag) {
+func NotModified(g *gin.Context, tag string) bool {
+	g.Header("ETag", tag)
+	if g.Request.Method != http.MethodGet || !hasTag(headerValue(g, "If-None-Match"), tag) {
 		return false
 	}
-	c.Status(http.StatusNotModified)
-	c.Writer.WriteHeaderNow()
+	g.Status(http.StatusNotModified)
+	g.Writer.WriteHeaderNow()
 	return true
 }
 
@@ -218,14 +218,14 @@ func hasTag(header, tag string) bool {
 }
 
 // headerValue returns the value of a header, which may be sent in several lines (RFC 9110 section 5.3).
-func headerValue(c *gin.Context, name string) string {
-	return strings.Join(c.Request.Header.Values(name), ",")
+func headerValue(g *gin.Context, name string) string {
+	return strings.Join(g.Request.Header.Values(name), ",")
 }
 
 // IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1). nil means all: the header
 // is absent or *. An empty list means none: all tags are weak, or not of this record.
-func IfMatch(c *gin.Context, id store.ID) store.Versions {
-	header := strings.TrimSpace(headerValue(c, "If-Match"))
+func IfMatch(g *gin.Context, id store.ID) store.Versions {
+	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {
 		return nil
 	}
@@ -241,8 +241,8 @@ func IfMatch(c *gin.Context, id store.ID) store.Versions {
 
 // IfMatchView is IfMatch for the ETag of View. The returned function reports whether the request may change a record with
 // the view; it is nil if the request may change any.
-func IfMatchView(c *gin.Context) func(view any) bool {
-	header := strings.TrimSpace(headerValue(c, "If-Match"))
+func IfMatchView(g *gin.Context) func(view any) bool {
+	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {
 		return nil
 	}

@@ -184,15 +184,15 @@ func (v Versions) Check(version int64) error {
 	return ErrStale
 }
 
-// of returns the filter that selects the document with the id if it has one of the versions.
-func (v Versions) of(id ID) Filter {
+// filter returns the filter that selects the document with the id if it has one of the versions.
+func (v Versions) filter(id ID) Filter {
 	if v == nil {
 		return Eq("id", id)
 	}
 	return And(Eq("id", id), In("version", Values(v)...))
 }
 
-// notFound returns the error for a filter by v.of that selected no document. With versions this is ErrStale: a document that
+// notFound returns the error for a filter by v.filter that selected no document. With versions this is ErrStale: a document that
 // does not exist has none of them (RFC 9110, 13.1.1).
 func (v Versions) notFound() error {
 	if v == nil {
@@ -208,9 +208,9 @@ func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions
 	var doc T
 	var err error
 	if len(changes) == 0 {
-		doc, err = c.First(ctx, versions.of(id))
+		doc, err = c.First(ctx, versions.filter(id))
 	} else {
-		doc, err = c.Update(ctx, versions.of(id), changes...)
+		doc, err = c.Update(ctx, versions.filter(id), changes...)
 	}
 	if apperr.Is(err, apperr.NotFound) {
 		err = versions.notFound()
@@ -220,7 +220,7 @@ func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions
 
 // DeleteByID deletes the document with the id. Errors: as UpdateByID.
 func (c *Collection[T]) DeleteByID(ctx context.Context, id ID, versions Versions) error {
-	n, err := c.Delete(ctx, versions.of(id))
+	n, err := c.Delete(ctx, versions.filter(id))
 	if err == nil && n == 0 {
 		err = versions.notFound()
 	}

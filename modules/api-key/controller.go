@@ -38,7 +38,7 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.CreatedSecret(g, created)
 }
 
-// index lists the keys of a user.
+// list lists the keys of a user.
 //
 //	@Summary	List API keys
 //	@Tags		api-keys
@@ -47,7 +47,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure	403	{object}	rest.Problem	"forbidden: another user, without being an admin"
 //	@Security	UserToken
 //	@Router		/users/{id}/api-keys [get]
-func (c *controller) index(g *gin.Context) error {
+func (c *controller) list(g *gin.Context) error {
 	userID, err := user.IDOrMe(g)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.OK(g, list)
 }
 
-// show returns a key.
+// get returns a key.
 //
 //	@Summary	Get an API key
 //	@Tags		api-keys
@@ -68,7 +68,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Failure	403	{object}	rest.Problem	"forbidden: another user, without being an admin"
 //	@Security	UserToken
 //	@Router		/users/{id}/api-keys/{keyId} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	userID, id, err := ids(g)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 type controller struct {
 	service *Service
-	list    *listing.Lister
+	lister  *listing.Lister
 }
 
 // create creates an article.
@@ -36,7 +36,7 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.Created(g, a.Meta, a.View())
 }
 
-// index lists articles.
+// list lists articles.
 //
 //	@Summary	List articles
 //	@Tags		articles
@@ -44,8 +44,8 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success	200				{object}	listing.Page[View]
 //	@Router		/articles [get]
-func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(rest.Query(g))
+func (c *controller) list(g *gin.Context) error {
+	q, err := c.lister.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
@@ -70,21 +70,21 @@ func (c *controller) index(g *gin.Context) error {
 //	@Failure		429				{object}	rest.Problem	"too_many_requests: too many open streams"
 //	@Router			/articles/changes [get]
 func (c *controller) changes(g *gin.Context) error {
-	q, err := c.list.ParseChanges(rest.Query(g), rest.LastEventID(g))
+	q, err := c.lister.ParseChanges(rest.Query(g), rest.LastEventID(g))
 	if err != nil {
 		return err
 	}
 	return rest.ServeFeed(g, c.service.Changes(q))
 }
 
-// show returns an article.
+// get returns an article.
 //
 //	@Summary	Get an article
 //	@Tags		articles
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
 //	@Router		/articles/{id} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 type controller struct {
 	service *Service
-	list    *listing.Lister
+	lister  *listing.Lister
 }
 
 // signIn signs a user in.
@@ -85,7 +85,7 @@ func (c *controller) refresh(g *gin.Context) error {
 	return rest.CreatedSecret(g, result)
 }
 
-// index lists the caller's sessions.
+// list lists the caller's sessions.
 //
 //	@Summary	List my sessions
 //	@Tags		auth
@@ -94,8 +94,8 @@ func (c *controller) refresh(g *gin.Context) error {
 //	@Success	200				{object}	listing.Page[SessionView]
 //	@Security	UserToken
 //	@Router		/auth/sessions [get]
-func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(rest.Query(g), rest.Caller(g).UserID)
+func (c *controller) list(g *gin.Context) error {
+	q, err := c.lister.Parse(rest.Query(g), rest.Caller(g).UserID)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		db:         d.DB,
 		users:      users,
 		sessions:   store.Open[Session](d.DB, storeSpec()),
-		limits:     d.Limits,
+		limiter:    d.Limiter,
 		tokens:     access.NewTokens(s.Secret, s.TTL, d.Now),
 		refreshTTL: s.RefreshTTL,
 		now:        d.Now,
@@ -42,7 +42,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	}
 	users.OnDelete(service)
 	users.SetSessions(service)
-	return &Module{Service: service, controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)}}
+	return &Module{Service: service, controller: &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)}}
 }
 
 // SecondFactor is a second factor of sign-in. Challenge returns nil for a user without one. For others it returns the error

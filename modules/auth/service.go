@@ -21,7 +21,7 @@ type Service struct {
 	db           store.DB
 	users        *user.Module
 	sessions     *store.Collection[Session]
-	limits       *ratelimit.Limiter
+	limiter      *ratelimit.Limiter
 	tokens       *access.Tokens
 	refreshTTL   time.Duration
 	now          func() time.Time
@@ -114,7 +114,7 @@ func (s *Service) Refresh(ctx context.Context, client access.Client, encoded str
 	if !apperr.Is(err, apperr.Unauthorized) || client.Trusted {
 		return result, nil, err
 	}
-	limits, limitErr := s.limits.Take(ctx, invalidRefreshes.Of(ratelimit.Network(client.Address)))
+	limits, limitErr := s.limiter.Take(ctx, invalidRefreshes.Of(ratelimit.Network(client.Address)))
 	if limitErr != nil {
 		err = limitErr
 	}

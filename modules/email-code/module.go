@@ -31,7 +31,7 @@ type Settings struct {
 // New creates the module and registers it with users: codes are deleted with their user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
-		db: d.DB, users: users, sessions: sessions, codes: store.Open[Code](d.DB, storeSpec()), limits: d.Limits, emails: d.Email,
+		db: d.DB, users: users, sessions: sessions, codes: store.Open[Code](d.DB, storeSpec()), limiter: d.Limiter, emails: d.Email,
 		digest: d.Digest, signup: s.Signup, now: d.Now,
 	}
 	d.Email.Handle(emailKind, service.build)

@@ -30,7 +30,7 @@ type Service struct {
 	users    *user.Module
 	sessions Sessions
 	codes    *store.Collection[Code]
-	limits   *ratelimit.Limiter
+	limiter  *ratelimit.Limiter
 	emails   *email.Queue
 	digest   func(parts ...string) []byte // keyed; see kit.Deps
 	signup   bool
@@ -55,7 +55,7 @@ var (
 // rate limits are also returned with an error.
 func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
 	if !client.Trusted {
-		limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
+		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
 		if err != nil {
 			return Accepted{}, limits, err
 		}
@@ -92,7 +92,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 		if err != nil {
 			return nil, err
 		}
-		_, err = s.limits.Take(ctx, key)
+		_, err = s.limiter.Take(ctx, key)
 		if err != nil && !apperr.Is(err, apperr.TooManyRequests) {
 			return nil, err
 		}
@@ -172,13 +172,13 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 	if err != nil {
 		return c, limits, err
 	}
-	if _, err := s.limits.Take(ctx, key); err != nil {
+	if _, err := s.limiter.Take(ctx, key); err != nil {
 		return c, limits, err
 	}
 	if equal := subtle.ConstantTimeCompare([]byte(s.code(c.ID)), []byte(in.Code)) == 1; !equal || !c.Sent {
 		return c, limits, wrongCode()
 	}
-	if err := s.limits.Undo(ctx, key); err != nil { // only wrong codes count
+	if err := s.limiter.Undo(ctx, key); err != nil { // only wrong codes count
 		return c, limits, err
 	}
 	n, err := s.codes.Delete(ctx, store.Eq("id", c.ID))

@@ -62,7 +62,7 @@ func (c *controller) requestChange(g *gin.Context) error {
 	return rest.Accepted(g, Accepted{})
 }
 
-// show returns what a link does.
+// get returns what a link does.
 //
 //	@Summary		Get an email verification
 //	@Description	Returns what the link does, if it is still valid. Does not use it up.
@@ -72,7 +72,7 @@ func (c *controller) requestChange(g *gin.Context) error {
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@x-restricted	true
 //	@Router			/email-verifications/{token} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
 	if err != nil {
 		return err

@@ -33,14 +33,14 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		d.Log.Warn("email addresses cannot be verified: VERIFY_LINK_ORIGINS is not set, so no link is allowed in the email")
 	}
 	service := &Service{
-		db:     d.DB,
-		Tokens: emaillink.NewTokens(d.DB, d.Now, storeSpec()),
-		users:  users,
-		limits: d.Limits,
-		emails: d.Email,
-		log:    d.Log,
-		ttl:    s.TTL,
-		links:  emaillink.NewLinks("VERIFY_LINK_ORIGINS", s.LinkOrigins, d.Development),
+		db:      d.DB,
+		Tokens:  emaillink.NewTokens(d.DB, d.Now, storeSpec()),
+		users:   users,
+		limiter: d.Limiter,
+		emails:  d.Email,
+		log:     d.Log,
+		ttl:     s.TTL,
+		links:   emaillink.NewLinks("VERIFY_LINK_ORIGINS", s.LinkOrigins, d.Development),
 	}
 	d.Email.Handle(verifyKind, service.build)
 	d.Email.Handle(changeKind, service.build)

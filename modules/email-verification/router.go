@@ -12,6 +12,6 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, account := m.controller, mw.Auth.AllowRestricted()
 	r.POST("/users/me/email-verification", account.User, rest.Handle(c.request))
 	r.PUT("/users/me/email", account.StepUp, rest.Handle(c.requestChange))
-	r.GET("/email-verifications/:token", account.Public, rest.Handle(c.show))
+	r.GET("/email-verifications/:token", account.Public, rest.Handle(c.get))
 	r.PUT("/email-verifications/:token", account.Public, rest.Handle(c.confirm))
 }

@@ -31,13 +31,13 @@ var templates = map[string]*email.Template{
 // Service has the business rules of email verification.
 type Service struct {
 	*emaillink.Tokens
-	db     store.DB
-	users  *user.Module
-	limits *ratelimit.Limiter
-	emails *email.Queue
-	log    *slog.Logger
-	ttl    time.Duration
-	links  emaillink.Links
+	db      store.DB
+	users   *user.Module
+	limiter *ratelimit.Limiter
+	emails  *email.Queue
+	log     *slog.Logger
+	ttl     time.Duration
+	links   emaillink.Links
 }
 
 // undoTTL is how long a former address is reserved, and a change can be undone.
@@ -66,7 +66,7 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	if u.EmailVerified {
 		return nil, apperr.New(apperr.Conflict, "The email address of this account is verified.")
 	}
-	limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), emailsTo.Of(u.Email))
+	limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), emailsTo.Of(u.Email))
 	if err != nil {
 		return limits, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 		return nil, err
 	}
 	// Counted before the address is looked up: a conflict shows that it is registered.
-	limits, err = s.limits.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), changesOf.Of(caller.UserID.Hex()))
+	limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), changesOf.Of(caller.UserID.Hex()))
 	if err != nil {
 		return limits, err
 	}
@@ -100,7 +100,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err != nil {
 		return limits, err
 	}
-	taken, err := s.limits.Take(ctx, changeEmailsTo.Of(address))
+	taken, err := s.limiter.Take(ctx, changeEmailsTo.Of(address))
 	limits = limits.With(taken)
 	if err != nil {
 		return limits, err
@@ -179,7 +179,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 		return nil, apperr.Replace(err, apperr.NotFound, nil)
 	}
 	if e.Args["signUp"] != "" && e.Attempt == 1 { // counted once
-		if _, err := s.limits.Take(ctx, emailsTo.Of(e.Address)); err != nil {
+		if _, err := s.limiter.Take(ctx, emailsTo.Of(e.Address)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
 	}

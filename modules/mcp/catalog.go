@@ -17,8 +17,8 @@ type catalog struct {
 // resource is a resource: the paths of its collection and of its records, and their operations, which are nil if the API has
 // none.
 type resource struct {
-	name, collection, record             string
-	list, show, create, update, deletion *operation
+	name, collection, record            string
+	list, get, create, update, deletion *operation
 }
 
 // document is an OpenAPI document.
@@ -70,7 +70,7 @@ func (d document) resource(name string) resource {
 			r.collection, r.list, r.create = path, operations["get"], operations["post"]
 		case last[0] == '{' && strings.HasSuffix(collection, "/"+name):
 			r.collection, r.record = collection, path
-			r.show, r.update, r.deletion = operations["get"], operations["patch"], operations["delete"]
+			r.get, r.update, r.deletion = operations["get"], operations["patch"], operations["delete"]
 		}
 	}
 	return r
@@ -89,7 +89,7 @@ func (r resource) parents() (names []string) {
 
 // about returns the description of the resource.
 func (d document) about(r resource) string {
-	for _, op := range []*operation{r.list, r.create, r.show, r.update, r.deletion} {
+	for _, op := range []*operation{r.list, r.create, r.get, r.update, r.deletion} {
 		for _, tag := range d.Tags {
 			if op != nil && slices.Contains(op.Tags, tag.Name) {
 				return tag.Description

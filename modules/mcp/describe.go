@@ -69,7 +69,7 @@ func (d document) describe(r resource) map[string]any {
 // tools returns the tools that work for the resource, and the summaries of their operations.
 func (r resource) tools() map[string]string {
 	out := map[string]string{}
-	for name, op := range map[string]*operation{toolSearch: r.list, toolGet: r.show, toolCreate: r.create, toolUpdate: r.update, toolDelete: r.deletion} {
+	for name, op := range map[string]*operation{toolSearch: r.list, toolGet: r.get, toolCreate: r.create, toolUpdate: r.update, toolDelete: r.deletion} {
 		if op != nil {
 			out[name] = op.Summary
 		}
@@ -81,8 +81,8 @@ func (r resource) tools() map[string]string {
 func (d document) view(r resource) map[string]any {
 	var schema map[string]any
 	switch {
-	case r.show != nil:
-		schema = d.schema(r.show.Responses["200"])
+	case r.get != nil:
+		schema = d.schema(r.get.Responses["200"])
 	case r.create != nil:
 		schema = d.schema(r.create.Responses["201"])
 	case r.list != nil:

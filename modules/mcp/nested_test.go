@@ -19,15 +19,15 @@ import (
 type lines struct{}
 
 func (lines) Routes(r gin.IRouter, mw kit.Middleware) {
-	echo := rest.Handle(func(c *gin.Context) error {
-		body, err := rest.Body(c)
-		if c.Param("lineId") == "panic" {
+	echo := rest.Handle(func(g *gin.Context) error {
+		body, err := rest.Body(g)
+		if g.Param("lineId") == "panic" {
 			panic("test")
 		}
 		if err != nil {
 			return err
 		}
-		return rest.OK(c, object{"path": c.Request.URL.Path, "body": string(body.Canonical("")), "user": rest.Caller(c).UserID.Hex()})
+		return rest.OK(g, object{"path": g.Request.URL.Path, "body": string(body.Canonical("")), "user": rest.Caller(g).UserID.Hex()})
 	})
 	r = mw.Resource(r, "lines")
 	r.POST("/orders/:id/lines", mw.Auth.AllowLargeBody().User, echo)

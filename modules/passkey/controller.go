@@ -62,14 +62,14 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.Created(g, p.Meta, p.View())
 }
 
-// index lists the caller's passkeys.
+// list lists the caller's passkeys.
 //
 //	@Summary	List my passkeys
 //	@Tags		passkeys
 //	@Success	200	{object}	List
 //	@Security	UserToken
 //	@Router		/users/me/passkeys [get]
-func (c *controller) index(g *gin.Context) error {
+func (c *controller) list(g *gin.Context) error {
 	list, err := c.service.List(g.Request.Context(), rest.Caller(g).UserID)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.OK(g, list)
 }
 
-// indexOf lists the passkeys of a user.
+// listOf lists the passkeys of a user.
 //
 //	@Summary	List the passkeys of a user
 //	@Tags		passkeys
@@ -86,7 +86,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
 //	@Security	UserToken
 //	@Router		/users/{id}/passkeys [get]
-func (c *controller) indexOf(g *gin.Context) error {
+func (c *controller) listOf(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (c *controller) indexOf(g *gin.Context) error {
 	return rest.OK(g, list)
 }
 
-// show returns a passkey.
+// get returns a passkey.
 //
 //	@Summary	Get one of my passkeys
 //	@Tags		passkeys
@@ -107,7 +107,7 @@ func (c *controller) indexOf(g *gin.Context) error {
 //	@Failure	404				{object}	rest.Problem	"not_found: no such passkey, or another user's"
 //	@Security	UserToken
 //	@Router		/users/me/passkeys/{id} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type Module struct {
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,
-		users: users, sessions: sessions, limits: d.Limits, log: d.Log, now: d.Now,
+		users: users, sessions: sessions, limiter: d.Limiter, log: d.Log, now: d.Now,
 		passkeys: store.Open[Passkey](d.DB, storeSpec()), challenges: store.Open[challenge](d.DB, challengeSpec()),
 		party: s.relyingParty(d),
 	}

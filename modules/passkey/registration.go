@@ -20,7 +20,7 @@ func (s *Service) RegistrationOptions(ctx context.Context, caller access.Princip
 	if err := s.configured(); err != nil {
 		return RegistrationOptions{}, nil, err
 	}
-	limits, err := s.limits.Take(ctx, challengesOfUser.Of(caller.UserID.Hex()))
+	limits, err := s.limiter.Take(ctx, challengesOfUser.Of(caller.UserID.Hex()))
 	if err != nil {
 		return RegistrationOptions{}, limits, err
 	}
@@ -113,7 +113,7 @@ func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 		return apperr.Replace(err, apperr.Conflict, apperr.New(apperr.Conflict, "This passkey is registered already."))
 	}
 	ctx = context.WithoutCancel(ctx) // also if the client disconnects
-	n, err := s.passkeys.Count(ctx, of(u))
+	n, err := s.passkeys.Count(ctx, ownedBy(u))
 	if err == nil && n > maxPasskeys {
 		err = tooMany()
 	}

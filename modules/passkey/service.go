@@ -22,7 +22,7 @@ type Service struct {
 	db         store.DB
 	users      *user.Module
 	sessions   Sessions
-	limits     *ratelimit.Limiter
+	limiter    *ratelimit.Limiter
 	log        *slog.Logger
 	now        func() time.Time
 	passkeys   *store.Collection[Passkey]
@@ -93,14 +93,14 @@ func (s *Service) current(ctx context.Context, caller access.Principal) (user.Us
 	return u, apperr.Replace(err, apperr.NotFound, access.InvalidToken())
 }
 
-// of returns the filter that selects the valid passkeys of a user.
-func of(u user.User) store.Filter {
+// ownedBy returns the filter that selects the valid passkeys of a user.
+func ownedBy(u user.User) store.Filter {
 	return store.And(store.Eq("userId", u.ID), store.Gte("epoch", u.LinksFrom))
 }
 
 // list returns the valid passkeys of a user, oldest first.
 func (s *Service) list(ctx context.Context, u user.User) ([]Passkey, error) {
-	return s.passkeys.List(ctx, store.Query{Filter: of(u), Sort: []store.Order{{Field: "createdAt"}}})
+	return s.passkeys.List(ctx, store.Query{Filter: ownedBy(u), Sort: []store.Order{{Field: "createdAt"}}})
 }
 
 // List returns the passkeys of a user. NotFound: there is no such user.
@@ -123,7 +123,7 @@ func (s *Service) Get(ctx context.Context, caller access.Principal, id store.ID)
 	if err != nil {
 		return Passkey{}, err
 	}
-	return s.passkeys.First(ctx, store.And(of(u), store.Eq("id", id)))
+	return s.passkeys.First(ctx, store.And(ownedBy(u), store.Eq("id", id)))
 }
 
 // Update changes the name of a passkey of the caller. NotFound; PreconditionFailed: it has none of the expected versions.

@@ -21,7 +21,7 @@ func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out 
 		return out, nil, err
 	}
 	if !client.Trusted {
-		limits, err = s.limits.Take(ctx, challengesOfNetwork.Of(ratelimit.Network(client.Address)))
+		limits, err = s.limiter.Take(ctx, challengesOfNetwork.Of(ratelimit.Network(client.Address)))
 		if err != nil {
 			return out, limits, err
 		}
@@ -44,7 +44,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	}
 	u, err := s.authenticate(ctx, in)
 	if apperr.Is(err, apperr.Unauthorized) && !client.Trusted {
-		limits, limitErr := s.limits.Take(ctx, rejections.Of(ratelimit.Network(client.Address)))
+		limits, limitErr := s.limiter.Take(ctx, rejections.Of(ratelimit.Network(client.Address)))
 		if limitErr != nil {
 			err = limitErr
 		}

@@ -36,7 +36,7 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.Accepted(g, Accepted{})
 }
 
-// show returns a reset.
+// get returns a reset.
 //
 //	@Summary		Get a password reset
 //	@Description	Returns the user of the link, if the link is still valid. Does not use it up.
@@ -46,7 +46,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
 //	@x-restricted	true
 //	@Router			/password-resets/{token} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
 	if err != nil {
 		return err

@@ -11,6 +11,6 @@ import (
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, account := m.controller, mw.Auth.AllowRestricted()
 	r.POST("/password-resets", m.users.SignUpAuth(account), rest.Handle(c.create))
-	r.GET("/password-resets/:token", account.Public, rest.Handle(c.show))
+	r.GET("/password-resets/:token", account.Public, rest.Handle(c.get))
 	r.PUT("/password-resets/:token", account.Public, rest.Handle(c.complete))
 }

@@ -22,11 +22,11 @@ var resetEmail = email.NewTemplate(emails, "reset", user.EmailLayout)
 // Service has the business rules of password resets.
 type Service struct {
 	*emaillink.Tokens
-	users  *user.Module
-	limits *ratelimit.Limiter
-	emails Queue
-	ttl    time.Duration
-	links  emaillink.Links
+	users   *user.Module
+	limiter *ratelimit.Limiter
+	emails  Queue
+	ttl     time.Duration
+	links   emaillink.Links
 }
 
 // Rate limits.
@@ -45,13 +45,13 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 		return nil, err
 	}
 	if !client.Trusted {
-		limits, err = s.limits.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address)))
+		limits, err = s.limiter.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address)))
 		if err != nil {
 			return limits, err
 		}
 	}
 	address, _ := emailaddress.Normalize(in.Email) // validated by the rule normalizable
-	taken, err := s.limits.Take(ctx, resetsOfAccount.Of(address))
+	taken, err := s.limiter.Take(ctx, resetsOfAccount.Of(address))
 	limits = limits.With(taken)
 	if err != nil {
 		return limits, apperr.Replace(err, apperr.TooManyRequests, nil)

@@ -9,7 +9,7 @@ import (
 
 type controller struct {
 	service *Service
-	list    *listing.Lister
+	lister  *listing.Lister
 }
 
 // create creates a policy.
@@ -38,7 +38,7 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.Created(g, p.Meta, p.View())
 }
 
-// index lists policies.
+// list lists policies.
 //
 //	@Summary	List policies
 //	@Tags		policies
@@ -47,8 +47,8 @@ func (c *controller) create(g *gin.Context) error {
 //	@Success	200				{object}	listing.Page[View]
 //	@Security	UserToken
 //	@Router		/policies [get]
-func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(rest.Query(g))
+func (c *controller) list(g *gin.Context) error {
+	q, err := c.lister.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.Page(g, page)
 }
 
-// show returns a policy.
+// get returns a policy.
 //
 //	@Summary	Get a policy
 //	@Tags		policies
@@ -67,7 +67,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Success	200				{object}	View
 //	@Security	UserToken
 //	@Router		/policies/{id} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

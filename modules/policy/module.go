@@ -12,5 +12,5 @@ type Module struct{ controller *controller }
 
 // New creates the module.
 func New(d kit.Deps) *Module {
-	return &Module{&controller{service: newService(d), list: listing.NewLister(spec(), d.Cursors)}}
+	return &Module{&controller{service: newService(d), lister: listing.NewLister(spec(), d.Cursors)}}
 }

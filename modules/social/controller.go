@@ -49,14 +49,14 @@ func (c *controller) providers(g *gin.Context) error {
 	return rest.OK(g, c.service.Providers(g.Request.Context()))
 }
 
-// index lists the caller's linked accounts.
+// list lists the caller's linked accounts.
 //
 //	@Summary	List my linked accounts
 //	@Tags		auth
 //	@Success	200	{object}	IdentityList
 //	@Security	UserToken
 //	@Router		/auth/identities [get]
-func (c *controller) index(g *gin.Context) error {
+func (c *controller) list(g *gin.Context) error {
 	list, err := c.service.List(g.Request.Context(), rest.Caller(g))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 		db:         d.DB,
 		users:      users,
 		sessions:   sessions,
-		limits:     d.Limits,
+		limiter:    d.Limiter,
 		identities: store.Open[Identity](d.DB, storeSpec()),
 		providers:  s.providers(environment{newClient(d.HTTP, timeout), d.Log, d.Now}),
 		timeout:    timeout,

@@ -14,6 +14,6 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 		r.POST("/auth/"+name, auth.Provider, rest.Handle(func(g *gin.Context) error { return c.signIn(g, name) }))
 	}
 	r.GET("/auth/providers", auth.Public, rest.Handle(c.providers))
-	r.GET("/auth/identities", auth.User, rest.Handle(c.index))
+	r.GET("/auth/identities", auth.User, rest.Handle(c.list))
 	r.DELETE("/auth/identities/:provider", auth.User, rest.Handle(c.unlink))
 }

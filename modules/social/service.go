@@ -21,7 +21,7 @@ type Service struct {
 	db         store.DB
 	users      *user.Module
 	sessions   Sessions
-	limits     *ratelimit.Limiter
+	limiter    *ratelimit.Limiter
 	identities *store.Collection[Identity]
 	providers  map[string]provider // by name
 	timeout    time.Duration
@@ -92,11 +92,11 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proof) (err error) {
 	network := ratelimit.Network(in.client.Address)
 	if !in.client.Trusted {
-		in.limits, err = s.limits.Check(ctx, rejections.Of(network))
+		in.limits, err = s.limiter.Check(ctx, rejections.Of(network))
 		if err != nil {
 			return err
 		}
-		taken, err := s.limits.Take(ctx, calls.Of(network))
+		taken, err := s.limiter.Take(ctx, calls.Of(network))
 		in.limits = in.limits.With(taken)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	defer cancel()
 	in.profile, err = p.profile(callCtx, proof)
 	if apperr.Is(err, apperr.Unauthorized) && !in.client.Trusted {
-		taken, limitErr := s.limits.Take(context.WithoutCancel(ctx), rejections.Of(network)) // also if the client disconnects
+		taken, limitErr := s.limiter.Take(context.WithoutCancel(ctx), rejections.Of(network)) // also if the client disconnects
 		in.limits = in.limits.With(taken)
 		if limitErr != nil {
 			return limitErr

@@ -10,7 +10,7 @@ import (
 
 type controller struct{ service *Service }
 
-// show returns the state of the caller's second factor.
+// get returns the state of the caller's second factor.
 //
 //	@Summary		Get my second factor
 //	@Tags			two-factor
@@ -19,7 +19,7 @@ type controller struct{ service *Service }
 //	@x-tag			"One-time codes of an authenticator app, in addition to a password or a provider."
 //	@x-restricted	true
 //	@Router			/users/me/two-factor [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), rest.Caller(g).UserID)
 	if err != nil {
 		return err

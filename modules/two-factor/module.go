@@ -53,7 +53,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 	service := &Service{
 		db:    d.DB,
 		users: users, sessions: sessions, factors: store.Open[Factor](d.DB, storeSpec()),
-		guesses: ratelimit.NewGuesses(d.Limits), keys: newKeys(s.Keys, sessions.DeriveKey(keyPurpose)), issuer: d.Name, now: d.Now, required: s.Require,
+		guesses: ratelimit.NewGuesses(d.Limiter), keys: newKeys(s.Keys, sessions.DeriveKey(keyPurpose)), issuer: d.Name, now: d.Now, required: s.Require,
 	}
 	sessions.SetSecondFactor(service)
 	if len(s.Require) > 0 {

@@ -10,7 +10,7 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, account := m.controller, mw.Auth.AllowRestricted()
-	r.GET("/users/me/two-factor", account.User, rest.Handle(c.show))
+	r.GET("/users/me/two-factor", account.User, rest.Handle(c.get))
 	r.POST("/users/me/two-factor", account.StepUp, rest.Handle(c.create))
 	r.PUT("/users/me/two-factor", account.User, rest.Handle(c.confirm))
 	r.DELETE("/users/me/two-factor", account.StepUp, rest.Handle(c.disable))

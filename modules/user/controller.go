@@ -12,7 +12,7 @@ import (
 
 type controller struct {
 	service *Service
-	list    *listing.Lister
+	lister  *listing.Lister
 }
 
 // create creates a user.
@@ -45,7 +45,7 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.CreatedView(g, u.ID, u.View())
 }
 
-// index lists users.
+// list lists users.
 //
 //	@Summary	List users
 //	@Tags		users
@@ -55,8 +55,8 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure	403				{object}	rest.Problem	"forbidden: not an admin"
 //	@Security	UserToken
 //	@Router		/users [get]
-func (c *controller) index(g *gin.Context) error {
-	q, err := c.list.Parse(rest.Query(g))
+func (c *controller) list(g *gin.Context) error {
+	q, err := c.lister.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *controller) me(g *gin.Context) error {
 	return rest.View(g, u.View())
 }
 
-// show returns a user.
+// get returns a user.
 //
 //	@Summary				Get a user
 //	@Description			Public: id, name and picture. The other fields are only for the user and for admins, with their token.
@@ -95,7 +95,7 @@ func (c *controller) me(g *gin.Context) error {
 //	@Security				UserToken
 //	@x-optional-security	true
 //	@Router					/users/{id} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

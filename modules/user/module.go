@@ -50,7 +50,7 @@ func New(d kit.Deps, s Settings) *Module {
 	return &Module{
 		Service:    service,
 		Target:     service.referred,
-		controller: &controller{service: service, list: listing.NewLister(spec(), d.Cursors)},
+		controller: &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)},
 	}
 }
 

@@ -51,7 +51,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 // buildNotice implements email.Builder.
 func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Message, error) {
 	if e.Attempt == 1 { // counted once
-		if _, err := s.limits.Take(ctx, notices.Of(e.Address)); err != nil {
+		if _, err := s.limiter.Take(ctx, notices.Of(e.Address)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
 	}

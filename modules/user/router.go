@@ -11,9 +11,9 @@ import (
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
 	r.POST("/users", m.SignUpAuth(auth), mw.Idempotency, rest.Handle(c.create))
-	r.GET("/users", auth.Admin, rest.Handle(c.index, rest.AnyQuery))
+	r.GET("/users", auth.Admin, rest.Handle(c.list, rest.AnyQuery))
 	r.GET("/users/me", account.AllowAPIKey().User, rest.Handle(c.me))
-	r.GET("/users/:id", auth.Public, rest.Handle(c.show))
+	r.GET("/users/:id", auth.Public, rest.Handle(c.get))
 	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
 	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
 	r.PUT("/users/:id/password", account.StepUp, rest.Handle(c.changePassword))

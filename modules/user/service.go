@@ -33,7 +33,7 @@ type Service struct {
 	addresses    Addresses                                                // can be nil
 	secondFactor SecondFactor                                             // can be nil
 	sessions     Sessions                                                 // can be nil
-	limits       *ratelimit.Limiter
+	limiter      *ratelimit.Limiter
 	guesses      *ratelimit.Guesses
 	digest       func(parts ...string) []byte // keyed; see kit.Deps
 	emails       *email.Queue
@@ -49,8 +49,8 @@ func newService(d kit.Deps, s Settings) *Service {
 		settings:   s,
 		hasher:     d.Hasher,
 		dependents: []Dependent{networks},
-		limits:     d.Limits,
-		guesses:    ratelimit.NewGuesses(d.Limits),
+		limiter:    d.Limiter,
+		guesses:    ratelimit.NewGuesses(d.Limiter),
 		digest:     d.Digest,
 		emails:     d.Email,
 		log:        d.Log,
@@ -150,7 +150,7 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 	if client.Trusted {
 		return nil, nil
 	}
-	return s.limits.Take(ctx, signups.Of(ratelimit.Network(client.Address)))
+	return s.limiter.Take(ctx, signups.Of(ratelimit.Network(client.Address)))
 }
 
 // newUser returns a new user. ValidationFailed: the address has no normal form.

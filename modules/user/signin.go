@@ -101,7 +101,7 @@ func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
 // network. Call it when the user has proved the ownership of the email address.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
 	own, shared := attempts(client, u.Email)
-	_, err := s.limits.Clear(ctx, append(shared, own[0])...)
+	_, err := s.limiter.Clear(ctx, append(shared, own[0])...)
 	return err
 }
 

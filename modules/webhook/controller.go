@@ -9,7 +9,7 @@ import (
 
 type controller struct {
 	service *Service
-	list    *listing.Lister // of deliveries
+	lister  *listing.Lister // of deliveries
 }
 
 // create creates a webhook.
@@ -37,7 +37,7 @@ func (c *controller) create(g *gin.Context) error {
 	return rest.CreatedSecret(g, created)
 }
 
-// index lists webhooks.
+// list lists webhooks.
 //
 //	@Summary	List webhooks
 //	@Tags		webhooks
@@ -45,7 +45,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
 //	@Security	UserToken
 //	@Router		/webhooks [get]
-func (c *controller) index(g *gin.Context) error {
+func (c *controller) list(g *gin.Context) error {
 	list, err := c.service.List(g.Request.Context())
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (c *controller) index(g *gin.Context) error {
 	return rest.OK(g, list)
 }
 
-// show returns a webhook.
+// get returns a webhook.
 //
 //	@Summary	Get a webhook
 //	@Tags		webhooks
@@ -61,7 +61,7 @@ func (c *controller) index(g *gin.Context) error {
 //	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
 //	@Security	UserToken
 //	@Router		/webhooks/{id} [get]
-func (c *controller) show(g *gin.Context) error {
+func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (c *controller) deliveries(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.list.Parse(rest.Query(g))
+	q, err := c.lister.Parse(rest.Query(g))
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, admin := m.controller, mw.Auth.Admin
 	r.POST("/webhooks", admin, rest.Handle(c.create))
-	r.GET("/webhooks", admin, rest.Handle(c.index))
-	r.GET("/webhooks/:id", admin, rest.Handle(c.show))
+	r.GET("/webhooks", admin, rest.Handle(c.list))
+	r.GET("/webhooks/:id", admin, rest.Handle(c.get))
 	r.PATCH("/webhooks/:id", admin, rest.Handle(c.update))
 	r.DELETE("/webhooks/:id", admin, rest.Handle(c.delete))
 	r.POST("/webhooks/:id/secret", admin, rest.Handle(c.rotate))

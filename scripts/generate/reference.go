@@ -247,7 +247,7 @@ func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
 	}
-	return factsOf(r.weakest(methodShow, methodList, methodUpdate, methodDelete)).access
+	return ruleFacts(r.weakest(methodShow, methodList, methodUpdate, methodDelete)).access
 }
 
 // changeMethods are methods in order of preference: the rule of the first that a resource has decides who can change records
@@ -261,9 +261,9 @@ func (r Resource) Change() string {
 	case r.AsParent():
 		return "nil"
 	case !r.Has(methodUpdate) && !r.Has(methodDelete):
-		return factsOf(r.weakest(methodCreate)).access
+		return ruleFacts(r.weakest(methodCreate)).access
 	}
-	return factsOf(r.weakest(methodUpdate, methodDelete)).access
+	return ruleFacts(r.weakest(methodUpdate, methodDelete)).access
 }
 
 // strict orders the rules: one with a greater number allows fewer callers.

@@ -110,9 +110,9 @@ func TestCursorScope(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"note", "a"}, "c.list.Parse(rest.Query(g))"},
-		{[]string{"note", "a", "--own", "list,show"}, "c.list.Parse(rest.Query(g), rest.Caller(g).UserID)"},
-		{[]string{"note", "a", "--under", "order"}, "c.list.Parse(rest.Query(g), orderID)"},
+		{[]string{"note", "a"}, "c.lister.Parse(rest.Query(g))"},
+		{[]string{"note", "a", "--own", "list,show"}, "c.lister.Parse(rest.Query(g), rest.Caller(g).UserID)"},
+		{[]string{"note", "a", "--under", "order"}, "c.lister.Parse(rest.Query(g), orderID)"},
 	} {
 		r := declareAll(t, test.args...)
 		if r.Under != "" {

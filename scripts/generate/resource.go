@@ -90,11 +90,11 @@ func (r Resource) ownersOnly(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// facts are what the generated code contains for a rule: the security scheme in the API document, "" if there is none, and the
+// facts is what the generated code contains for a rule: the security scheme in the API document, "" if there is none, and the
 // access of references.
 type facts struct{ security, access string }
 
-var factsOfRule = map[string]facts{
+var factsByRule = map[string]facts{
 	rulePublic: {"", "resource.Public"},
 	ruleUser:   {"UserToken", "resource.Users"},
 	ruleOwn:    {"UserToken", "resource.Own"},
@@ -102,15 +102,16 @@ var factsOfRule = map[string]facts{
 	ruleMaster: {"MasterKey", "resource.Master"},
 }
 
-func factsOf(rule string) facts {
+// ruleFacts returns the facts of a rule of access, or of a list of roles.
+func ruleFacts(rule string) facts {
 	if roles := rolesOf(rule); roles != nil {
 		return facts{"UserToken", "resource.Roles(" + roleConstants(roles) + ")"}
 	}
-	return factsOfRule[rule]
+	return factsByRule[rule]
 }
 
 // Security returns the security scheme of a method, "" if it is public.
-func (r Resource) Security(method string) string { return factsOf(r.Rules[method]).security }
+func (r Resource) Security(method string) string { return ruleFacts(r.Rules[method]).security }
 
 // Forbidden describes the status 403 of a method, "" if it has none.
 func (r Resource) Forbidden(method string) string {
@@ -170,8 +171,8 @@ func (r Resource) Indexes() (out []string) {
 	return out
 }
 
-// Taken describes a conflict of unique values.
-func (r Resource) Taken() string {
+// ConflictText describes a conflict of unique values.
+func (r Resource) ConflictText() string {
 	return strings.Join(r.Uniques().Names(), " or ") + " is in use" + map[bool]string{true: " by another record of the owner"}[r.IsOwn()]
 }
 

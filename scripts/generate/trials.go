@@ -53,7 +53,7 @@ func (r Resource) hides() bool {
 	if above := r.Above(); above != nil {
 		return above.hides()
 	}
-	return r.See() == factsOf(ruleOwn).access
+	return r.See() == ruleFacts(ruleOwn).access
 }
 
 // status returns the expected status of a method for a caller in the tests.

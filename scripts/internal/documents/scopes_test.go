@@ -17,7 +17,7 @@ func TestScopes(t *testing.T) {
 	for name, source := range map[string]string{
 		"note": `r.GET("/open", auth.Public)
 			r = mw.Resource(r, "notes")
-			r.GET("/books/:id/notes", auth.User, rest.Handle(c.index))
+			r.GET("/books/:id/notes", auth.User, rest.Handle(c.list))
 			r.POST("/books/:id/notes", auth.User, mw.Idempotency, rest.Handle(c.create))`,
 		"other": `r.GET("/others", auth.User)`,
 	} {
