@@ -41,7 +41,7 @@ var attacks = []attack{
 		func(*service, int) []byte { // ten beginnings of words that most articles have
 			return request("GET", "/articles?limit=1&q=b+d+f+g+h+k+l+m+n+p", "", "")
 		}, false,
-		func(s *service) []byte { return request("GET", "/articles/"+s.data.IDs[0], "", "") }},
+		func(s *service) []byte { return request("GET", "/articles/"+s.data.Records[0].ID, "", "") }},
 	{"200 clients that do not read a page of 40 MB", false, largeArticles, 200,
 		func(*service, int) []byte { return request("GET", "/articles?limit=100", "", "") }, true,
 		func(*service) []byte { return request("GET", "/articles?limit=10&fields=title", "", "") }},
@@ -121,7 +121,7 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 	if a.seeded {
 		n = o.articles[0]
 	}
-	set, err := seed(ctx, o, n, stderr)
+	set, err := seed(ctx, o, n, false, stderr)
 	if err != nil {
 		return nil, err
 	}

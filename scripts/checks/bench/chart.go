@@ -26,10 +26,15 @@ func (r *report) draw(file string) error {
 	rows := make([]string, len(lines))
 	var points []any // names and points, as plotutil takes them
 	for n, name := range r.names() {
-		rates := make(plotter.XYs, len(lines))
+		var rates plotter.XYs
 		for i, l := range lines {
 			rows[i] = l.Name
-			rates[i] = plotter.XY{X: max(1, l.Figures[n].PerSecond), Y: float64(i)}
+			if f := l.Figures[n]; !f.Absent {
+				rates = append(rates, plotter.XY{X: max(1, f.PerSecond), Y: float64(i)})
+			}
+		}
+		if rates == nil {
+			continue
 		}
 		points = append(points, name, rates)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
@@ -31,9 +32,10 @@ type figures struct {
 	PerSecond float64       `json:"perSecond"`
 	P50       time.Duration `json:"p50"`
 	P99       time.Duration `json:"p99"`
-	CPU       time.Duration `json:"cpu"`    // CPU time of the server per request
-	Peak      int64         `json:"peak"`   // largest resident memory of the server, in bytes
-	Failed    int           `json:"failed"` // number of responses with an unexpected status
+	CPU       time.Duration `json:"cpu"`              // CPU time of the server per request
+	Peak      int64         `json:"peak"`             // largest resident memory of the server, in bytes
+	Failed    int           `json:"failed"`           // number of responses with an unexpected status
+	Absent    bool          `json:"absent,omitempty"` // the server has no such requests
 }
 
 // medians returns the medians of several rounds, the largest peak and all failures.
@@ -45,6 +47,7 @@ func medians(rounds []figures) (m figures) {
 	for _, f := range rounds {
 		m.Peak = max(m.Peak, f.Peak)
 		m.Failed += f.Failed
+		m.Absent = f.Absent
 	}
 	return m
 }
@@ -61,6 +64,7 @@ func median[T cmp.Ordered](rounds []figures, value func(figures) T) T {
 // load repeats the requests on all connections and measures them. With a pid of 0, memory and CPU time are unknown.
 func load(ctx context.Context, addr string, pid int, requests [][]byte, status int, seconds time.Duration) (f figures, err error) {
 	workers := make([]*worker, connections)
+	first := rand.IntN(len(requests)) // so that a round does not repeat the first requests of the one before
 	from := time.Now().Add(warmUp)
 	until := from.Add(seconds)
 	for i := range workers {
@@ -72,7 +76,7 @@ func load(ctx context.Context, addr string, pid int, requests [][]byte, status i
 		if err := conn.SetDeadline(until.Add(responseTimeout)); err != nil {
 			return f, err
 		}
-		workers[i] = &worker{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), next: i * len(requests) / connections}
+		workers[i] = &worker{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), next: first + i*len(requests)/connections}
 	}
 	done := make(chan error, len(workers))
 	for _, w := range workers {

@@ -3,20 +3,25 @@
 // docs/performance.md and docs/reliability.md describe its use, --help lists its flags.
 //
 // It creates a database of N articles once and keeps it in the user's cache directory; it measures a copy, except
-// of a database with more than 1,000,000 articles, which it measures itself. Each server listens on a free port of the
-// loopback interface. On each of 32 connections, the next request follows the response to the one before. The servers are
-// measured in turn: the service, an older binary, the service with other numbers of articles, PocketBase, and a net/http
-// handler that sends the same bytes as the service.
+// of a database with more than 1,000,000 articles, which it measures itself. Up to 200,000 articles are created as users do:
+// 20 accounts send POST /articles on 32 connections to the service. More are bulk-loaded, which leaves no fragments in the
+// index of words; --bulk measures what they cost. Each server listens on a free port of the loopback interface, and has no
+// settings but those that an operator must choose. On each of 32 connections, the next request follows the response to the
+// one before. The servers are measured in turn:
 //
-// PocketBase is measured if these variables name one. It needs a collection articles (title, content, author: a relation
-// to users; created, updated) with as many articles as the service:
+//	Ginseng       the service, also with other numbers of articles (--articles)
+//	before        an older binary (--before)
+//	bulk-loaded   the service with a bulk-loaded database, for searches (--bulk)
+//	PocketBase    a running PocketBase
+//	bare handler  net/http that sends the same bytes as the service
+//
+// PocketBase is measured if these variables name one. It needs accounts, and a collection articles (title, content, author: a
+// relation to users; created, updated) without articles: bench creates as many as the service has, with the same texts.
 //
 //	POCKETBASE_URL       http://127.0.0.1:8090
 //	POCKETBASE_PID       the process whose version, memory and CPU time are read
-//	POCKETBASE_TOKEN     a token of the user who wrote the articles
-//	POCKETBASE_USER      the user's ID
-//	POCKETBASE_EMAIL     the user's email and password, to sign in
-//	POCKETBASE_PASSWORD
+//	POCKETBASE_EMAILS    email addresses of the accounts, separated by commas; rows with 20 users need 20
+//	POCKETBASE_PASSWORD  password of each account
 //
 // Memory and CPU time are read from /proc: bench runs on Linux.
 package main
@@ -69,6 +74,7 @@ type options struct {
 	chart    string
 	attacks  bool
 	before   string // path of an older binary, which is measured too
+	bulk     bool   // searches are measured on a bulk-loaded database, too
 	dir      string // directory of the databases
 	binary   string
 }
@@ -139,6 +145,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.StringVar(&o.binary, "binary", "", "measure this built `file` of the service (default: build one)")
 	flags.BoolVar(&o.attacks, "attacks", false, "measure attacks by a few clients instead")
 	flags.StringVar(&o.before, "before", "", "compare with this `file`, an older binary")
+	flags.BoolVar(&o.bulk, "bulk", false, "compare searches with those on a bulk-loaded database, whose word index has no fragments")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -149,6 +156,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if o.before != "" && slices.Max(o.articles) > maxCopied {
 		return o, fmt.Errorf("--before needs a copy of the database: at most %d articles", maxCopied)
 	}
+	if o.bulk && o.articles[0] > maxPosted {
+		return o, fmt.Errorf("--bulk is for at most %d articles: more are bulk-loaded anyway", maxPosted)
+	}
 	o.seconds = time.Duration(*seconds * float64(time.Second))
 	o.minutes = time.Duration(*minutes * float64(time.Minute))
 	if o.rows, err = regexp.Compile(*rows); err != nil {
@@ -158,7 +168,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.dir = filepath.Join(cache, "ginseng-bench-5") // raise the number if the accounts, the data or their index change
+	o.dir = filepath.Join(cache, "ginseng-bench-6") // raise the number if the accounts, the data or their index change
 	// go -C changes to this module's directory; file names are relative to the caller's.
 	if wd := os.Getenv("PWD"); wd != "" {
 		return o, os.Chdir(wd)
@@ -209,7 +219,7 @@ func soak(ctx context.Context, o options, stdout, stderr io.Writer) error {
 
 // bench measures all rows and prints the report.
 func bench(ctx context.Context, o options, work string, stdout, stderr io.Writer) error {
-	peer, err := findPeer(ctx)
+	peer, err := findPeer(ctx, o.articles[0], stderr)
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,13 @@ type service struct {
 	addr   string
 	data   *dataset
 	cursor string   // cursor of the page at depth
+	last   position // what the cursor stands for
 	tokens []string // tokens of the authors
 	key    string   // an API key of the first author
 }
 
-// startService starts a binary of the service on a database and a free port, with the settings env ("NAME=value"). Its log
-// is a file next to the database.
+// startService starts a binary of the service on a database and a free port, with the settings that an operator must choose,
+// and env ("NAME=value"). Its log is a file next to the database.
 func startService(ctx context.Context, binary, database string, env ...string) (*service, error) {
 	log, err := os.Create(database + ".log")
 	if err != nil {
@@ -46,9 +47,10 @@ func startService(ctx context.Context, binary, database string, env ...string) (
 	cmd.WaitDelay = time.Minute
 	cmd.Dir, cmd.Stderr = filepath.Dir(database), log
 	cmd.Env = append([]string{
-		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret, "JWT_TTL=24h",
-		"DATABASE_URL=sqlite:" + database, "GOMEMLIMIT=200MiB", // as with a memory limit of 256 MiB
-	}, env...) // the last value of a setting counts
+		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret,
+		"JWT_TTL=24h", // longer than a run
+		"DATABASE_URL=sqlite:" + database,
+	}, env...)
 	p, err := process.Start(cmd)
 	if err != nil {
 		text, _ := os.ReadFile(log.Name())

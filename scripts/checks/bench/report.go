@@ -109,6 +109,9 @@ func (l line) cells() []string {
 
 // rate is the number of responses per second, and that of responses with an unexpected status.
 func (f figures) rate() string {
+	if f.Absent {
+		return "–"
+	}
 	if f.PerSecond == 0 {
 		return "did not finish"
 	}

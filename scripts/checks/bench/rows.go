@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,18 +19,22 @@ type row struct {
 	name   string
 	status int
 	ours   func(*service) [][]byte // returns the requests to the service, which are sent in turn
-	theirs func(*peer) [][]byte    // returns the same requests to the peer
+	theirs func(*peer) [][]byte    // returns the same requests to the peer; none if it lacks accounts
 }
+
+// isSearch reports whether the requests of the row search words.
+func (r row) isSearch() bool { return strings.HasPrefix(r.name, "q,") }
+
+// manyRecords is the number of records that most rows read and change.
+const manyRecords = 500
 
 // rows are all rows of the table: first those that read, then those that write.
 var rows = []row{
-	{"one record", http.StatusOK,
-		func(s *service) [][]byte {
-			return each(s.data.IDs, func(id string) []byte { return request("GET", "/articles/"+id, "", "") })
-		},
-		func(p *peer) [][]byte {
-			return each(p.ids, func(id string) []byte { return p.get("articles/records/" + id) })
-		}},
+	{"one record", http.StatusOK, func(s *service) [][]byte { return reads(s.data.Records[:manyRecords]) },
+		func(p *peer) [][]byte { return theirReads(p, p.records[:manyRecords]) }},
+	{"one record, cold", http.StatusOK, // the service reads the records from its database
+		func(s *service) [][]byte { return reads(s.data.Records) },
+		func(p *peer) [][]byte { return theirReads(p, p.records) }},
 	{"first page", http.StatusOK, list("count=false"), theirList("skipTotal=1")},
 	{"first page, with count", http.StatusOK, list(""), theirList("")},
 	{"page=300", http.StatusOK, list("count=false&page=300"), theirList("skipTotal=1&page=300")},
@@ -39,83 +44,128 @@ var rows = []row{
 			return [][]byte{p.list("skipTotal=1&sort=-created,-id",
 				fmt.Sprintf("created < %q || (created = %[1]q && id < %q)", p.last.Created, p.last.ID))}
 		}},
-	{"q, a rare word", http.StatusOK, list("count=false&q=" + rareWord), theirList("skipTotal=1", "99997")},
-	{"q, a common word", http.StatusOK, list("count=false&q=" + commonWord), theirList("skipTotal=1", "Lorem")},
-	{"q, a common word, with count", http.StatusOK, list("q=" + commonWord), theirList("", "Lorem")},
-	{"q, two words", http.StatusOK, list("count=false&q=" + commonWord + "+" + secondWord), theirList("skipTotal=1", "mongo", "Lorem")},
+	{"q, a rare word", http.StatusOK, list("count=false&q=" + rareWord), theirList("skipTotal=1", rareWord)},
+	{"q, a common word", http.StatusOK, list("count=false&q=" + commonWord), theirList("skipTotal=1", commonWord)},
+	{"q, a common word, with count", http.StatusOK, list("q=" + commonWord), theirList("", commonWord)},
+	{"q, two words", http.StatusOK, list("count=false&q=" + commonWord + "+" + secondWord), theirList("skipTotal=1", commonWord, secondWord)},
 	{"filter and sort", http.StatusOK,
 		func(s *service) [][]byte { return list("count=false&sort=createdAt&userId=" + s.data.Authors[0])(s) },
-		func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=created", `author="`+p.user+`"`)} }},
+		func(p *peer) [][]byte { return [][]byte{p.list("skipTotal=1&sort=created", `author="`+p.users[0]+`"`)} }},
 	{"me", http.StatusOK,
 		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.tokens[0], "")} },
-		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
+		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.users[0])} }},
 	{"me, key", http.StatusOK,
 		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.key, "")} },
-		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.user)} }},
-	{"create", http.StatusCreated, func(s *service) [][]byte { return creations(s.tokens) },
-		func(p *peer) [][]byte { return [][]byte{p.create()} }},
-	{"create, one user", http.StatusCreated, func(s *service) [][]byte { return creations(s.tokens[:1]) },
-		func(p *peer) [][]byte { return [][]byte{p.create()} }},
-	{"update", http.StatusOK, func(s *service) [][]byte { return s.updates(len(s.tokens)) }, theirUpdates},
-	{"update, one user", http.StatusOK, func(s *service) [][]byte { return s.updates(1) }, theirUpdates},
+		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.users[0])} }},
+	{"create, one user", http.StatusCreated, func(s *service) [][]byte { return s.creations(1) },
+		func(p *peer) [][]byte { return p.creations(1) }},
+	{"create, 20 users", http.StatusCreated, func(s *service) [][]byte { return s.creations(authors) },
+		func(p *peer) [][]byte { return p.creations(authors) }},
+	{"update, one user", http.StatusOK, func(s *service) [][]byte { return s.updates(1) },
+		func(p *peer) [][]byte { return p.updates(1) }},
+	{"update, 20 users", http.StatusOK, func(s *service) [][]byte { return s.updates(authors) },
+		func(p *peer) [][]byte { return p.updates(authors) }},
 	{"update, one record", http.StatusOK, func(s *service) [][]byte { return s.updates(1)[:1] },
-		func(p *peer) [][]byte { return theirUpdates(p)[:1] }},
-	{"batch of 100", http.StatusOK, // creations
+		func(p *peer) [][]byte { return p.updates(1)[:1] }},
+	{"batch of 100", http.StatusOK,
 		func(s *service) [][]byte {
-			operation := `{"method":"POST","path":"/articles","body":` + newArticle() + `}`
-			return each(s.tokens, func(token string) []byte {
-				return request("POST", "/batch", "Bearer "+token, `{"operations":[`+repeat(operation, 100)+`]}`)
-			})
+			operations := batch("operations", `{"method":"POST","path":"/articles","body":`, func(i int) string { return body(newArticle(i)) })
+			return each(s.tokens, func(token string) []byte { return request("POST", "/batch", "Bearer "+token, operations) })
 		},
 		func(p *peer) [][]byte {
-			operation := `{"method":"POST","url":"/api/collections/articles/records","body":` + p.article() + `}`
-			return [][]byte{request("POST", "/api/batch", p.token, `{"requests":[`+repeat(operation, 100)+`]}`)}
+			operations := batch("requests", `{"method":"POST","url":"/api/collections/articles/records","body":`,
+				func(i int) string { return p.article(0, newArticle(i)) })
+			return [][]byte{request("POST", "/api/batch", p.tokens[0], operations)}
 		}},
 	{"sign-in", http.StatusCreated,
 		func(*service) [][]byte { return [][]byte{request("POST", "/auth", basic(0), masterKeyBody)} },
-		func(p *peer) [][]byte {
-			return [][]byte{request("POST", "/api/collections/users/auth-with-password", "",
-				fmt.Sprintf(`{"identity":%q,"password":%q}`, p.email, p.password))}
-		}},
+		func(p *peer) [][]byte { return [][]byte{p.authentication(0)} }},
 }
 
-// repeat returns n items of a JSON list.
-func repeat(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
-
-func each(ids []string, make func(id string) []byte) (requests [][]byte) {
-	for _, id := range ids {
-		requests = append(requests, make(id))
+// each returns a request for each of the items.
+func each[T any](items []T, make func(T) []byte) (requests [][]byte) {
+	for _, item := range items {
+		requests = append(requests, make(item))
 	}
 	return requests
 }
 
-// creations returns requests of each of these users in turn.
-func creations(tokens []string) [][]byte {
-	return each(tokens, func(token string) []byte { return request("POST", "/articles", "Bearer "+token, newArticle()) })
+func reads(records []record) [][]byte {
+	return each(records, func(r record) []byte { return request("GET", "/articles/"+r.ID, "", "") })
 }
 
-// newArticle returns the body of a new article.
-func newArticle() string {
-	f := newFields(1, vocabulary)
-	return fmt.Sprintf(`{"title":%q,"content":%q}`, f.Title, f.Content)
+func theirReads(p *peer, records []record) [][]byte {
+	return each(records, func(r record) []byte { return p.get("articles/records/" + r.ID) })
+}
+
+// newArticle returns the fields of the i-th new article, without the rare word. i is not 0.
+func newArticle(i int) fields { return newFields(i, math.MaxInt) }
+
+// creations is the number of different articles that a row creates.
+const creations = 1000
+
+// creations returns requests of the first users in turn.
+func (s *service) creations(users int) (requests [][]byte) {
+	for i := range creations {
+		requests = append(requests, creation(s.tokens[i%users], newArticle(i+1)))
+	}
+	return requests
+}
+
+// creations returns requests of the first users in turn; none if there are fewer accounts.
+func (p *peer) creations(users int) (requests [][]byte) {
+	if users > len(p.tokens) {
+		return nil
+	}
+	for i := range creations {
+		requests = append(requests, p.creation(i%users, newArticle(i+1)))
+	}
+	return requests
+}
+
+func creation(token string, f fields) []byte {
+	return request("POST", "/articles", "Bearer "+token, body(f))
+}
+
+// body returns the body of a request that creates an article.
+func body(f fields) string { return fmt.Sprintf(`{"title":%q,"content":%q}`, f.Title, f.Content) }
+
+// batch returns the body of a request with 100 operations. Each begins with prefix and ends with a new article.
+func batch(name, prefix string, article func(i int) string) string {
+	operations := make([]string, 100)
+	for i := range operations {
+		operations[i] = prefix + article(i+1) + "}"
+	}
+	return fmt.Sprintf(`{%q:[%s]}`, name, strings.Join(operations, ","))
 }
 
 const newTitle = `{"title":"A new title"}`
 
-// updates returns the updates of articles of the first users.
-func (s *service) updates(users int) (requests [][]byte) {
-	for i, id := range s.data.IDs {
-		if writer := s.data.Writers[i]; writer < users {
-			requests = append(requests, request("PATCH", "/articles/"+id, "Bearer "+s.tokens[writer], newTitle))
-		}
-	}
-	return requests
+// updates returns the updates of records of the first users.
+func (s *service) updates(users int) [][]byte {
+	return each(recordsOf(s.data.Records, users), func(r record) []byte {
+		return request("PATCH", "/articles/"+r.ID, "Bearer "+s.tokens[r.Author], newTitle)
+	})
 }
 
-func theirUpdates(p *peer) [][]byte {
-	return each(p.ids, func(id string) []byte {
-		return request("PATCH", "/api/collections/articles/records/"+id, p.token, newTitle)
+// updates returns the updates of records of the first users; none if there are fewer accounts.
+func (p *peer) updates(users int) [][]byte {
+	if users > len(p.tokens) {
+		return nil
+	}
+	return each(recordsOf(p.records, users), func(r record) []byte {
+		return request("PATCH", "/api/collections/articles/records/"+r.ID, p.tokens[r.Author], newTitle)
 	})
+}
+
+// recordsOf returns those of the first manyRecords records that the first users wrote.
+func recordsOf(records []record, users int) (written []record) {
+	for _, r := range records[:manyRecords] {
+		if r.Author < users {
+			written = append(written, r)
+		}
+	}
+	return written
 }
 
 func list(query string) func(*service) [][]byte {
@@ -164,7 +214,7 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 		for turn := range servers {
 			i := (round + turn) % len(servers) // so that no server always follows the same one
 			if round > 0 && measured[i][0].PerSecond == 0 {
-				continue // it did not finish the first time
+				continue // it did not finish the first time, or has no such requests
 			}
 			f, err := r.load(ctx, o, work, servers[i])
 			if err != nil {
@@ -180,9 +230,13 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 	return result, nil
 }
 
-// load measures a server in one round. All figures are 0 if a response took longer than responseTimeout.
+// load measures a server in one round. All figures are 0 if a response took longer than responseTimeout, or if the server has
+// no such requests, which Absent tells.
 func (r row) load(ctx context.Context, o options, work string, s server) (f figures, err error) {
 	requests, status := s.requests(r)
+	if len(requests) == 0 {
+		return figures{Absent: true}, nil
+	}
 	if o.wrk {
 		f, err = loadWrk(ctx, work, s.addr, s.pid, requests, o.seconds/rounds)
 	} else {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,15 +18,23 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// dataset is a database with articles, and the IDs in it that the rows need.
+// dataset is a database with articles, and what the rows need of it.
 type dataset struct {
 	file    string   // path of the database
 	Authors []string // IDs of the authors
-	IDs     []string // IDs of articles that are spread over the list
-	Writers []int    // the author of each of these articles, as an index of Authors
+	Records []record // articles in random order, spread over the list
 }
 
-// authors write the articles in turn.
+// record is an article of a dataset, or of the peer.
+type record struct {
+	ID     string
+	Author int // index of the author
+}
+
+// position is a record of a list after which a page starts.
+type position struct{ ID, CreatedAt string }
+
+// authors is the number of accounts that write the articles.
 const authors = 20
 
 // depth is the page that is read by cursor; the last page if there are fewer.
@@ -35,18 +42,16 @@ const depth = 1000
 
 const (
 	pageSize   = 30
-	manyIDs    = 500
-	loadSize   = 1000 // articles per transaction
-	rareHits   = 20   // articles with the rare word
-	vocabulary = 5000 // number of different words
+	maxRecords = 20_000  // of dataset.Records, about; four times as many as the service keeps in memory
+	maxPosted  = 200_000 // largest number of articles that are created one by one
+	loadSize   = 1000    // articles per transaction of Load
 )
 
-// The words of the searches: in every second article, in every third, in rareHits articles.
-const (
-	commonWord = "ginseng"
-	secondWord = "harvest"
-	rareWord   = "quaking"
-)
+// isRecord reports whether the i-th of n articles is one of dataset.Records.
+func isRecord(i, n int) bool { return i%max(1, n/maxRecords) == 0 }
+
+// authorOf returns the author of the i-th article.
+func authorOf(i int) int { return rand.New(rand.NewPCG(uint64(i), 2)).IntN(authors) }
 
 // article is a stored article.
 type article struct {
@@ -55,60 +60,15 @@ type article struct {
 	UserID store.ID `json:"userId"`
 }
 
-// fields are the fields that clients set.
-type fields struct {
-	Title   string `json:"title"`
-	Content string `json:"content"`
-}
-
-// newFields returns the fields of the i-th of n articles: always the same for i, about 400 bytes, with few frequent and many
-// rare words, as in a language.
-func newFields(i, n int) fields {
-	random := rand.New(rand.NewPCG(uint64(i), 1))
-	var text strings.Builder
-	text.Grow(400)
-	if i%2 == 0 {
-		text.WriteString(commonWord + " ")
+// seed returns a database of n articles and creates it if it is missing or incomplete. The service creates the authors and, by
+// POST /articles, the articles. If bulk is true, or n exceeds maxPosted, store.Engine.Load stores the articles, and the service
+// creates the indexes and the search words when it starts.
+func seed(ctx context.Context, o options, n int, bulk bool, stderr io.Writer) (*dataset, error) {
+	name := fmt.Sprintf("articles-%d", n)
+	if bulk {
+		name += "-bulk"
 	}
-	if i%3 == 0 {
-		text.WriteString(secondWord + " ")
-	}
-	if i%max(1, n/rareHits) == 0 {
-		text.WriteString(rareWord + " ")
-	}
-	for text.Len() < 360 {
-		text.WriteString(words[random.IntN(len(words))])
-		text.WriteByte(' ')
-	}
-	return fields{fmt.Sprintf("Article %d about %s", i, word(i%vocabulary)), strings.TrimSpace(text.String())}
-}
-
-// words has each word in proportion to its frequency in texts. A random element of it is much faster to get than a random
-// number with that distribution.
-var words = func() []string {
-	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 1)), 1.1, 10, vocabulary-1)
-	drawn := make([]string, 1<<16)
-	for i := range drawn {
-		drawn[i] = word(int(zipf.Uint64()))
-	}
-	return drawn
-}()
-
-// word returns the n-th word, of two to five syllables.
-func word(n int) string {
-	const consonants, vowels = "bdfghklmnprstvz", "aeiou"
-	var text strings.Builder
-	for n += len(consonants) * len(vowels); n > 0; n /= len(consonants) * len(vowels) {
-		text.WriteByte(consonants[n%len(consonants)])
-		text.WriteByte(vowels[n/len(consonants)%len(vowels)])
-	}
-	return text.String()
-}
-
-// seed returns a database of n articles and creates it if it is missing or incomplete: the service creates the authors,
-// store.Engine.Load stores the articles, and the service creates the indexes and the search words when it starts.
-func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, error) {
-	set := &dataset{file: filepath.Join(o.dir, fmt.Sprintf("articles-%d.db", n))}
+	set := &dataset{file: filepath.Join(o.dir, name+".db")}
 	index := set.file + ".json" // exists if the database is complete
 	if text, err := os.ReadFile(index); err == nil {
 		return set, json.Unmarshal(text, set)
@@ -122,24 +82,14 @@ func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, er
 		}
 	}
 	begun := time.Now()
-	s, err := startService(ctx, o.binary, set.file)
-	if err != nil {
+	create := set.post
+	if bulk || n > maxPosted {
+		create = set.load
+	}
+	if err := create(ctx, o.binary, n, stderr); err != nil {
 		return nil, err
 	}
-	set.Authors, err = s.createAuthors()
-	s.stop()
-	if err != nil {
-		return nil, err
-	}
-	if err := set.load(ctx, n, stderr); err != nil {
-		return nil, err
-	}
-	bar := progress.Start(stderr, "creating indexes", "", -1)
-	_, err = startUp(ctx, o.binary, set.file)
-	bar.Stop()
-	if err != nil {
-		return nil, err
-	}
+	rand.Shuffle(len(set.Records), func(i, j int) { set.Records[i], set.Records[j] = set.Records[j], set.Records[i] })
 	took := time.Since(begun)
 	fmt.Fprintf(stderr, "created %s articles in %s, %s per second\n", thousands(n), took.Round(time.Second), thousands(int(float64(n)/took.Seconds())))
 	text, err := json.Marshal(set)
@@ -149,55 +99,53 @@ func seed(ctx context.Context, o options, n int, stderr io.Writer) (*dataset, er
 	return set, os.WriteFile(index, text, 0o600)
 }
 
-// createAuthors creates the accounts of the authors and returns their ids.
-func (s *service) createAuthors() ([]string, error) {
-	ids := make([]string, authors)
-	for i := range ids {
-		var user struct{ ID string }
-		account := fmt.Sprintf(`{"access_token":%q,"email":%q,"password":%q}`, masterKey, email(i), password)
-		if err := s.call("POST", "/users", "", account, &user); err != nil {
-			return nil, err
-		}
-		ids[i] = user.ID
+// post creates the authors and n articles by requests to the service.
+func (set *dataset) post(ctx context.Context, binary string, n int, stderr io.Writer) error {
+	s, err := startService(ctx, binary, set.file)
+	if err != nil {
+		return err
 	}
-	return ids, nil
-}
-
-// email returns the email address of an author.
-func email(author int) string { return fmt.Sprintf("author%d@example.com", author) }
-
-// basic returns the credentials of an author.
-func basic(author int) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(email(author)+":"+password))
-}
-
-// masterKeyBody is the body of a sign-in.
-const masterKeyBody = `{"access_token":"` + masterKey + `"}`
-
-// signIn gets new tokens for the authors, and a key for the first.
-func (s *service) signIn() error {
-	s.tokens = make([]string, authors)
-	for i := range s.tokens {
-		var session struct{ Token string }
-		if err := s.call("POST", "/auth", basic(i), masterKeyBody, &session); err != nil {
-			return err
-		}
-		s.tokens[i] = session.Token
+	defer s.stop()
+	if set.Authors, err = s.createAuthors(); err != nil {
+		return err
 	}
-	return s.createKey()
+	if err := s.signIn(); err != nil {
+		return err
+	}
+	requests := func(i int) []byte { return creation(s.tokens[authorOf(i)], newFields(i, n)) }
+	return fill(ctx, s.addr, 0, n, requests, stderr, func(i int, id string) {
+		if isRecord(i, n) {
+			set.Records = append(set.Records, record{id, authorOf(i)})
+		}
+	})
 }
 
-// createKey creates an API key that expires soon: the database is used again, and an author can have 50 keys.
-func (s *service) createKey() error {
-	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	var created struct{ Key string }
-	err := s.call("POST", "/users/me/api-keys", basic(0), `{"name":"bench","scopes":["*:read"],"expiresAt":"`+soon+`"}`, &created)
-	s.key = created.Key
-	return err
+// load creates the authors by requests to the service, stores n articles, created a millisecond apart until now, and starts
+// the service, which creates the indexes.
+func (set *dataset) load(ctx context.Context, binary string, n int, stderr io.Writer) error {
+	s, err := startService(ctx, binary, set.file)
+	if err != nil {
+		return err
+	}
+	set.Authors, err = s.createAuthors()
+	s.stop()
+	if err != nil {
+		return err
+	}
+	if err := set.store(ctx, n, stderr); err != nil {
+		return err
+	}
+	bar := progress.Start(stderr, "creating indexes", "", -1)
+	defer bar.Stop()
+	if s, err = startService(ctx, binary, set.file); err != nil {
+		return err
+	}
+	s.stop()
+	return nil
 }
 
-// load stores n articles, created a millisecond apart until now.
-func (set *dataset) load(ctx context.Context, n int, stderr io.Writer) (err error) {
+// store stores n articles with store.Engine.Load.
+func (set *dataset) store(ctx context.Context, n int, stderr io.Writer) (err error) {
 	db, err := sqlite.Open(ctx, set.file, sqlite.Options{Existing: true})
 	if err != nil {
 		return err
@@ -226,20 +174,19 @@ func (set *dataset) load(ctx context.Context, n int, stderr io.Writer) (err erro
 // newArticles returns the articles from one to another of n, and adds some of them to the dataset.
 func (set *dataset) newArticles(first time.Time, from, to, n int) (docs []store.Document) {
 	for i := from; i < to; i++ {
-		writer := rand.IntN(authors)
 		a := article{Meta: store.NewMeta(store.NewID(), store.At(first.Add(time.Duration(i)*time.Millisecond))), fields: newFields(i, n)}
-		a.UserID, _ = store.ParseID(set.Authors[writer])
-		if i%(n/manyIDs) == 0 {
-			set.IDs, set.Writers = append(set.IDs, a.ID.Hex()), append(set.Writers, writer)
+		a.UserID, _ = store.ParseID(set.Authors[authorOf(i)])
+		if isRecord(i, n) {
+			set.Records = append(set.Records, record{a.ID.Hex(), authorOf(i)})
 		}
 		docs = append(docs, a)
 	}
 	return docs
 }
 
-// prepare signs the authors in and finds the cursor of the page at depth.
+// prepare signs the authors in, and finds the cursor of the page at depth and the position that it stands for.
 func (s *service) prepare(ctx context.Context) error {
-	if err := s.signIn(); err != nil {
+	if err := errors.Join(s.signIn(), s.createKey()); err != nil {
 		return err
 	}
 	const limit = 100
@@ -248,12 +195,15 @@ func (s *service) prepare(ctx context.Context) error {
 		return err
 	}
 	for rows := min((depth-1)*pageSize, existing.Count-2*pageSize); rows > 0; rows -= limit {
-		var page struct{ Next string }
-		path := fmt.Sprintf("/articles?count=false&fields=id&limit=%d&after=%s", min(limit, rows), s.cursor)
+		var page struct {
+			Rows []position
+			Next string
+		}
+		path := fmt.Sprintf("/articles?count=false&fields=id,createdAt&limit=%d&after=%s", min(limit, rows), s.cursor)
 		if err := s.call("GET", strings.TrimSuffix(path, "&after="), "", "", &page); err != nil {
 			return err
 		}
-		s.cursor = page.Next
+		s.cursor, s.last = page.Next, page.Rows[len(page.Rows)-1]
 	}
 	return ctx.Err()
 }

@@ -19,6 +19,7 @@ type server struct {
 	Articles int           `json:"articles"`
 	Size     int64         `json:"size,omitempty"`    // size of the database in bytes
 	StartUp  time.Duration `json:"startUp,omitempty"` // time from the start of the process to the first response
+	bulk     bool          // the database is bulk-loaded; only searches are measured
 	addr     string
 	pid      int
 	requests func(row) (requests [][]byte, status int)
@@ -28,8 +29,8 @@ type server struct {
 // startServers creates the databases that are missing and starts the service on each: the first is the one that others are
 // compared to. It returns those that it started, whatever the error.
 func startServers(ctx context.Context, o options, work string, stderr io.Writer) (servers []server, err error) {
-	start := func(name, binary string, articles int) error {
-		s := server{Name: name, Version: version(binary, "example.com/ginseng"), Articles: articles}
+	start := func(name, binary string, articles int, bulk bool) error {
+		s := server{Name: name, Version: version(binary, "example.com/ginseng"), Articles: articles, bulk: bulk}
 		if err := s.start(ctx, o, binary, work, stderr); err != nil {
 			return err
 		}
@@ -41,13 +42,18 @@ func startServers(ctx context.Context, o options, work string, stderr io.Writer)
 		if len(o.articles) > 1 {
 			name += ", " + thousands(articles)
 		}
-		if err := start(name, o.binary, articles); err != nil {
+		if err := start(name, o.binary, articles, false); err != nil {
 			return servers, err
 		}
 		if i > 0 || o.before == "" {
 			continue
 		}
-		if err := start("before", o.before, articles); err != nil {
+		if err := start("before", o.before, articles, false); err != nil {
+			return servers, err
+		}
+	}
+	if o.bulk {
+		if err := start("bulk-loaded", o.binary, o.articles[0], true); err != nil {
 			return servers, err
 		}
 	}
@@ -56,7 +62,7 @@ func startServers(ctx context.Context, o options, work string, stderr io.Writer)
 
 // start starts a binary on a database, or a copy of it.
 func (s *server) start(ctx context.Context, o options, binary, work string, stderr io.Writer) error {
-	set, err := seed(ctx, o, s.Articles, stderr)
+	set, err := seed(ctx, o, s.Articles, s.bulk, stderr)
 	if err != nil {
 		return err
 	}
@@ -80,7 +86,12 @@ func (s *server) start(ctx context.Context, o options, binary, work string, stde
 	}
 	running.data = set
 	s.Size, s.addr, s.pid, s.stop = info.Size(), running.addr, running.Pid(), running.stop
-	s.requests = func(row row) ([][]byte, int) { return row.ours(running), row.status }
+	s.requests = func(row row) ([][]byte, int) {
+		if s.bulk && !row.isSearch() {
+			return nil, 0
+		}
+		return row.ours(running), row.status
+	}
 	if err := running.prepare(ctx); err != nil {
 		running.stop()
 		return err
