@@ -35,19 +35,25 @@ type figures struct {
 	CPU       time.Duration `json:"cpu"`              // CPU time of the server per request
 	Peak      int64         `json:"peak"`             // largest resident memory of the server, in bytes
 	Failed    int           `json:"failed"`           // number of responses with an unexpected status
+	Spread    float64       `json:"spread"`           // of PerSecond: (largest - smallest) / 2 / median
 	Absent    bool          `json:"absent,omitempty"` // the server has no such requests
 }
 
-// medians returns the medians of several rounds, the largest peak and all failures.
+// medians returns the medians of several rounds, the largest peak, all failures, and the spread of the rates.
 func medians(rounds []figures) (m figures) {
 	m.PerSecond = median(rounds, func(f figures) float64 { return f.PerSecond })
 	m.P50 = median(rounds, func(f figures) time.Duration { return f.P50 })
 	m.P99 = median(rounds, func(f figures) time.Duration { return f.P99 })
 	m.CPU = median(rounds, func(f figures) time.Duration { return f.CPU })
+	slowest, fastest := m.PerSecond, m.PerSecond
 	for _, f := range rounds {
 		m.Peak = max(m.Peak, f.Peak)
 		m.Failed += f.Failed
 		m.Absent = f.Absent
+		slowest, fastest = min(slowest, f.PerSecond), max(fastest, f.PerSecond)
+	}
+	if m.PerSecond > 0 {
+		m.Spread = (fastest - slowest) / 2 / m.PerSecond
 	}
 	return m
 }

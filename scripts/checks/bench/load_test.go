@@ -31,7 +31,7 @@ func TestLoad(t *testing.T) {
 func TestMedians(t *testing.T) {
 	t.Parallel()
 	got := medians([]figures{{PerSecond: 10, CPU: 3, Peak: 1}, {PerSecond: 1, CPU: 90, Peak: 9, Failed: 2}, {PerSecond: 9, CPU: 4, Failed: 1}})
-	if want := (figures{PerSecond: 9, CPU: 4, Peak: 9, Failed: 3}); got != want {
+	if want := (figures{PerSecond: 9, CPU: 4, Peak: 9, Failed: 3, Spread: 0.5}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

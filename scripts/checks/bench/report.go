@@ -88,12 +88,16 @@ func (r *report) print(out io.Writer) {
 	table.Flush()
 }
 
-// cells returns the rates, each with the ratio of the first one to it, and the other figures of all servers.
+// cells returns the rates, each with the ratio of the first one to it, and the other figures of all servers. The rate of the
+// bare handler, whose work is always the same, has its spread over the rounds: the noise of the machine.
 func (l line) cells() []string {
 	cells := []string{l.Name}
 	var cpu, p99, peak []string
 	for i, f := range l.Figures {
 		cell := f.rate()
+		if i == len(l.Figures)-1 && f.Spread > 0 {
+			cell += fmt.Sprintf(" ±%.0f %%", 100*f.Spread)
+		}
 		if f.PerSecond == 0 {
 			cells, cpu, p99, peak = append(cells, cell), append(cpu, "–"), append(p99, "–"), append(peak, "–")
 			continue
