@@ -8,14 +8,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-
-	"example.com/ginseng/testkit/process"
 )
 
-// bareCommand is the argument that makes this program a bare server: it runs as a separate process to be measured.
+// bareCommand is the argument that makes this program a bare server.
 const bareCommand = "serve-bare"
 
 // canned is a recorded response.
@@ -66,15 +62,7 @@ func startBare(ctx context.Context, s server, raw []byte, work string) (bare ser
 	if err := os.WriteFile(file, recorded, 0o600); err != nil {
 		return bare, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return bare, err
-	}
-	p, err := process.Start(exec.CommandContext(ctx, self, bareCommand, file))
-	if err != nil {
-		return bare, err
-	}
-	return server{
-		Name: bareName, addr: strings.TrimPrefix(p.URL, "http://"), pid: p.Pid(), requests: s.requests, stop: func() { p.Stop(os.Kill) },
-	}, nil
+	bare, err = startSelf(ctx, bareCommand, file)
+	bare.Name, bare.requests = bareName, s.requests
+	return bare, err
 }

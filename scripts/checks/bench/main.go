@@ -12,8 +12,13 @@
 //	Ginseng       the service, also with other numbers of articles (--articles)
 //	before        an older binary (--before)
 //	bulk-loaded   the service with a bulk-loaded database, for searches (--bulk)
+//	direct        a program written by hand with net/http, database/sql and the service's driver, statements and number of
+//	              connections, on a copy of the database; only for single records and pages
+//	zombiezen     the same with zombiezen.com/go/sqlite
 //	PocketBase    a running PocketBase
 //	bare handler  net/http that sends the same bytes as the service
+//
+// Before it measures direct and zombiezen, it checks that they send the same JSON as the service.
 //
 // PocketBase is measured if these variables name one. It needs accounts, and a collection articles (title, content, author: a
 // relation to users; created, updated) without articles: bench creates as many as the service has, with the same texts.
@@ -47,14 +52,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == bareCommand {
-		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2]))
+	if len(os.Args) == 3 && commands[os.Args[1]] != nil {
+		fmt.Fprintln(os.Stderr, "bench:", commands[os.Args[1]](os.Args[2]))
 		os.Exit(1)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// commands are the arguments that make this program a server with a file, which runs as a separate process to be measured.
+var commands = map[string]func(file string) error{
+	bareCommand: serveBare, directCommand: serveDirect, zombiezenCommand: serveZombiezen,
 }
 
 // minArticles is the smallest number of articles.

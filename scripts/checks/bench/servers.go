@@ -20,6 +20,7 @@ type server struct {
 	Size     int64         `json:"size,omitempty"`    // size of the database in bytes
 	StartUp  time.Duration `json:"startUp,omitempty"` // time from the start of the process to the first response
 	bulk     bool          // the database is bulk-loaded; only searches are measured
+	service  *service      // nil unless this is the service
 	addr     string
 	pid      int
 	requests func(row) (requests [][]byte, status int)
@@ -27,7 +28,7 @@ type server struct {
 }
 
 // startServers creates the databases that are missing and starts the service on each: the first is the one that others are
-// compared to. It returns those that it started, whatever the error.
+// compared to. It then starts the servers that are written by hand. It returns those that it started, whatever the error.
 func startServers(ctx context.Context, o options, work string, stderr io.Writer) (servers []server, err error) {
 	start := func(name, binary string, articles int, bulk bool) error {
 		s := server{Name: name, Version: version(binary, "example.com/ginseng"), Articles: articles, bulk: bulk}
@@ -57,7 +58,8 @@ func startServers(ctx context.Context, o options, work string, stderr io.Writer)
 			return servers, err
 		}
 	}
-	return servers, nil
+	byHand, err := startByHand(ctx, servers[0], work)
+	return append(servers, byHand...), err
 }
 
 // start starts a binary on a database, or a copy of it.
@@ -85,7 +87,7 @@ func (s *server) start(ctx context.Context, o options, binary, work string, stde
 		return err
 	}
 	running.data = set
-	s.Size, s.addr, s.pid, s.stop = info.Size(), running.addr, running.Pid(), running.stop
+	s.Size, s.service, s.addr, s.pid, s.stop = info.Size(), running, running.addr, running.Pid(), running.stop
 	s.requests = func(row row) ([][]byte, int) {
 		if s.bulk && !row.isSearch() {
 			return nil, 0

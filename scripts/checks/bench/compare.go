@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"example.com/ginseng/testkit/process"
+)
+
+// startByHand starts the servers that are written by hand on a copy of the database of the service s, and compares their
+// responses with those of s. It starts none if the database is too large to be copied.
+func startByHand(ctx context.Context, s server, work string) (servers []server, err error) {
+	if s.Articles > maxCopied {
+		return nil, nil
+	}
+	database := filepath.Join(work, "by-hand.db")
+	if err := copyFile(database, s.service.data.file); err != nil {
+		return nil, err
+	}
+	for _, c := range []struct{ name, command, module string }{
+		{"direct", directCommand, "modernc.org/sqlite"}, {"zombiezen", zombiezenCommand, "zombiezen.com/go/sqlite"},
+	} {
+		started, err := startSelf(ctx, c.command, database)
+		if err != nil {
+			return servers, err
+		}
+		started.Name, started.Version, started.Articles = c.name, c.module+" "+version("/proc/self/exe", c.module), s.Articles
+		started.requests = func(row row) ([][]byte, int) { return row.byHand(s.service), row.status }
+		servers = append(servers, started)
+		if err := compare(s, started); err != nil {
+			return servers, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return servers, nil
+}
+
+// startSelf starts this program as a server with a file.
+func startSelf(ctx context.Context, command, file string) (s server, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	p, err := process.Start(exec.CommandContext(ctx, self, command, file))
+	if err != nil {
+		return s, err
+	}
+	return server{addr: strings.TrimPrefix(p.URL, "http://"), pid: p.Pid(), stop: func() { p.Stop(os.Kill) }}, nil
+}
+
+// byHand returns the requests of the row to a server that is written by hand; none if it lacks the route.
+func (r row) byHand(s *service) [][]byte {
+	switch r.name {
+	case "one record", "one record, cold", "first page":
+		return r.ours(s)
+	case "by cursor, page 1,000":
+		return list("after=" + s.last.CreatedAt + "," + s.last.ID)(s)
+	}
+	return nil
+}
+
+// compare fails unless two servers send the same JSON and the same type in response to the first request of each row, except for
+// the cursor of the next page, which is opaque.
+func compare(s, byHand server) error {
+	for _, row := range rows {
+		theirs, _ := byHand.requests(row)
+		if len(theirs) == 0 {
+			continue
+		}
+		ours, _ := s.requests(row)
+		want, err := readJSON(s.addr, ours[0])
+		if err != nil {
+			return err
+		}
+		got, err := readJSON(byHand.addr, theirs[0])
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("%s: the response is %v; the service sends %v", row.name, got, want)
+		}
+	}
+	return nil
+}
+
+// readJSON returns the type and the body of a response. The value of next is only true.
+func readJSON(addr string, raw []byte) (content map[string]any, err error) {
+	response, body, err := send(addr, raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, &content); err != nil {
+		return nil, err
+	}
+	if content["next"] != nil {
+		content["next"] = true
+	}
+	content["Content-Type"] = response.Header.Get("Content-Type")
+	return content, nil
+}
