@@ -87,8 +87,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	logger, flush := newLogger(s, stderr)
-	defer flush()
+	logger := newLogger(s, stderr)
 	db, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
 		return err

@@ -185,15 +185,12 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 	if err != nil {
 		return nil, nil, err
 	}
-	logger, flush := newLogger(s, stderr)
+	logger := newLogger(s, stderr)
 	opened, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
 		return nil, nil, err
 	}
-	done = func() error {
-		defer flush()
-		return opened.Close()
-	}
+	done = opened.Close
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, done())
@@ -209,7 +206,6 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 		return nil, nil, err
 	}
 	done = func() error {
-		defer flush()
 		handler.close(context.WithoutCancel(ctx))
 		return opened.Close()
 	}

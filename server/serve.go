@@ -51,8 +51,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	logger, flush := newLogger(s, stderr)
-	defer flush()
+	logger := newLogger(s, stderr)
 	p.logStart(logger, s, source)
 	db, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
