@@ -35,7 +35,8 @@ type Deps struct {
 	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY: the first encrypts
 }
 
-// Recorded has the resources whose changes are in the log, in the order of registration. nil has none, and ignores new ones.
+// Recorded has the resources whose changes are in the log, in the order of registration. A nil *Recorded is empty, and ignores
+// Add.
 type Recorded struct{ resources []RecordedResource }
 
 // RecordedResource is a resource whose changes are in the log.
@@ -47,14 +48,14 @@ type RecordedResource struct {
 	PublicView func(ctx context.Context, id store.ID) (any, error)
 }
 
-// Add registers a resource. Modules do so while they are created.
+// Add registers a resource. Modules call it while they are created.
 func (r *Recorded) Add(resource RecordedResource) {
 	if r != nil {
 		r.resources = append(r.resources, resource)
 	}
 }
 
-// All returns the resources. Call it when all modules are created.
+// All returns the resources. Call it after all modules are created.
 func (r *Recorded) All() []RecordedResource {
 	if r == nil {
 		return nil
@@ -81,8 +82,8 @@ type Closer interface {
 	Close(context.Context)
 }
 
-// Worker is a module with continuous work, on every instance. The server calls Run after the migrations. Run must return when
-// ctx ends, after at most a few seconds.
+// Worker is a module with continuous work, on every instance. The server calls Run after the migrations. Run must return within a
+// few seconds after ctx ends.
 type Worker interface {
 	Run(ctx context.Context)
 }
@@ -101,10 +102,10 @@ type ResourceUser interface {
 // Resources are the routes that are mounted with Middleware.Resource.
 type Resources struct {
 	Names   []string // of the resources
-	Root    string   // the path of the API, which comes before those of the document
-	OpenAPI []byte   // the document of the API
-	// Handler serves the routes with authentication, idempotency and the request log. Only call it while the service serves a
-	// request of the same caller, with the context of that request, which has taken the limits of time, body size and memory.
+	Root    string   // the path of the API, which precedes the paths in the OpenAPI document
+	OpenAPI []byte   // the OpenAPI document
+	// Handler serves the routes with authentication, idempotency and the request log. Call it only while the service serves a
+	// request of the same caller, and with the context of that request, to which the limits of time, body size and memory apply.
 	Handler http.Handler
 }
 
@@ -112,32 +113,33 @@ type Resources struct {
 type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
-	Streams     gin.HandlerFunc // lets rest.ServeFeed respond with a stream, up to a number of open ones
+	Streams     gin.HandlerFunc // lets rest.ServeFeed respond with a stream, and limits the number of open streams
 	Origin      gin.HandlerFunc // rejects requests from web pages, except those of CORS_ORIGINS
 
-	// Resource returns a router for the routes of the resource with the name, which is that of its collection in paths. They
-	// accept API keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch: they must only
-	// read and write the database. They must not hash passwords, call other services or take a rate limit, because a batch can be
-	// undone and repeated. An email that they queue is sent only if the batch is stored.
+	// Resource returns a router for the routes of a resource. name is the name of its collection in paths. The routes accept API
+	// keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch, which can be undone and
+	// repeated. They must therefore only read and write the database, and not hash passwords, call other services or count
+	// attempts for a rate limit. Emails that they queue are sent only if the batch is stored.
 	Resource func(r gin.IRouter, name string) gin.IRouter
-	// Resources returns the names of all resources. Call it for a request: while modules mount their routes, it is incomplete.
+	// Resources returns the names of all resources. Call it only to handle a request: while modules mount their routes, the list
+	// is incomplete.
 	Resources func() []string
 }
 
-// Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, also on
-// a Public route, a user with an access.Restriction or an API key with 403, and a body larger than 16 KiB with 413. It makes the
-// caller available as rest.Caller.
+// Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, even on a Public
+// route; an API key, or a user with an access.Restriction, with 403; and a body larger than 16 KiB with 413. Handlers get the
+// caller from rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
-	SignIn   gin.HandlerFunc // as Public, and the handler reads HTTP Basic
+	SignIn   gin.HandlerFunc // like Public, but the handler reads HTTP Basic
 	Master   gin.HandlerFunc // the master key
 	User     gin.HandlerFunc // a user token
 	Admin    gin.HandlerFunc // a user token of an admin
-	Provider gin.HandlerFunc // as Public, but access_token in the body belongs to an identity provider; a user token is of a session that was opened at most 10 minutes ago
+	Provider gin.HandlerFunc // like Public, but access_token in the body is from an identity provider, and the session of a user token must be at most 10 minutes old
 
-	// StepUp protects routes with which somebody else could take over the account. It accepts a user token of a session that
-	// was opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor
-	// and the session was not opened with it, the body must have an access.Proof, which the handler binds too.
+	// StepUp protects routes that an attacker could use to take over the account. It accepts a user token of a session that was
+	// opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor and
+	// the session was not opened with it, the body must have an access.Proof, and the handler must accept its parameters too.
 	StepUp gin.HandlerFunc
 	// StepUpSelf is StepUp if the path parameter id is me or the ID of the caller. For other IDs it is User.
 	StepUpSelf gin.HandlerFunc
@@ -145,7 +147,7 @@ type Auth struct {
 	// Role returns the middleware that accepts a user token of an admin, or of a user with one of the roles.
 	Role func(roles ...access.Role) gin.HandlerFunc
 
-	// These functions return the same middleware, which accepts more.
+	// These functions return the same middleware, except that it also accepts:
 	AllowRestricted func() Auth // users with an access.Restriction
 	AllowLargeBody  func() Auth // bodies of up to MAX_BODY_BYTES
 	AllowAPIKey     func() Auth // every API key, whatever its scopes; see also Middleware.Resource

@@ -107,7 +107,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 	}
 }
 
-// author returns the author of changes that the request makes. The request of a batch has the ID of the batch.
+// author returns the author of changes that the request makes. An operation of a batch has the request ID of the batch.
 func author(g *gin.Context, caller access.Principal) store.Author {
 	a := store.Author{RequestID: cmp.Or(rest.RequestID(g), store.AuthorOf(g.Request.Context()).RequestID)}
 	if caller.IsUser() {
@@ -119,9 +119,9 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 	return a
 }
 
-// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not
-// nil, and the caller must call it after the request, also after an error. A large body counts toward the memory for
-// anonymous callers, unless the Authorization header has a valid credential.
+// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil, and
+// must be called after the request, even after an error. A large body counts toward the memory for anonymous callers, unless the
+// Authorization header has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
 	if body, ok := g.Request.Body.(*limitedBody); ok && a.largeBody {
@@ -149,9 +149,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, err
 }
 
-// writeSize returns the size in bytes with which a request counts toward UserWrites: that of its body, as far as it has been
-// read, or before that the announced size, or the limit of the route; but at least minChange if the response can have a record
-// that is larger than the body.
+// writeSize returns the size in bytes that a request counts toward UserWrites: the bytes of its body that have been read or,
+// before that, the announced size or else the limit of the route. It is at least minChange if the response can have a record that
+// is larger than the body.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
@@ -169,8 +169,8 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	return size
 }
 
-// largeBodySender returns the caller that the Authorization header authenticates, if the body is large, and counts the body
-// toward the memory for users. Otherwise, and without a valid credential, it returns the zero Principal.
+// largeBodySender returns the caller that the Authorization header authenticates, and counts the body toward the memory for
+// users. It returns the zero Principal if the body is not large, or if the header has no valid credential.
 func (a Authenticator) largeBodySender(g *gin.Context) access.Principal {
 	body, ok := g.Request.Body.(*limitedBody)
 	if !ok || !body.isLarge() {
@@ -195,7 +195,7 @@ func (a Authenticator) signIn(g *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// optional verifies the credential, if the request has one. inBody reports whether access_token in the body is one.
+// optional verifies the credential, if the request has one. If inBody is true, access_token in the body is a credential too.
 // Unauthorized: it is invalid, or the header Authorization has no bearer token.
 func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(g, inBody)
@@ -205,10 +205,10 @@ func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, 
 	return p, err
 }
 
-// provider accepts the same callers as public, but access_token in the body is not their credential: it is a token of an
-// identity provider. A user, whose account the provider's is linked to, must have signed in recently.
+// provider accepts the same callers as public, but access_token in the body is not their credential: it is a token of an identity
+// provider. A user must have signed in recently, because the provider's account is then linked to theirs.
 func (a Authenticator) provider(g *gin.Context) (access.Principal, error) {
-	params, _ := rest.Body(g) // admit has returned this error already
+	params, _ := rest.Body(g) // admit has already returned this error
 	for _, token := range params.Strings(rest.Credential) {
 		if _, err := a.verify(g, strings.TrimSpace(token)); err == nil { // a token of this service must not be sent to the provider
 			return access.Principal{}, apperr.New(apperr.Unauthorized, "access_token must be the provider's token here. Send your own token in the Authorization header.")
@@ -309,8 +309,8 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Again verifies the user token or API key of a request again, which the middleware has accepted, with ctx: for a transaction. Its
-// errors are those of the middleware User.
+// Again repeats the verification of the user token or API key of a request that the middleware has accepted. It uses ctx, which
+// can be that of a transaction. Its errors are those of the middleware User.
 func (a Authenticator) Again(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {
@@ -347,7 +347,7 @@ func (a Authenticator) verifyUser(ctx context.Context, client access.Client, tok
 func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, given bool, err error) {
 	type sent struct{ in, token string }
 	var all []sent
-	if params, _ := rest.Body(g); inBody && params.Has(rest.Credential) { // admit has returned the error already
+	if params, _ := rest.Body(g); inBody && params.Has(rest.Credential) { // admit has already returned the error
 		values := params.Strings(rest.Credential)
 		if len(values) != 1 {
 			return "", false, invalidCredential("body", apperr.Type, "Must be a string, given once.")
@@ -395,14 +395,14 @@ type UserWrites struct {
 	running *slot.Keyed[store.ID]
 }
 
-// Sizes in bytes that a request counts at least.
+// Minimum sizes in bytes that a request counts.
 const (
-	minWrite  = 512     // a small one costs more than its body
-	minChange = 2 << 10 // a change of a record that can be large, which the response has as a whole
+	minWrite  = 512     // a small request costs more than its body
+	minChange = 2 << 10 // a change of a record that can be large: the response has the whole record
 )
 
-// NewUserWrites returns UserWrites that allow requests with bodies of limit bytes together in progress per user. A larger
-// request is the only one of its user. A request that cannot start within the given wait fails with TooManyRequests.
+// NewUserWrites returns UserWrites that limit the bodies of the requests that a user has in progress to limit bytes in total. A
+// request with a larger body runs alone. A request that cannot start within the given wait fails with TooManyRequests.
 func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
 	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
 }

@@ -109,7 +109,7 @@ func validID(id string) string {
 }
 
 // Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that the
-// client does not take that part for the whole response.
+// client does not mistake that part for the whole response.
 func Recovery() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		defer func() {
@@ -217,17 +217,17 @@ func SecurityHeaders() gin.HandlerFunc {
 // SmallBody is the size in bytes of the bodies that every route accepts.
 const SmallBody = 16 << 10
 
-// Limits of the memory for large bodies that are being received, in bytes. Bodies of anonymous callers have a separate
-// limit, so that they cannot prevent users from sending. BodyLimit raises a limit that is less than two or four of the
-// largest bodies.
+// Limits of the memory for large bodies that are being received, in bytes. Bodies of anonymous callers have a separate limit, so
+// that they cannot prevent users from sending. BodyLimit raises the limits, if necessary, to two of the largest bodies for
+// anonymous callers, and to four for users.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits request bodies to SmallBody bytes, or on routes with kit.Auth.AllowLargeBody to largest; the memory that bodies larger
-// than SmallBody use together; and the time from the header to the end of the body. A body waits for memory for at most a
-// third of the timeout. A read beyond the size fails with *http.MaxBytesError, a read after the timeout with
+// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. It also limits the
+// total memory of bodies larger than SmallBody, and the time from the header to the end of the body. A body waits for memory for
+// at most a third of the timeout. A read beyond the size fails with *http.MaxBytesError, a read after the timeout with
 // os.ErrDeadlineExceeded, and a read for which there is no memory with Unavailable.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
@@ -251,8 +251,8 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	}
 }
 
-// limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. It removes the read deadline at the end of
-// the body. If a handler does not read that far, the deadline stays: net/http reads the rest, and must not wait forever.
+// limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. It removes the read deadline at the end of the
+// body. If a handler does not read that far, the deadline stays: net/http then reads the rest, and must not wait forever.
 type limitedBody struct {
 	io.ReadCloser
 	announced     int64               // Content-Length; -1 if it is unknown

@@ -11,11 +11,11 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// maxExports is the number of exports in progress.
+// maxExports is the maximum number of exports in progress.
 const maxExports = 4
 
-// Exports limits the exports of lists, of which at most 4 are in progress, and ends them when the server stops, or when the caller
-// loses the access that they had at the beginning. An export has no time limit. It runs for all routes, before authentication.
+// Exports limits the exports of lists to 4 at a time, and ends an export when the server stops, or when the access of its caller
+// changes. An export has no time limit. The middleware runs for all routes, before authentication.
 func (s *Streams) Exports() gin.HandlerFunc {
 	slots, turn := make(chan struct{}, maxExports), make(chan struct{}, 1)
 	begin := func() (func(), error) {
@@ -50,8 +50,8 @@ func (s *Streams) Exports() gin.HandlerFunc {
 	}
 }
 
-// pace has one export read at a time, and then pauses for as long as that took: all exports together use half a processor at most,
-// so that other requests stay fast.
+// pace lets one export read at a time, and then pauses for as long as the read took. All exports together thus use at most half a
+// processor, so that other requests stay fast.
 func pace(ctx context.Context, turn chan struct{}, read func() error) error {
 	select {
 	case turn <- struct{}{}:
@@ -73,11 +73,12 @@ func pace(ctx context.Context, turn chan struct{}, read func() error) error {
 	}
 }
 
-// same verifies the credential of a request again, and fails if the caller is not the same as at its beginning.
+// same verifies the credential of a request again, and fails if the role or the restriction of the caller has changed since the
+// start.
 func (s *Streams) same(ctx context.Context, g *gin.Context) error {
 	caller := rest.Caller(g)
 	if !caller.IsUser() {
-		return nil // the master key, and nobody, do not change
+		return nil // the access of the master key and of anonymous callers does not change
 	}
 	now, err := s.authenticator.Again(ctx, g)
 	if err == nil && (now.Role != caller.Role || (now.Restriction == nil) != (caller.Restriction == nil)) {

@@ -48,7 +48,7 @@ const (
 	responseWait    = 10 * time.Second       // default of Idempotency.Wait
 	responsePoll    = 10 * time.Millisecond  // first interval at which a repeated request polls; each next one is twice as long
 	maxResponsePoll = 250 * time.Millisecond // longest interval
-	createTimeout   = 30 * time.Second       // of a first request, also if its client disconnects
+	createTimeout   = 30 * time.Second       // of a first request, even if its client disconnects
 	releaseTimeout  = 5 * time.Second        // to delete the key of a request that failed
 	maxKeyLength    = 255                    // bytes
 )
@@ -79,9 +79,9 @@ func (i *Idempotency) sweep(ctx context.Context) error {
 }
 
 // Middleware returns the middleware for a route that creates a record. It runs after authentication. A request that failed
-// without creating anything can be repeated with the same key. A replayed response is JSON, with the headers Location and
-// ETag of the first one, also after the record has changed or was deleted. If it is unknown whether the record was created,
-// because the process or the database failed, requests with the key get Conflict until the key expires.
+// without creating anything can be repeated with the same key. A replayed response is JSON, with the headers Location and ETag of
+// the first one, even after the record was changed or deleted. If it is unknown whether the record was created, because the
+// process or the database failed, requests with the key get Conflict until the key expires.
 func (i *Idempotency) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		key := g.GetHeader("Idempotency-Key")
@@ -116,8 +116,8 @@ func (i *Idempotency) handle(g *gin.Context, key string) error {
 	return nil
 }
 
-// claim reserves the key for this request: it stores a response without a status, which it returns also with an error.
-// Conflict: another request has the key.
+// claim reserves the key for this request: it stores a response without a status, and returns it even with an error. Conflict:
+// another request has the key.
 func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (storedResponse, error) {
 	now := store.At(i.now())
 	r := storedResponse{
@@ -156,8 +156,8 @@ func callerName(g *gin.Context) string {
 	return g.ClientIP()
 }
 
-// fingerprints returns a digest of the path, which can name a parent, and the parameters per secret. The parameters can
-// contain a password, which a digest without a secret would expose to guessing.
+// fingerprints returns, for each secret, a digest of the path, which can name a parent, and the parameters. The parameters can
+// contain a password, which could be guessed from a digest without a secret.
 func (i *Idempotency) fingerprints(path string, params rest.Params) []string {
 	canonical := path + "\n" + string(params.Canonical(rest.Credential))
 	out := make([]string, len(i.secrets))
@@ -173,7 +173,7 @@ func digest(key, text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// keepKey is the key of the function, in a gin.Context, that KeepResponse calls.
+// keepKey is the key, in a gin.Context, of the function that KeepResponse calls.
 const keepKey = "ginseng.idempotency"
 
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
@@ -208,7 +208,7 @@ func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	})
 	func() {
 		g.Writer = recorder
-		defer func() { g.Writer = recorder.ResponseWriter }() // also after a panic
+		defer func() { g.Writer = recorder.ResponseWriter }() // even after a panic
 		g.Next()
 	}()
 	switch {
@@ -226,15 +226,15 @@ func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	_, _ = g.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
 }
 
-// nothingWritten reports whether the request failed because of overload, or because the database lacks what it needs.
+// nothingWritten reports whether the request failed because of overload, or because the database lacks a feature that it needs.
 func nothingWritten(g *gin.Context) bool {
 	var e *apperr.Error
 	return errors.As(rest.Failure(g), &e) && (e.Overload || e.Code == apperr.NotSupported)
 }
 
-// replay sends the stored response to the first request with the key, for whose end it waits. Conflict: that request failed,
-// or did not end within Wait. IdempotencyMismatch: that request had another path or other parameters. Unavailable: the response
-// is large, and other large ones use the budget (rest.Budget).
+// replay waits until the first request with the key has finished, and sends its stored response. Conflict: that request failed,
+// or did not finish within Wait. IdempotencyMismatch: that request had another path or other parameters. Unavailable: the
+// response is large, and other large responses use the budget (rest.Budget).
 func (i *Idempotency) replay(g *gin.Context, key string, fingerprints []string) error {
 	ctx, cancel := context.WithTimeout(g.Request.Context(), i.Wait)
 	defer cancel()
@@ -263,8 +263,8 @@ func (i *Idempotency) replay(g *gin.Context, key string, fingerprints []string) 
 	}
 }
 
-// stored returns the response to the first request with the key. Before it reads a large body, it reserves memory. Errors:
-// NotFound, those of rest.Reserve.
+// stored returns the response to the first request with the key. Before it reads a large body, it reserves memory. NotFound:
+// there is none. Other errors are those of the database and of rest.Reserve.
 func (i *Idempotency) stored(ctx context.Context, key string) (storedResponse, error) {
 	only := store.Query{Filter: store.Eq("key", key), Fields: []string{"fingerprint", "status", "size"}, Limit: 1}
 	found, err := i.responses.List(ctx, only)

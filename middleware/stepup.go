@@ -12,10 +12,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxSignInAge is the age of the sign-in of a session that StepUp accepts.
+// maxSignInAge is the maximum age of the sign-in of a session that StepUp accepts.
 const maxSignInAge = 10 * time.Minute
 
-// stepUp accepts the callers of tokenOrBasic that checkSignIn accepts.
+// stepUp accepts the callers that both tokenOrBasic and checkSignIn accept.
 func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
 	p, err := a.tokenOrBasic(g)
 	if err == nil {
@@ -24,7 +24,7 @@ func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// stepUpSelf is stepUp, except for a user token and another user's ID in the path.
+// stepUpSelf is stepUp, but omits checkSignIn for a user token if the path has the ID of another user.
 func (a Authenticator) stepUpSelf(g *gin.Context) (access.Principal, error) {
 	p, err := a.tokenOrBasic(g)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	}
 	limits, err := a.SecondFactors.VerifySecondFactor(g.Request.Context(), p.UserID, rest.Client(g), proof)
 	rest.SetRateLimit(g, limits)
-	if invalid != nil { // for users without a second factor the handler returns it, together with those of other parameters
+	if invalid != nil { // if the user has no second factor, the handler returns it, together with the errors of other parameters
 		err = apperr.Replace(err, apperr.SecondFactorRequired, invalid)
 	}
 	return err

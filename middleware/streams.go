@@ -18,7 +18,8 @@ type Streams struct {
 	Heartbeat time.Duration // 15 s by default
 	Check     time.Duration // interval at which the caller is verified again; 10 s by default
 
-	// Delay, if set, is called with the time from each change to its event on a stream that was open before.
+	// Delay, if not nil, is called for each event on a stream with the time since the change, if the stream was open before the
+	// change.
 	Delay func(time.Duration)
 
 	max, perCaller int
@@ -37,7 +38,8 @@ const (
 	streamCheck     = 10 * time.Second
 )
 
-// NewStreams returns Streams of which at most max are open, and at most perCaller of a user or, without one, of an address.
+// NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each
+// address.
 func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 	s := &Streams{
 		Heartbeat: streamHeartbeat, Check: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, caller: make(map[string]int),
@@ -82,7 +84,7 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 			Context: ctx, Heartbeat: s.Heartbeat, Check: s.Check,
 			Again: func(ctx context.Context) (access.Principal, error) {
 				if !caller.IsUser() {
-					return caller, nil // the master key, and nobody, do not change
+					return caller, nil // the access of the master key and of anonymous callers does not change
 				}
 				return s.authenticator.Again(ctx, g)
 			},
@@ -94,7 +96,7 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 
 // observe returns a function that reports the delays of the changes from now on.
 func (s *Streams) observe() func(rest.FeedEvent) {
-	begun := time.Now().Truncate(time.Millisecond) // the log has times of the machine, in milliseconds
+	begun := time.Now().Truncate(time.Millisecond) // the log has the times of the machine, in milliseconds
 	return func(e rest.FeedEvent) {
 		if s.Delay != nil && !e.At.Before(begun) {
 			s.Delay(time.Since(e.At))
@@ -129,10 +131,10 @@ func (s *Streams) end(key string) {
 	}
 }
 
-// untimedKey is the key of the context from before Timeout.
+// untimedKey is the key, in the context of a request, of the context before Timeout.
 type untimedKey struct{}
 
-// withoutTimeout returns a context that ends when the client disconnects, but not after the time of Timeout.
+// withoutTimeout returns a context that ends when the client disconnects, but not after the duration of Timeout.
 func withoutTimeout(ctx context.Context) context.Context {
 	if untimed, ok := ctx.Value(untimedKey{}).(context.Context); ok {
 		return untimed

@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Role is the role of a user. Projects can declare others than the following.
+// Role is the role of a user. Projects can declare more roles than the following.
 type Role string
 
 // The roles of every project.
@@ -32,19 +32,19 @@ type Principal struct {
 	Master    bool     // has the master key
 	UserID    store.ID // zero unless the caller is a user, with a token or a password
 	SessionID store.ID // the session of the user token; zero without a token
-	Epoch     int64    // the user's; a session of an earlier epoch has ended
+	Epoch     int64    // the epoch of the user; sessions of earlier epochs have ended
 	Role      Role     // "" unless the caller is a user
 
-	// AuthTime is when the user signed in, as auth_time of OpenID Connect: to open the session, or with this request. A refresh
-	// does not change it. MultiFactor reports whether the sign-in that opened the session was with two factors.
+	// AuthTime is when the user signed in, to open the session or with this request, like auth_time in OpenID Connect. A refresh
+	// does not change it. MultiFactor reports whether the user opened the session with two factors.
 	AuthTime    time.Time
 	MultiFactor bool
 
 	Restriction *Restriction // nil: none
-	Key         *Key         // the API key that the caller sent; nil without one
+	Key         *Key         // the API key that the caller sent; nil if there is none
 }
 
-// Restriction is what a user must do first, such as to verify the email address. Until then, requests fail with Err,
+// Restriction limits a user who must first do something, such as verify the email address. Until then, requests fail with Err,
 // except on routes that are mounted with kit.Auth.AllowRestricted.
 type Restriction struct {
 	Err   error
@@ -53,9 +53,9 @@ type Restriction struct {
 
 // Client is where a request comes from.
 type Client struct {
-	Address   string // IP address: of the connection, or from a trusted proxy
+	Address   string // IP address of the connection, or the one that a trusted proxy reports
 	UserAgent string
-	Trusted   bool // the request has the master key: a server that acts for many clients
+	Trusted   bool // the request has the master key, so a server sent it, which acts for many clients
 }
 
 // IsUser reports whether the caller is a user.
@@ -89,8 +89,8 @@ func (p Principal) MayChange(owner store.ID) error {
 	return nil
 }
 
-// OwnerOf returns the owner of a record that the caller creates: chosen, if the caller acts for all users, otherwise the caller.
-// The other callers' choice is ignored, because a client can send what it has received.
+// OwnerOf returns the owner of a record that the caller creates: chosen, if it is not nil and the caller acts for all users,
+// otherwise the caller. Other callers may set chosen, but it is ignored: a client can send back a record that it has received.
 func (p Principal) OwnerOf(chosen *store.ID) store.ID {
 	if chosen != nil && p.ActsForAll() {
 		return *chosen
@@ -109,23 +109,23 @@ func InvalidToken() *apperr.Error {
 	return apperr.New(apperr.Unauthorized, "The access token is invalid or has expired. Sign in again.")
 }
 
-// PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless they are those of
-// a user, in the same time for an unknown address as for a wrong password, and with TooManyRequests after too many wrong
-// passwords. It returns the states of the rate limits also with an error. The server uses the module that implements it.
+// PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless they belong to a user,
+// and with TooManyRequests after too many wrong passwords. An unknown address takes as long as a wrong password. The states of
+// the rate limits are also returned with an error. The server uses the module that implements it.
 type PasswordVerifier interface {
 	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
 }
 
-// Method is a method with which a user signed in: an authentication method reference (RFC 8176).
+// Method is how a user signed in: an authentication method reference (RFC 8176).
 type Method string
 
 // The methods.
 const (
 	Password    Method = "pwd"
-	OneTimeCode Method = "otp" // of an authenticator app or in an email, and recovery codes
+	OneTimeCode Method = "otp" // from an authenticator app or an email, or a recovery code
 	Passkey     Method = "hwk"
-	Federated   Method = "fed" // an identity provider; not in RFC 8176, but in use
-	MultiFactor Method = "mfa" // with the others: two factors
+	Federated   Method = "fed" // by an identity provider; not in RFC 8176, but in common use
+	MultiFactor Method = "mfa" // in addition to others: two factors were used
 )
 
 // Proof proves that the caller has their second factor: exactly one of Code and RecoveryCode. Each is accepted once.
@@ -134,10 +134,10 @@ type Proof struct {
 	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop" maxLength:"40"` // instead of code
 } //	@name	TwoFactorProof
 
-// SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts every proof of a user without one.
-// For others it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if it is wrong, and with
-// TooManyRequests after too many wrong proofs. It returns the states of the rate limits also with an error. The server uses
-// the module that implements it.
+// SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts any proof if the user has no second
+// factor. Otherwise it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if it is wrong, and with
+// TooManyRequests after too many wrong proofs. The states of the rate limits are also returned with an error. The server uses the
+// module that implements it.
 type SecondFactorVerifier interface {
 	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }
@@ -210,7 +210,7 @@ type claims struct {
 	Session string `json:"sid"`
 }
 
-// Sign returns a token for a session of a user, and when it expires, in whole seconds.
+// Sign returns a token for a session of a user, and its expiry time, truncated to seconds.
 func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, err error) {
 	now := t.now()
 	expires = now.Add(t.ttl).Truncate(time.Second)

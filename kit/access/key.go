@@ -10,7 +10,7 @@ import (
 // KeyPrefix is the beginning of every API key. No user token begins with it.
 const KeyPrefix = "gsk_"
 
-// ScopeAdmin is the scope with which the key of an admin has the role admin. It allows no route by itself.
+// ScopeAdmin is the scope that gives the key of an admin the role admin. On its own, it allows no route.
 const ScopeAdmin = "admin"
 
 // The actions of scopes. A scope is the name of a resource, or AnyResource, a colon and an action: "articles:read".
@@ -26,14 +26,14 @@ type Key struct {
 	Scopes []string
 }
 
-// Has reports whether the key has a scope of a resource. action is ScopeRead or ScopeWrite. A nil Key has every scope: the
-// caller sent another credential.
+// Has reports whether the key has a scope of a resource. action is ScopeRead or ScopeWrite. A nil Key, which means that the
+// caller sent another credential, has every scope.
 func (k *Key) Has(resource, action string) bool {
 	return k == nil || slices.Contains(k.Scopes, resource+action) || slices.Contains(k.Scopes, AnyResource+action)
 }
 
 // KeyVerifier verifies API keys, which begin with KeyPrefix. VerifyKey fails with Unauthorized unless the key is valid and its
-// owner may use it. Key of the result is set, and the role is RoleUser unless the owner is an admin and the key has ScopeAdmin.
+// owner may use it. The Principal has the Key, and the role RoleUser unless the owner is an admin and the key has ScopeAdmin.
 // VerifyKey records that the client has used the key, unless client is the zero value. The server uses the module that implements
 // it.
 type KeyVerifier interface {

@@ -87,7 +87,7 @@ const (
 	Wrong            FieldCode = "wrong" // a one-time code that does not match or was used
 	Wildcard         FieldCode = "wildcard"
 	ReadOnly         FieldCode = "read_only"   // only an admin can change it
-	NotAllowed       FieldCode = "not_allowed" // an operation that a batch cannot have
+	NotAllowed       FieldCode = "not_allowed" // the operation is not possible in a batch
 )
 
 // New returns an Error with a message that is formatted as by fmt.Sprintf.
@@ -100,8 +100,8 @@ func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
-// JoinInvalid returns ValidationFailed with the invalid parameters of both errors, without those of the second that the first
-// has too. If one of them is nil or another error, it returns the first that is not nil.
+// JoinInvalid joins two ValidationFailed errors: the result has the invalid parameters of the first, and those that only the
+// second has. If either is nil or another error, JoinInvalid returns the first that is not nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error
 	if first == nil {
@@ -116,8 +116,8 @@ func JoinInvalid(first, second error) error {
 	return a.WithFields(more...)
 }
 
-// WithCode returns a copy of e with another code, which is more specific: the status of a response remains that of e's code,
-// which must be one of Codes.
+// WithCode returns a copy of e with a more specific code. The status of a response remains that of the previous code, which must
+// be one of Codes.
 func (e Error) WithCode(code Code) *Error {
 	e.base, e.Code = e.Base(), code
 	return &e

@@ -1,4 +1,4 @@
-// Package audit provides the route of the log of changes: who has changed which record, and when.
+// Package audit provides the route that lists the log of changes: who changed which record, and when.
 package audit
 
 import (
@@ -69,7 +69,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Limit++ // one more shows whether there is a next page
+	f.Limit++ // one more entry shows whether there is a next page
 	entries, err := h.DB.Log().Newest(g.Request.Context(), f)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package batch provides POST /batch: several writes of resources in one request, which are stored together or not at all.
-// The operations call the same handlers as other requests, as the caller of the batch.
+// Package batch provides POST /batch: several writes of resources in one request, of which either all are stored or none. The
+// operations call the same handlers as separate requests of the caller.
 package batch
 
 import (
@@ -25,8 +25,8 @@ import (
 const Path = "/batch"
 
 const (
-	maxResponse = 1 << 20 // size of the responses to the operations of a batch together, in bytes
-	maxValues   = 1 << 20 // size of the values that replace the references of a batch, together, in bytes
+	maxResponse = 1 << 20 // total size of the responses to the operations of a batch, in bytes
+	maxValues   = 1 << 20 // total size of the values that replace the references of a batch, in bytes
 )
 
 // Handler handles batches.
@@ -36,7 +36,7 @@ type Handler struct {
 	Engine    *gin.Engine
 	Root      string   // API_ROOT
 	Resources []string // the names of the resources
-	// Authenticate returns the caller of a batch, as of a transaction.
+	// Authenticate verifies the caller of a batch again, in the transaction of ctx.
 	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
 	// Keep stores the response to a batch with an Idempotency-Key, in a transaction.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
@@ -105,7 +105,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // rest.OK can fail without memory, but the writes are stored
+	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // rest.OK could fail for lack of memory, but the writes are stored
 	return nil
 }
 
@@ -170,7 +170,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 	return results, nil
 }
 
-// inBatch returns the error of an operation with the names that its parameters have in the operation.
+// inBatch returns the error of a handler, with the names of parameters relative to the operation: path or body.NAME.
 func inBatch(err error) error {
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Fields == nil {
@@ -189,7 +189,7 @@ func inBatch(err error) error {
 	return &renamed
 }
 
-// operationError returns err as the error of operation i, with the names of its parameters in the batch.
+// operationError returns err as the error of operation i, with the names of parameters relative to the batch.
 func operationError(i int, err error) error {
 	var e *apperr.Error
 	if errors.As(err, &e) && e.Fields != nil {
@@ -200,7 +200,7 @@ func operationError(i int, err error) error {
 	return &rest.OperationError{Index: i, Err: err}
 }
 
-// request returns the HTTP request of the operation in a batch.
+// request returns the HTTP request for the operation. batch is the request of the batch.
 func (op Operation) request(ctx context.Context, batch *http.Request, root string, values lookup) (*http.Request, error) {
 	path, invalid := op.pathWith(values)
 	body, more := replaceReferences(op.Body, values)
@@ -219,7 +219,7 @@ func (op Operation) request(ctx context.Context, batch *http.Request, root strin
 	return request, nil
 }
 
-// responses are the fields of the responses so far, by the name of the operation.
+// responses has the fields of the responses so far, by the names of the operation and of the field.
 type responses map[string]map[string]jsontext.Value
 
 func (r responses) add(name string, result Result) {
@@ -229,7 +229,7 @@ func (r responses) add(name string, result Result) {
 	}
 }
 
-// field is a lookup.
+// field implements lookup.
 func (r responses) field(reference string) (value jsontext.Value, missing string) {
 	parts := referencePattern.FindStringSubmatch(reference)
 	if value, ok := r[parts[1]][parts[2]]; ok {
@@ -253,13 +253,13 @@ func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(status int)      { r.status = status }
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// Use is middleware of Handler.Engine. It returns the error of an operation to the batch.
+// Use is the middleware of Handler.Engine. It passes the error of an operation to the batch.
 func Use(g *gin.Context) {
 	g.Next()
 	g.Request.Context().Value(recorderKey{}).(*recorder).err = rest.Failure(g)
 }
 
-// Caller verifies the tokens of operations: the caller of each is that of the batch.
+// Caller is the access.TokenVerifier of Handler.Engine. The caller of each operation is that of the batch.
 type Caller struct{}
 
 // VerifyToken implements access.TokenVerifier.

@@ -17,11 +17,11 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Limits of the memory for errors: a body can have many, each with the path of a value.
+// Limits of a batch. They also limit the memory for errors: a body can cause many, each with the path of a value.
 const (
 	maxOperations = 100
-	maxErrors     = 100     // of the references in a body; a response lists as many
-	maxPath       = 1 << 10 // bytes; a response has as many of the name of a parameter
+	maxErrors     = 100     // errors of references in a body; a response does not list more
+	maxPath       = 1 << 10 // bytes of a path; a response does not have more of the name of a parameter
 )
 
 // Input is the body of a batch.
@@ -64,7 +64,7 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 	switch {
 	case len(items) == 0:
 		return []apperr.Field{{Param: name, Code: apperr.Required, Message: "Must have at least one operation."}}
-	case len(items) > maxOperations: // before the errors of each are found
+	case len(items) > maxOperations: // before the operations are checked
 		return []apperr.Field{{
 			Param: name, Code: apperr.MaxLength, Message: fmt.Sprintf("Must have at most %d items.", maxOperations), Expected: maxOperations,
 		}}
@@ -86,8 +86,8 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 	return fieldErrs
 }
 
-// prefixed returns the errors of operation i with the names of their parameters in the batch. An error without a name is one
-// of the whole operation.
+// prefixed returns the errors of operation i, with operations[i] before the names of parameters. An error without a name is about
+// the whole operation.
 func prefixed(i int, fieldErrs []apperr.Field) []apperr.Field {
 	out := slices.Clone(fieldErrs)
 	for n := range out {
@@ -144,7 +144,7 @@ func (op Operation) matches(route gin.RouteInfo, root string) bool {
 	})
 }
 
-// lookup returns the value of a reference, or a sentence for the client if there is none.
+// lookup returns the value of a reference. If there is none, missing is the reason, as a sentence for the client.
 type lookup func(reference string) (value jsontext.Value, missing string)
 
 // pathWith returns the path with the references replaced by their values, which must be strings.
@@ -181,7 +181,7 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 			return nil, []apperr.Field{{In: "body", Param: "body", Code: apperr.Type, Message: "Must be a JSON object."}}
 		}
 		text := ""
-		if parent, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (parent != '{' || length%2 == 0) { // not a name
+		if parent, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (parent != '{' || length%2 == 0) { // not the name of a field
 			text = token.String()
 		}
 		switch {
@@ -204,7 +204,7 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 	}
 }
 
-// path returns the path of the decoder's last token: .lines[0].product. It ends early after maxPath bytes.
+// path returns the path of the decoder's last token, such as .lines[0].product. It is cut off after about maxPath bytes.
 func path(decoder *jsontext.Decoder) string {
 	var out strings.Builder
 	depth := 0

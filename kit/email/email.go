@@ -46,7 +46,7 @@ func (e *Error) Error() string { return "email: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether err is an *Error of which a retry would fail too.
+// Permanent reports whether err is an *Error that is permanent: a retry would fail too.
 func Permanent(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Permanent
@@ -59,11 +59,11 @@ func failed(permanent bool, format string, args ...any) error {
 
 // Options configure a Sender, in addition to Settings.
 type Options struct {
-	// Print receives complete emails, with links and addresses, if email is not configured. Use it for development only. If
-	// it is nil, the log has one line per email.
+	// Print receives complete emails, with links and addresses, if email is not configured. Use it for development only. If it is
+	// nil, one line per email is logged.
 	Print   io.Writer
 	Log     *slog.Logger
-	RootCAs *x509.CertPool // trusted by the clients; nil uses those of the system
+	RootCAs *x509.CertPool // CAs that the clients trust; nil means those of the system
 	// Dial connects to an SMTP server; nil connects directly.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Transport wraps the transport of the SendGrid client, if it is not nil.
@@ -96,7 +96,7 @@ func (m Message) recipient() (*mail.Address, error) {
 	return to, nil
 }
 
-// logSender prints emails in development, and otherwise logs that one was not sent.
+// logSender prints emails in development, and otherwise logs that an email was not sent.
 type logSender struct {
 	print io.Writer // can be nil
 	log   *slog.Logger
@@ -126,12 +126,12 @@ func withoutControl(r rune) rune {
 	return r
 }
 
-// Template is an email with placeholders, such as {link}, as text and as HTML. html/template is not used: it makes the
-// linker keep every exported method, and the binary grows by a quarter.
+// Template is an email with placeholders, such as {link}, as text and as HTML. html/template is not used because it makes the
+// linker keep every exported method, and the binary would grow by a quarter.
 type Template struct{ subject, text, html string }
 
 // NewTemplate reads emails/NAME.txt, whose first line is "Subject: …", and emails/NAME.html, which replaces {content} in the
-// layout; {subject} in the layout is the subject. It panics if a file is missing or has no subject.
+// layout; the subject replaces {subject} in the layout. It panics if a file is missing or has no subject.
 func NewTemplate(files fs.FS, name, layout string) *Template {
 	read := func(file string) string {
 		content, err := fs.ReadFile(files, file)

@@ -16,24 +16,23 @@ import (
 
 // Limits of a Queue.
 const (
-	capacity       = 10_000           // emails that wait in the database, about, and likewise those that failed
-	countEvery     = 100              // new emails after which an instance counts those that wait again
-	countTimeout   = 5 * time.Second  // of that
+	capacity       = 10_000           // approximate maximum number of waiting emails in the database, and of failed ones
+	countEvery     = 100              // number of new emails after which an instance counts the waiting ones again
+	countTimeout   = 5 * time.Second  // of such a count
 	parallel       = 4                // emails that an instance sends at the same time
 	attemptTimeout = 45 * time.Second // of one attempt: the Builder and the sending of its email
-	// lease is how long after the begin of an attempt other instances do not send the email. The rest is for the clocks of the
-	// instances to differ, and to store the result.
+	// lease is how long after the start of an attempt other instances do not send the email. It exceeds attemptTimeout because
+	// the clocks of instances can differ, and storing the result takes time.
 	lease         = attemptTimeout + 15*time.Second
 	saveTimeout   = 10 * time.Second       // to store the result of an attempt
 	retention     = 24 * time.Hour         // of an email that was not sent
 	maxReason     = 300                    // bytes of Row.Error
-	releaseWait   = 1 * time.Second        // for interrupted attempts at a shutdown to be released
-	checkInterval = time.Minute            // of the job that looks for emails that are due
-	minDelay      = 100 * time.Millisecond // until the next look, if an email is due that could not be claimed
+	releaseWait   = 1 * time.Second        // at shutdown, to release interrupted attempts
+	checkInterval = time.Minute            // interval of the job that looks for due emails
+	minDelay      = 100 * time.Millisecond // before the next check, if a due email could not be claimed
 )
 
-// Backoff has the delays between the attempts to send an email, almost a day together. After the last delay there is one more
-// attempt.
+// Backoff has the delays between the attempts to send an email, almost a day in total. The last attempt follows the last delay.
 var Backoff = [...]time.Duration{
 	time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
@@ -42,27 +41,27 @@ var Backoff = [...]time.Duration{
 // Entry is an accepted email. It is stored until the email is sent.
 type Entry struct {
 	Kind    string            // selects the Builder
-	UserID  store.ID          // the user that the email is about; zero if there is none, or it is not known
+	UserID  store.ID          // the user that the email is about; zero if there is none or it is unknown
 	Address string            // an address that the Builder needs; can be ""
-	Args    map[string]string // other values that the Builder needs; no tokens, codes and passwords
-	Secret  string            // a secret that the Builder needs; the database has it encrypted
+	Args    map[string]string // other values that the Builder needs; no tokens, codes or passwords
+	Secret  string            // a secret that the Builder needs; stored encrypted
 
-	// The fields that the Queue sets for a Builder.
-	Attempt   int // 1 is the first
+	// The Queue sets these fields for a Builder.
+	Attempt   int // the first is 1
 	CreatedAt time.Time
 }
 
-// Builder returns the email of an entry, or nil if there is none to send any more, such as when the account was deleted. It
-// runs for each attempt, after the request that enqueued the entry, so that the time of the request does not depend on, for
-// example, whether an account exists. Links and codes are made here, so that the database has none. Another attempt is made
-// only after an error that is Unavailable; other errors are permanent.
+// Builder returns the email of an entry, or nil if it should no longer be sent, for example because the account was deleted. It
+// runs for each attempt, after the request that enqueued the entry, so that the duration of the request does not reveal, for
+// example, whether an account exists. A Builder creates links and codes, so that the database never contains them. Unavailable
+// errors are retried; other errors are permanent.
 type Builder func(ctx context.Context, e Entry) (*Message, error)
 
 // Tracer connects the attempts to send an email with the request that enqueued it.
 type Tracer interface {
-	// Link returns what the entry stores about the request.
+	// Link returns a reference to the request, which is stored with the entry.
 	Link(requestCtx context.Context) string
-	// Begin is called at the start of an attempt; end, at its end.
+	// Begin is called at the start of an attempt, and end at its end.
 	Begin(attemptCtx context.Context, link string) (ctx context.Context, end func(error))
 }
 
@@ -80,11 +79,11 @@ type Row struct {
 	Address    string            `json:"address"`
 	Args       map[string]string `json:"args"`
 	Secret     string            `json:"secret"` // encrypted; "" if there is none
-	Trace      string            `json:"trace"`  // of Tracer.Link
+	Trace      string            `json:"trace"`  // the result of Tracer.Link
 	Status     string            `json:"status"`
-	Attempts   int64             `json:"attempts"` // that have begun
+	Attempts   int64             `json:"attempts"` // number of attempts that have begun
 	Error      string            `json:"error"`    // why the last attempt failed; "" before one has
-	// NextAttemptAt is when an attempt can begin. It is later than the end of one in progress, unless the instance was ended.
+	// NextAttemptAt is when the next attempt can begin: during an attempt, the end of its lease. nil: there are no more attempts.
 	NextAttemptAt *store.Time `json:"nextAttemptAt"`
 }
 
@@ -98,10 +97,9 @@ type QueueOptions struct {
 	Backoff []time.Duration // usually Backoff[:]
 }
 
-// Queue sends emails in the background and retries failures. It keeps them in the database, so that a crash loses none, and
-// any instance can send them. An email is sent once, unless an instance is ended, paused for more than a minute, or loses the
-// database after it has sent the email and before it has stored that: then it is sent again. The log has no addresses and no
-// content.
+// Queue sends emails in the background and retries failures. It stores them in the database, so that a crash loses none, and any
+// instance can send them. An email is sent again if, between sending it and storing that it was sent, an instance is killed,
+// pauses for more than a minute, or loses the database. Addresses and content are never logged.
 type Queue struct {
 	Tracer Tracer // can be nil
 
@@ -119,14 +117,14 @@ type Queue struct {
 	mu      sync.Mutex
 	closed  bool
 	wanted  bool          // dispatch must look for emails that are due
-	active  int           // attempts, and 1 while dispatch runs
+	active  int           // number of attempts in progress, plus 1 while dispatch runs
 	running bool          // dispatch runs
 	idle    chan struct{} // closed while active is 0
 	timer   *time.Timer   // calls Send when the next email is due; can be nil
 
 	countMu sync.Mutex
-	counted int64 // emails that waited at the last count; -1 before that
-	added   int64 // by this instance since then
+	counted int64 // waiting emails at the last count; -1 before the first
+	added   int64 // emails that this instance has added since then
 
 	outcomes *prometheus.CounterVec
 }
@@ -176,7 +174,7 @@ func (q *Queue) Collectors() []prometheus.Collector {
 // Rows returns the emails that are not sent yet, and those that failed in the last day.
 func (q *Queue) Rows() *store.Collection[Row] { return q.rows }
 
-// Handle registers the Builder of a kind. It must be called before the server starts. It panics if the kind has one.
+// Handle registers the Builder of a kind. It must be called before the server starts. It panics if the kind already has one.
 func (q *Queue) Handle(kind string, build Builder) {
 	if q.builders[kind] != nil {
 		panic("email: two modules send emails of kind " + kind)
@@ -184,8 +182,8 @@ func (q *Queue) Handle(kind string, build Builder) {
 	q.builders[kind] = build
 }
 
-// Enqueue stores an entry, as a part of the Atomic or Together of ctx if that is of one, and then sends the email in the
-// background. Unavailable: too many emails wait, which does not end an Atomic, or the database is unavailable.
+// Enqueue stores an entry, as a part of the Atomic or Together of ctx if there is one, and then sends the email in the
+// background. Unavailable: too many emails are waiting (an Atomic can then continue), or the database is unavailable.
 func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	if err := q.checkRoom(); err != nil {
 		return err
@@ -208,15 +206,14 @@ func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 		store.AfterCommit(ctx, q.Send)
 		return err
 	}
-	after := store.At(q.now().Add(lease)) // unless the process is ended meanwhile, release makes it due
+	after := store.At(q.now().Add(lease)) // release makes it due earlier, unless the process is killed before
 	r.NextAttemptAt = &after
 	err := q.rows.Insert(ctx, r)
 	store.AfterCommit(ctx, func() { q.release(r) })
 	return err
 }
 
-// release makes a new row due. Until then, no instance sends the email: the function of the Together that stores it, and what
-// the email is about, has not ended.
+// release makes a new row due. Until then, no instance sends the email, because the Together that stores the row has not ended.
 func (q *Queue) release(r Row) {
 	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
 	defer cancel()
@@ -224,11 +221,11 @@ func (q *Queue) release(r Row) {
 	q.Send()
 }
 
-// use returns the use of the encrypted secret: it is invalid in another row.
+// use returns the use for which the secret is encrypted; see seal.Keys. The secret is invalid in another row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
-// checkRoom fails with Unavailable if too many emails wait. Their number is that of the last count and those that this instance
-// has added since: counting for each would be slow.
+// checkRoom fails with Unavailable if too many emails wait. It adds the number of emails that this instance has enqueued since
+// the last count to that count, because counting for each email would be slow.
 func (q *Queue) checkRoom() error {
 	q.countMu.Lock()
 	defer q.countMu.Unlock()
@@ -246,15 +243,15 @@ func (q *Queue) checkRoom() error {
 	return nil
 }
 
-// count returns the number of emails with the status. It uses no context of a request, which can be of an Atomic.
+// count returns the number of emails with the status. It does not use the context of a request, which can be that of an Atomic.
 func (q *Queue) count(status string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
 	return q.rows.Count(ctx, store.Eq("status", status))
 }
 
-// Send starts to send the emails that are due, in the background. Enqueue and the job call it; the server also calls it at the
-// start, for emails of an instance that has ended.
+// Send starts sending the due emails in the background. Enqueue and the job call it. The server also calls it at startup, for
+// emails that a stopped instance has left.
 func (q *Queue) Send() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -269,7 +266,7 @@ func (q *Queue) Send() {
 	}
 }
 
-// begin counts an attempt, or dispatch. The caller has locked mu.
+// begin adds an attempt, or dispatch, to active. The caller has locked mu.
 func (q *Queue) begin() {
 	if q.active == 0 {
 		q.idle = make(chan struct{})
@@ -285,8 +282,8 @@ func (q *Queue) end() {
 	}
 }
 
-// Wait waits until this instance sends no email, and none that it knows of is due. It returns the error of ctx if that ends
-// first.
+// Wait waits until this instance is sending no email, and knows of none that is due. If ctx ends first, it returns the error of
+// ctx.
 func (q *Queue) Wait(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle
@@ -299,8 +296,8 @@ func (q *Queue) Wait(ctx context.Context) error {
 	}
 }
 
-// Close sends the emails that are due, and waits until these are sent or ctx ends. The others remain in the database, for
-// another instance or the next start.
+// Close waits until the due emails are sent, or ctx ends. Other emails remain in the database, for another instance or the next
+// start.
 func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
 	q.closed = true
@@ -316,7 +313,7 @@ func (q *Queue) Close(ctx context.Context) {
 	q.log.Warn("there was no time to send all emails; they are sent after the next start")
 }
 
-// Jobs implements job.Module. The job sends what an instance that has ended has left, and deletes failed emails after a day.
+// Jobs implements job.Module. The job sends the emails that a stopped instance has left, and deletes failed emails after a day.
 func (q *Queue) Jobs() []job.Job {
 	return []job.Job{{Name: "emails", Interval: checkInterval, Run: func(ctx context.Context) error {
 		q.Send()
@@ -325,7 +322,7 @@ func (q *Queue) Jobs() []job.Job {
 	}}}
 }
 
-// dispatch begins attempts until no email is due and Send was not called meanwhile.
+// dispatch begins attempts until no email is due and Send was not called in the meantime.
 func (q *Queue) dispatch() {
 	for q.dispatchAgain() {
 		for q.dispatchNext() {
@@ -334,7 +331,8 @@ func (q *Queue) dispatch() {
 	}
 }
 
-// plan calls Send when the next email is due, also that of another instance, if that is before the job calls it.
+// plan schedules a call of Send for when the next email is due, including emails of other instances, if that is before the next
+// run of the job.
 func (q *Queue) plan() {
 	now := q.now()
 	next, err := q.rows.List(q.ctx, store.Query{
@@ -371,7 +369,7 @@ func (q *Queue) dispatchNext() bool {
 	case <-q.ctx.Done():
 		return false
 	}
-	if q.ctx.Err() != nil { // both were possible
+	if q.ctx.Err() != nil { // both cases were ready
 		<-q.slots
 		return false
 	}
@@ -396,8 +394,9 @@ func (q *Queue) dispatchNext() bool {
 	return true
 }
 
-// claim takes an email that is due for one attempt: in the same write, it is due for others only after the lease. NotFound: none
-// is due. Close does not interrupt it: the database could make the write nevertheless, and nobody would release the email.
+// claim reserves a due email for one attempt: the same write makes it due for other instances only after the lease. NotFound:
+// none is due. Close does not interrupt claim: the database could complete the write nevertheless, and the email would not be
+// released.
 func (q *Queue) claim() (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
 	defer cancel()
@@ -435,8 +434,8 @@ func (q *Queue) run(r Row) {
 	}
 }
 
-// reason returns what a Row says about an error. Errors of a Sender have no address and no content; the message of another one
-// can.
+// reason returns Row.Error for an error. Errors of a Sender contain neither the address nor the content of the email; other
+// errors can.
 func reason(sent bool, err error) string {
 	if !sent {
 		return "the email cannot be made: " + string(apperr.CodeOf(err)) + "; see the log"
@@ -445,11 +444,11 @@ func reason(sent bool, err error) string {
 	return text[:min(len(text), maxReason)]
 }
 
-// fail stores that an email will not be sent, unless too many such are stored.
+// fail stores that an email will not be sent. If too many failed emails are stored, it deletes the email.
 func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.outcomes.WithLabelValues(outcomeFailed).Inc()
 	if n, err := q.count(Failed); err == nil && n >= capacity {
-		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // after an error, the next attempt fails too
+		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // after an error, the email is due again, and fails again
 		return
 	}
 	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))
@@ -460,7 +459,7 @@ func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Durat
 	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
 }
 
-// update changes a row, unless another instance has claimed it after the lease. After an error, the email is due after the
+// update changes a row, unless another instance has claimed it after the lease. If update fails, the email is due after the
 // lease.
 func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
 	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), changes...)
@@ -469,7 +468,8 @@ func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
 	}
 }
 
-// attempt makes the email of a row and sends it. m is nil if there was none to send. sent reports whether err is of the Sender.
+// attempt builds the email of a row and sends it. m is nil if there is none to send. sent reports whether err comes from the
+// Sender.
 func (q *Queue) attempt(r Row) (m *Message, sent bool, err error) {
 	ctx, cancel := context.WithTimeout(q.ctx, attemptTimeout)
 	defer cancel()
@@ -479,7 +479,7 @@ func (q *Queue) attempt(r Row) (m *Message, sent bool, err error) {
 		defer func() { end(err) }()
 	}
 	defer func() {
-		if p := recover(); p != nil { // must not end the process
+		if p := recover(); p != nil { // a panic must not end the process
 			sent, err = false, failed(true, "panic: %v", p)
 		}
 	}()

@@ -24,7 +24,7 @@ const sendGridPath = "/v3/mail/send"
 // object is a JSON object.
 type object = map[string]any
 
-// sendGrid sends by the SendGrid API.
+// sendGrid sends emails through the SendGrid API.
 type sendGrid struct {
 	address string
 	key     string
@@ -54,7 +54,7 @@ func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
 	}
 }
 
-// Send implements Sender. Status 4xx, except 429, is permanent.
+// Send implements Sender. The error for a status 4xx, except 429, is permanent.
 func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	to, err := m.recipient()
 	if err != nil {

@@ -49,7 +49,7 @@ func (s *smtpSender) Send(ctx context.Context, m Message) error {
 		return failed(true, "SMTP client: %w", err)
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
-	if err == nil || msg.IsDelivered() { // after a failure that follows the delivery, the email must not be sent again
+	if err == nil || msg.IsDelivered() { // if a failure follows the delivery, the email must not be sent again
 		return nil
 	}
 	return smtpError(err)

@@ -27,7 +27,7 @@ func Normalize(address string) (normal string, ok bool) {
 	if !utf8.ValidString(address) || strings.ContainsFunc(address, becomesASCII) {
 		return "", false
 	}
-	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // again: h and a macron below are one character, H and it are not
+	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // again: h with a combining macron below has a composed form, H has none
 	local, domain := split(address)
 	domain, ok = normalizeDomain(domain)
 	if normal = local + domain; !ok || len(local) < len("a@") || len(normal) > maxBytes {
@@ -46,7 +46,7 @@ func becomesASCII(r rune) bool {
 func normalizeDomain(domain string) (ascii string, ok bool) {
 	international := strings.Contains(domain, "xn--") || strings.ContainsFunc(domain, func(r rune) bool { return r >= utf8.RuneSelf })
 	if !international {
-		return domain, domain != "" && !strings.HasSuffix(domain, ".") // not the form of DNS with a dot at the end
+		return domain, domain != "" && !strings.HasSuffix(domain, ".") // a domain with a dot at the end is not a normal form
 	}
 	ascii, err := idna.Registration.ToASCII(norm.NFC.String(strings.ToLower(domain)))
 	return ascii, err == nil && !strings.HasSuffix(ascii, ".")

@@ -1,4 +1,4 @@
-// Package emaillink provides the links of emails: the pages that they may lead to, and single-use tokens.
+// Package emaillink provides the links in emails: the pages that they may lead to, and their single-use tokens.
 package emaillink
 
 import (
@@ -68,15 +68,15 @@ func (l Links) Choose(link string) (string, error) {
 	return link, l.check(link)
 }
 
-// WithErrors returns an error of the request with the link, with the parameters that Choose rejects in addition.
+// WithErrors returns err, an error of the request that contains the link, joined with the error of Choose for the link.
 func (l Links) WithErrors(err error, link string) error {
 	_, invalid := l.Choose(link)
 	return apperr.JoinInvalid(err, invalid)
 }
 
-// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages.
-// Another site must not get a token, also not from a page that redirects to an address in its query: there the token must be
-// the whole value of a parameter.
+// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages. In the
+// query, the token must be the whole value of a parameter: a page may redirect to an address in its query, and another site must
+// not get the token.
 func (l Links) check(link string) error {
 	u, ok := parse(WithToken(link, "x"))
 	other, _ := parse(WithToken(link, "y"))                                                        // shows where the token is: there the two URLs differ
@@ -125,8 +125,8 @@ func isValue(query, other string) bool {
 	return true
 }
 
-// parse parses an absolute http(s) URL without user information. It returns false for another link; the URL is nil if it is
-// not a URI.
+// parse parses an absolute http(s) URL without user information. It returns false for any other link; the URL is nil if the link
+// is not a URI.
 func parse(link string) (*url.URL, bool) {
 	u, err := url.Parse(link)
 	if err != nil || strings.Trim(link, uriCharacters) != "" {

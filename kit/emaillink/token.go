@@ -19,8 +19,8 @@ type Token struct {
 	Purpose    string     `json:"purpose"`   // "" if the collection has one purpose
 	Email      string     `json:"email"`     // the address that the token is about, or ""
 	Verified   bool       `json:"verified"`  // the user's address was verified when the token was issued
-	SteppedUp  bool       `json:"steppedUp"` // the request for the token had the second factor that the user had
-	Link       string     `json:"link"`      // the page of a later email, or ""
+	SteppedUp  bool       `json:"steppedUp"` // the user had a second factor, which the request for the token proved
+	Link       string     `json:"link"`      // the link in a later email, or ""
 	TokenHash  string     `json:"tokenHash"`
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
@@ -42,8 +42,8 @@ func NewTokens(db store.DB, now func() time.Time, spec store.Spec) *Tokens {
 	return &Tokens{tokens: store.Open[Token](db, spec), now: now}
 }
 
-// Issue stores a token that is valid for ttl. It returns the secret, for WithToken, of which only a digest is stored, and
-// the token with its ID, digest and expiry.
+// Issue stores a token that is valid for ttl. It returns the secret for WithToken, and the stored token with its ID, digest and
+// expiry. Only a digest of the secret is stored.
 func (t *Tokens) Issue(ctx context.Context, token Token, ttl time.Duration) (secret string, stored Token, err error) {
 	raw := make([]byte, secretBytes)
 	rand.Read(raw) // never fails: crypto/rand
@@ -83,7 +83,7 @@ func (t *Tokens) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-// Sweep deletes expired tokens. It is meant for a job of the module.
+// Sweep deletes expired tokens. Call it from a job of the module.
 func (t *Tokens) Sweep(ctx context.Context) error {
 	_, err := t.Delete(ctx, store.Lte("expiresAt", store.At(t.now())))
 	return err

@@ -1,8 +1,8 @@
 // Package exchange writes records to files and reads them: NDJSON, one JSON object per line, and CSV (RFC 4180).
 //
-// A CSV file begins with the names of the fields. A cell has a string unchanged, and any other value as JSON. An empty cell is
-// null or absent. A cell that begins with =, +, -, @, a tab, a carriage return or ', and an empty string, have a ' in front, so
-// that spreadsheets do not run formulas (OWASP, CSV Injection).
+// A CSV file begins with the names of the fields. A cell contains a string unchanged, and any other value as JSON. An empty cell
+// means null or absent; an empty string is written as '. A ' also precedes a value that begins with =, +, -, @, a tab, a carriage
+// return or ', so that spreadsheets do not run it as a formula (OWASP, CSV Injection).
 package exchange
 
 import (
@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Format is a format of files.
+// Format is a file format.
 type Format string
 
 // The formats.
@@ -27,7 +27,8 @@ const (
 // Formats has the names of all formats.
 var Formats = []string{string(NDJSON), string(CSV)}
 
-// FormatOf returns the format of a file: name, or if that is "" the extension of the file, .ndjson, .jsonl or .csv.
+// FormatOf returns the format with the name, or, if name is "", the format for the extension of the file: .ndjson, .jsonl or
+// .csv.
 func FormatOf(file, name string) (Format, error) {
 	if name == "" {
 		name = strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
@@ -58,7 +59,7 @@ type Column struct {
 	Index []int // of the field in the struct of a record; see reflect.Value.FieldByIndex
 }
 
-// Columns returns the columns of the fields of a struct with the names; of all fields, if names is nil.
+// Columns returns the columns for the fields of a struct with the given names, or for all fields if names is nil.
 func Columns(t reflect.Type, names []string) (columns []Column) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name := store.FieldName(f); name != "" && name != "-" && !f.Anonymous && (names == nil || slices.Contains(names, name)) {

@@ -21,10 +21,10 @@ const MaxLine = 16 << 20
 
 // Record is a record of a file.
 type Record struct {
-	Line   int    // its first line; the file begins with 1
-	Number int    // of the record; the first is 1
-	JSON   []byte // an object. Of NDJSON, it is the line, which may not be valid
-	Err    error  // the record is not readable; JSON is nil
+	Line   int    // number of its first line; the first line of the file is 1
+	Number int    // number of the record; the first is 1
+	JSON   []byte // an object; for NDJSON the line, which may not be valid JSON
+	Err    error  // why the record cannot be read; JSON is then nil
 }
 
 // Reader reads records.
@@ -33,13 +33,13 @@ type Reader struct {
 	lines  *bufio.Reader
 	csv    *csv.Reader
 	names  []string
-	isText map[string]bool // of the columns: their values are JSON strings
+	isText map[string]bool // by column: the values are JSON strings
 
 	line, number int
 }
 
-// NewReader returns a Reader of records, which have the fields of the struct type t. Errors: those of reading the header of a
-// CSV file.
+// NewReader returns a Reader of records, which have the fields of the struct type t. It fails if the header of a CSV file cannot
+// be read or is invalid.
 func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	r := &Reader{format: format, lines: bufio.NewReaderSize(in, 64<<10)}
 	if mark, _ := r.lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets write a byte order mark
@@ -66,7 +66,7 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	return r, nil
 }
 
-// textFields reports for the fields of a struct whether their values are JSON strings, by name.
+// textFields reports, by name of a field, whether its values are JSON strings.
 func textFields(t reflect.Type) map[string]bool {
 	isText := make(map[string]bool)
 	for _, column := range Columns(t, nil) {
@@ -159,7 +159,7 @@ func (r *Reader) appendValue(object []byte, name, cell string) []byte {
 	if known && !isText && json.Valid([]byte(text)) {
 		return append(object, text...)
 	}
-	return appendString(object, text) // of another type: an error of the validation
+	return appendString(object, text) // of another type: the validation rejects it
 }
 
 func appendString(b []byte, s string) []byte {
@@ -167,7 +167,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, text...)
 }
 
-// lineEnds doubles the carriage return before a line feed in quotes, of which csv.Reader removes one.
+// lineEnds doubles a carriage return before a line feed in quotes, because csv.Reader removes one.
 type lineEnds struct {
 	in     *bufio.Reader
 	quoted bool

@@ -21,11 +21,11 @@ type Writer struct {
 
 	csv    *csv.Writer // writes lines to buf; nil: NDJSON
 	cells  []string
-	header bool // is written
+	header bool // the header is written
 }
 
-// NewWriter returns a Writer of records that are structs with the columns. whole reports that these are all fields of the struct:
-// NDJSON then leaves out the fields that the struct omits when they are empty.
+// NewWriter returns a Writer of structs with the columns. If whole is true, the columns must be all fields of the struct, and
+// NDJSON leaves out empty fields as the JSON encoding of the struct does.
 func NewWriter(out io.Writer, format Format, columns []Column, whole bool) *Writer {
 	w := &Writer{out: out, columns: columns, whole: whole}
 	if format == CSV {
@@ -107,7 +107,7 @@ func (w *Writer) writeHeader() error {
 	return w.writeCells()
 }
 
-// Begin writes the header of a CSV file, so that it has one without records. Write calls it.
+// Begin writes the header of a CSV file, so that a file without records has one too. Otherwise, the first Write does.
 func (w *Writer) Begin() error {
 	if w.csv == nil {
 		return nil
@@ -115,10 +115,10 @@ func (w *Writer) Begin() error {
 	return w.writeHeader()
 }
 
-// escape is what begins a cell that would be read as something else without it.
+// escape is the prefix of cells that would be read as something else without it.
 const escape = "'"
 
-// escaped are the first characters of the cells that begin with escape.
+// escaped has the first characters of the values that get the prefix escape.
 const escaped = "=+-@\t\r'"
 
 // cellOf returns the cell of a JSON value.

@@ -31,10 +31,10 @@ type Module interface {
 
 // Job is periodic work.
 type Job struct {
-	Name     string        // unique in the service; in the database, log lines and metrics
+	Name     string        // unique in the service; used in the database, log lines and metrics
 	Interval time.Duration // from the start of a run to the start of the next one, at least a second
-	// Run does the work. It must return when ctx ends: after the interval, at most ten minutes, and when the server stops. A
-	// run that fails is repeated after this time.
+	// Run does the work. It must return when ctx ends: after the interval, but at most ten minutes, or when the server stops. A
+	// failed run is repeated when the lease ends, shortly after that time limit.
 	Run func(ctx context.Context) error
 }
 
@@ -43,14 +43,14 @@ const SweepInterval = 10 * time.Minute
 
 const (
 	maxRun      = 10 * time.Minute // time limit of a run, if the interval is longer
-	leaseMargin = 10 * time.Second // for a run to end after its time limit, and for the clocks of instances to differ
-	maxWait     = time.Minute      // after which an instance reads the record again, because the clock may have been set
+	leaseMargin = 10 * time.Second // time for a run to end after its time limit, and for differences between clocks
+	maxWait     = time.Minute      // after this time, an instance reads the record again, because its clock may have been set
 )
 
 // limit returns the time limit of a run.
 func (j Job) limit() time.Duration { return min(j.Interval, maxRun) }
 
-// lease returns how long other instances do not run the job after a run began, unless it ends before.
+// lease returns how long after the start of a run other instances do not run the job, unless the run ends earlier.
 func (j Job) lease() time.Duration { return j.limit() + leaseMargin }
 
 // id returns the ID of the job's record.
@@ -196,13 +196,13 @@ func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, clai
 	return taken, err == nil, err
 }
 
-// due reports whether a run may start. A start that is further away than the interval and the lease is ignored: the clock was
-// set back, or the interval was longer.
+// due reports whether a run may start. It ignores a NextAt that is further away than the interval and the lease: the clock was
+// set back, or the interval was longer before.
 func (s state) due(j Job, now time.Time) bool {
 	return !now.Before(s.NextAt.Time) || s.NextAt.Sub(now) > max(j.Interval, j.lease())
 }
 
-// run runs the job with its time limit. A panic is an error.
+// run runs the job with its time limit. It returns a panic as an error.
 func (r *Runner) run(ctx context.Context, j Job) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, j.limit(), fmt.Errorf("the run exceeded its time limit of %s", j.limit()))
 	defer cancel()

@@ -8,21 +8,21 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// ChangesParams documents the parameters of the changes of every list.
+// ChangesParams documents the parameters of the feed of changes of every list.
 type ChangesParams struct {
 	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
 	Fields string `form:"fields"`                                       // fields to include or, each with - before it, to exclude; id is always included
 	After  string `form:"after"`                                        // the position to read on from: the next of a page, or the id of an event; without it, the response begins now
 }
 
-// ChangesQuery is a parsed query string of the changes of a list.
+// ChangesQuery is a parsed query string of a feed of changes.
 type ChangesQuery struct {
 	Limit  int
 	After  store.Position // zero: begin now
-	Lost   bool           // the client has a position that no response of this service had
+	Lost   bool           // the client sent a position that is from no response of this service
 	Filter store.Filter   // nil selects all
 
-	fields  []string // those of the view that the client selected; nil: all
+	fields  []string // fields of the view that the client selected; nil: all
 	cursors Cursors
 }
 
@@ -32,8 +32,8 @@ const ownerField = "userId"
 // changesScope is what the cursors of positions in the log are bound to.
 const changesScope = "changes"
 
-// ParseChanges parses the query string of the changes of a list. lastEventID is the header Last-Event-ID, which replaces after.
-// The error is ValidationFailed with every invalid parameter.
+// ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence over
+// after. The error is ValidationFailed with every invalid parameter.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
 	params := []string{"after", "fields", "limit"}
 	var owner *condition
@@ -63,7 +63,7 @@ func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQue
 	return q, nil
 }
 
-// openPosition returns the position in the log of a cursor. lost reports that it is no such cursor.
+// openPosition returns the position in the log that a cursor encodes. lost reports that the cursor is invalid.
 func (c Cursors) openPosition(cursor string) (p store.Position, lost bool) {
 	values, ok := c.Open(changesScope, cursor, 1)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// export is what a page of an export has besides its rows.
+// export has what a page of an export has in addition to its rows.
 type export[V any] struct {
 	format  exchange.Format
 	name    string // of the list
@@ -19,8 +19,8 @@ type export[V any] struct {
 	next    func(context.Context) (Page[V], error)
 }
 
-// Then returns the page such that, if it is exported, the pages after it are what list returns for the query. Pages of Run need
-// it only if the function that calls Run does more, such as to change the rows.
+// Then returns the page with list as the function that reads the pages after it, if the page is exported. A function that calls
+// Run needs Then only if it does more than Run, such as change the rows.
 func (p Page[V]) Then(q Query, list func(context.Context, Query) (Page[V], error)) Page[V] {
 	if p.export == nil {
 		return p

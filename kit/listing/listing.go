@@ -26,7 +26,7 @@ const (
 	MaxQuery     = 200     // characters of q
 	MaxWords     = 10      // words of q
 	MaxCount     = 10_000  // largest count with q or a filter
-	MaxPageBytes = 1 << 20 // bytes of the records of a page; the first record alone may have more
+	MaxPageBytes = 1 << 20 // bytes of the records of a page; the first record alone may be larger
 )
 
 // Type is the type of the values of a filter.
@@ -55,9 +55,9 @@ type Filter struct {
 	Absent bool     // only for a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. Fields are named as in the JSON of the view; the document must have them too, but the
-// fields of View. If clients select a field of the view that the document lacks, such as a computed one, the list reads whole
-// documents.
+// Spec declares the list of a resource. Fields are given by their names in the JSON of the view. The document must have them too,
+// except those of View. If clients select a field of the view that the document lacks, such as a computed one, the list reads
+// whole documents.
 type Spec struct {
 	Name   string   // the name of the collection, in the plural
 	Search []string // fields that q searches
@@ -109,10 +109,10 @@ type Collection[D store.Document] interface {
 	Page(context.Context, store.Query) ([]D, int64, error)
 }
 
-// Run returns the page of a collection that a query selects. A page that would have more than MaxPageBytes ends early:
-// before the record with which it would, with a cursor of the rest. ValidationFailed: the query has the parameter page, and
-// this page ends early; or it is page 2, and page 1 ends early. Unavailable: the response is large, and other large ones use
-// the budget of ctx (rest.Budget).
+// Run returns the page of a collection that a query selects. A page ends early if the next record would make it larger than
+// MaxPageBytes. It then has the cursor of the next page. ValidationFailed: the query has the parameter page, and this page ends
+// early; or it is page 2, and page 1 ends early. Unavailable: the response is large, and other large responses use the budget of
+// ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	if stored := fieldIndexes(reflect.TypeFor[D]()); slices.ContainsFunc(q.Fields, func(name string) bool { return stored[name] == nil }) {
@@ -224,7 +224,7 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 	return indexes
 }
 
-// Params documents the parameters of every list. The document takes the others from its Spec.
+// Params documents the parameters of every list. The OpenAPI document has the others from the Spec of the list.
 type Params struct {
 	Page  int    `form:"page" minimum:"1"`                             // default 1; skips (page-1)*limit rows, at most 10,000; beyond that use after
 	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
@@ -261,8 +261,8 @@ func tag(key []byte, scope string, position []byte) []byte {
 	return mac.Sum(nil)[:tagBytes]
 }
 
-// Seal returns the cursor of a position, which are values of stored documents. The scope is what the cursor is bound to: the
-// list, and what determines its rows and their order.
+// Seal returns the cursor of a position: values of a stored document. scope is what the cursor is bound to: the list, and what
+// determines its rows and their order.
 func (c Cursors) Seal(scope string, values []any) string {
 	position, err := store.MarshalValues(values)
 	if err != nil {
@@ -271,8 +271,8 @@ func (c Cursors) Seal(scope string, values []any) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
-// Open returns the position of a cursor: the values of so many sort fields, and the ID. ok is false if the cursor was not
-// returned by Seal with the scope.
+// Open returns the position of a cursor: the values of the sort fields, of which there are sorts, and the ID. ok is false if the
+// cursor was not returned by Seal with the scope.
 func (c Cursors) Open(scope, cursor string, sorts int) (position []any, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < tagBytes {

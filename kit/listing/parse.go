@@ -22,8 +22,8 @@ type Query struct {
 	Expand []string                  // references to expand
 	count  bool                      // the page has a count
 	paged  bool                      // the parameter page was given
-	fields []string                  // those of the view that the client selected; nil: all
-	format exchange.Format           // of an export; "" is a page
+	fields []string                  // fields of the view that the client selected; nil: all
+	format exchange.Format           // of an export; "" for a page
 	name   string                    // of the list
 	seal   func(values []any) string // returns the cursor of a position
 }
@@ -77,8 +77,8 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. of has the ID of the record or user whose list it is; the list of all has none. A cursor is
-// valid only for the list that returned it. The error is ValidationFailed with every invalid parameter.
+// Parse parses a query string. of has the ID of the record or user that the list belongs to; it is empty for the list of all
+// records. A cursor is valid only for the list that returned it. The error is ValidationFailed with every invalid parameter.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true, paged: p.given("page"), name: l.spec.Name}
@@ -167,7 +167,7 @@ func (p *parser) checkNames() {
 // get returns the value of a parameter without surrounding spaces.
 func (p *parser) get(name string) string { return strings.TrimSpace(p.values.Get(name)) }
 
-// given reports whether the parameter has a value. An empty one means the same as none.
+// given reports whether the parameter has a value. An empty value is the same as none.
 func (p *parser) given(name string) bool { return p.get(name) != "" }
 
 // number returns the value of a parameter, or fallback if it is absent or invalid.
@@ -401,8 +401,8 @@ var parsers = map[Type]func(string) (any, *apperr.Field){
 
 func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text) }
 
-// scope returns what a cursor is bound to: the list, of whose it is, and the parameters that determine the rows and their
-// order.
+// scope returns what a cursor is bound to: the list, the record or user that it belongs to, and the parameters that determine the
+// rows and their order.
 func (p *parser) scope(of []store.ID) string {
 	scope := url.Values{}
 	for name, values := range p.values {

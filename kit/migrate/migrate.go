@@ -1,9 +1,8 @@
 // Package migrate changes stored documents to a new form before a service serves requests.
 //
-// A module declares its migrations, the oldest first. Each runs at least once on a database, which records when it is done.
-// A step changes one document, and only if its version is still the one that was read. Therefore two instances can migrate
-// at the same time, and an interrupted migration can start again. The lease of an instance only prevents others from doing
-// the same work.
+// A module declares its migrations, the oldest first. Each runs at least once on a database, which records when it is done. A
+// step changes one document, and only if its version is still the one that was read. Therefore two instances can migrate at the
+// same time, and an interrupted migration can start again. The lease only prevents instances from doing the same work twice.
 //
 // A migration first applies its steps to all documents without storing the result. If a value cannot be converted, or
 // a required one is missing, it stops before any change.
@@ -20,7 +19,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Module is a module that stored its documents in another form before. The server runs its migrations at start.
+// Module is a module that used to store its documents in another form. The server runs its migrations at startup.
 type Module interface {
 	// Migrations returns all migrations, the oldest first.
 	Migrations() []Migration
@@ -71,7 +70,7 @@ func (m Migration) canFail() bool {
 // Step changes one document. It has no effect on a document that it has changed before. Fields are top-level fields.
 type Step struct {
 	text   string   // describes the step
-	fields []string // those that it reads
+	fields []string // fields that it reads
 	fails  bool     // it can fail
 	apply  func(*document) error
 }
@@ -79,8 +78,8 @@ type Step struct {
 // String describes the step, such as "rename state to status".
 func (s Step) String() string { return s.text }
 
-// Default returns a step that sets a field, if it is missing, to a value of type T: JSON, or a string without its quotes. It
-// panics if text is not such a value.
+// Default returns a step that sets a field, if it is missing, to a value of type T. text is the value as JSON, or a string
+// without its quotes. Default panics if text is not a T.
 func Default[T any](field, text string) Step {
 	value, err := parse[T](text)
 	if err != nil {
@@ -94,7 +93,7 @@ func Default[T any](field, text string) Step {
 	}}
 }
 
-// Backfill returns a step as Default does, which also replaces an empty string or list: for a field that becomes required.
+// Backfill is like Default, but the step also replaces an empty string or list. Use it for a field that becomes required.
 func Backfill[T any](field, text string) Step {
 	step := Default[T](field, text)
 	step.apply = func(d *document) error {
@@ -137,8 +136,8 @@ func Derive[D, T any](field string, derive func(D) (T, error)) Step {
 	}}
 }
 
-// Undecided returns a step for a new required field of type T, which fails if a document lacks it. The error has the steps to
-// write in its place.
+// Undecided returns a step for a new required field of type T, which fails if a document lacks it. The error has the steps that
+// can replace it.
 func Undecided[T any](field string) Step {
 	step := Require(field)
 	require := step.apply
@@ -157,7 +156,7 @@ type undecided struct {
 	field, goType string
 }
 
-// remedy returns the steps to write.
+// remedy returns the steps that can replace Undecided.
 func (u undecided) remedy() string {
 	return fmt.Sprintf("\nIn migrations.go, replace migrate.Undecided[%[1]s](%[2]q) by one of these steps, with your value or function:\n"+
 		"\tmigrate.Backfill[%[1]s](%[2]q, \"VALUE\"),\n"+
@@ -234,7 +233,7 @@ func Convert[T any](field string) Step {
 	})
 }
 
-// OneOf returns a step that fails if a scalar field has a value that is none of these. It removes an empty string.
+// OneOf returns a step that fails if a scalar field has a value other than these. It removes an empty string.
 func OneOf(field string, values ...string) Step {
 	return ConvertFunc(field, "one of "+strings.Join(values, ", "), func(old any) (any, error) {
 		switch text := fmt.Sprint(old); {

@@ -23,7 +23,7 @@ import (
 const (
 	pageSize = 500                    // documents that are read together
 	parallel = 40                     // updates at the same time
-	lease    = 5 * time.Second        // of the instance that runs a migration, which renews it after a third of this time
+	lease    = 5 * time.Second        // of the instance that runs a migration; renewed after a third of this time
 	poll     = 500 * time.Millisecond // interval at which other instances check the lease
 	reported = 10                     // documents that an error names
 )
@@ -140,8 +140,8 @@ func (r *Runner) Forget(ctx context.Context, name string) error {
 	return r.records.DeleteByID(ctx, recordID(name), nil)
 }
 
-// Run runs the migrations one after the other, also those that are done. Before each, it waits while another instance
-// runs it, and skips it if that instance completes it.
+// Run runs the migrations one after the other, even if they are done. Before each, it waits while another instance runs it, and
+// skips it if that instance completes it.
 func (r *Runner) Run(ctx context.Context, migrations []Migration) error {
 	begun := store.At(r.now())
 	for _, m := range migrations {
@@ -186,8 +186,8 @@ func recordID(name string) store.ID {
 	return store.ID(sum[:len(store.ID{})])
 }
 
-// claim takes the lease of a migration, for which it waits while another instance has it. claimed is false if another
-// instance has completed the migration after the time begun.
+// claim takes the lease of a migration. It waits while another instance has the lease. claimed is false if another instance has
+// completed the migration after the time begun.
 func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (claimed bool, err error) {
 	for waits := 0; ; waits++ {
 		now := r.now()
@@ -219,7 +219,7 @@ func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (clai
 	}
 }
 
-// renew extends the lease until ctx ends. It ignores errors: without a lease, another instance does the same work.
+// renew extends the lease until ctx ends. It ignores errors: if the lease expires, another instance only does the same work.
 func (r *Runner) renew(ctx context.Context, m Migration) {
 	ticker := time.NewTicker(lease / 3)
 	defer ticker.Stop()
@@ -233,7 +233,7 @@ func (r *Runner) renew(ctx context.Context, m Migration) {
 	}
 }
 
-// migrate checks and changes all documents. It returns the number of changed documents, also with an error.
+// migrate checks and changes all documents. It returns the number of changed documents, even with an error.
 func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	total, err := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil {
@@ -267,14 +267,14 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 		return err
 	})
 	if err == nil {
-		err = m.Collection.Reset(ctx) // also if an interrupted run has made all changes
+		err = m.Collection.Reset(ctx) // even if an interrupted run has made all changes
 	}
 	return changed.Load(), err
 }
 
-// Check applies a migration to all documents without storing the result, after the earlier ones of its collection, which are
-// not done. It returns the number of documents, and the error with which Run would stop. A collection that does not exist yet
-// has none. Check may be called before DB.Prepare.
+// Check applies a migration to all documents without storing the result. It first applies those of the migrations in earlier,
+// which are pending, that have the same collection. It returns the number of documents, which is 0 if the collection does not
+// exist yet, and the error with which Run would stop. Check may be called before DB.Prepare.
 func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (total int64, err error) {
 	total, err = m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil || total == 0 || !m.canFail() {
@@ -289,7 +289,8 @@ func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (t
 	return total, r.check(ctx, m, before, total)
 }
 
-// check applies the steps to all documents to which the steps before can be applied, without storing the result.
+// check applies the steps of m to all documents without storing the result. It skips documents to which the steps in before
+// cannot be applied.
 func (r *Runner) check(ctx context.Context, m Migration, before []Step, total int64) error {
 	bar := progress.Start(r.Progress, m.Name+": checking", "documents", total)
 	defer bar.Stop()

@@ -30,7 +30,7 @@ const (
 	hashBytes = 32
 )
 
-// Limits of the parameters of a stored hash. Verifying a hash that exceeds them would cost too much; Hash returns none.
+// Limits of the parameters of a stored hash. Verifying a hash that exceeds them would cost too much. Hash never exceeds them.
 const (
 	maxMemoryKiB = 256 * 1024
 	maxPasses    = 16
@@ -39,14 +39,14 @@ const (
 // waitingPerHash is the number of callers that can wait per concurrent hash. The last one waits for about half a second.
 const waitingPerHash = 32
 
-// Hasher hashes and verifies passwords with argon2id. A hash is expensive by design, so that many sign-ins could use all
-// cores and memory. At most GOMAXPROCS-1 hashes (at least one) run concurrently, which leaves a core for other routes. A
-// limited number of callers wait; the others get Unavailable.
+// Hasher hashes and verifies passwords with argon2id. A hash is expensive by design, so many concurrent sign-ins could use all
+// cores and memory. At most GOMAXPROCS-1 hashes (at least one) run concurrently, which leaves a core for other routes. A limited
+// number of callers wait; the others get Unavailable.
 type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{} // has an element for each running hash
-	waiting        atomic.Int64  // callers that wait or whose hash is running
-	rejected       atomic.Int64  // callers, since the start
+	waiting        atomic.Int64  // number of callers that wait or whose hash is running
+	rejected       atomic.Int64  // number of rejected callers since the start
 	limit          int64         // maximum number of callers that wait
 	dummy          string        // a hash that is verified in place of an empty one
 }
@@ -54,7 +54,7 @@ type Hasher struct {
 // NewHasher returns a Hasher for this machine.
 func NewHasher() *Hasher { return newHasher(memoryKiB, passes) }
 
-// NewWeakHasher returns a Hasher with cheap hashes, for tests of other things.
+// NewWeakHasher returns a Hasher with cheap hashes, for tests of other packages.
 func NewWeakHasher() *Hasher { return newHasher(8, 1) }
 
 func newHasher(memory, passes uint32) *Hasher {
@@ -80,9 +80,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil
 }
 
-// Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would
-// use another algorithm or other parameters. An empty hash matches nothing, and takes as long as one of Hash. Unavailable:
-// too many callers wait, or the context ended.
+// Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would use
+// another algorithm or other parameters. An empty hash matches nothing, but takes as long to verify as one from Hash.
+// Unavailable: too many callers wait, or the context ended.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
 	release, err := h.acquire(ctx)
 	if err != nil {

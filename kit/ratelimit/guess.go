@@ -27,7 +27,7 @@ func NewGuesses(l *Limiter) *Guesses {
 // Guess is a guess at an account. A wrong guess adds one to each counter; a right one resets the first counter of Own.
 type Guess struct {
 	Own    []Key // the counters of the client
-	Shared []Key // the counters that other clients use up too; the first is the account's. There may be none
+	Shared []Key // the counters that guesses of other clients use up too; the first is the account's; can be empty
 	// Exempt reports whether Shared does not apply to the client. It is called only if a counter of Shared is used up.
 	Exempt func(context.Context) (bool, error)
 	// Check reports whether the guess is right.
@@ -63,7 +63,7 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 		return false, own, shared, err
 	}
 	if !right {
-		taken, err := g.limiter.Take(context.WithoutCancel(ctx), keys...) // also if the client disconnects
+		taken, err := g.limiter.Take(context.WithoutCancel(ctx), keys...) // even if the client disconnects
 		if taken != nil {
 			own, shared = split(taken)
 		}
@@ -76,8 +76,8 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 	return true, own, shared, nil
 }
 
-// check fails with TooManyRequests if a counter that applies to the guess is used up. keys are those that apply, and states
-// their states. counted reports whether the first one has counted a wrong guess.
+// check fails with TooManyRequests if a counter that applies to the guess is used up. keys are the counters that apply, and
+// states their states. counted reports whether the first counter has counted a wrong guess.
 func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys []Key, counted bool, err error) {
 	keys = slices.Concat(guess.Own, guess.Shared)
 	states, counters, err := g.limiter.read(ctx, keys)

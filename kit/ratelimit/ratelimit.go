@@ -41,11 +41,12 @@ func (r Rule) Of(parts ...string) Key {
 // address, whose other bits the client can choose (RFC 4291 section 2.5.1).
 func Network(address string) string { return prefix(address, 64) }
 
-// Site returns Network for an IPv4 address, and the /48 prefix of an IPv6 address, the usual size of what one customer gets
-// (RFC 6177 section 2).
+// Site returns Network for an IPv4 address, and the /48 prefix of an IPv6 address, the usual size of a customer's network (RFC
+// 6177 section 2).
 func Site(address string) string { return prefix(address, 48) }
 
-// prefix returns an IPv4 address, or the prefix of so many bits of an IPv6 address. It returns other strings unchanged.
+// prefix returns an IPv4 address, or the prefix of an IPv6 address with the given number of bits. It returns other strings
+// unchanged.
 func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -98,7 +99,7 @@ type State struct {
 // States are the states of the counters that a request used.
 type States []State
 
-// With returns s and later, without the states in s whose rule has a state in later.
+// With returns the states in s and in later. For a rule with a state in both, it returns the one in later.
 func (s States) With(later States) States {
 	if len(s) == 0 {
 		return later
@@ -194,7 +195,8 @@ func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	return states, err
 }
 
-// Undo takes one from each counter: for an attempt that Take counted before its result was known, and that does not count.
+// Undo subtracts one from each counter. Use it for an attempt that Take counted before its result was known, if the result should
+// not count.
 func (l *Limiter) Undo(ctx context.Context, keys ...Key) error {
 	for _, k := range keys {
 		counted := store.And(store.Eq("id", k.id), store.Gt("expiresAt", store.At(l.now())), store.Gt("count", int64(0)))

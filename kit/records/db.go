@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DB is the database of a service that imports and exports. The service must open its collections on it.
+// DB is the database of a Service. The service must open its collections on it.
 type DB struct {
 	store.DB
 	engines map[string]*engine
@@ -31,7 +31,7 @@ func (d *DB) Open(spec store.Spec) store.Engine {
 	return e
 }
 
-// Atomic implements store.DB. While nothing is written, there is nothing to store together.
+// Atomic implements store.DB. In an import whose mode is not write, it only calls f.
 func (d *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if c, ok := importing(ctx); ok && c.on.mode != write {
 		return f(ctx)
@@ -39,7 +39,7 @@ func (d *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	return d.DB.Atomic(ctx, f)
 }
 
-// Together implements store.DB, as Atomic.
+// Together implements store.DB, like Atomic.
 func (d *DB) Together(ctx context.Context, f func(context.Context) error) error {
 	if c, ok := importing(ctx); ok && c.on.mode != write {
 		return f(ctx)
@@ -47,23 +47,23 @@ func (d *DB) Together(ctx context.Context, f func(context.Context) error) error 
 	return d.DB.Together(ctx, f)
 }
 
-// engine is a collection. In requests of an import, it makes the writes that the mode of the import allows.
+// engine is a collection. In requests of an import, it makes only the writes that the mode of the import allows.
 type engine struct {
 	store.Engine
 	spec store.Spec
 }
 
-// importing returns the request of an import with the context.
+// importing returns the request of ctx, if it is a request of an import.
 func importing(ctx context.Context) (*call, bool) {
 	c, ok := callOf(ctx)
 	return c, ok && c.on != nil
 }
 
-// errNotAlone is returned to a service that does more than to create one record while records are collected for a Load. The
-// import then continues with transactions.
+// errNotAlone is returned to a service that does more than create one record while records are collected for a Load. The import
+// then continues with transactions.
 var errNotAlone = errors.New("records: the service does more than to create the record")
 
-// alone fails in an import that collects records.
+// alone returns errNotAlone in an import that collects records.
 func (e *engine) alone(ctx context.Context) error {
 	if c, ok := importing(ctx); ok && c.on.mode == collect {
 		c.on.notAlone.Store(true)
@@ -75,7 +75,7 @@ func (e *engine) alone(ctx context.Context) error {
 // isTarget reports whether records of the collection are imported.
 func (e *engine) isTarget(c *call) bool { return c.on.target.engine == e }
 
-// aloneTarget is alone for a read of the records that are imported.
+// aloneTarget is alone, but only for the collection of the imported records.
 func (e *engine) aloneTarget(ctx context.Context) error {
 	if c, ok := importing(ctx); ok && e.isTarget(c) {
 		return e.alone(ctx)
@@ -83,7 +83,7 @@ func (e *engine) aloneTarget(ctx context.Context) error {
 	return nil
 }
 
-// writing returns the context of a write, which has no author.
+// writing returns the context for a write. In an import, the write has no author, and is noted in the record.
 func writing(ctx context.Context) context.Context {
 	c, ok := importing(ctx)
 	if !ok {
@@ -161,7 +161,7 @@ func (c *call) complete(doc any) (store.Document, error) {
 	return out, nil
 }
 
-// field returns the field of a document with the JSON name; an invalid Value if there is none.
+// field returns the field of a document with the JSON name, or an invalid Value if there is none.
 func field(doc store.Document, name string) reflect.Value {
 	v := reflect.ValueOf(doc).Elem()
 	cached, ok := fieldIndexes.Load(v.Type())

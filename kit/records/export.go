@@ -30,8 +30,8 @@ func (s *Service) Count(ctx context.Context, resource string) (int64, error) {
 	return t.engine.Engine.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 }
 
-// Export writes all records of a resource, with all fields of its list, oldest first; those under other records, for one of these
-// after the other.
+// Export writes all records of a resource, with all fields of its list, oldest first. Records under parents are grouped by
+// parent.
 func (s *Service) Export(ctx context.Context, out io.Writer, o ExportOptions) error {
 	t, err := s.target(o.Resource)
 	if err != nil {
@@ -50,10 +50,10 @@ type exporter struct {
 	ExportOptions
 	target *target
 	out    io.Writer
-	lists  int // that were exported
+	lists  int // number of exported lists
 }
 
-// under exports the lists under the parents, outermost first, and whatever parents are under those.
+// under exports all lists below the parents, which are the outermost ones, in order.
 func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 	if len(parents) == len(x.target.parents) {
 		return x.list(ctx, x.target.path(parents))
@@ -81,7 +81,7 @@ func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 	}
 }
 
-// list exports a list. Of a CSV file, only the first has a header.
+// list exports a list. In a CSV file, only the first list has a header.
 func (x *exporter) list(ctx context.Context, path string) error {
 	x.lists++
 	skipHeader := x.Format == exchange.CSV && x.lists > 1

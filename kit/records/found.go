@@ -12,13 +12,13 @@ import (
 // maxFound is the number of results that found keeps.
 const maxFound = 10_000
 
-// found has the results of the queries that check references: whether a record exists.
+// found caches the results of the queries that check whether referenced records exist.
 type found struct {
 	mu   sync.Mutex
 	docs map[string]any // pointers to documents; nil: there is none
 }
 
-// list is engine.List, which reads each record once.
+// list is engine.List, but reads each referenced record only once.
 func (f *found) list(ctx context.Context, e *engine, q store.Query, next func() any) (int64, error) {
 	in, ok := q.Filter.(store.Membership)
 	if !ok || in.Field != "id" || len(in.Values) != 1 || q.Fields == nil || q.Bytes != nil || q.MaxCount != 0 || next == nil {

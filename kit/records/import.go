@@ -30,26 +30,26 @@ type ImportOptions struct {
 	Resource string
 	Format   exchange.Format
 	DryRun   bool   // check the records, and store nothing
-	UpdateBy string // a unique field, or id: a record that is stored with the same value is updated; "" leaves it unchanged
+	UpdateBy string // a unique field, or id: a stored record with the same value is updated; with "", it stays unchanged
 
 	// Reject receives the records that are not stored, in the order of the file.
 	Reject func(line int, err error)
 }
 
-// Result has the numbers of records of a file, by what was done with them.
+// Result has the number of records of a file by outcome.
 type Result struct {
 	Created, Updated int
 	Kept             int // their ID was stored already
 	Rejected         int
 }
 
-// Size of the pages that are stored together.
+// Maximum size of the pages that are stored together.
 const (
 	pageRecords = 500
 	pageBytes   = 4 << 20
 )
 
-// writers is the number of records that are written side by side on a server without serializable transactions.
+// writers is the number of records that are written concurrently on a server without serializable transactions.
 const writers = 16
 
 // mode is what the service that creates a record may write.
@@ -87,9 +87,9 @@ type record struct {
 	kept    bool
 }
 
-// Import creates the records of a file. The records keep id, createdAt, updatedAt and userId of the file, and all other fields that
-// clients of the API cannot set. A record without an ID has one that depends on its place and its content, so that it is the same
-// when the import is repeated. An error is of the file or of the database; what was stored before it stays.
+// Import creates the records of a file. The records keep id, createdAt, updatedAt and userId of the file, and all other fields
+// that clients of the API cannot set. A record without an ID gets one that is derived from its position and its content, so that
+// a repeated import has the same IDs. An error is one of the file or of the database; records that were stored before it remain.
 func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
 	im := &Importer{ImportOptions: o, Service: s}
 	if err := im.prepare(ctx); err != nil {
@@ -163,7 +163,7 @@ func (im *Importer) checkUpdateBy() error {
 	return fmt.Errorf("%s is not a unique field of %s%s", im.UpdateBy, im.Resource, hint)
 }
 
-// eachPage reads the file, one page ahead.
+// eachPage calls do with each page of the file. It reads one page ahead.
 func (im *Importer) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	pages := make(chan []*record)
@@ -225,7 +225,7 @@ func (r *record) parse(resource string) {
 	raw, given := r.fields["id"]
 	if !given || string(raw) == "null" {
 		sum := sha256.Sum256(append([]byte(resource+"\n"), r.JSON...))
-		binary.BigEndian.PutUint32(r.id[:4], uint32(r.Number)) // in the order of the file, which is faster to store
+		binary.BigEndian.PutUint32(r.id[:4], uint32(r.Number)) // IDs in the order of the file are faster to store
 		copy(r.id[4:], sum[:])
 		return
 	}
@@ -239,7 +239,7 @@ func (r *record) parse(resource string) {
 	}
 }
 
-// store stores a page. The errors of records are in their Err.
+// store stores a page. A record that is not stored has an err.
 func (im *Importer) store(ctx context.Context, page []*record) error {
 	if im.mode == collect {
 		err := im.each(ctx, page, runtime.GOMAXPROCS(0))
@@ -273,8 +273,8 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 	return nil
 }
 
-// sideBySide stores several records at a time. Those that are rejected without having written are tried again one after the other:
-// they may refer to records before them.
+// sideBySide stores several records concurrently. Records that are rejected without having written anything are tried again, one
+// after the other, because they may refer to records before them.
 func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
 	if err := im.each(ctx, records, writers); err != nil {
 		return err
@@ -294,7 +294,7 @@ func pending(page []*record) []*record {
 	return slices.DeleteFunc(slices.Clone(page), func(r *record) bool { return r.err != nil || r.kept })
 }
 
-// keep marks the records whose ID is stored, or that another one in the page has.
+// keep marks the records whose ID is already stored, or is that of an earlier record in the page.
 func (im *Importer) keep(ctx context.Context, page []*record) error {
 	seen := make(map[store.ID]bool, len(page))
 	var ids []any
@@ -310,7 +310,7 @@ func (im *Importer) keep(ctx context.Context, page []*record) error {
 	return err
 }
 
-// stored returns the IDs that are stored.
+// stored returns those of the IDs that are stored.
 func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, error) {
 	stored := make(map[store.ID]bool)
 	if len(ids) == 0 {
@@ -328,7 +328,7 @@ func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, e
 	return stored, err
 }
 
-// waves divides the records so that none of a wave has the same value of UpdateBy: the second of two updates the first.
+// waves divides the records so that no two in a wave have the same value of UpdateBy, because the second one updates the first.
 func (im *Importer) waves(records []*record) (waves [][]*record) {
 	if im.UpdateBy == "" {
 		return [][]*record{records}
@@ -364,13 +364,13 @@ func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	return group.Wait()
 }
 
-// isFatal reports whether an error is not of the record.
+// isFatal reports whether an error has another cause than the record.
 func isFatal(err error) bool {
 	return apperr.Is(err, apperr.Unavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// inTransactions stores records in as few transactions as possible. A record that fails after it has written ends its transaction;
-// the ones before it are stored again.
+// inTransactions stores records in as few transactions as possible. A record that fails after it has written something aborts the
+// transaction; the records before it are then stored again.
 func (im *Importer) inTransactions(ctx context.Context, records []*record) error {
 	for len(records) > 0 {
 		failed := -1
@@ -421,7 +421,7 @@ func reset(records []*record) {
 	}
 }
 
-// one has the service create or update the record.
+// one makes the service create or update the record.
 func (im *Importer) one(ctx context.Context, r *record) error {
 	if im.UpdateBy != "" {
 		stored, err := im.find(ctx, r)
@@ -472,7 +472,7 @@ func (im *Importer) find(ctx context.Context, r *record) (store.Document, error)
 	} else if raw, given := r.fields[by]; !given || string(raw) == "null" {
 		return nil, apperr.Invalid(apperr.Field{In: "body", Param: by, Code: apperr.Required, Message: "Must be given, to find the record to update."})
 	} else if json.Unmarshal(raw, value.Interface()) != nil {
-		return nil, nil // the service reports the type
+		return nil, nil // the service rejects the type
 	}
 	if text, ok := value.Interface().(*string); ok {
 		*text = strings.TrimSpace(*text)
@@ -484,7 +484,7 @@ func (im *Importer) find(ctx context.Context, r *record) (store.Document, error)
 	return doc, nil
 }
 
-// load begins to store the documents of a page.
+// load starts storing the documents of a page in the background.
 func (im *Importer) load(ctx context.Context, page []*record) error {
 	if err := im.keep(ctx, page); err != nil {
 		return err
@@ -510,7 +510,7 @@ func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	if err == nil || !apperr.Is(err, apperr.Conflict) {
 		return err
 	}
-	stored, storedErr := im.stored(ctx, ids) // MongoDB has stored the first ones
+	stored, storedErr := im.stored(ctx, ids) // MongoDB has stored the documents before the conflict
 	if storedErr != nil {
 		return storedErr
 	}
@@ -519,7 +519,7 @@ func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	case 0:
 		return nil
 	case 1:
-		if duplicate := im.target.engine.checkUnique(ctx, records[0].doc); duplicate != nil { // names the fields on all servers
+		if duplicate := im.target.engine.checkUnique(ctx, records[0].doc); duplicate != nil { // its error names the fields on all databases
 			err = duplicate
 		}
 		records[0].err = err

@@ -1,5 +1,5 @@
-// Package records imports the records of a resource from a file, and exports them. Both call the routes of the API in process, as a
-// caller with the master key: an import has the validation and the rules of the API, and an export all fields of its list.
+// Package records imports the records of a resource from a file, and exports them. Both call the routes of the API in process,
+// with the master key. An import therefore has the validation and the rules of the API, and an export has all fields of the list.
 package records
 
 import (
@@ -23,7 +23,7 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// Service are the resources of a service.
+// Service has the resources of a service.
 type Service struct {
 	DB     *DB
 	Engine *gin.Engine // has the routes of resources, mounted with Middleware
@@ -54,14 +54,14 @@ func Middleware(resources func() []string) kit.Middleware {
 	return kit.Middleware{Auth: auth, Idempotency: none, Streams: none, Origin: none, Resources: resources}
 }
 
-// call is a request in process. Its context has it.
+// call is a request in process. The context of the request contains it.
 type call struct {
-	g       *gin.Context // once the request is routed
+	g       *gin.Context // set when the request is routed
 	err     error        // of the response
 	header  http.Header
 	body    func([]byte) error // nil: the body of the response is not used
-	bodyErr error              // of body
-	export  *rest.Exports      // nil: the request is no export
+	bodyErr error              // the error of body
+	export  *rest.Exports      // nil: the request is not an export
 
 	// Of an import:
 	on     *Importer
@@ -116,7 +116,7 @@ func (s *Service) send(ctx context.Context, c *call, method, path string, query 
 			panic(v)
 		}
 		if v != nil {
-			err = cmp.Or(c.bodyErr, error(c.g.Errors.Last())) // of an export
+			err = cmp.Or(c.bodyErr, error(c.g.Errors.Last())) // the error that aborted an export
 		}
 	}()
 	s.Engine.ServeHTTP(c, request)
@@ -125,7 +125,7 @@ func (s *Service) send(ctx context.Context, c *call, method, path string, query 
 
 // target is a resource whose records are imported or exported.
 type target struct {
-	name, collection string // the path of the collection has parameters such as :id for the records that it is under
+	name, collection string // the path of the collection has parameters, such as :id, for the parents
 	engine           *engine
 	parents          []*engine // outermost first
 	routes           []gin.RouteInfo
@@ -186,7 +186,7 @@ func (t *target) path(parents []store.ID) string {
 	return strings.Join(segments, "/")
 }
 
-// under returns the parents of the records that are under one, outermost first.
+// under returns the IDs of the parent and of the parents above it, outermost first.
 func (t *target) under(ctx context.Context, parent store.ID) ([]store.ID, error) {
 	ids := []store.ID{parent}
 	for i := len(t.parents) - 1; i > 0; i-- {

@@ -12,9 +12,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Changes returns the feed of the changes of the records that the caller may see; of records under a parent, of those of
-// Collection.Under. The rule to see records must only use the owner and the parent, which never change. The collection must
-// have store.Spec.Changes.
+// Changes returns the feed of the changes of the records that the caller may see. For records under a parent, c is the result of
+// Collection.Under. The rule to see records must only use the owner and the parent, which never change. The collection must have
+// store.Spec.Changes.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
 }
@@ -81,8 +81,8 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the records of the entries that exist, and that the caller may see and has selected. whole is false if they have
-// more than rest.LargeResponse.
+// read returns the records of the entries, except those that no longer exist, that the caller may not see or that the query does
+// not select. whole is false if the records are larger than rest.LargeResponse in total.
 func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
@@ -93,7 +93,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 	if ids == nil {
 		return nil, true, nil
 	}
-	if visible := f.c.visible(caller); len(ids) == 1 && visible == nil && f.q.Filter == nil { // may be in the cache of the engine
+	if visible := f.c.visible(caller); len(ids) == 1 && visible == nil && f.q.Filter == nil { // Get can use the cache of the engine
 		doc, err := f.c.all.Get(ctx, ids[0].(store.ID))
 		if err != nil {
 			return nil, true, apperr.Replace(err, apperr.NotFound, nil)
@@ -140,8 +140,8 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 	return events
 }
 
-// selects reports whether a filter selects a deleted record, of which only the scope is known. A filter of other fields selects
-// none.
+// selects reports whether a filter selects a deleted record, of which only the scope is known. Filters of other fields do not
+// select it.
 func selects(f store.Filter, scope map[string]store.ID) bool {
 	equal := func(field string, value any) bool {
 		ids, id := idsOf(value), scope[field]

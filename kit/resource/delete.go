@@ -27,12 +27,12 @@ const MaxReferring = 1000
 // Referrers are the references to the records of a Target.
 type Referrers struct{ plans []planner }
 
-// planner adds to d what the deletion of the records with the IDs does to the records that refer to them by one reference.
+// planner adds to d the effects that deleting the records with the IDs has on the records that refer to them by one reference.
 type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
 
-// PlanDeletion returns what the deletion of a record does to the records that refer to it. It changes nothing. Conflict: a
+// PlanDeletion returns the effects that deleting a record has on the records that refer to it. It changes nothing. Conflict: a
 // reference restricts the deletion, or more than MaxReferring records are affected.
 func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
 	d := &Deletion{deleted: map[store.ID]bool{id: true}}
@@ -57,12 +57,11 @@ func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error
 	return nil
 }
 
-// Deletion is what the deletion of a record does to the records that refer to it, directly or to a record that is deleted
-// with it.
+// Deletion has the effects of deleting a record on the records that refer to it, or to a record that is deleted with it.
 type Deletion struct {
 	deleted        map[store.ID]bool // the record and those that are deleted with it
 	blocked        []blocked
-	affected       int                           // number of records that are changed or deleted, without the record itself
+	affected       int                           // number of records that are changed or deleted, not counting the record itself
 	clear, cascade []func(context.Context) error // cascade in the order of planning: a record before those that refer to it
 }
 
@@ -89,8 +88,8 @@ func (d *Deletion) steps() []func(context.Context) error {
 	return append(d.clear, d.cascade...)
 }
 
-// Delete deletes a record that has one of the versions, and applies the rules of the references to it. NotFound, Forbidden: as
-// MayChange. Conflict: as PlanDeletion. Other errors: as store.Collection.DeleteByID.
+// Delete deletes a record that has one of the versions, and applies the OnDelete rules of the references to it. NotFound,
+// Forbidden: as MayChange. Conflict: as PlanDeletion. Other errors: as store.Collection.DeleteByID.
 func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -130,10 +129,10 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule of the module, which is called with each record before it is deleted, by Delete or with a record that
-// it refers to: in the same Atomic on a database where that is serializable, or if the caller has begun one. If the rule fails, the
-// deletion does. On other databases it can be repeated after an interruption, so the rule must be repeatable. OnDelete must be
-// called before the server starts.
+// OnDelete registers a rule of the module, which is called with each record before it is deleted, by Delete or together with a
+// record that it refers to. If the rule fails, so does the deletion. The rule runs in the same Atomic as the deletion if the
+// database is serializable, or if the caller has begun an Atomic. Otherwise the deletion can be repeated after an interruption,
+// so the rule must be idempotent. OnDelete must be called before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
 
 // beforeDelete calls the rule of OnDelete with each record that f selects.

@@ -74,11 +74,11 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 // errNoShare is returned by expand if the response needs a share of the budget, and has none.
 var errNoShare = errors.New("resource: the response has no share of the budget")
 
-// List is listing.Run for the records that the caller may see; of records under a parent, it lists those of Collection.Under.
-// It adds the referenced records that the query names to the views, whose type embeds Expanded and has the fields of the
-// references. A record that does not exist, or that the caller may not see, is null. Per reference, List makes one query for
-// every 100 different records, or for 1 MiB of them. ValidationFailed: the expanded records are larger than 16 MiB together.
-// NotFound: the caller may not see the parent.
+// List is listing.Run for the records that the caller may see. For records under a parent, c is the result of Collection.Under.
+// List adds the referenced records that the query names to the views; their type must embed Expanded and have the fields of the
+// references. A record that does not exist, or that the caller may not see, is null. For each reference, List makes one query per
+// 100 different records, or per 1 MiB of them. ValidationFailed: the expanded records are larger than 16 MiB in total. NotFound:
+// the caller may not see the parent.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {
 		if c.within == nil {
@@ -102,7 +102,7 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 	}), err
 }
 
-// listExpanded is List. It fails with errNoShare if the expanded records need a share of the budget, and the page has none.
+// listExpanded is List, but fails with errNoShare if the expanded records need a share of the budget, and the page has none.
 func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	page, err := listing.Run(ctx, c.all, q, view)
 	if err != nil || q.Expand == nil {
@@ -116,8 +116,8 @@ func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D]
 	})
 }
 
-// expand adds to the views the referenced records of the references with the names. It calls reserve before the expanded
-// records have more bytes than the last size, which is rest.LargeResponse at first.
+// expand adds to the views the referenced records of the references with the names. It calls reserve before the expanded records
+// become larger than the last reserved size; the first rest.LargeResponse bytes need no reservation.
 func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V, reserve func(size int64) error) error {
 	used := &meter{reserved: rest.LargeResponse, reserve: reserve}
 	for _, name := range names {
@@ -142,7 +142,7 @@ func expand[D store.Document, V any](ctx context.Context, c *Collection[D], call
 	return nil
 }
 
-// meter counts the bytes of the expanded records of a response, as often as the response has them.
+// meter counts the bytes of the expanded records of a response. A record counts as often as it occurs.
 type meter struct {
 	used, reserved int64
 	reserve        func(size int64) error
@@ -196,8 +196,8 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 var null = json.RawMessage("null")
 
 // encode returns the records with the IDs as JSON, by ID; null for one that does not exist or that the caller may not see. An API
-// key must also have the scope to read them, unless everyone may see them.
-// It adds their bytes to used, as often as an ID occurs, and returns its errors.
+// key must also have the scope to read them, unless everyone may see them. It adds their bytes to used, as often as their IDs
+// occur, and returns the errors of used.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
 	if !caller.Key.Has(r.target.resource(), access.ScopeRead) {

@@ -1,5 +1,5 @@
-// Package resource provides collections with rules: which records a caller may see and change, which records they refer to,
-// within a module and across modules, and what happens to them when one of those is deleted:
+// Package resource provides collections with rules: which records a caller may see and change, which records of the same or other
+// modules they refer to, and what happens when a record that others refer to is deleted:
 //
 //	categories := resource.Open(d, categorySpec, Category.View, resource.Public, resource.Admins)
 //	products := resource.Open(d, productSpec, Product.View, resource.Public, resource.Own,
@@ -7,9 +7,9 @@
 //
 // The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without them.
 //
-// On the embedded database, a reference always refers to a record that exists: Create, Update and Delete check and write in
-// one step. On MongoDB, each write is atomic on one record only. A record that is written while its target is deleted, or by a
-// crash in between, can have a reference to a record that does not exist.
+// On the embedded database, a reference always refers to a record that exists: Create, Update and Delete check and write in one
+// step. On MongoDB, a write is atomic for one record only. If the target is deleted while a record is written, or if the service
+// crashes between the writes, a reference can refer to a record that does not exist.
 package resource
 
 import (
@@ -67,8 +67,8 @@ func Roles(roles ...access.Role) Access {
 // Master allows the master key all records.
 func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 
-// Own allows a user the records with their ID in userId, and admins and the master key all records: those that
-// access.Principal.MayChange allows.
+// Own allows users the records with their ID in userId, and admins and the master key all records, like
+// access.Principal.MayChange.
 func Own(caller access.Principal) store.Filter {
 	if !caller.IsUser() || caller.ActsForAll() {
 		return Admins(caller)
@@ -115,21 +115,21 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 	return Reference{field: field, onDelete: onDelete}
 }
 
-// Owner returns the reference of records to the user who owns them, in the field userId. Only admins and the master key create
-// records of other users, and change the owner.
+// Owner returns the reference of records to the user who owns them, in the field userId. Only admins and the master key can
+// create records of other users, and change the owner.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }
 
-// Under returns the reference of records to their parent, the record that they are under. A caller may see them if the caller
-// may see the parent. If the collection has no rule to change records, a caller may create and change them if the caller may
-// change the parent. They are deleted with it.
+// Under returns the reference of records to their parent, the record that they are under. Callers may see the records only if
+// they may see the parent. If the collection has no rule to change records, callers may create and change them if they may change
+// the parent. The records are deleted with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
 
-// Collection is a collection with rules. Its methods take the caller, and read and change only what the caller may. A caller
-// with an access.Restriction may not change records.
+// Collection is a collection with rules. Its methods read and change only the records that the caller may see and change. A
+// caller with an access.Restriction may not change records.
 type Collection[D store.Document] struct {
 	Referrers
 	all         *store.Collection[D]
@@ -142,8 +142,8 @@ type Collection[D store.Document] struct {
 	onDelete    func(context.Context, D) error // see OnDelete; can be nil
 }
 
-// Open declares a collection, and registers its references at their targets. see and change select the records that a
-// caller may see and change. Of records under a parent they can be nil: they are visible and changed as the parent is.
+// Open declares a collection, and registers its references with their targets. see and change select the records that a caller
+// may see and change. For records under a parent they can be nil: then the rules of the parent apply.
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
 	for _, r := range references {
 		if r.parent != nil {
@@ -330,7 +330,7 @@ func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	return store.And(filters...)
 }
 
-// changeable returns the filter of the records that the caller may change, of those that are visible; nil selects all.
+// changeable returns the filter that selects, of the visible records, those that the caller may change; nil selects all.
 func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
 	if c.change == nil {
 		return nil
@@ -387,14 +387,14 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 	if err != nil {
 		return apperr.Replace(err, apperr.NotFound, errForbidden)
 	}
-	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted meanwhile
+	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted in the meantime
 }
 
-// errForbidden is returned to a caller who may see a record and not change it.
+// errForbidden is returned to a caller who may see a record, but not change it.
 var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it; an admin can.")
 
-// mayChangeParent fails with NotFound unless the caller may see the parent of a record, if it has one. If the record is changed
-// as its parent is, it fails with Forbidden unless the caller may change that.
+// mayChangeParent fails with NotFound unless the caller may see the parent of a record, if it has one. If the rules of the parent
+// apply to changes, it also fails with Forbidden unless the caller may change the parent.
 func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
 	r := c.parent()
 	switch {

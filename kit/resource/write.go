@@ -10,8 +10,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Forbidden: the
-// owner is another user, and the caller does not act for all users. Of a record under a parent: NotFound, Forbidden as
+// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Forbidden: the owner
+// is another user, and the caller does not act for all users. For a record under a parent also NotFound and Forbidden, as
 // MayChange of the parent. Conflict: as store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
@@ -68,14 +68,14 @@ func (c *Collection[D]) Update(
 	return doc, err
 }
 
-// changesReference reports whether one of the changes is of a reference.
+// changesReference reports whether one of the changes sets a reference.
 func (c *Collection[D]) changesReference(changes []store.Change) bool {
 	return slices.ContainsFunc(changes, func(change store.Change) bool {
 		return slices.ContainsFunc(c.references, func(r Reference) bool { return r.field == change.Field })
 	})
 }
 
-// inOneStep calls f so that no other write comes between its reads and writes, on a database where Atomic guarantees this.
+// inOneStep calls f, in an Atomic if the database is serializable. Then no other write comes between the reads and writes of f.
 func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) error) error {
 	if c.db.Serializable() {
 		return c.db.Atomic(ctx, f)
@@ -124,8 +124,8 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// needsCheck reports whether check and mayChangeParent do more for a new record with the value than allow it: not if the caller
-// owns it, and it would keep the ID of the deleted owner; and not if the caller is no user.
+// needsCheck reports whether check or mayChangeParent could reject a new record with the value. They cannot if the value is the
+// owner and the owner is the caller, and either the record would keep the ID of a deleted owner, or the caller is not a user.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
 	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }

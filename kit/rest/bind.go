@@ -51,7 +51,8 @@ func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
 	return store.Patch[T]{Fields: in, Given: given}, err
 }
 
-// BindSome is Bind for some of the parameters: others are no error. Middleware uses it for parameters that the handler binds too.
+// BindSome is Bind for some of the parameters: it ignores the others. Middleware uses it for parameters that the handler binds
+// too.
 func BindSome[T any](g *gin.Context) (in T, err error) {
 	params, err := Body(g)
 	if err != nil {
@@ -99,7 +100,7 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 	return given, nil
 }
 
-// decodeFields is decode, which ignores unknown parameters.
+// decodeFields is decode, but ignores unknown parameters.
 func (p Params) decodeFields(dst any, partial bool) (given []string, fieldErrs []apperr.Field) {
 	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
@@ -291,8 +292,7 @@ func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	return []apperr.Field{*fieldErr}
 }
 
-// allocate sets dst, if it is a pointer, to a new value, and so on for pointers to pointers. It returns the value that is
-// not a pointer.
+// allocate sets dst, if it is a pointer, to a new value, also through several pointers. It returns the value that they point to.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		dst.Set(reflect.New(dst.Type().Elem()))
@@ -371,7 +371,7 @@ func Parse[T any](text string) (value T, fieldErr *apperr.Field) {
 	return value, fieldErr
 }
 
-// maxInt is the largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
+// maxInt is the largest integer that every JSON reader represents exactly (RFC 8259 section 6).
 const maxInt = 1<<53 - 1
 
 // parse is Parse with a pointer to the value.

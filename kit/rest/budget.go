@@ -17,8 +17,8 @@ const LargeResponse = 128 << 10
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
 // single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
 //
-// A response waits only for its first share. More of it is acquired without waiting: two responses that wait for each
-// other's memory would block the budget.
+// A response waits only for its first share. It acquires more without waiting: two responses that wait for each other's memory
+// would block the budget.
 type Budget struct {
 	pages, records *semaphore.Weighted
 	wait           time.Duration
@@ -75,8 +75,8 @@ func Reserved(ctx context.Context) bool {
 	return s == nil || s.from != nil
 }
 
-// Reserve increases the share of the Budget of the context to at least size bytes. It does not wait. A response without a
-// share gets one of the limit for records. Unavailable: other responses use the budget.
+// Reserve increases the share of the Budget of the context to at least size bytes. It does not wait. A response without a share
+// gets one from the limit for records. Unavailable: other responses use the budget.
 func Reserve(ctx context.Context, size int64) error {
 	_, err := reserve(ctx, size)
 	return err
@@ -111,8 +111,8 @@ func shareOf(ctx context.Context) *share {
 // buffer has the body of a response.
 type buffer struct {
 	data []byte
-	// ctx is the context of the request. More than LargeResponse bytes are reserved from its Budget as the buffer grows. If
-	// it is nil, they are not.
+	// ctx is the context of the request. When the buffer grows beyond LargeResponse bytes, it reserves memory from the Budget of
+	// ctx. If ctx is nil, it reserves none.
 	ctx      context.Context
 	reserved int64
 }
@@ -129,7 +129,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 			return 0, err
 		}
 		b.reserved = reserved
-		b.data = append(make([]byte, 0, reserved+1), b.data...) // and a line break
+		b.data = append(make([]byte, 0, reserved+1), b.data...) // +1 for a line break
 	}
 	b.data = append(b.data, p...)
 	return len(p), nil

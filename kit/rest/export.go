@@ -16,7 +16,7 @@ import (
 // Exporter is implemented by the pages of lists. Export returns nil unless the request exports the list.
 type Exporter interface{ Export() *Export }
 
-// Export reads a list page by page. It has the first page.
+// Export reads a list page by page. The first page has been read.
 type Export struct {
 	Format  exchange.Format
 	Name    string // of the list
@@ -28,13 +28,13 @@ type Export struct {
 	Next func(context.Context) (more bool, err error)
 }
 
-// Exports is what middleware.Streams provides for exports.
+// Exports controls the exports of a request. middleware.Streams provides it.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
 	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.
 	Begin func() (end func(), err error)
-	Check time.Duration // interval of Again
-	// Again verifies that the caller is the same as at the beginning. nil: it is not necessary.
+	Check time.Duration // interval of the calls of Again
+	// Again verifies that the access of the caller has not changed since the start. nil: no verification.
 	Again func(context.Context) error
 	Head  bool // the request is a HEAD: the response has no body
 
@@ -44,14 +44,14 @@ type Exports struct {
 	Rows func(n int) // is called after n rows are written; can be nil
 }
 
-// SetExports limits the exports of the request.
+// SetExports sets the Exports of the request.
 func SetExports(g *gin.Context, e *Exports) { requestOf(g).exports = e }
 
 // exportTimeout is the time limit of reading one page.
 const exportTimeout = 30 * time.Second
 
-// serve responds with all rows. An error after the beginning of the response aborts the connection, so that the client does not
-// take what it has for the whole. Unavailable: too many exports are in progress.
+// serve responds with all rows. An error after the start of the response aborts the connection, so that the client does not
+// mistake a part of the export for all of it. Unavailable: too many exports are in progress.
 func (e *Export) serve(g *gin.Context) error {
 	exports := requestOf(g).exports
 	if exports == nil {

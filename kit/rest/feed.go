@@ -16,13 +16,13 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Feed reads the changes of a resource from a position on.
+// Feed reads the changes of a resource after a position.
 type Feed interface {
 	// Next returns the changes after the position that the caller may see, and moves the position.
 	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
 	// Wait returns nil once there may be changes after the position.
 	Wait(ctx context.Context) error
-	// Check returns the error of Next for a caller who may not read the feed any more, without reading it.
+	// Check returns the error of Next for a caller who may no longer read the feed, without reading changes.
 	Check(ctx context.Context, caller access.Principal) error
 }
 
@@ -45,12 +45,12 @@ type FeedEvent struct {
 	At time.Time `json:"-"` // when the change was made
 } //	@name	ChangeEvent
 
-// Stream is what middleware.Streams provides to ServeFeed.
+// Stream controls a stream of ServeFeed. middleware.Streams provides it.
 type Stream struct {
 	Context   context.Context // ends when the client disconnects, or the server stops
 	Heartbeat time.Duration
-	Check     time.Duration // interval of Again
-	// Again verifies the credential of the request again, and returns the caller as of now.
+	Check     time.Duration // interval of the calls of Again
+	// Again verifies the credential of the request again, and returns the current caller.
 	Again func(context.Context) (access.Principal, error)
 	// Written is called with each change that was written to the client.
 	Written func(FeedEvent)
@@ -59,7 +59,7 @@ type Stream struct {
 // SetStream makes ServeFeed respond to the request with a stream.
 func SetStream(g *gin.Context, s *Stream) { requestOf(g).stream = s }
 
-// Events returns the number of events that the response has, if it is a stream.
+// Events returns the number of events that were written so far, if the response is a stream.
 func Events(g *gin.Context) (n int, isStream bool) {
 	return requestOf(g).events, requestOf(g).stream != nil
 }
@@ -94,7 +94,7 @@ func ServeFeed(g *gin.Context, f Feed) error {
 	}
 	header := g.Writer.Header()
 	header.Set("Content-Type", eventStream)
-	header.Set("Cache-Control", "no-store, no-transform") // a proxy that compresses may hold events back
+	header.Set("Cache-Control", "no-store, no-transform") // a proxy that compresses may delay events
 	header.Set("X-Accel-Buffering", "no")                 // nginx must not buffer the events
 	g.Writer.WriteHeader(http.StatusOK)
 	w := &eventWriter{g: g, last: page.Next}
@@ -116,7 +116,7 @@ const moveInterval = time.Minute
 // retryAfterStop is the field that makes clients connect again after a second, to another instance.
 const retryAfterStop = "retry: 1000\n\n"
 
-// loop writes a page of the feed, and those that follow.
+// loop writes a page of the feed, and the pages after it.
 func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	ctx := s.Context
 	caller, checked, written, read := Caller(w.g), time.Now(), time.Now(), time.Now()
@@ -163,7 +163,7 @@ func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	}
 }
 
-// page adds the events of a page, and reports whether it has some.
+// page adds the events of a page, and reports whether there are any.
 func (w *eventWriter) page(page FeedPage) bool {
 	w.last = page.Next
 	position := map[string]string{"id": page.Next}

@@ -245,9 +245,9 @@ func UnknownQuery(query url.Values, known []string) []apperr.Field {
 	return unknown("query", names, known, "")
 }
 
-// unknown returns an error for each name of a parameter that is not known, sorted; all names that plainName does not match
-// have one error without a name. The message has the most similar known name; if there is none, the first error lists all
-// known names. note ends each message.
+// unknown returns an error for each name of a parameter that is not known, sorted; all names that plainName does not match share
+// one error without a name. The message has the most similar known name; if there is none, the first error lists all known names.
+// Each message ends with note.
 func unknown(in string, names, known []string, note string) (fieldErrs []apperr.Field) {
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
 	for i, name := range names {

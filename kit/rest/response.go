@@ -116,8 +116,8 @@ func respond(g *gin.Context, status int, view any) error {
 	return err
 }
 
-// budgetOf returns the context of the request if a large response must have a share of its Budget, otherwise nil. Responses
-// to GET must, and those that have a share already. Others need none: the change that they report has been made.
+// budgetOf returns the context of the request if a large response must have a share of its Budget, otherwise nil. Responses to
+// GET must, as must those that already have a share. Others need none, because the change that they report has already been made.
 func budgetOf(g *gin.Context) context.Context {
 	ctx := g.Request.Context()
 	if g.Request.Method != http.MethodGet && !Reserved(ctx) {
@@ -131,8 +131,8 @@ var buffers = sync.Pool{New: func() any { return new(buffer) }}
 // maxPooledBuffer is the capacity in bytes above which a buffer is not pooled.
 const maxPooledBuffer = 64 << 10
 
-// encode calls use with the view as JSON. The bytes are valid until use returns. ctx is that of a buffer. Unavailable: the
-// JSON is large, and other responses use the budget.
+// encode calls use with the view as JSON. The bytes are valid until use returns. ctx is the context of the buffer. Unavailable:
+// the JSON is large, and other responses use the budget.
 func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	if v, ok := view.(interface{ JSON() any }); ok {
 		view = v.JSON()

@@ -33,8 +33,8 @@ func (k Keys) Seal(use string, data []byte) string {
 	return encoding.EncodeToString(k[0].Seal(nil, nil, data, []byte(use)))
 }
 
-// Open decrypts what Seal returned. ok is false if no key or another use encrypted it. current reports whether the first key
-// did.
+// Open decrypts what Seal returned. ok is false if it was encrypted with another key or for another use. current reports whether
+// it was encrypted with the first key.
 func (k Keys) Open(use, sealed string) (data []byte, current, ok bool) {
 	raw, err := encoding.DecodeString(sealed)
 	for i, key := range k {

@@ -24,7 +24,7 @@ const (
 // form is a rule for strings.
 type form struct {
 	valid  func(string) bool
-	reason string // of a Problem, if a string is not valid
+	reason string // of the Problem if a string is not valid
 }
 
 // forms has the rules that this package adds to those of validator.
@@ -122,8 +122,8 @@ func (l *loader) secretReason(name string, value reflect.Value) string {
 	return ""
 }
 
-// checkDistinct reports, in production, secrets that have a value of another one: callers that have one, such as the master key,
-// could do what the other protects, such as sign user tokens.
+// checkDistinct reports, in production, secrets that share a value with another secret: a caller that knows one, such as the
+// master key, could do what the other protects, such as sign user tokens.
 func (l *loader) checkDistinct() {
 	if l.mode != Production {
 		return

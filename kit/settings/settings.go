@@ -95,7 +95,7 @@ type Checker interface {
 // Source describes where settings came from.
 type Source struct {
 	Created string   // the .env file that Load wrote, or ""
-	Unknown []string // names in .env that are not settings, sorted; without other variables of OpenTelemetry
+	Unknown []string // names in .env that are not settings, sorted; does not include other variables of OpenTelemetry
 }
 
 // Entropy of a generated secret, and the minimum length in production: RFC 7518 section 3.2 requires 32 bytes for HS256.
@@ -220,7 +220,7 @@ func (l *loader) value(name string) string {
 	return strings.TrimSpace(l.viper.GetString(l.fullName(name)))
 }
 
-// fullName returns the name of a setting from that in its tag.
+// fullName returns the name of a setting, given the name in its tag.
 func (l *loader) fullName(tag string) string { return strings.ReplaceAll(tag, "%s", l.entry) }
 
 func (l *loader) err() error {

@@ -30,7 +30,7 @@ func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Dura
 // Keyed has a semaphore for each key in use.
 type Keyed[K comparable] struct {
 	size    int64 // of each semaphore
-	callers int   // of a key that use it or wait; 0 is no limit
+	callers int   // maximum number that use a key or wait for it; 0 means no limit
 
 	mu    sync.Mutex
 	inUse map[K]*entry
@@ -41,8 +41,8 @@ type entry struct {
 	callers int
 }
 
-// NewKeyed returns a Keyed with semaphores of the given size, each with at most the given number of callers that use it or
-// wait; 0 is no limit.
+// NewKeyed returns a Keyed with semaphores of the given size, each with at most the given number of callers that use it or wait;
+// 0 means no limit.
 func NewKeyed[K comparable](size int64, callers int) *Keyed[K] {
 	return &Keyed[K]{size: size, callers: callers, inUse: make(map[K]*entry)}
 }

@@ -182,8 +182,8 @@ func (c collection) counted(ctx context.Context, operation string, do func(conte
 	return n, err
 }
 
-// Transport returns base with a span for each outgoing request. Requests get the header traceparent; tracestate and
-// baggage of our own clients are not forwarded.
+// Transport returns base with a span for each outgoing request. Requests get the header traceparent; tracestate and baggage of
+// incoming requests are not forwarded.
 func (o *Observer) Transport(base http.RoundTripper) http.RoundTripper {
 	if o == nil || o.traces == nil {
 		return base

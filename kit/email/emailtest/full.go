@@ -6,7 +6,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Full returns db, on which a queue counts so many emails that it accepts no more.
+// Full returns db with an email queue that appears to be full: it accepts no more emails.
 func Full(db store.DB) store.DB { return full{db} }
 
 type full struct{ store.DB }

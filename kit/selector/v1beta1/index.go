@@ -7,8 +7,8 @@ import (
 
 // Index finds the policies that apply to a proxy. The zero Index is empty and ready to use. It must not be copied.
 //
-// All methods are safe for concurrent use. Select never waits, and sees the policies of a namespace as they are between two
-// writes: of a policy that Put replaces, exactly one version. Put and Delete wait for each other.
+// All methods are safe for concurrent use. Select never waits, and sees a namespace as it is between two writes: when Put
+// replaces a policy, Select sees exactly one version of it. Put and Delete wait for each other.
 //
 // A write takes a few microseconds. After about as many writes as a namespace has policies, a write rebuilds the
 // namespace, in about a microsecond per policy. A rebuild frees the memory of deleted policies.

@@ -61,7 +61,8 @@ func (v *violations) readLabels(data jsontext.Value) map[string]string {
 	return labels
 }
 
-// lenient allows what is reported for each field or label: duplicate names, and unpaired surrogates, which become U+FFFD.
+// lenient makes the decoder accept what is checked later, for each field or label: duplicate names, and unpaired surrogates,
+// which it replaces by U+FFFD.
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // object is the fields of a JSON object in their order, including duplicates.
@@ -85,7 +86,7 @@ func (o *object) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	for err == nil && d.PeekKind() == jsontext.KindString {
 		name, _ := d.ReadToken()
-		field := field{name: name.String()} // before the next read
+		field := field{name: name.String()} // copied, because the next read invalidates it
 		field.value, err = d.ReadValue()
 		field.value = field.value.Clone()
 		*o = append(*o, field)

@@ -25,7 +25,7 @@ func (h hit[ID]) compare(i hit[ID]) int { return h.policy.compare(i.policy) }
 
 // run returns the policies that apply to the proxy, in order.
 func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
-	s.clock = t.clock.Load() // before everything else, so that the search finds all policies of this clock value
+	s.clock = t.clock.Load() // read first, so that the search finds all policies of this clock value
 	for key, value := range proxy.each {
 		if term := t.terms.find(label{key, value}); term != nil {
 			s.terms = append(s.terms, term)
@@ -39,7 +39,7 @@ func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
 	return s.inOrder()
 }
 
-// visit finds the policies whose paths continue from the node with labels of the proxy only.
+// visit finds the policies whose paths continue from the node with only labels of the proxy.
 func (s *search[ID]) visit(n *node[ID]) {
 	c := n.content.Load()
 	if c == nil {
