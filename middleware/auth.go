@@ -416,7 +416,7 @@ func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end fu
 	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), w.wait)
 	if err != nil {
 		return nil, apperr.New(apperr.TooManyRequests,
-			"Your other changes in progress have %d KiB together. Wait for their responses.", w.limit>>10)
+			"Too many of your changes are in progress: the limit is %d KiB in total. Wait for their responses.", w.limit>>10)
 	}
 	return release, nil
 }

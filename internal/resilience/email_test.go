@@ -52,7 +52,7 @@ func TestEmailOutage(t *testing.T) {
 	if took := time.Since(begun); took > 12*time.Second {
 		t.Errorf("an SMTP server that does not respond delayed the shutdown by %v", took)
 	}
-	if !strings.Contains(p.Log(), "there was no time to send all emails") {
+	if !strings.Contains(p.Log(), "not all emails were sent before shutdown") {
 		t.Error("the log does not say that an email was not sent")
 	}
 	t.Logf("| %s | SIGTERM while the SMTP server does not respond | — | nothing: the email is sent after the next start | ended within %.1f s |", engine(), time.Since(begun).Seconds())

@@ -138,7 +138,7 @@ func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
 			f.Before, ok = values[0].(int64)
 		}
 		if !ok {
-			add("after", &apperr.Field{Code: apperr.Format, Message: "Must be the next of a page of this list."})
+			add("after", &apperr.Field{Code: apperr.Format, Message: "Must be the value of next in a page of this list."})
 		}
 	}
 	if query.Get("recordId") != "" && f.Collection == "" {

@@ -143,7 +143,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 		request, err := op.request(ctx, g.Request, h.Root, values)
 		if replaced > maxValues {
 			err = apperr.New(apperr.PayloadTooLarge,
-				"The values of references are larger than %d bytes together, so nothing was stored. Use fewer references.", maxValues)
+				"The values of the references are larger than %d bytes in total, so nothing was stored. Use fewer references.", maxValues)
 		}
 		if err != nil {
 			return nil, operationError(i, err)

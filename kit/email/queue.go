@@ -310,7 +310,7 @@ func (q *Queue) Close(ctx context.Context) {
 	released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
 	defer cancel()
 	_ = q.Wait(released)
-	q.log.Warn("there was no time to send all emails; they are sent after the next start")
+	q.log.Warn("not all emails were sent before shutdown; the others are sent after the next start")
 }
 
 // Jobs implements job.Module. The job sends the emails that a stopped instance has left, and deletes failed emails after a day.
@@ -377,7 +377,7 @@ func (q *Queue) dispatchNext() bool {
 	if err != nil {
 		<-q.slots
 		if !apperr.Is(err, apperr.NotFound) && q.ctx.Err() == nil {
-			q.log.Warn("cannot look for emails to send; the next look is within a minute", "error", err)
+			q.log.Warn("cannot look for emails to send; trying again within a minute", "error", err)
 		}
 		return false
 	}
@@ -416,7 +416,7 @@ func (q *Queue) run(r Row) {
 			q.outcomes.WithLabelValues(outcomeSent).Inc()
 		}
 		if _, err := q.rows.Delete(ctx, store.Eq("id", r.ID)); err != nil {
-			q.log.Warn("an email was sent, but cannot be removed from the queue; it is sent again", "kind", r.Kind, "error", err)
+			q.log.Warn("an email was sent, but cannot be removed from the queue; it will be sent again", "kind", r.Kind, "error", err)
 		}
 	case q.ctx.Err() != nil: // interrupted by Close
 		q.save(ctx, r, r.Error, 0)
@@ -438,7 +438,7 @@ func (q *Queue) run(r Row) {
 // errors can.
 func reason(sent bool, err error) string {
 	if !sent {
-		return "the email cannot be made: " + string(apperr.CodeOf(err)) + "; see the log"
+		return "the email cannot be built: " + string(apperr.CodeOf(err)) + "; see the log"
 	}
 	text := err.Error()
 	return text[:min(len(text), maxReason)]

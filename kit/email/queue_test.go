@@ -442,7 +442,7 @@ func TestClose(t *testing.T) {
 	cancel()
 	slow.Close(ended)
 	b.wait(slow) // on a slow database
-	if !strings.Contains(b.log.text(), "there was no time to send all emails") {
+	if !strings.Contains(b.log.text(), "not all emails were sent before shutdown") {
 		t.Errorf("log %s", b.log.text())
 	}
 	b.check(b.queue(out))

@@ -59,7 +59,7 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	r.names = slices.Clone(header)
 	for i, name := range r.names {
 		if name == "" || slices.Contains(r.names[:i], name) {
-			return nil, fmt.Errorf("the header has the field %q twice, or no name", name)
+			return nil, fmt.Errorf("the header has the field %q twice, or a field without a name", name)
 		}
 	}
 	r.isText = textFields(t)
@@ -128,7 +128,7 @@ func (r *Reader) nextCSV() (Record, error) {
 	switch {
 	case errors.Is(err, csv.ErrFieldCount):
 		line, _ := r.csv.FieldPos(0)
-		return r.record(line, nil, fmt.Errorf("the line has %d fields, and the header %d", len(cells), len(r.names))), nil
+		return r.record(line, nil, fmt.Errorf("the line has %d fields, but the header has %d", len(cells), len(r.names))), nil
 	case errors.As(err, &invalid):
 		return r.record(invalid.StartLine, nil, invalid.Err), nil
 	case err != nil:

@@ -149,7 +149,7 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		}
 	}
 	if skips {
-		return page, apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf("With page, a page must have "+
+		return page, apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf("With the parameter page, a page can have "+
 			"at most %d bytes of records. Use a smaller limit, leave out large fields with fields, or use after instead of page.", MaxPageBytes)})
 	}
 	if len(docs) > q.Limit || early {

@@ -86,7 +86,7 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31) // the product below does not overflow
 	if (page-1)*limit > MaxSkip {
-		p.bad("page", apperr.Max, fmt.Sprintf("Skips more than %d rows. Use after=… with the next of the previous page instead.", MaxSkip), MaxSkip/limit+1)
+		p.bad("page", apperr.Max, fmt.Sprintf("Skips more than %d rows. Use after=… with the value of next in the previous page instead.", MaxSkip), MaxSkip/limit+1)
 	}
 	q.Limit, q.Skip = limit, (page-1)*limit
 	if text := p.get("count"); text != "" {
@@ -121,7 +121,7 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 		case q.paged:
 			p.bad("after", apperr.FieldConflict, "Cannot be given together with page.", nil)
 		case !ok:
-			p.bad("after", apperr.Format, "Must be the next of a page of this list with the same q, sort and filters.", nil)
+			p.bad("after", apperr.Format, "Must be the value of next in a page of this list with the same q, sort and filters.", nil)
 		default:
 			q.After = position
 		}

@@ -110,7 +110,7 @@ func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
 		h.rejected.Add(1)
-		return nil, apperr.New(apperr.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.").WithRetryAfter(2 * time.Second).AsOverload()
+		return nil, apperr.New(apperr.Unavailable, "Too many users are signing in at the moment. Try again in a few seconds.").WithRetryAfter(2 * time.Second).AsOverload()
 	}
 	select {
 	case h.slots <- struct{}{}:

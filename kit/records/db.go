@@ -61,7 +61,7 @@ func importing(ctx context.Context) (*call, bool) {
 
 // errNotAlone is returned to a service that does more than create one record while records are collected for a Load. The import
 // then continues with transactions.
-var errNotAlone = errors.New("records: the service does more than to create the record")
+var errNotAlone = errors.New("records: the service does more than create the record")
 
 // alone returns errNotAlone in an import that collects records.
 func (e *engine) alone(ctx context.Context) error {

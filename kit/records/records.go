@@ -163,7 +163,7 @@ func (s *Service) target(name string) (*target, error) {
 		t.parents = append(t.parents, parent)
 	}
 	if t.engine == nil || t.collection == "" || len(t.parents) > 0 && t.engine.spec.Parent == "" {
-		return nil, fmt.Errorf("the resource %s is not stored in a collection of this name, so that its records cannot be imported and exported", name)
+		return nil, fmt.Errorf("the resource %s is not stored in a collection of this name, so its records cannot be imported or exported", name)
 	}
 	return t, nil
 }

@@ -82,7 +82,7 @@ var errNoShare = errors.New("resource: the response has no share of the budget")
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {
 		if c.within == nil {
-			panic("resource: " + c.name + " are listed under a parent only; call Under")
+			panic("resource: " + c.name + " can only be listed under a parent; call Under")
 		}
 		if err := r.checkVisible(ctx, caller, *c.within); err != nil {
 			return listing.Page[V]{}, err
