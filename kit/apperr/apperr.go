@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Code classifies an error. Codes are stable: clients switch on them. A module declares its own codes as constants of this type, which
-// the documents of the API then list, and sets them with Error.WithCode.
+// Code classifies an error. Codes are stable: clients switch on them. A module declares its own codes as constants of this type,
+// and sets them with Error.WithCode. The OpenAPI document lists them.
 type Code string //	@name	ErrorCode
 
 // The error codes of the runtime.

@@ -21,7 +21,7 @@ type Params struct {
 	RecordID string `form:"recordId"`                                     // only with resource
 	By       string `form:"by"`                                           // ID of a user
 	Limit    int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
-	After    string `form:"after"`                                        // the next of the previous page
+	After    string `form:"after"`                                        // the value of next in the previous page
 }
 
 // Change is an entry of the log.
@@ -33,7 +33,7 @@ type Change struct {
 	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable"`                 // the user; null for the master key, and for changes without a caller
 	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                // the API key of the user
 	RequestID string           `json:"requestId"`
-	Fields    []string         `json:"fields"` // that an update has set
+	Fields    []string         `json:"fields"` // the fields that an update has set
 	CreatedAt store.Time       `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 }
 

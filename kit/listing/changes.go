@@ -12,7 +12,7 @@ import (
 type ChangesParams struct {
 	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
 	Fields string `form:"fields"`                                       // fields to include or, each with - before it, to exclude; id is always included
-	After  string `form:"after"`                                        // the position to read on from: the next of a page, or the id of an event; without it, the response begins now
+	After  string `form:"after"`                                        // the position to continue from: the value of next in a page, or the id of an event; if absent, the response begins now
 }
 
 // ChangesQuery is a parsed query string of a feed of changes.

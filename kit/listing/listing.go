@@ -96,7 +96,7 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 type Page[V any] struct {
 	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty" example:"57"`          // of the whole list; with q or a filter, at most 10,000
 	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty" example:"false"` // true if more rows match than count says
-	Rows        []V    `json:"rows"`                                                           // records, or the fields of them that the parameter fields selects
+	Rows        []V    `json:"rows"`                                                           // records, or the fields that the parameter fields selects
 	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // for the parameter after, if there is a next page
 
 	fields []string
@@ -228,7 +228,7 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 type Params struct {
 	Page  int    `form:"page" minimum:"1"`                             // default 1; skips (page-1)*limit rows, at most 10,000; beyond that use after
 	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
-	After string `form:"after"`                                        // the next of the previous page; not together with page
+	After string `form:"after"`                                        // the value of next in the previous page; not together with page
 	Count bool   `form:"count" default:"true"`                         // false omits count, which is faster
 
 	Format string `form:"format" enums:"ndjson,csv"` // exports all rows, not together with page or limit

@@ -30,7 +30,7 @@ type Feed interface {
 type FeedPage struct {
 	Rows   []FeedEvent `json:"rows"`
 	Next   string      `json:"next"`                                                      // the position after the rows, for the parameter after
-	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if changes after the position are unknown: list the records again, and read on from next
+	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if changes after the position are unknown: list the records again, and continue from next
 
 	Ready bool `json:"-"` // the request had no position: the feed begins now
 	More  bool `json:"-"` // there may be more changes already
