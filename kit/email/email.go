@@ -107,11 +107,11 @@ func (s *logSender) Send(ctx context.Context, m Message) error {
 		return err
 	}
 	if s.print == nil {
-		s.log.WarnContext(ctx, "an email was not sent because MAIL_URL is not set or log:")
+		s.log.WarnContext(ctx, "an email was not sent because MAIL_URL is log: or not set")
 		return nil
 	}
 	text := strings.Map(withoutControl, fmt.Sprintf("To: %s\nSubject: %s\n\n%s", m.To, m.Subject, strings.TrimSpace(m.Text)))
-	_, err := fmt.Fprintf(s.print, "\n----- email, not sent because MAIL_URL is not set or log: -----\n%s\n----- end of email -----\n\n", text)
+	_, err := fmt.Fprintf(s.print, "\n----- email, not sent because MAIL_URL is log: or not set -----\n%s\n----- end of email -----\n\n", text)
 	if err != nil {
 		return failed(true, "cannot print the email: %w", err)
 	}
