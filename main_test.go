@@ -251,7 +251,7 @@ func TestBackup(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if code, _, stderr := does(t, dir, nil, "backup", "backup.db"); code != 1 || !strings.Contains(stderr, "exists already") {
+	if code, _, stderr := does(t, dir, nil, "backup", "backup.db"); code != 1 || !strings.Contains(stderr, "already exists") {
 		t.Errorf("over a file: exit code %d: %s", code, stderr)
 	}
 	code, stdout, stderr = does(t, dir, []string{"DATABASE_URL=sqlite:data/ginseng.db"}, "backup", "-")

@@ -32,12 +32,12 @@ func emailSpec() listing.Spec {
 type EmailView struct {
 	ID            store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Kind          string      `json:"kind" example:"password-reset"`
-	UserID        *store.ID   `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"`                           // null: the email is for an address, of which it is looked up later who has it
+	UserID        *store.ID   `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"`                           // null: the email is for an address, and the user with this address is looked up later
 	Status        string      `json:"status" enums:"pending,failed" example:"pending"`                                                                  // failed: it will not be sent, and is deleted from the list after a day
 	Attempts      int64       `json:"attempts" example:"2"`                                                                                             // so far
 	Error         string      `json:"error" example:"email: the email server responded 451 4.3.0 to: RCPT TO"`                                          // of the last attempt; "" before the first one has ended
 	CreatedAt     store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`                             // when the email was accepted
-	NextAttemptAt *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // null: there is none
+	NextAttemptAt *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // null: there is no further attempt
 } //	@name	QueuedEmail
 
 func emailView(r email.Row) EmailView {

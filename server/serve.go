@@ -103,7 +103,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 			return err
 		}
 		handler.migrating.Store(false)
-		handler.Emails.Send() // what an instance that was ended has left
+		handler.Emails.Send() // sends emails that were queued when an instance ended
 		handler.work(background)
 		return nil
 	})
@@ -188,7 +188,7 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	listener := clientListener{opened, slowClientTimeout}
 	_, _ = io.WriteString(stdout, greeting(s, listener.Addr(), handler.Routes()))
 	server := newHTTPServer(handler, logger)
-	server.WriteTimeout = 0 // the listener has one
+	server.WriteTimeout = 0 // the listener sets the deadlines of writes
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -220,7 +220,7 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 }
 
 // prepare checks that the database is not an unfinished copy and that no newer version has migrated it, and creates missing
-// collections and indexes. While the database is unavailable, it tries again at the interval retry until the timeout.
+// collections and indexes. While the database is unavailable, it retries at the interval retry until the timeout.
 func prepare(ctx context.Context, db store.DB, migrations *migrate.Runner, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -248,18 +248,18 @@ func prepare(ctx context.Context, db store.DB, migrations *migrate.Runner, logge
 	}
 }
 
-// reportTransactions logs that the server has no transactions, if so.
+// reportTransactions logs a message if the database server does not support transactions.
 func reportTransactions(ctx context.Context, db store.DB, logger *slog.Logger) error {
 	err := db.Atomic(ctx, func(context.Context) error { return nil })
 	if errors.Is(err, store.ErrNoTransactions) {
-		logger.Info("the database server has no transactions: a request that needs them gets 501")
+		logger.Info("the database server does not support transactions: requests that need them get 501")
 		return nil
 	}
 	return err
 }
 
-// clientListener is a listener whose connections fail if the client does not read its response: the response would stay in
-// memory and delay a shutdown.
+// clientListener is a listener whose connections fail if the client does not read its response. Otherwise the response would
+// stay in memory and delay a shutdown.
 type clientListener struct {
 	net.Listener
 	timeout time.Duration // for a client to read writeChunk bytes
@@ -289,7 +289,7 @@ type clientConn struct {
 	timeout time.Duration
 }
 
-// Write writes in chunks, each with the whole timeout.
+// Write writes in chunks, each with the full timeout.
 func (c clientConn) Write(p []byte) (written int, err error) {
 	for written < len(p) {
 		_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // if it fails, Write does too

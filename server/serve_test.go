@@ -100,7 +100,7 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 	if err := prepare(t.Context(), &unavailable{tries: 2}, migrations, log, time.Minute, time.Millisecond); err != nil {
 		t.Errorf("available later: %v", err)
 	}
-	for line, want := range map[string]int{"the database is unavailable": 2, "has no transactions": 1} {
+	for line, want := range map[string]int{"the database is unavailable": 2, "does not support transactions": 1} {
 		if n := strings.Count(text.String(), line); n != want {
 			t.Errorf("%d lines with %q:\n%s", n, line, &text)
 		}

@@ -14,27 +14,27 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// ErrNoTransactions is returned by DB.Atomic if the server has no transactions. Nothing was written.
-var ErrNoTransactions = apperr.New(apperr.NotSupported, "This needs a database with transactions: MongoDB as a replica set, or the embedded database.")
+// ErrNoTransactions is returned by DB.Atomic if the server does not support transactions. Nothing was written.
+var ErrNoTransactions = apperr.New(apperr.NotSupported, "This request needs a database with transactions: a MongoDB replica set or the embedded database.")
 
 // ErrTooLong is returned by DB.Atomic, and by operations with its context, after its time limit. Nothing is stored.
 var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and nothing was stored. Try again in a few seconds.").AsOverload()
 
 // ErrSearchInAtomic is returned by an operation inside an Atomic whose filter has a Search.
-var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search before it")
+var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search before calling Atomic")
 
-// ErrNoAtomic is returned by Collection.Lock with a context that is not of an Atomic.
+// ErrNoAtomic is returned by Collection.Lock with a context that does not belong to an Atomic.
 var ErrNoAtomic = errors.New("store: Lock outside of an Atomic; call it in the function that Atomic calls, with its context")
 
-// Lock keeps others from changing the documents with the ids until the Atomic of ctx ends, also if it only reads them. A rule
-// over several documents needs it, except on a database that is DB.Serializable: each writer locks a document that all of
-// them share. Errors: NotFound if one does not exist; ErrNoAtomic.
+// Lock prevents other callers from changing the documents with the ids until the Atomic of ctx ends, even if the Atomic only
+// reads them. Use it to enforce a rule over several documents: each writer locks a document that all of them share. A database
+// that is DB.Serializable does not need it. Errors: NotFound if a document does not exist; ErrNoAtomic.
 func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
 
-// Modify reads the document with the id, calls change with it, and stores the fields that change has changed. If another write
-// changes the document meanwhile, Modify repeats this with the new version, so change must have no other effects. If change
-// leaves the document as it was, nothing is written. id and version cannot be changed. Modify returns the new version. Errors:
-// NotFound, those of change and of Update.
+// Modify reads the document with the id, calls change with it, and stores the fields that change has modified. If another write
+// changes the document in the meantime, Modify repeats both steps with the new version, so change must have no other effects.
+// If change does not modify the document, nothing is written. Changes of id and version are ignored. Modify returns the new
+// version. Errors: NotFound, those of change and of Update.
 func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (none T, err error) {
 	for {
 		doc, err := c.Get(ctx, id)
@@ -60,7 +60,7 @@ func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) e
 	}
 }
 
-// storedFields returns the stored form of each field of a document that is not null.
+// storedFields returns the stored form of each non-null field of a document.
 func storedFields(doc any) (map[string]jsontext.Value, error) {
 	var data bytes.Buffer
 	if err := EncodeStored(&data, doc); err != nil {
@@ -72,7 +72,7 @@ func storedFields(doc any) (map[string]jsontext.Value, error) {
 	return fields, err
 }
 
-// changesSince returns the changes that make doc of a document with the fields.
+// changesSince returns the changes that turn a document with the given fields into doc.
 func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, err error) {
 	now, err := storedFields(doc)
 	if err != nil {
@@ -93,7 +93,7 @@ func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, 
 	return changes, nil
 }
 
-// Commit has the functions that AfterCommit registers for an Atomic or a Together, for engines.
+// Commit has the functions that AfterCommit registers for an Atomic or a Together. Engines use it.
 type Commit struct {
 	separate  bool // each write is stored immediately
 	mu        sync.Mutex
@@ -103,7 +103,8 @@ type Commit struct {
 
 type commitKey struct{}
 
-// WithCommit returns a context for the function of an Atomic, whose Commit the engine must run when the writes are stored.
+// WithCommit returns a context for the function of an Atomic, and the Commit of that context. The engine must run the Commit
+// after the writes are stored.
 func WithCommit(ctx context.Context) (context.Context, *Commit) {
 	c := new(Commit)
 	return context.WithValue(ctx, commitKey{}, c), c
@@ -131,22 +132,23 @@ func (c *Commit) add(f func()) bool {
 	return true
 }
 
-// AfterCommit calls f when the Atomic of ctx has stored its writes, and not at all if it stores nothing. If ctx is of a Together
-// on a server without transactions, it calls f when the function of that has returned. Otherwise it calls f immediately.
+// AfterCommit calls f after the Atomic of ctx has stored its writes; if the Atomic stores nothing, f is not called. If ctx
+// belongs to a Together on a server without transactions, AfterCommit calls f after the function of the Together has returned.
+// Otherwise it calls f immediately.
 func AfterCommit(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {
 		f()
 	}
 }
 
-// IsSeparate reports whether ctx is of a Together on a server without transactions: others see each write before the function has
-// returned.
+// IsSeparate reports whether ctx belongs to a Together on a server without transactions. Other callers then see each write
+// before the function returns.
 func IsSeparate(ctx context.Context) bool {
 	c, ok := ctx.Value(commitKey{}).(*Commit)
 	return ok && c.separate
 }
 
-// Separately calls f as Together does on a server without transactions, for engines.
+// Separately calls f as Together does on a server without transactions. Engines use it.
 func Separately(ctx context.Context, f func(context.Context) error) error {
 	if _, nested := ctx.Value(commitKey{}).(*Commit); nested {
 		return f(ctx)

@@ -39,8 +39,8 @@ type Comparison struct {
 	Value any
 }
 
-// Membership selects documents whose field equals one of the values, or whose field is a list with an item that does. If
-// List is not set, the value nil selects documents without the field. Without values it selects nothing.
+// Membership selects documents whose field equals one of the values, or whose field is a list with an item that does. If List
+// is not set, the value nil selects documents without the field. With no values, it selects nothing.
 type Membership struct {
 	Field  string
 	Values []any
@@ -92,12 +92,12 @@ func Values[T any](list []T) []any {
 	return values
 }
 
-// Contains selects documents whose field is a list that has one of the values.
+// Contains selects documents whose field is a list that contains at least one of the values.
 func Contains(field string, values ...any) Filter {
 	return Membership{Field: field, Values: values, List: true}
 }
 
-// And selects the documents that all filters select. nil filters are ignored; a single other one is returned as it is.
+// And selects the documents that all filters select. It ignores nil filters. If one filter remains, And returns it unchanged.
 func And(filters ...Filter) Filter {
 	filters = present(filters)
 	if len(filters) == 1 {
@@ -109,7 +109,7 @@ func And(filters ...Filter) Filter {
 // Or selects the documents that at least one filter selects. nil filters are ignored.
 func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }
 
-// Search selects documents that have every word of text. See TextSearch.
+// Search selects documents that contain every word of text. See TextSearch.
 func Search(text string) Filter { return TextSearch{text} }
 
 func present(filters []Filter) []Filter {
@@ -169,12 +169,12 @@ func (p Patch[T]) Apply(doc any) {
 	}
 }
 
-// Versions are the versions in which a document may be changed (If-Match of RFC 9110); nil accepts any version, an empty
+// Versions are the versions that a document must have to be changed (If-Match of RFC 9110): nil accepts any version, an empty
 // list none.
 type Versions []int64
 
 // ErrStale is returned if the document does not have one of the accepted Versions.
-var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again, and repeat the change on what it is now.")
+var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again and apply your change to the new version.")
 
 // Check returns ErrStale unless v accepts the version.
 func (v Versions) Check(version int64) error {

@@ -12,22 +12,24 @@ import (
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)
-	// Read returns the entries that q selects, in order. next is the position to read on from: of the last entry returned or,
-	// if there are fewer than q.Limit, of the newest entry of all collections. Errors: ErrPosition.
+	// Read returns the entries that q selects, in order. next is the position at which to continue reading: that of the last
+	// returned entry or, if fewer than q.Limit entries were returned, that of the newest entry of all collections. Errors:
+	// ErrPosition.
 	Read(ctx context.Context, q LogQuery) (entries []Entry, next Position, err error)
 	// Newest returns the entries that the filter selects, newest first.
 	Newest(context.Context, LogFilter) ([]Entry, error)
-	// Wait returns nil once the collection may have an entry after the position, and Unavailable if ctx ends first. "" is any
+	// Wait returns nil once the collection may have an entry after the position, or Unavailable if ctx ends first. "" is any
 	// collection. Entries of other instances are noticed after 100 ms.
 	Wait(ctx context.Context, collection string, after Position) error
-	// Sweep deletes the first entries, up to 500, that were created before the time, and returns their number. It keeps the newest entry.
+	// Sweep deletes the oldest entries, up to 500, that were created before the time, and returns their number. It keeps the
+	// newest entry.
 	Sweep(ctx context.Context, before Time) (int64, error)
 }
 
 // LogQuery selects entries of a Log.
 type LogQuery struct {
 	Collection string   // "" selects all
-	After      Position // of an entry; the entries after it are selected
+	After      Position // selects the entries after this position
 	Limit      int      // at least 1
 }
 
@@ -35,26 +37,27 @@ type LogQuery struct {
 type LogFilter struct {
 	Collection   string
 	RecordID, By ID
-	Since, Until *Time // Since is included, Until is not
+	Since, Until *Time // Since is inclusive, Until exclusive
 	Before       int64 // entries with lower numbers
 	Limit        int   // at least 1
 }
 
-// Position identifies an entry. Its change ID is random, so that the position of one database does not exist in another, or in
-// an older state of the same one that was restored from a backup.
+// Position identifies an entry. Its change ID is random, so that a position of one database does not exist in another database,
+// or in an older state of the same database that was restored from a backup.
 type Position struct {
 	Number   int64 // the entries are numbered in their order
 	ChangeID ID
 }
 
-// ErrPosition is returned by Log.Read for a position that the log does not have: it is of another database, or was swept.
+// ErrPosition is returned by Log.Read for a position that the log does not have: it belongs to another database, or its entry
+// was swept.
 var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have this position.")
 
-// ChangeType is what a change did to a document.
+// ChangeType is the effect of a change on a document.
 type ChangeType string
 
-// The types of changes. Reset stands for any number of changes of a collection that have no entries: a migration or Load made
-// them.
+// The types of changes. Reset stands for any number of changes of a collection that have no entries because a migration or Load
+// made them.
 const (
 	Created ChangeType = "created"
 	Updated ChangeType = "updated"
@@ -69,12 +72,12 @@ type Entry struct {
 	RecordID   ID // zero for Reset
 	Type       ChangeType
 	Author
-	Fields []string      // of Updated: the names of the fields that were set, without updatedAt; otherwise nil
+	Fields []string      // for Updated: the names of the fields that were set, without updatedAt; otherwise nil
 	Scope  map[string]ID // the values of Spec.Scope, without those that are absent
 	At     Time          // when the change was made, by the clock of the machine
 }
 
-// Author is who makes a change.
+// Author identifies who makes a change.
 type Author struct {
 	By        *ID // the user; nil: none
 	Key       *ID // the API key of the user; nil: none
@@ -83,7 +86,7 @@ type Author struct {
 
 type authorKey struct{}
 
-// WithAuthor returns a context with which changes have the author in the log.
+// WithAuthor returns a context for changes that the log records with the author.
 func WithAuthor(ctx context.Context, a Author) context.Context {
 	return context.WithValue(ctx, authorKey{}, a)
 }
@@ -96,12 +99,12 @@ func AuthorOf(ctx context.Context) Author {
 
 type withoutLogKey struct{}
 
-// WithoutLog returns a context with which changes have no entries in the log. The caller must call Engine.Reset after them.
+// WithoutLog returns a context for changes that the log does not record. The caller must call Engine.Reset after them.
 func WithoutLog(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutLogKey{}, true)
 }
 
-// IsLogged reports whether changes with ctx in a collection have entries in the log.
+// IsLogged reports whether the log records changes that are made with ctx in a collection.
 func (s Spec) IsLogged(ctx context.Context) bool {
 	return s.Changes && ctx.Value(withoutLogKey{}) == nil
 }

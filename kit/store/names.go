@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// names are the names that filters, sorts and changes of a collection can have: the stored fields of its type. Engines do not
+// names are the names that filters, sorts and changes of a collection can use: the stored fields of its type. Engines do not
 // check them, because migrations use the names of earlier versions.
 type names struct {
 	collection string
@@ -22,7 +22,7 @@ type names struct {
 // fields are the fields of a struct by JSON name, each with its own fields. The value is nil if the field has none.
 type fields map[string]fields
 
-// anyName are the fields of a map and of an interface, which have any name.
+// anyName are the fields of a map and of an interface, which can have any name.
 var anyName = fields{"*": nil}
 
 var (
@@ -30,8 +30,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// fieldsOf returns the fields of a type. A type that encodes itself, such as Time, has none. seen has those of the types that
-// were found before: a type can refer to itself.
+// fieldsOf returns the fields of a type. A type that encodes itself, such as Time, has none. seen has the fields of the types
+// that were visited before, because a type can refer to itself.
 func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -54,7 +54,8 @@ func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	return found
 }
 
-// check returns an error that names the nearest field unless the type has the field with the path, such as "profile.city".
+// check returns an error unless the type has the field with the path, such as "profile.city". The error names the nearest
+// field.
 func (n names) check(path string) error {
 	at := n.fields
 	for i, name := range strings.Split(path, ".") {
@@ -135,7 +136,7 @@ func (n names) spec(s Spec) error {
 				return err
 			}
 			if index.Unique && isList(s.document, field) {
-				return fmt.Errorf("store: the unique index of %s cannot have the list %q, because engines compare its items differently", n.collection, field)
+				return fmt.Errorf("store: the unique index of %s cannot contain the list %q, because engines compare its items differently", n.collection, field)
 			}
 		}
 	}

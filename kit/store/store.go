@@ -1,16 +1,16 @@
-// Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and
-// typed changes. The engines mongo and sqlite implement it; the tests of package storetest check that both behave the
-// same. Package engine has what only engines need; the interface Engine, Commit and the types of filters are here, because
-// Collection, AfterCommit and the functions that make filters use them.
+// Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and typed
+// changes. The engines mongo and sqlite implement it; the tests of package storetest check that both behave the same. Package
+// engine has the code that only engines need. The interface Engine, Commit and the types of filters are here because
+// Collection, AfterCommit and the functions that create filters use them.
 //
 // # Rules of both engines
 //
-//   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted
-//     path ("profile.city") names a nested field. "id" names the key.
+//   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted path
+//     ("profile.city") names a nested field. "id" is the name of the key.
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil)
 //     selects documents without the field.
-//   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments
-//     Meta.Version and sets Meta.UpdatedAt. Several writes are atomic in DB.Atomic.
+//   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments Meta.Version
+//     and sets Meta.UpdatedAt. DB.Atomic makes several writes atomic.
 //   - Strings compare by code point. Absent values sort before all others. Documents with equal values are sorted by id, in
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
@@ -35,29 +35,30 @@ import (
 type DB interface {
 	// Open declares a collection without accessing the database. If a name is opened again, Prepare uses the later Spec.
 	Open(Spec) Engine
-	// Prepare creates what is missing of the declared collections: tables, indexes, and the words that Search looks up, also
+	// Prepare creates the missing parts of the declared collections: tables, indexes, and the words that Search looks up, also
 	// for existing documents. It may be called repeatedly, and by several instances concurrently.
 	Prepare(context.Context) error
 	// Names returns the names of all collections, sorted.
 	Names(context.Context) ([]string, error)
 	// Drop deletes a collection if it exists. Prepare and Load create it again.
 	Drop(ctx context.Context, name string) error
-	// Atomic calls f, and stores all writes that f makes with its context, or none. They are durable when Atomic returns nil.
-	// Reads with the context see them, other callers only after the end.
+	// Atomic calls f and stores all writes that f makes with its context, or none. They are durable when Atomic returns nil.
+	// Reads with the context see the writes immediately; other callers see them only after they are stored.
 	//
-	// Nothing is stored if f returns an error or panics, if ctx ends, or if one of the operations of f fails, other than with
-	// NotFound, even if f ignores its error: Atomic returns the first of these errors. f must not search (ErrSearchInAtomic),
-	// and must have no effects but its writes: MongoDB repeats it after a conflict with other writers. In f, Atomic joins the
-	// outer one. Operations with the context after the end of Atomic fail.
+	// Nothing is stored if f returns an error or panics, if ctx ends, or if an operation of f fails with an error other than
+	// NotFound, even if f ignores the error. Atomic returns the first of these errors. f must not search (ErrSearchInAtomic),
+	// and must have no effects except its writes, because MongoDB repeats it after a conflict with other writers. A call of
+	// Atomic in f joins the outer Atomic. Operations with the context fail after the end of Atomic.
 	//
-	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), and other writes wait meanwhile: f must not wait for
-	// anything else, such as a write with another context. On MongoDB, f sees a snapshot, and others can change what f only
-	// reads; see Collection.Lock. On a server without transactions, Atomic returns ErrNoTransactions and does not call f.
+	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), and other writes wait: f must not wait for anything
+	// else, such as a write with another context. On MongoDB, f sees a snapshot, and other callers can change documents that f
+	// only reads; see Collection.Lock. On a server without transactions, Atomic returns ErrNoTransactions and does not call f.
 	Atomic(ctx context.Context, f func(context.Context) error) error
-	// Together is Atomic if the server has transactions. Otherwise it calls f with ctx: the order of the writes of f must be such
-	// that it can be interrupted after each.
+	// Together is Atomic if the server supports transactions. Otherwise it calls f with ctx, and f must order its writes so
+	// that it can be interrupted after each of them.
 	Together(ctx context.Context, f func(context.Context) error) error
-	// Serializable reports whether the functions of Atomic run as if one after the other, so that Collection.Lock is not needed.
+	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other, so that
+	// Collection.Lock is not needed.
 	Serializable() bool
 	// Log returns the log of the changes in collections with Spec.Changes.
 	Log() Log
@@ -72,19 +73,19 @@ type Spec struct {
 	Name    string   // plural: "articles"
 	Search  []string // string fields that the filter Search searches
 	Indexes []Index
-	// Changes records each insert, update and delete in the log of changes, with its author (WithAuthor). Migrations and Load
-	// have one entry for all of their changes. Other programs must not delete documents.
+	// Changes records each insert, update and delete in the log of changes, with its author (WithAuthor). A migration or Load
+	// has one entry for all of its changes. Other programs must not delete documents.
 	Changes bool
 	// Scope are fields of the types ID and *ID that never change, such as the owner. Entries of the log have their values.
 	Scope []string
-	// Parent is the field of the type ID with the record that a document is under, or "". Engines ignore it.
+	// Parent is the field of type ID that has the id of a document's parent record; "" if there is none. Engines ignore it.
 	Parent string
 
 	document reflect.Type // set by Open
 }
 
-// NewDocument returns a pointer to a zero document of the collection's type. The Spec must come from an opened Collection:
-// DB.Open receives it.
+// NewDocument returns a pointer to a zero document of the collection's type. The Spec must be one that store.Open has passed to
+// DB.Open.
 func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
 // Index declares an index. Engines append the id to the fields of an index that is not unique, so that a list sorted by the
@@ -95,7 +96,7 @@ type Index struct {
 	Unique bool
 }
 
-// Engine is a collection as an engine implements it. Modules use Collection, which adds types.
+// Engine is the untyped collection that a database engine implements. Modules use Collection, which adds types.
 type Engine interface {
 	Insert(ctx context.Context, id ID, doc any) error
 	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound.
@@ -113,11 +114,11 @@ type Engine interface {
 	Delete(ctx context.Context, f Filter) (int64, error)
 	// Lock implements Collection.Lock.
 	Lock(ctx context.Context, ids ...ID) error
-	// Load stores new documents in order, much faster than Insert. After an error or a loss of
-	// power, only the first documents may be stored. It creates the collection without indexes and without the words that
-	// Search looks up: call Prepare after the last Load, before any other use of the collection.
+	// Load stores new documents in order, much faster than Insert. After an error or a power failure, only the first documents
+	// may be stored. It creates the collection without indexes and without the words that Search looks up: call Prepare after
+	// the last Load, before any other use of the collection.
 	Load(ctx context.Context, docs []Document) error
-	// Reset writes an entry of the type Reset if the collection has Spec.Changes. It cannot be a part of an Atomic.
+	// Reset writes an entry of the type Reset if the collection has Spec.Changes. It cannot be part of an Atomic.
 	Reset(ctx context.Context) error
 }
 
@@ -126,9 +127,9 @@ type Query struct {
 	Filter Filter   // nil selects all
 	Sort   []Order  // nil sorts by id
 	After  []any    // start after this row: its values of the Sort fields (nil if absent) and its id; nil starts at the first
-	Skip   int      // number of documents to leave out first; not together with After
+	Skip   int      // number of documents to skip; not together with After
 	Limit  int      // 0 is no limit
-	Fields []string // top-level fields to read; nil reads all. The id is always read, other fields may be too
+	Fields []string // top-level fields to read; nil reads all. The id is always read; other fields may be read too
 	// Lossless makes List fail if the Go type cannot represent all of a document; see engine.CheckLossless. It is ignored if Fields
 	// is set.
 	Lossless bool
@@ -200,11 +201,11 @@ func NewMeta(id ID, now Time) Meta {
 type Collection[T Document] struct {
 	engine   Engine
 	names    names
-	defaults T // each document is decoded into a copy of it
+	defaults T // each document is decoded into a copy of defaults
 	now      func() time.Time
 }
 
-// WithClock returns db with the clock that updates of its collections read; without it, they read time.Now.
+// WithClock returns db with a clock for the updates of its collections. The default clock is time.Now.
 func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
 
 type clockDB struct {
@@ -213,7 +214,8 @@ type clockDB struct {
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
-// lacks a field of the Spec. Later, a filter, a sort, a change or a list of fields with a field that T lacks is an error.
+// lacks a field of the Spec. Later, the methods return an error for a filter, sort, change or list of fields that uses a field
+// that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
 	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, now: time.Now}
@@ -227,7 +229,7 @@ func Open[T Document](db DB, spec Spec) *Collection[T] {
 	return c
 }
 
-// Engine returns the untyped collection, for code that decodes documents into other types than T.
+// Engine returns the untyped collection, for code that decodes documents into types other than T.
 func (c *Collection[T]) Engine() Engine { return c.engine }
 
 // Insert stores a new document. Errors: Conflict if its id or a unique field exists.
@@ -321,8 +323,8 @@ func (c *Collection[T]) Delete(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.Delete(ctx, f)
 }
 
-// DeleteList deletes the documents that List returns for q; q.Skip is the number of first ones to keep. The two steps are
-// not atomic.
+// DeleteList deletes the documents that List returns for q; q.Skip is the number of documents to keep at the start of the list.
+// List and delete are not one atomic step.
 func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 	q.Fields = []string{"id"}
 	docs, err := c.List(ctx, q)
@@ -343,12 +345,12 @@ var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 // Duplicate returns the Conflict for a duplicate in a unique index with the given fields. It does not report userId, the
 // owner of a record, which no request has as a parameter.
 func Duplicate(fields ...string) *apperr.Error {
-	err := apperr.New(apperr.Conflict, "A record with the same value exists already.")
+	err := apperr.New(apperr.Conflict, "A record with the same value already exists.")
 	for _, f := range fields {
 		if f == "userId" {
 			continue
 		}
-		err = err.WithFields(apperr.Field{In: "body", Param: f, Code: apperr.FieldConflict, Message: "This value is taken by another record."})
+		err = err.WithFields(apperr.Field{In: "body", Param: f, Code: apperr.FieldConflict, Message: "Another record already has this value."})
 	}
 	return err
 }

@@ -127,8 +127,9 @@ func UnmarshalValues(data []byte) ([]any, error) {
 }
 
 // Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Compare values with
-// ==, < and >; for arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store the number of millionths plus 2·10^18 as an integer, which they sort and
-// compare exactly. It is greater than every integer that a client can send, so that a migration can distinguish the two.
+// ==, < and >. For arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store the number of millionths
+// plus 2·10^18 as an integer, which they sort and compare exactly. It is greater than every integer that a client can send, so
+// that a migration can distinguish the two.
 type Decimal int64
 
 const (
@@ -169,17 +170,17 @@ func (d *Decimal) UnmarshalBSONValue(typ byte, data []byte) error {
 	return d.setStored(n)
 }
 
-// Big returns d with arithmetic, which has no limit of digits. NewDecimal converts the result. Divide with DivRound: Div rounds
-// to decimal.DivisionPrecision.
+// Big returns d as a decimal.Decimal, for arithmetic without a limit of digits. NewDecimal converts the result back. Divide
+// with DivRound: Div rounds to decimal.DivisionPrecision.
 func (d Decimal) Big() decimal.Decimal { return decimal.New(int64(d), -decimalPlaces) }
 
 var decimalLimit = decimal.New(1, 12)
 
-// NewDecimal returns n. It fails if n has more than 12 digits before the decimal point, or more than 6 after it, such as a
-// product: round it before, with Round (half away from zero), RoundBank (half to even) or Truncate.
+// NewDecimal converts n. It fails if n has more than 12 digits before the decimal point or more than 6 after it. Before
+// converting a product or a quotient, round it with Round (half away from zero), RoundBank (half to even) or Truncate.
 func NewDecimal(n decimal.Decimal) (Decimal, error) {
 	if !n.Truncate(decimalPlaces).Equal(n) {
-		return 0, fmt.Errorf("store: %.40s has more than 6 decimals; round it", n)
+		return 0, fmt.Errorf("store: %.40s has more than 6 decimal places; round it", n)
 	}
 	if n.Abs().GreaterThanOrEqual(decimalLimit) {
 		return 0, fmt.Errorf("store: %.40s has more than 12 digits before the decimal point", n)
@@ -192,10 +193,10 @@ var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)
 // ParseDecimal parses a number such as -12.5, without exponent. It fails if s has more digits than a Decimal.
 func ParseDecimal(s string) (Decimal, error) {
 	if !decimalPattern.MatchString(s) {
-		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimals", s)
+		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimal places", s)
 	}
 	if point := strings.IndexByte(s, '.'); point >= 0 {
-		s = s[:min(len(s), point+1+decimalPlaces)] // the others are zeros; big.Rat takes a million at most
+		s = s[:min(len(s), point+1+decimalPlaces)] // the remaining digits are zeros; big.Rat accepts at most a million
 	}
 	n, _ := new(big.Rat).SetString(s)
 	return Decimal(n.Mul(n, big.NewRat(decimalUnits, 1)).Num().Int64()), nil

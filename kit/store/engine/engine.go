@@ -1,4 +1,4 @@
-// Package engine has what the engines of package store share and its users do not need.
+// Package engine has the code that the engines of package store share and that users of package store do not need.
 package engine
 
 import (
@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TotalOrder returns the sort with the id as its last field, in the direction of the field before it, so that no two
-// documents are equal in it. Fields after an id in sort are removed.
+// TotalOrder returns the sort with the id as its last field, in the direction of the field before it, so that no two documents
+// compare equal. Fields after an id in sort are removed.
 func TotalOrder(sort []store.Order) []store.Order {
 	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
 		return sort[:i+1]

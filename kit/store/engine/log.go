@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// SweepPortion is the number of entries that Log.Sweep deletes at most.
+// SweepPortion is the maximum number of entries that one call of Log.Sweep deletes.
 const SweepPortion = 500
 
 // ChangedFields returns Entry.Fields for an update: the top-level fields that the changes set, sorted.
@@ -25,16 +25,16 @@ func ChangedFields(changes []store.Change) []string {
 	return slices.Compact(fields)
 }
 
-// LogSignal wakes the callers of Log.Wait, for engines. The zero value is ready to use.
+// LogSignal wakes the callers of Log.Wait. Engines use it. The zero value is ready to use.
 type LogSignal struct {
 	mu      sync.Mutex
 	newest  map[string]int64 // by collection: number of the newest known entry; "" is any collection
 	changed map[string]chan struct{}
 	waiting int
-	from    int64 // the position for which the first of them waits
+	from    int64 // the number after which the first of them waits for an entry
 }
 
-// Notify reports the number of an entry of a collection that can be read.
+// Notify reports that the entry with the number in the collection can be read, and wakes the callers that wait for it.
 func (s *LogSignal) Notify(collection string, number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *LogSignal) Notify(collection string, number int64) {
 	}
 }
 
-// Waiting reports whether callers wait, and the number after which the first of them does.
+// Waiting reports whether callers wait, and the number after which the first of them waits for an entry.
 func (s *LogSignal) Waiting() (from int64, waiting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,8 +52,8 @@ func parse(object []byte) (tree map[string]any, err error) {
 	return tree, err
 }
 
-// difference returns the path of a value of before that is missing in after or has another value there; the path of before
-// itself is empty. A missing empty value is not a difference. differs is false if there is no difference.
+// difference returns the path of a value in before that is missing from after or differs there; the path of before itself is
+// empty. A missing empty value is not a difference. differs is false if there is no difference.
 func difference(before, after any) (path []string, differs bool) {
 	switch before := before.(type) {
 	case map[string]any:

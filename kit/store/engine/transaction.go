@@ -10,15 +10,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Transaction is the state of a running Atomic, for engines. The zero value is ready to use.
+// Transaction is the state of a running Atomic. Engines use it. The zero value is ready to use.
 type Transaction struct {
 	mu    sync.Mutex // held during each operation
-	err   error      // why nothing will be stored
-	ended error      // of later operations; nil until End
+	err   error      // the reason why nothing will be stored
+	ended error      // the error of later operations; nil until End
 }
 
-// Do makes an operation of the Atomic; concurrent ones wait for each other. An error other than NotFound ends the Atomic:
-// later operations return it too. ctx is that of the operation.
+// Do runs an operation of the Atomic; concurrent operations wait for each other. An error other than NotFound ends the Atomic:
+// later operations return it too. ctx is the context of the operation.
 func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,7 +34,7 @@ func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	return err
 }
 
-// Run calls f, and ends the Atomic also if f panics. It returns the reason why nothing is stored, as End does.
+// Run calls f and ends the Atomic, even if f panics. Like End, it returns the reason why nothing is stored.
 func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (err error) {
 	err = errPanic
 	defer func() { err = t.End(err, errEnded) }()
@@ -44,7 +44,7 @@ func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (e
 	return err
 }
 
-// Join calls f as a part of the Atomic. An error or a panic of f ends it.
+// Join calls f as part of the Atomic. An error or a panic of f ends the Atomic.
 func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (err error) {
 	if err := t.Do(ctx, func() error { return nil }); err != nil {
 		return err
@@ -62,8 +62,9 @@ func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (
 // errPanic ends an Atomic whose function panics.
 var errPanic = errors.New("store: the function of an Atomic panicked")
 
-// End ends the Atomic, unless it has ended. err is a reason to store nothing, or nil; later is the error of operations from
-// now on. End returns why nothing is stored: err, or the error of an operation that failed; nil if the writes are to be stored.
+// End ends the Atomic, unless it has already ended. err is a reason to store nothing, or nil; later is the error that
+// operations return from then on. End returns why nothing is stored: err, or the error of an operation that failed; nil if the
+// writes are to be stored.
 func (t *Transaction) End(err, later error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,4 +75,4 @@ func (t *Transaction) End(err, later error) error {
 }
 
 // errEnded is the error of an operation with the context of an Atomic that has ended.
-var errEnded = errors.New("store: the Atomic of this context has ended; use its context only inside of the function")
+var errEnded = errors.New("store: the Atomic of this context has ended; use its context only inside its function")

@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// ErrAddress marks the error of an invalid address.
+// ErrAddress is wrapped by the error of Open for an invalid address.
 var ErrAddress = errors.New("not the address of a database")
 
 // Open opens the database at mongodb://…, mongodb+srv://… or sqlite:PATH. It does not connect to a server; call Ping to

@@ -17,25 +17,25 @@ import (
 // lockKey is the field of a document that Lock increments. Documents are decoded without it.
 const lockKey = "_lock"
 
-// probes is the collection of the documents of hasTransactions. Names leaves it out.
+// probes is the collection into which hasTransactions inserts documents. Names omits it.
 const probes = "_transactions"
 
 // session is one attempt of a running Atomic.
 type session struct {
 	engine.Transaction
-	failed error // of the driver, from the operation that failed
+	failed error // the driver's error of the operation that failed
 }
 
 type sessionKey struct{ client *driver.Client }
 
-// sessionOf returns the Atomic of ctx, also if it has ended; nil if there is none.
+// sessionOf returns the Atomic of ctx, even if it has ended; nil if there is none.
 func sessionOf(ctx context.Context, client *driver.Client) *session {
 	s, _ := ctx.Value(sessionKey{client}).(*session)
 	return s
 }
 
-// Atomic implements store.DB by a transaction with a snapshot that a majority has acknowledged. The driver repeats f after a
-// conflict or an election, for the timeout of an operation.
+// Atomic implements store.DB with a transaction that reads a majority-committed snapshot. The driver repeats f after a conflict
+// or an election, until the timeout of an operation.
 func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if s := sessionOf(ctx, db.client); s != nil {
 		return s.Join(ctx, f)
@@ -59,11 +59,11 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 		ctx, commit = store.WithCommit(ctx)
 		s := new(session)
 		result = s.Run(context.WithValue(ctx, sessionKey{db.client}, s), f)
-		if hasLabel(s.failed, "TransientTransactionError") { // also if f has replaced the error
+		if hasLabel(s.failed, "TransientTransactionError") { // even if f has replaced the error
 			return nil, s.failed
 		}
 		return nil, result
-	}, options.Transaction().SetReadConcern(readconcern.Snapshot())) // writes: the concern of the client
+	}, options.Transaction().SetReadConcern(readconcern.Snapshot())) // writes have the write concern of the client
 	if err != nil && result == nil {
 		return translate(err, nil) // of the commit
 	}
@@ -85,9 +85,9 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 // Serializable implements store.DB: snapshots allow write skew.
 func (db *DB) Serializable() bool { return false }
 
-// hasTransactions reports whether the server has transactions: it inserts a document, which only the transaction must find,
-// and aborts. What the server announces does not prove it: FerretDB announces sessions, and ignores their transactions.
-// Any error means no.
+// hasTransactions reports whether the server supports transactions. It inserts a document in a transaction, checks that only
+// the transaction finds it, and aborts. The features that a server announces are not enough: FerretDB announces sessions but
+// ignores their transactions. Any error means no.
 func (db *DB) hasTransactions(ctx context.Context) bool {
 	coll, id := db.db.Collection(probes), bson.D{{Key: idKey, Value: store.NewID()}}
 	found := func(ctx context.Context) (bool, error) {
@@ -116,7 +116,7 @@ func (db *DB) hasTransactions(ctx context.Context) bool {
 	return errors.Is(err, errAbort) && findErr == nil && !left
 }
 
-// ignoreMissing returns nil for the error of a FindOne that finds nothing, and otherwise err.
+// ignoreMissing returns nil for the error of a FindOne that finds nothing, and err otherwise.
 func ignoreMissing(err error) error {
 	if errors.Is(err, driver.ErrNoDocuments) {
 		return nil
@@ -124,10 +124,10 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// atomicCollection makes the operations of a collection parts of the Atomic of their context.
+// atomicCollection runs the operations of a collection as parts of the Atomic of their context.
 type atomicCollection struct{ *collection }
 
-// do calls operation, which uses documents that f selects, as a part of the Atomic of ctx, if it is of one.
+// do calls operation, which uses documents that f selects, as part of the Atomic of ctx, if there is one.
 func (e atomicCollection) do(ctx context.Context, f store.Filter, operation func() error) error {
 	s := sessionOf(ctx, e.client)
 	if s == nil {

@@ -18,7 +18,8 @@ type counter struct {
 	Count      int64 `json:"count"`
 }
 
-// TestProbe checks what the probe finds and leaves. FerretDB 1 announces sessions, but has no transactions.
+// TestProbe checks the result of hasTransactions and that it leaves no document. FerretDB 1 announces sessions, but does not
+// support transactions.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	var started sync.Map

@@ -19,26 +19,26 @@ import (
 // The log of changes uses no transactions, so that it works on every server. A change is written in two steps:
 //
 //  1. In the same write as the change, its entry is appended to a list in the document, the pending entries. A deletion
-//     replaces the document by a tombstone, which has only the id, the version and the pending entries. It leaves the unique
-//     indexes, and no query, update or count selects it.
+//     replaces the document with a tombstone, which has only the id, the version and the pending entries. The tombstone is in
+//     no unique index, and no query, update or count selects it.
 //  2. A mover inserts the pending entries into the log at the next numbers, and then removes them from the document, or removes
 //     the tombstone.
 //
-// Every instance has a mover. They need no lock: an entry is inserted at the number after the newest one, so that of two movers
-// one gets a duplicate and reads the newest number again; and a unique index rejects an entry that is in the log already. A
-// step that is repeated after an interruption has no further effect.
+// Every instance has a mover. They need no lock: an entry is inserted at the number after the newest one, so if two movers
+// insert at once, one gets a duplicate error and reads the newest number again. A unique index rejects an entry that is already
+// in the log. A step that is repeated after an interruption has no further effect.
 const (
 	changesKey = "_changes" // the pending entries, oldest first; also the name of the log
 	pendingKey = "_pending" // the change ID of the newest pending entry; absent without one
 	deletedKey = "_deleted" // true in a tombstone
 
-	maxPending = 100 // pending entries of a document, after which its writer moves them
-	moveBatch  = 50  // documents whose entries are moved together
+	maxPending = 100 // number of pending entries of a document from which its writer moves them
+	moveBatch  = 50  // number of documents whose entries are moved together
 
 	moveInterval  = 5 * time.Second        // for entries that another instance has written but not moved
 	watchInterval = 100 * time.Millisecond // for entries that another instance has moved
-	// sweepMargin is how much older than requested an entry must be to be deleted. A mover that was paused for longer could
-	// insert an entry again that another mover has moved and that was swept since.
+	// sweepMargin is added to the age at which Sweep deletes an entry. A mover that is paused for longer could reinsert an
+	// entry that another mover has moved and Sweep has deleted.
 	sweepMargin = time.Hour
 )
 
@@ -103,7 +103,7 @@ func (c *collection) existing(f store.Filter) (bson.D, error) {
 	return notDeleted(filter), nil
 }
 
-// notDeleted adds to a filter that the document is no tombstone.
+// notDeleted adds the condition that the document is not a tombstone to a filter.
 func notDeleted(filter bson.D) bson.D {
 	return append(slices.Clip(filter), where(deletedKey, "$exists", false)...)
 }
@@ -127,7 +127,7 @@ func canSelectTombstone(f store.Filter) bool {
 	return false
 }
 
-// countExisting returns the number of all documents without tombstones. It is exact in the cases in which count is.
+// countExisting returns the number of all documents, not counting tombstones. It is exact in the cases in which count is.
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
 	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // uses the index
@@ -153,7 +153,7 @@ func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	return max(n-deleted, maxCounted+1), err
 }
 
-// bury implements Delete: it replaces each document that f selects by a tombstone.
+// bury implements Delete: it replaces each document that f selects with a tombstone.
 func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err error) {
 	defer c.log.wake()
 	filter, err := c.existing(f)
@@ -186,8 +186,8 @@ func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err err
 	return n, translate(err, nil)
 }
 
-// buryOne replaces a document that the filter selects by a tombstone, on condition that its version has not changed since it
-// was read. It returns false if there is none, or none any more.
+// buryOne replaces a document that the filter selects with a tombstone. If the document's version changes after it was read,
+// buryOne tries again. It returns false if the filter selects no document.
 func (c *collection) buryOne(ctx context.Context, filter bson.D) (bool, error) {
 	for {
 		doc, err := c.coll.FindOne(ctx, filter).Raw()
@@ -244,8 +244,8 @@ func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	return err == nil && n == 0
 }
 
-// moveIfMany moves the entries of a document that has maxPending of them: the movers of all instances are stopped, or slower
-// than its writers. An error is ignored, because the change has been made.
+// moveIfMany moves the entries of a document that has at least maxPending of them: then the movers of all instances are
+// stopped, or slower than the document's writers. An error is ignored, because the change has already been made.
 func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	if !c.changes {
 		return
@@ -314,8 +314,8 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	return entries, nil
 }
 
-// clear removes a tombstone, or the pending entries from a document, after they were moved. If it has others by now, it only removes those
-// that were moved.
+// clear removes a tombstone, or the pending entries of a document, after they were moved. If the document has new pending
+// entries by then, clear only removes those that were moved.
 func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 	same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
 	if _, err := doc.LookupErr(deletedKey); err == nil {
@@ -339,7 +339,7 @@ type changeLog struct {
 	woken  chan struct{} // has room for one
 
 	mu          sync.Mutex
-	collections []*collection // that the mover moves entries of
+	collections []*collection // whose entries the mover moves
 	stop        context.CancelFunc
 	running     sync.WaitGroup
 }
@@ -351,7 +351,7 @@ func newChangeLog(db *driver.Database) *changeLog {
 // Log implements store.DB.
 func (db *DB) Log() store.Log { return db.log }
 
-// prepare creates the indexes of the log, and a first entry, so that the position of an empty log is that of an entry.
+// prepare creates the indexes of the log, and a first entry, so that even a log without changes has a position.
 func (l *changeLog) prepare(ctx context.Context) error {
 	present, err := l.coll.Indexes().ListSpecifications(ctx)
 	if err != nil {
@@ -379,13 +379,13 @@ func (l *changeLog) prepare(ctx context.Context) error {
 		return translate(err, nil)
 	}
 	first := logEntry{Number: 1, Change: newPending(ctx, store.Reset, nil)}
-	if _, err := l.coll.InsertOne(ctx, first); !isDuplicate(err) { // a duplicate: another instance has written it
+	if _, err := l.coll.InsertOne(ctx, first); !isDuplicate(err) { // a duplicate error means that another instance has written it
 		return translate(err, nil)
 	}
 	return nil
 }
 
-// start starts the mover and the watch of the log, or adds the collections to those of the mover.
+// start starts the mover and the watch of the log, or replaces the collections of the mover.
 func (l *changeLog) start(collections []*collection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -400,7 +400,7 @@ func (l *changeLog) start(collections []*collection) {
 	l.wake()
 }
 
-// close stops the mover. Entries that are pending are moved by another instance, or after the next start.
+// close stops the mover. Another instance moves the pending entries, or this one after its next start.
 func (l *changeLog) close() {
 	l.mu.Lock()
 	stop := l.stop
@@ -459,7 +459,7 @@ func (l *changeLog) watch(ctx context.Context) {
 		}
 		from, waiting := l.signal.Waiting()
 		if waiting && !watched {
-			known = max(known, from-margin) // others may have read shortly before, and wait later
+			known = max(known, from-margin) // other callers may have read shortly before, and start to wait later
 		}
 		if watched = waiting; !waiting {
 			continue
@@ -503,7 +503,7 @@ func (l *changeLog) append(ctx context.Context, entries []logEntry) error {
 			entries = entries[len(some):]
 		case !isDuplicate(err):
 			return translate(err, nil)
-		default: // of the number or the change ID: another mover has inserted entries
+		default: // a duplicate number or change ID: another mover has inserted entries
 			if entries, err = l.missing(ctx, entries); err != nil {
 				return translate(err, nil)
 			}
@@ -552,8 +552,7 @@ func (l *changeLog) Last(ctx context.Context) (store.Position, error) {
 	return e.position(), translate(err, nil)
 }
 
-// Read implements store.Log. It reads the newest position first, so that no entry is between the last one that it returns
-// and next.
+// Read implements store.Log. It reads the newest position first, so that next skips no entry.
 func (l *changeLog) Read(ctx context.Context, q store.LogQuery) (entries []store.Entry, next store.Position, err error) {
 	var at logEntry
 	err = l.coll.FindOne(ctx, bson.D{{Key: idKey, Value: q.After.Number}}).Decode(&at)
@@ -624,8 +623,8 @@ func (l *changeLog) Wait(ctx context.Context, collection string, after store.Pos
 	return l.signal.Wait(ctx, collection, after)
 }
 
-// Sweep implements store.Log. It deletes entries an hour later than requested; see sweepMargin. It deletes the first entries
-// only, so that the rest has no gaps, also if the clock of an instance was set back.
+// Sweep implements store.Log. It deletes entries an hour later than requested; see sweepMargin. It deletes only the first
+// entries, so that the rest has no gaps even if the clock of an instance was set back.
 func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error) {
 	limit := before.Add(-sweepMargin)
 	entries, err := l.find(ctx, bson.D{}, 0, engine.SweepPortion+1)

@@ -216,7 +216,7 @@ func TestMovers(t *testing.T) {
 	checkLog(t, first, "at the end")
 }
 
-// TestInterruptedLog has the proxy reject one command after the other of a sequence of writes and moves.
+// TestInterruptedLog repeats a sequence of writes and moves. Each time the proxy rejects a different command.
 func TestInterruptedLog(t *testing.T) {
 	t.Parallel()
 	direct := createLog(t)

@@ -24,19 +24,19 @@ type collection struct {
 	schema
 	client *driver.Client
 	coll   *driver.Collection
-	// noUpdateProjection is set after the first Update if the server cannot leave the words out of its response.
+	// noUpdateProjection is set after the first Update if the server cannot omit the words from its response.
 	noUpdateProjection atomic.Bool
 	hasExactCount      *atomic.Bool        // of DB
 	searches           *semaphore.Weighted // of DB
 	log                *changeLog          // of DB
 	spec               store.Spec
-	writing            locks // of values of unique indexes
+	writing            locks // keys are values of unique indexes; see writeUnique
 }
 
 // Searches of common words take long, and must not use all connections.
 const (
-	maxSearches = 16              // that run at the same time
-	searchWait  = 5 * time.Second // how long another search waits before it fails with store.ErrSearches
+	maxSearches = 16              // maximum number of concurrent searches
+	searchWait  = 5 * time.Second // how long a further search waits before it fails with store.ErrSearches
 )
 
 // begin translates the filter of a query. If the filter has a search, begin waits until fewer than maxSearches are running.
@@ -66,7 +66,8 @@ func selectsID(f store.Filter) bool {
 	return false
 }
 
-// maxCounted is the number of documents up to which a collection is counted exactly if the server keeps no exact count.
+// maxCounted is the number of documents up to which a collection is counted exactly if the server does not maintain an exact
+// count.
 const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find the
@@ -240,7 +241,7 @@ func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n i
 	return n, translate(err, nil)
 }
 
-// Update implements store.Engine by findAndModify.
+// Update implements store.Engine with findAndModify.
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	filter, err := c.existing(f)
 	if err != nil {
@@ -275,7 +276,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	return nil
 }
 
-// findAndModify updates one document and returns its new version, without the words if the server can leave them out.
+// findAndModify updates one document and returns its new version, without the words if the server can omit them.
 func (c *collection) findAndModify(ctx context.Context, filter, update bson.D) (bson.Raw, error) {
 	opts := options.FindOneAndUpdate().SetReturnDocument(options.After)
 	if len(c.search) > 0 && !c.noUpdateProjection.Load() {
@@ -311,8 +312,8 @@ func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update
 	return c.conflictingFields(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
 }
 
-// assigned returns the value that the result of schema.update gives to a path, also by its parent; nil if it removes the
-// field. ok is false if it does neither.
+// assigned returns the value that update, a result of schema.update, sets at a path, directly or through a parent; nil if
+// update removes the field. ok is false if update does neither.
 func assigned(update bson.D, path string) (v any, ok bool) {
 	for _, operator := range []string{"$set", "$unset"} {
 		fields, _ := lookup(update, operator).(bson.D)

@@ -10,12 +10,12 @@ import (
 )
 
 // A server on PostgreSQL checks a unique index after it has written: concurrent writes of one value wait for each other until
-// its deadlock_timeout (1 s), and it then ends all but one, one after the other. Writes that are repeated meanwhile make the
-// rest wait again. So an instance sends one write of a value at a time, and pauses before it repeats one.
+// the deadlock_timeout (1 s). Then the server aborts all but one of them, one after the other. Writes that are repeated in the
+// meantime make the rest wait again. So an instance sends one write of a value at a time, and pauses before it repeats a write.
 
 // writeUnique calls f, which writes a document, while no other caller of this instance writes the same values of a unique
 // index, and repeats it as retryDeadlock does. value returns the value that f stores at a path; nil if there is none, or if it
-// does not change. In a transaction it only calls f: the transaction has ended after a deadlock.
+// does not change. In a transaction, it calls f only once, because a deadlock ends the transaction.
 func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
 	if sessionOf(ctx, c.client) != nil {
 		return f()
@@ -32,7 +32,7 @@ func (c *collection) writeUnique(ctx context.Context, value func(path string) an
 	return retryDeadlock(ctx, f)
 }
 
-// uniqueKeys returns a key for each unique index of which value returns a value.
+// uniqueKeys returns a key for each unique index for which value returns at least one value.
 func (s *schema) uniqueKeys(value func(path string) any) ([]string, error) {
 	var keys []string
 	for _, idx := range s.indexes {
@@ -63,7 +63,7 @@ type locks struct {
 	held map[string]chan struct{} // closed when the caller that holds the key releases it
 }
 
-// lock waits until no other caller holds one of the keys, and holds them until unlock. It fails if ctx ends first.
+// lock waits until no other caller holds any of the keys, and holds them until unlock is called. It fails if ctx ends first.
 func (l *locks) lock(ctx context.Context, keys []string) (unlock func(), err error) {
 	released := make(chan struct{})
 	for busy := l.take(keys, released); busy != nil; busy = l.take(keys, released) {
@@ -83,7 +83,7 @@ func (l *locks) lock(ctx context.Context, keys []string) (unlock func(), err err
 	}, nil
 }
 
-// take holds all keys, or none if another caller holds one of them. It returns the channel of that one.
+// take marks all keys as held. If another caller holds one of them, take marks none and returns the channel of that key.
 func (l *locks) take(keys []string, released chan struct{}) (busy chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,11 +105,11 @@ func (l *locks) take(keys []string, released chan struct{}) (busy chan struct{})
 // Servers on PostgreSQL do so for concurrent writes of one value of a unique index, and for index builds.
 func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
 
-// The first and the longest pause of retryDeadlock; each is twice the previous one, and with the random part at most twice as
-// long. Commands of other instances end meanwhile.
+// The first and the longest pause of retryDeadlock. Each pause is twice the previous one, plus a random part that is shorter
+// than the pause. During a pause, commands of other instances can complete.
 const deadlockPause, maxDeadlockPause = 500 * time.Millisecond, 4 * time.Second
 
-// retryDeadlock calls f, and again after a pause while f returns a deadlock. After the longest pause, or if ctx ends, it
+// retryDeadlock calls f, and repeats it after a pause while f returns a deadlock. After the longest pause, or if ctx ends, it
 // returns the deadlock.
 func retryDeadlock(ctx context.Context, f func() error) error {
 	for pause := deadlockPause; ; pause *= 2 {
@@ -118,7 +118,7 @@ func retryDeadlock(ctx context.Context, f func() error) error {
 			return err
 		}
 		select {
-		case <-time.After(pause + rand.N(pause)): // instances that start together must not meet again
+		case <-time.After(pause + rand.N(pause)): // random, so that instances that start together do not collide again
 		case <-ctx.Done():
 			return err
 		}

@@ -40,9 +40,9 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return c, nil
 }
 
-// heartbeatFailed closes the connections to a server that have received nothing since a heartbeat that timed out was
-// sent. The driver then retries their operations on other connections. A heartbeat whose connection was closed says
-// nothing about the others.
+// heartbeatFailed closes the connections to a server that have received nothing since a heartbeat that timed out was sent. The
+// driver then retries their operations on other connections. A heartbeat that failed because its connection was closed says
+// nothing about the other connections.
 func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	number := strings.LastIndex(e.ConnectionID, "[") // the driver appends "[NUMBER]" to the address
 	if !driver.IsTimeout(e.Failure) || number < 0 {

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// encode returns the stored form of a document: fields have the names of their json tags, nulls are left out, and the keys
-// of maps are escaped. The values are those of rewrite.
+// encode returns the stored form of a document: fields have the names of their json tags, nulls are omitted, and the keys of
+// maps are escaped. The values are those of rewrite.
 func encode(doc any) (bson.D, error) {
 	var buf bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buf))
@@ -51,9 +51,9 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 	return decoder.Decode(into)
 }
 
-// rewrite returns the document with its keys converted by convertKey. It leaves out nulls, except in arrays, and converts
-// integers to 64 bits: for a unique index of DocumentDB, 1 in 32 bits and 1 in 64 bits are different. Values have the types
-// bson.D, bson.A, int64 and bson.RawValue.
+// rewrite returns the document with its keys converted by convertKey. It omits nulls, except in arrays, and converts integers
+// to 64 bits: for a unique index of DocumentDB, 1 in 32 bits and 1 in 64 bits are different. Values have the types bson.D,
+// bson.A, int64 and bson.RawValue.
 func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {

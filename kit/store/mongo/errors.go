@@ -38,7 +38,7 @@ var unavailableCodes = []int{
 	202,   // NetworkInterfaceExceededTimeLimit
 	262,   // ExceededTimeLimit
 	462,   // IngressRequestRateLimitExceeded
-	8000,  // AtlasError: over the quota, among others
+	8000,  // AtlasError: for example, over the quota
 	9001,  // SocketException
 	10058, // LegacyNotPrimary
 	10107, // NotWritablePrimary

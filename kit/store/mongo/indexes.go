@@ -142,8 +142,8 @@ func (c *collection) create(ctx context.Context, idx index) error {
 	return translate(err, nil)
 }
 
-// drop drops an index if it exists. Before it drops an index of words, it removes the words, which would become outdated; before
-// that of pending changes, the tombstones.
+// drop drops an index if it exists. Before it drops an index of words, it removes the words, which would become outdated;
+// before it drops the index of pending changes, it removes the tombstones.
 func (c *collection) drop(ctx context.Context, name string) error {
 	if name == pendingIndex {
 		if _, err := c.coll.DeleteMany(ctx, where(deletedKey, "$exists", true)); err != nil {

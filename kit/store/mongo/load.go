@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// Load implements store.Engine by one InsertMany. It writes the words too.
+// Load implements store.Engine with one InsertMany. It also writes the words.
 func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if len(docs) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	return c.log.reset(ctx, c.spec.Name)
 }
 
-// Names implements store.DB. It leaves out MongoDB's system collections and those of the engine, whose names begin with _.
+// Names implements store.DB. It omits MongoDB's system collections and those of the engine, whose names begin with _.
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
@@ -59,7 +59,7 @@ func (db *DB) Drop(ctx context.Context, name string) error {
 func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	id := raw.Lookup(idKey)
 	if id.Type != bson.TypeObjectID {
-		return fmt.Errorf("%s: the _id of the document %v is no ObjectID; give it one", c.coll.Name(), id)
+		return fmt.Errorf("%s: the _id of the document %v is not an ObjectID; change it to one", c.coll.Name(), id)
 	}
 	doc, err := rewrite(raw, unescape)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 		return fmt.Errorf("%s: the document %v: %w", c.coll.Name(), id, err)
 	}
 	if _, ok := object["id"]; ok {
-		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot tell from \"_id\"; remove it", c.coll.Name(), id)
+		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot distinguish from \"_id\"; remove it", c.coll.Name(), id)
 	}
 	object["id"] = object[idKey]
 	delete(object, idKey)

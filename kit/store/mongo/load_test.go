@@ -26,7 +26,7 @@ func TestLossless(t *testing.T) {
 		{"more", bson.D{{Key: "more", Value: "x"}}, `"more"`},
 		{"more within", bson.D{{Key: "place", Value: bson.D{{Key: "city", Value: "Oslo"}, {Key: "_words", Value: 1}}}}, `"place._words"`},
 		{"a second id", bson.D{{Key: "id", Value: someID.Hex()}}, `"id"`},
-		{"a string as key", bson.D{{Key: idKey, Value: someID.Hex()}}, "no ObjectID"},
+		{"a string as key", bson.D{{Key: idKey, Value: someID.Hex()}}, "not an ObjectID"},
 		{"a key that sorts behind", bson.D{{Key: idKey, Value: true}}, "ObjectID"},
 		{"a fraction", bson.D{{Key: "size", Value: 1.5}}, "size"},
 		{"text for a number", bson.D{{Key: "size", Value: "1"}}, "size"},

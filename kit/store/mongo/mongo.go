@@ -50,9 +50,9 @@ type DB struct {
 	client *driver.Client
 	db     *driver.Database
 	// hasExactCount is set by Prepare if the server keeps the number of documents of each collection, as MongoDB's storage
-	// engine does.
+	// engine WiredTiger does.
 	hasExactCount atomic.Bool
-	transactions  atomic.Bool // the server has transactions; set by Prepare
+	transactions  atomic.Bool // the server supports transactions; set by Prepare
 	searches      *semaphore.Weighted
 	log           *changeLog
 
@@ -135,8 +135,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return atomicCollection{c}
 }
 
-// Prepare implements store.DB. It also drops indexes that it created and that are no longer declared. It ends after an hour
-// at the latest.
+// Prepare implements store.DB. It also drops indexes that it created and that are no longer declared. It ends after at most an
+// hour.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -165,8 +165,8 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// identify sets hasExactCount and transactions. In buildInfo, only MongoDB's server lists its storage engines: neither the router of a
-// sharded cluster nor another product does.
+// identify sets hasExactCount and transactions. Only a MongoDB server lists storage engines in buildInfo; the router of a
+// sharded cluster and other products do not.
 func (db *DB) identify(ctx context.Context) error {
 	var build struct {
 		StorageEngines []string `bson:"storageEngines"`

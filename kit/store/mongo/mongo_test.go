@@ -43,7 +43,7 @@ func monitored(started func(*event.CommandStartedEvent)) *event.CommandMonitor {
 	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) { started(e) }}
 }
 
-// TestOneCommandEach counts what goes over the wire.
+// TestOneCommandEach checks that each method sends one command.
 func TestOneCommandEach(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -68,7 +68,7 @@ func TestOneCommandEach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What a server lacks shows at the first Update.
+	// The first Update finds out which features the server lacks.
 	if _, err := c.Update(t.Context(), store.Eq("id", ids[0])); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestOneCommandEach(t *testing.T) {
 	}
 }
 
-// TestFind looks at the command itself: by the key a plain look-up, else an order.
+// TestFind checks the find commands: a lookup by id has no sort, other queries have one.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	var sent bson.D
@@ -200,7 +200,7 @@ func TestForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	for range 3 { // the calls that wait on one connection each are tried again on another
+	for range 3 { // calls that wait on a dead connection are retried on another one
 		if failed := count(); failed > 0 {
 			t.Errorf("%d of %d callers are not served", failed, callers)
 		}
@@ -285,7 +285,8 @@ func TestPrepareKeepsOthersIndexes(t *testing.T) {
 	}
 }
 
-// TestWordsFollowTheDeclaration searches what was written while the field was not searched, or by another way.
+// TestWordsFollowTheDeclaration searches documents that were written while the field was not declared as searched, or by
+// another program.
 func TestWordsFollowTheDeclaration(t *testing.T) {
 	t.Parallel()
 	db := open(t, mongotest.New(t), nil)
@@ -324,7 +325,7 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 	}
 }
 
-// TestMapKeys stores keys that MongoDB has a use for, and finds them unharmed after an update beside them.
+// TestMapKeys stores map keys that have a meaning in MongoDB. They must be unchanged after an update of another field.
 func TestMapKeys(t *testing.T) {
 	t.Parallel()
 	db := open(t, mongotest.New(t), nil)

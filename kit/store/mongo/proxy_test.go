@@ -17,7 +17,7 @@ import (
 // and returns a document, that is the response, and the request is not forwarded.
 func newProxy(t *testing.T, response func(request []byte) bson.D, opts ...string) (*proxy.Proxy, *url.URL) {
 	t.Helper()
-	address := mongotest.New(t, append(opts, "directConnection=true")...) // a replica set would lead the driver past the proxy
+	address := mongotest.New(t, append(opts, "directConnection=true")...) // with a replica set, the driver would bypass the proxy
 	var upward func(client, server net.Conn) error
 	if response != nil {
 		upward = func(client, server net.Conn) error { return relay(client, server, response) }

@@ -18,7 +18,7 @@ const (
 	wordsKey = "_words"
 )
 
-// schema is what the translation of filters and changes needs to know of a collection.
+// schema has the properties of a collection that the translation of filters and changes needs.
 type schema struct {
 	search  []string // as in Spec.Search
 	indexes []index
@@ -43,12 +43,12 @@ func wordsPath(field string) string { return wordsKey + "." + escape(field) }
 // nothing returns a filter that selects no document. Servers evaluate this form without reading documents.
 func nothing() bson.D { return where(idKey, "$in", bson.A{}) }
 
-// where returns the condition that the operator compares the value at the path with v.
+// where returns the condition that compares the value at the path with v by the operator.
 func where(path, operator string, v any) bson.D {
 	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: v}}}}
 }
 
-// all joins filters with $and. Empty ones are left out; without others the result is empty and selects all documents.
+// all joins filters with $and. It ignores empty filters. If none remain, the result is empty and selects all documents.
 func all(filters ...bson.D) bson.D {
 	parts := slices.DeleteFunc(slices.Clone(filters), func(f bson.D) bool { return len(f) == 0 })
 	switch len(parts) {
@@ -113,7 +113,7 @@ func comparison(c store.Comparison) (bson.D, error) {
 	switch c.Op {
 	case store.OpEq:
 		if id, ok := v.(store.ID); ok && c.Field == "id" {
-			return bson.D{{Key: idKey, Value: id}}, nil // the form for which every server uses the key
+			return bson.D{{Key: idKey, Value: id}}, nil // with this form, every server uses the index of _id
 		}
 		return where(path(c.Field), "$eq", v), nil
 	case store.OpNe:
@@ -195,8 +195,8 @@ func after(keys []key, row []any) (bson.D, error) {
 	return all(bound, anyOf(steps...)), nil
 }
 
-// beyond selects the documents that follow v in the order of k; nil means that none can. Absent values sort before all
-// others. A descending order selects them too by $not: no other comparison does.
+// beyond selects the documents that follow v in the order of k; nil means that none can. Absent values sort before all others,
+// so in descending order they follow v; only $not selects them too.
 func (k key) beyond(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -224,8 +224,8 @@ func (k key) from(v any) bson.D {
 	return where(k.path, "$gte", v)
 }
 
-// projection returns the driver's projection of Query.Fields; with nil fields, it leaves out the words and changes. A nil result reads
-// the whole document.
+// projection returns the driver's projection of Query.Fields; with nil fields, it omits the words and changes. A nil result
+// reads the whole document.
 func (s *schema) projection(fields []string) bson.D {
 	if fields == nil {
 		var doc bson.D
@@ -274,7 +274,7 @@ func (s *schema) update(changes []store.Change) (bson.D, error) {
 			below, isPart := cutPath(field, c.Field)
 			switch {
 			case strings.HasPrefix(c.Field, field+"."), isPart && c.Op == store.OpInc:
-				return nil, fmt.Errorf("mongo: %s of %s would make the searched field %s something else than a string", c.Op, c.Field, field)
+				return nil, fmt.Errorf("mongo: %s of %s would set the searched field %s to a value that is not a string", c.Op, c.Field, field)
 			case isPart:
 				put(wordsPath(field), words(lookup(v, below...)))
 			}

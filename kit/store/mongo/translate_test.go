@@ -18,7 +18,7 @@ var (
 	name   = "ada"
 )
 
-// role is a type of a module's own, based on text.
+// role is a string type that a module declares.
 type role string
 
 // JSON of the values above.
@@ -92,8 +92,8 @@ func anywhere(word string) string {
 	return `{"$or":[{"_words.title":` + expression + `},{"_words.profile%2Ecity":` + expression + `}]}`
 }
 
-// TestFilterRefuses passes what could be more than a value: none of it may reach the server.
-func TestFilterRefuses(t *testing.T) {
+// TestFilterRejects passes values that could contain operators. None of them may reach the server.
+func TestFilterRejects(t *testing.T) {
 	t.Parallel()
 	s := newSchema(store.Spec{})
 	for _, v := range []any{

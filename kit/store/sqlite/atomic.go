@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// atomicLimit is the time limit of an Atomic, because other writes wait for its end.
+// atomicLimit is the time limit of an Atomic. Other writes wait until it ends.
 const atomicLimit = 5 * time.Second
 
 // session is a running Atomic. Its function runs in the goroutine of its caller, and uses the writer's connection while the
@@ -18,21 +18,21 @@ const atomicLimit = 5 * time.Second
 type session struct {
 	engine.Transaction
 	tx     *transaction
-	broken error         // of a write that has made the transaction unusable
+	broken error         // the error of a write that has made the transaction unusable
 	begun  chan struct{} // closed by the writer when the function may run
-	done   chan struct{} // closed by the caller when it has run
+	done   chan struct{} // closed by the caller when the function has returned
 }
 
 // sessionKey is the key of a writer's session in a context.
 type sessionKey struct{ w *writer }
 
-// session returns the Atomic of ctx, also if it has ended; nil if there is none.
+// session returns the Atomic of ctx, even if it has ended; nil if there is none.
 func (w *writer) session(ctx context.Context) *session {
 	s, _ := ctx.Value(sessionKey{w}).(*session)
 	return s
 }
 
-// Atomic implements store.DB by a savepoint in the transaction that writes share.
+// Atomic implements store.DB with a savepoint in the transaction that writes share.
 func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err error) {
 	w := db.writer
 	if s := w.session(ctx); s != nil {
@@ -60,7 +60,7 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err er
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, sessionKey{w}, s), w.limit)
 	defer cancel()
 	ctx, commit := store.WithCommit(ctx)
-	returned := false // f has not panicked
+	returned := false // false if f panics
 	defer func() {
 		close(s.done)
 		if commitErr := <-job.result; commitErr != nil {
@@ -83,8 +83,8 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 // Serializable implements store.DB.
 func (db *DB) Serializable() bool { return true }
 
-// serve lets the caller of an Atomic use the transaction until the function has ended or the time is over. If nothing is to
-// be stored, the transaction is then as before. An error means that the transaction is unusable.
+// serve lets the caller of an Atomic use the transaction until the function returns or the time limit expires. If nothing is to
+// be stored, serve then rolls back the changes of the Atomic. An error means that the transaction is unusable.
 func (w *writer) serve(tx *transaction, s *session) error {
 	begun := time.Now()
 	defer func() { tx.held += time.Since(begun) }()
@@ -123,7 +123,7 @@ func (tx *transaction) fail(err error) error {
 	return err
 }
 
-// write makes a change as a part of the Atomic.
+// write makes a change as part of the Atomic.
 func (s *session) write(ctx context.Context, b *builder, do func(*transaction) error) error {
 	return s.Do(ctx, func() error {
 		if b.searches {
@@ -147,8 +147,8 @@ func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) err
 	})
 }
 
-// list calls read for a List. n points to the number of documents that read counts. The number of all documents has those of
-// the transaction.
+// list calls read for a List. n points to the number of documents that read counts. If read counts all documents, list adds the
+// changes of the transaction to the number.
 func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn) error) error {
 	return s.read(ctx, q.Filter, func(conn *conn) error {
 		err := read(conn)
@@ -163,8 +163,7 @@ func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int
 	})
 }
 
-// Lock implements store.Engine. The writer's connection changes nothing else meanwhile, so Lock only checks that the documents
-// exist.
+// Lock implements store.Engine. During an Atomic, nothing else writes, so Lock only checks that the documents exist.
 func (c *collection) Lock(ctx context.Context, ids ...store.ID) error {
 	s := c.db.writer.session(ctx)
 	if s == nil {

@@ -24,7 +24,7 @@ func queue(t *testing.T, db *DB, call func() error) (wait func() error) {
 	return func() error { return <-result }
 }
 
-// TestAtomicLimit has functions that take longer than the limit. The writes that wait meanwhile are made.
+// TestAtomicLimit runs functions that take longer than the limit. The writes that wait in the meantime succeed.
 func TestAtomicLimit(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -99,8 +99,8 @@ func TestAtomicInBatch(t *testing.T) {
 	}
 }
 
-// TestAtomicOrder checks that all queued writes run between two Atomics, and that Atomics which take long do not share a
-// transaction with the next one, whose end the writes between them would wait for.
+// TestAtomicOrder checks that all queued writes run between two Atomics, and that a long Atomic does not share a transaction
+// with the next one: the writes between them would wait for the end of both.
 func TestAtomicOrder(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -206,7 +206,7 @@ func TestAtomicGivenUp(t *testing.T) {
 	must(t, db.Atomic(t.Context(), func(context.Context) error { return nil }))
 }
 
-// TestAtomicAlone calls what cannot be a part of an Atomic.
+// TestAtomicAlone calls methods that cannot be part of an Atomic.
 func TestAtomicAlone(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -15,13 +15,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Backup writes a snapshot of the database at path to a new file and checks it. It fails if the file exists. It calls
-// progress after every few MiB with the bytes that are copied and the total. Another process may read and write the database
-// meanwhile; its changes are not in the backup, and stay in the write-ahead log until the backup ends. After an error, there
-// is no file.
+// Backup writes a snapshot of the database at path to a new file and checks it. It fails if the file exists. It calls progress
+// after every few MiB with the number of copied bytes and the total. Meanwhile another process may read and write the database;
+// its changes are not in the backup, and stay in the write-ahead log until the backup ends. After an error, the file does not
+// exist.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
-		return fmt.Errorf("%s exists already; name a new file", file)
+		return fmt.Errorf("%s already exists; name a new file", file)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -68,7 +68,8 @@ func openReadOnly(ctx context.Context, path string) (*conn, error) {
 	}
 	c, err := connectReadOnly(ctx, path, "")
 	if codeOf(err)&0xff == sqlite3.SQLITE_CANTOPEN {
-		// In a read-only directory, SQLite cannot create the files that share the log. Without a log, no process is writing.
+		// In a read-only directory, SQLite cannot create the write-ahead log and its index. If there is no log, no process is
+		// writing.
 		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 			return connectReadOnly(ctx, path, "&immutable=1")
 		}
@@ -104,10 +105,10 @@ func dataSource(path string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), err
 }
 
-// backup copies all pages to an empty file. The caller must have begun a transaction, or the copy would start again after
-// each write of another process.
+// backup copies all pages to an empty file. The caller must have begun a transaction; otherwise the copy would start again
+// after each write of another process.
 func (c *conn) backup(ctx context.Context, file string, progress func(done, total int64)) error {
-	_, err := c.integer(ctx, new(builder).write("SELECT count(*) FROM sqlite_schema")) // BEGIN alone takes no snapshot
+	_, err := c.integer(ctx, new(builder).write("SELECT count(*) FROM sqlite_schema")) // BEGIN alone does not start a snapshot
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	if err != nil {
 		return err
 	}
-	return cmp.Or(copyPages(ctx, b, progress), b.Finish()) // after an error of a step, Finish returns the same
+	return cmp.Or(copyPages(ctx, b, progress), b.Finish()) // after a failed step, Finish returns the same error
 }
 
 // copyPages copies all pages, and calls progress with the copied and the total bytes after each step.
@@ -142,7 +143,7 @@ func copyPages(ctx context.Context, b *sqlite.Backup, progress func(done, total 
 	}
 }
 
-// checkFile fails if the pages of a database, which no process has open, are damaged.
+// checkFile fails if pages of a database are damaged. No process may have the database open.
 func checkFile(ctx context.Context, path string) error {
 	c, err := connectReadOnly(ctx, path, "&immutable=1")
 	if err != nil {

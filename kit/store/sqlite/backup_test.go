@@ -55,8 +55,8 @@ func TestBackup(t *testing.T) {
 	wantNotes(second, 101)
 }
 
-// TestBackupRefuses checks that what cannot be backed up, or not there, says why and leaves nothing.
-func TestBackupRefuses(t *testing.T) {
+// TestBackupRejects checks that a backup that is impossible fails with the reason and leaves no file.
+func TestBackupRejects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, text := filepath.Join(dir, "db"), filepath.Join(dir, "text")
@@ -73,7 +73,7 @@ func TestBackupRefuses(t *testing.T) {
 		from, file string
 		want       string
 	}{
-		{t.Context(), path, text, "exists already"},
+		{t.Context(), path, text, "already exists"},
 		{t.Context(), path, filepath.Join(dir, "missing", "x"), "no such file"},
 		{t.Context(), filepath.Join(dir, "missing"), filepath.Join(dir, "x"), "no such file"},
 		{t.Context(), dir, filepath.Join(dir, "x"), "not a regular file"},
@@ -83,7 +83,7 @@ func TestBackupRefuses(t *testing.T) {
 		err := sqlite.Backup(test.ctx, test.from, test.file, func(int64, int64) {})
 		wantError(t, err, test.want)
 	}
-	// Half way.
+	// Stop halfway.
 	ctx, stop := context.WithCancel(t.Context())
 	err = sqlite.Backup(ctx, path, filepath.Join(dir, "x"), func(int64, int64) { stop() })
 	if !errors.Is(err, context.Canceled) {
@@ -96,7 +96,7 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// TestBackupDamaged finds out that a page is not sound.
+// TestBackupDamaged checks that a backup of damaged pages fails.
 func TestBackupDamaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -118,6 +118,6 @@ func TestBackupDamaged(t *testing.T) {
 	file := filepath.Join(dir, "backup")
 	wantError(t, sqlite.Backup(t.Context(), path, file, func(int64, int64) {}), "damaged")
 	if _, err := os.Stat(file); err == nil {
-		t.Error("the damaged copy got its name")
+		t.Error("the damaged backup exists")
 	}
 }

@@ -299,7 +299,7 @@ func (b *builder) textColumn() *builder {
 	return b.write(",concat_ws(' ',", expressions(b.c.spec.Search), ")")
 }
 
-// path writes the JSON path of a field that changes may set; the id is none.
+// path writes the JSON path of a field that changes may set. The id is not such a field.
 func (b *builder) path(field string) *builder {
 	if !isPath(field) || field == "id" {
 		return b.fail(fmt.Errorf("store: the field %q cannot be changed", field))

@@ -13,7 +13,7 @@ const (
 	maxDocument = 64 << 10 // larger documents are not cached
 )
 
-// cache has documents that were read by ID, as JSON. It never returns an outdated one: before a commit, the writer removes
+// cache keeps documents that were read by ID, as JSON. It never returns an outdated one: before a commit, the writer removes
 // the documents that the transaction changes, and nothing is added until the commit has ended.
 //
 // The cache has two generations, each of up to half of cacheSize. A document that is read moves to the recent one. When that

@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestCachedChanges checks that Get returns what the last change left, whatever selected the document.
+// TestCachedChanges checks that Get returns the result of the last change, whichever filter selected the document.
 func TestCachedChanges(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// logSchema creates the log of changes. An entry is written in the transaction of its change, so n, the highest one plus 1,
-// has no gaps: the newest entry is never deleted. Each index ends with n.
+// logSchema creates the log of changes. An entry is written in the transaction of its change. Its n is the highest n plus 1,
+// without gaps, because the newest entry is never deleted. SQLite appends n to each index.
 const logSchema = `
 	CREATE TABLE IF NOT EXISTS _changes (
 		n INTEGER PRIMARY KEY, change BLOB NOT NULL, collection TEXT NOT NULL, record BLOB NOT NULL, type TEXT NOT NULL,
@@ -27,7 +27,7 @@ const logSchema = `
 // entryColumns are the columns of the log in the order of entryOf.
 const entryColumns = "n,change,collection,record,type,author,apikey,request,fields,scope,at"
 
-// prepareLog creates the log if it is missing, with a first entry, so that the position of an empty log is that of an entry.
+// prepareLog creates the log if it is missing, with a first entry, so that even a log without changes has a position.
 func prepareLog(tx *transaction) error {
 	if err := tx.run(logSchema); err != nil {
 		return err
@@ -39,7 +39,7 @@ func prepareLog(tx *transaction) error {
 	return tx.addEntry("", store.Reset, store.ID{}, store.Author{}, nil, "")
 }
 
-// scope writes a comma and a column with the values of Spec.Scope as a JSON object, for record.
+// scope writes a comma and a column with the values of Spec.Scope as a JSON object, for the method record.
 func (b *builder) scope() *builder {
 	if len(b.c.spec.Scope) == 0 {
 		return b.write(",''")
@@ -133,7 +133,7 @@ func idFrom(column driver.Value) (id store.ID) {
 	return id
 }
 
-// Read implements store.Log. All of it comes from one snapshot.
+// Read implements store.Log. It reads one snapshot.
 func (l changeLog) Read(ctx context.Context, q store.LogQuery) (entries []store.Entry, next store.Position, err error) {
 	err = l.db.readers.use(ctx, func(c *conn) error {
 		return c.snapshot(func() error {
@@ -249,7 +249,7 @@ func (l changeLog) Wait(ctx context.Context, collection string, after store.Posi
 	return l.db.writer.log.Wait(ctx, collection, after)
 }
 
-// Sweep implements store.Log. It deletes the first entries only, so that the rest has no gaps, also if the clock was set back.
+// Sweep implements store.Log. It deletes only the first entries, so that the rest has no gaps even if the clock was set back.
 func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err error) {
 	if !l.db.isLogged() {
 		return 0, nil

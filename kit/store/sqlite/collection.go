@@ -23,7 +23,7 @@ type collection struct {
 	spec  store.Spec
 	table string // quoted name of the table of documents
 	words string // quoted name of the table of words
-	err   error  // why spec is invalid; nil if it is valid
+	err   error  // the reason why spec is invalid; nil if it is valid
 
 	wordCounts wordCounts
 }
@@ -105,8 +105,8 @@ func (c *collection) changesSearched(changes []store.Change) bool {
 	})
 }
 
-// merge merges FTS5's segments, as many pages as texts of the given size in bytes need on average. More pages would make
-// writes slower while a large segment is merged, which takes thousands of writes: a page takes about 150 µs.
+// merge merges segments of FTS5: as many pages as texts of the given size in bytes need on average. A page takes about 150 µs,
+// and merging a large segment takes thousands of writes, which more pages would slow down.
 func (c *collection) merge(tx *transaction, size int64) error {
 	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
@@ -146,7 +146,7 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 			n++
 			key := c.cacheKey(values[0].(string))
 			tx.changed = append(tx.changed, key)
-			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // the rows are deleted already
+			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // the rows are already deleted
 		})
 		if err == nil {
 			tx.documents[c] -= n
@@ -156,8 +156,8 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write has the writer call do, which executes b, and waits for the commit. text reads the searched text that do stores, if
-// it is long; nil if do stores none. write fails without calling do if b or the Spec is invalid.
+// write has the writer call do, which executes b, and waits for the commit. The statement text reads the searched text that do
+// stores, if it is long; text is nil if do stores none. write fails without calling do if b or the Spec is invalid.
 func (c *collection) write(ctx context.Context, b, text *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
@@ -275,8 +275,8 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, next f
 	return err
 }
 
-// decodeNext decodes a document of q into the value that next returns. more is false if the document is left out because it
-// exceeds q.Bytes, so that the list ends before it.
+// decodeNext decodes a document of q into the value that next returns. more is false if the document exceeds q.Bytes, so that
+// the list ends before it.
 func (c *collection) decodeNext(q store.Query, doc []byte, next func() any) (more bool, err error) {
 	switch {
 	case !q.Bytes.Add(len(doc)):
@@ -288,9 +288,9 @@ func (c *collection) decodeNext(q store.Query, doc []byte, next func() any) (mor
 	}
 }
 
-// rows calls row with each document of the list q, one part after the other, until row returns false or an error. If plan
-// has words to scan for, only documents with these are in the list; ok is false if the scan has ended early because it would
-// cost more than plan.maxScans.
+// rows calls row with each document of the list q, one part after the other, until row returns false or an error. If plan has
+// words to scan for, the list has only the documents with these words; ok is false if the scan ends early because its cost
+// exceeds plan.maxScans.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) (more bool, err error),
 ) (ok bool, err error) {

@@ -182,12 +182,12 @@ func (c *conn) snapshot(read func() error) error {
 	return err
 }
 
-// readers is a pool of connections for reads. They are opened when first needed, and never wait for the writer.
+// readers is a pool of connections for reads. A connection is opened when it is first needed, and never waits for the writer.
 type readers struct {
 	dsn      string
 	maxScans int64         // maximum cost of a scan; see maxReaderScans
 	costly   bool          // the pool is DB.searches: plans may look up common words
-	wait     time.Duration // how long use waits for a connection; 0 waits until the context ends
+	wait     time.Duration // how long use waits for a connection; 0 is until the context ends
 	idle     chan *conn    // connections that are not in use; nil for each that is not open yet
 	closed   chan struct{} // closed by close
 }
@@ -205,7 +205,7 @@ func newReaders(n int, dsn string) *readers {
 func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 	var c *conn
 	select {
-	case c = <-r.idle: // also if r.wait is over at once
+	case c = <-r.idle: // even if r.wait is very short
 	default:
 		if c, err = r.await(ctx); err != nil {
 			return err

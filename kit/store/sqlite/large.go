@@ -10,16 +10,16 @@ import (
 )
 
 // Indexing a text takes about 1.5 µs for each of its words: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of
-// which begins a word. Other writes wait meanwhile. So a write with a long text finds its words before it waits for the
-// writer; and writes with more words than maxWords take turns, between which all others run.
+// which begins a word. Meanwhile other writes wait. So a write with a long text splits it into words before it waits for the
+// writer, and writes with more than maxWords words take turns, between which all other writes run.
 const (
 	longText  = 4 << 10  // bytes of a document and its changes; shorter ones have fewer words than maxWords
-	largeText = 64 << 10 // bytes of a text whose words are only found in turn, because that needs memory
+	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because that needs memory
 	maxWords  = 2000
 )
 
-// After a write with many words, transactions of mergedPages of FTS5's pages merge segments, each in about 5 ms. So the
-// write's own transaction merges only as for maxMerged bytes of text.
+// After a write with many words, separate transactions merge segments of FTS5: mergedPages pages each, in about 5 ms. So the
+// write's own transaction merges only as many pages as maxMerged bytes of text need.
 const (
 	mergedPages = 64
 	maxMerged   = 16 << 10
@@ -61,8 +61,8 @@ func (b *builder) size() (n int) {
 	return n
 }
 
-// writeText has the writer make a change that stores the searched text that b reads, and waits for the commit. b has no row
-// if the text is short.
+// writeText has the writer make a change and waits for the commit. b reads the searched text that the change stores; it returns
+// no row if the text is short.
 func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
 	var text string
 	if b != nil {
@@ -99,7 +99,7 @@ func (c *collection) writeText(ctx context.Context, b *builder, do func(*transac
 	return nil
 }
 
-// withWords returns do, for which the words of text are known.
+// withWords returns a function that calls do with a transaction that knows the words of text.
 func withWords(text string, words []string, do func(*transaction) error) func(*transaction) error {
 	return func(tx *transaction) error {
 		if tx.words == nil {
@@ -110,8 +110,8 @@ func withWords(text string, words []string, do func(*transaction) error) func(*t
 	}
 }
 
-// mergeLarge merges segments after the words of a large text, so that their number stays small. Others write between its
-// transactions. Errors are ignored: a later write merges what is left.
+// mergeLarge merges segments after a large text was indexed, so that their number stays small. Other writes run between its
+// transactions. Errors are ignored: a later write merges the remaining segments.
 func (c *collection) mergeLarge(words []string) {
 	bytes := 0
 	for _, word := range words {
@@ -127,11 +127,11 @@ func (c *collection) mergeLarge(words []string) {
 		}
 	}
 	if c.db.writer.checkpointing.CompareAndSwap(false, true) {
-		c.db.writer.checkpoint() // the log may have thousands of pages
+		c.db.writer.checkpoint() // the write-ahead log may have thousands of pages
 	}
 }
 
-// doLarge makes a change in a transaction of its own, which an error rolls back.
+// doLarge makes a change in a separate transaction, which an error rolls back.
 func (w *writer) doLarge(change func(*transaction) error) error {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()

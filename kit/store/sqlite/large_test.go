@@ -37,7 +37,7 @@ func TestLongestText(t *testing.T) {
 	}
 }
 
-// TestLargeTextsTakeTurns has a write with many words wait for its turn, while others run.
+// TestLargeTextsTakeTurns makes a write with many words wait for its turn while other writes run.
 func TestLargeTextsTakeTurns(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -72,7 +72,8 @@ func TestLargeTextsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestLargeTextAlone checks that a write with many words is in no transaction with others, which would wait for it.
+// TestLargeTextAlone checks that a write with many words does not share a transaction with other writes, which would wait for
+// it.
 func TestLargeTextAlone(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -110,8 +111,8 @@ func TestLargeTextOnFullDisk(t *testing.T) {
 	wantCount(t, c, 2)
 }
 
-// TestLargeTextsMerge checks that segments are merged in small steps: with 16 of a level, FTS5 would merge them all in the
-// transaction of a write.
+// TestLargeTextsMerge checks that segments are merged in small steps: with 16 segments of a level, FTS5 would merge all of them
+// in the transaction of a write.
 func TestLargeTextsMerge(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

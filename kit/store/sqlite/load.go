@@ -50,8 +50,8 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	})
 }
 
-// Names implements store.DB. It leaves out the tables of SQLite and of the engine, whose names begin with sqlite_ or _, or
-// have a colon.
+// Names implements store.DB. It omits the tables of SQLite and of the engine, whose names begin with sqlite_ or _, or have a
+// colon.
 func (db *DB) Names(ctx context.Context) (names []string, err error) {
 	err = db.readers.use(ctx, func(c *conn) error {
 		const query = `SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`

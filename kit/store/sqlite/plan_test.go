@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// TestPlans checks that what a declared index backs is read from it: no row is visited in vain, none is sorted, and a
-// page after a row begins with a look-up, so that its cost does not grow with its depth.
+// TestPlans checks that queries which a declared index supports read only that index. They visit no other rows and sort none. A
+// page after a row begins with an index lookup, so that its cost does not depend on its position.
 func TestPlans(t *testing.T) {
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "plan.db"), Options{})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// wantPlan checks that the statement reads articles by the index alone, and finds its place there if it looks up.
+// wantPlan checks that the statement reads articles only through the index, with a lookup if looksUp is true.
 func wantPlan(t *testing.T, db *DB, b *builder, index string, looksUp bool) {
 	t.Helper()
 	plan := explain(t, db, b)
@@ -114,7 +114,7 @@ func wantPlan(t *testing.T, db *DB, b *builder, index string, looksUp bool) {
 	if looksUp {
 		verb = "SEARCH"
 	}
-	// The unique index serves where all of its fields are given: it finds one row at most.
+	// SQLite uses the unique index if all of its fields are given: it finds at most one row.
 	wanted := regexp.MustCompile(verb + ` articles USING (COVERING )?INDEX ` + regexp.QuoteMeta(index) + `(:unique)?( \(|\n)`)
 	if !wanted.MatchString(plan) || strings.Contains(plan, "TEMP B-TREE") {
 		t.Errorf("%s\ndoes not read %s as it should:\n%s", b.String(), index, plan)

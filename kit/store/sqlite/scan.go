@@ -13,7 +13,7 @@ import (
 type scan struct {
 	words []string // matches moves those that are often missing to the front
 	paths []string // the searched fields
-	cost  int64    // of the documents so far; see maxReaderScans
+	cost  int64    // total cost of the documents so far; see maxReaderScans
 	max   int64    // limit of cost; 0 is no limit
 
 	decoder jsontext.Decoder
@@ -59,7 +59,7 @@ func (s *scan) appendText(object []byte, path string) []byte {
 		object = s.property(object, name)
 	}
 	text, err := jsontext.AppendUnquote(s.text, object)
-	if err != nil { // no string
+	if err != nil { // not a string
 		return s.text
 	}
 	return text

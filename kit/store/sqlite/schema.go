@@ -58,8 +58,8 @@ func fieldsOf(index string) []string {
 }
 
 // indexes returns the statements that create the declared indexes, by the index's name. A unique index does not end with the
-// id, with which all entries would be distinct, so a list cannot read it in order. It leaves out documents that lack one of
-// its fields: absent values are not duplicates.
+// id, which would make all entries distinct; so a list cannot read it in order. It omits documents that lack one of its fields:
+// absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
 	for _, index := range c.spec.Indexes {
@@ -191,7 +191,7 @@ func (c *collection) configureWords(tx *transaction) error {
 	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }
 
-// rowText is the searched text of row n; intoWords replaces it by its words, separated by spaces.
+// rowText is the searched text of row n; intoWords replaces it with its words, separated by spaces.
 type rowText struct {
 	n    int64
 	text string
@@ -254,7 +254,7 @@ func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowTe
 	}
 }
 
-// intoWords replaces the texts by their words in another goroutine. The returned channel receives them when it is done.
+// intoWords replaces the texts with their words in another goroutine. The returned channel receives them when it is done.
 func intoWords(texts []rowText) <-chan []rowText {
 	done := make(chan []rowText, 1)
 	go func() {

@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestNames checks that nothing but names gets into a statement as one.
+// TestNames checks that only valid names become part of a statement.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -119,8 +119,8 @@ func TestPrepareChanges(t *testing.T) {
 	want("by_hand")
 }
 
-// TestMergeInSteps checks that a table of words from an older build gets the options for merges in steps, and that these
-// keep the number of its segments small.
+// TestMergeInSteps checks that a table of words from an older version gets the options for merges in steps, and that they keep
+// the number of its segments small.
 func TestMergeInSteps(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -50,7 +50,7 @@ const (
 const defaultRows = 30
 
 // search executes a List for a search of words that all of its documents must match: on a connection of DB.readers or, if that
-// costs more than the limits of these, on one of DB.searches.
+// exceeds their cost limits, on one of DB.searches.
 func (c *collection) search(ctx context.Context, q store.Query, search store.TextSearch, words []string, next func() any) (n int64, err error) {
 	cheap := true
 	run := func(conn *conn) error {
@@ -69,8 +69,8 @@ func (c *collection) search(ctx context.Context, q store.Query, search store.Tex
 	return n, err
 }
 
-// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. cheap is false if that would cost more
-// than the limits of the connection; then nothing was read. A connection of DB.searches has no such limits.
+// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. cheap is false if that would exceed the
+// cost limits of the connection; then nothing was read. A connection of DB.searches has no such limits.
 func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap bool, err error) {
 	cheap = true
 	if p.q.MaxCount > 0 {
@@ -151,7 +151,7 @@ func (p *searchPlan) list(ctx context.Context, next func() any) (cheap bool, err
 }
 
 // scanList returns the documents by scanning the list in its order. ok is false if the words occur together too rarely, or too
-// late in the list. So it returns the documents only after the scan has succeeded, and the caller decodes them then.
+// late in the list. Because the scan can end early, scanList returns all documents at the end, for the caller to decode.
 func (p *searchPlan) scanList(ctx context.Context, parts []part) (docs [][]byte, ok bool, err error) {
 	scan := &searchPlan{search: p.search, scan: append(slices.Clip(p.scan), p.lookUp...)}
 	scan.maxScans = min(2*p.threshold, p.conn.pool.maxScans) // twice the cost that plan has estimated
@@ -184,8 +184,8 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 		return nil, err
 	}
 	rows := min(q.Skip+cmp.Or(q.Limit, defaultRows), maxPlannedRows)
-	// A word is common from the number of documents at which looking it up costs as much as scanning the list. If threshold
-	// documents have the word, a scan finds the rows in about rows*documents/threshold documents.
+	// threshold is the number of documents from which a word is common: looking it up then costs as much as scanning the list.
+	// If threshold documents have the word, a scan finds the rows in about rows*documents/threshold documents.
 	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	threshold = max(1, min(threshold, conn.pool.maxScans/2))
 	limit := threshold
@@ -228,8 +228,8 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 	return p, nil
 }
 
-// keepRows removes the rows from p.rows that are not in found, the rows with a rare word. If it is the first rare word,
-// p.rows is set to found. After it, p.rows is not nil, even if it is empty.
+// keepRows restricts p.rows to found, the rows with a rare word. For the first rare word, it sets p.rows to found. Afterwards
+// p.rows is not nil, even if it is empty.
 func (p *searchPlan) keepRows(found map[int64]struct{}) {
 	if p.rows == nil {
 		p.rows = slices.AppendSeq(make([]int64, 0, len(found)), maps.Keys(found))

@@ -19,7 +19,7 @@ import (
 // searchDocuments is how many documents these tests search: enough that a list is scanned for a common word.
 const searchDocuments = 600
 
-// searched has documents whose words are common, rare, never together, and, many times, at random.
+// searched returns a collection with common words, rare words, words that never occur together, and random words.
 func searched(t *testing.T) *collection {
 	t.Helper()
 	db, c := openItems(t, Options{})
@@ -38,7 +38,7 @@ func searched(t *testing.T) *collection {
 	return db.Open(itemSpec).(*collection)
 }
 
-// TestPlannedSearch holds every manner to find a search's documents against the plain one, which looks up all words.
+// TestPlannedSearch compares each way to find the documents of a search with the simplest one, which looks up all words.
 func TestPlannedSearch(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -153,7 +153,7 @@ func TestScannedText(t *testing.T) {
 	}
 }
 
-// TestPlan checks which words are looked up, which the documents are scanned for, and when a list is scanned.
+// TestPlan checks which words are looked up, for which words documents are scanned, and when a list is scanned.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -271,8 +271,8 @@ func occupy(t *testing.T, r *readers, do func()) {
 	}
 }
 
-// TestCommonWords checks that common words are remembered, that few are, and that one which has become rare is still
-// found, and then forgotten.
+// TestCommonWords checks that wordCounts keeps common words, keeps a limited number of them, and forgets a word that has become
+// rare. Searches must still find it.
 func TestCommonWords(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -304,7 +304,7 @@ func TestCommonWords(t *testing.T) {
 	}
 }
 
-// TestLookUp checks the rows of words, up to a bound.
+// TestLookUp checks the rows of words, up to a limit.
 func TestLookUp(t *testing.T) {
 	t.Parallel()
 	c := searched(t)

@@ -74,12 +74,12 @@ type DB struct {
 	cache   *cache
 	byID    *readers // for single documents, so that they do not wait for lists
 	readers *readers // for lists: one for each processor, at least 4 and at most 16
-	// searches is for costly searches. It has one connection less than there are processors, but at least one: a search uses
-	// a processor for many milliseconds, and other requests must not wait for one.
+	// searches is for costly searches. It has one connection fewer than there are processors, but at least one: a search uses a
+	// processor for many milliseconds, and one processor must stay free for other requests.
 	searches  *readers
-	large     *semaphore.Weighted // acquired by the write with many words whose turn it is; see writeText
+	large     *semaphore.Weighted // acquired by a write with many words when it is its turn; see writeText
 	closeOnce sync.Once
-	closeErr  error // the result of the first Close, which later calls return too
+	closeErr  error // the result of the first Close, which later calls also return
 
 	mu          sync.Mutex
 	collections []*collection // in the order of Open
@@ -130,7 +130,7 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 		}
 	}
 	if codeOf(err) == sqlite3.SQLITE_NOTADB {
-		err = errors.New("this file is no SQLite database; use another")
+		err = errors.New("this file is not an SQLite database; use another file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -160,7 +160,7 @@ func (c *conn) claim(ctx context.Context, existing bool) error {
 	case err != nil:
 		return err
 	case application != applicationID && (existing || application != 0 || version != 0 || tables != 0):
-		return errors.New("this file is the database of another program; use another")
+		return errors.New("this file is the database of another program; use another file")
 	case version > schemaVersion:
 		return fmt.Errorf("a newer version of the service wrote this database (schema %d; this version supports %d); "+
 			"run that version, or restore an older backup", version, schemaVersion)

@@ -20,7 +20,8 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// childPath names the file that this very binary, started as a child of a test, is to write to.
+// childPath is the environment variable with the path of the database that this binary writes to if a test starts it as a child
+// process.
 const childPath = "SQLITE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -58,8 +59,8 @@ func openNotes(ctx context.Context, db store.DB) (*store.Collection[note], error
 	return c, db.Prepare(ctx)
 }
 
-// child writes notes from 32 goroutines, and says of each, once it is on disk, what became of it: "new", "changed" or
-// "gone". It never ends.
+// child writes notes from 32 goroutines. When a note is on disk, it prints the note's state: "new", "changed" or "gone". It
+// never returns.
 func child(path string) {
 	ctx := context.Background()
 	db, err := sqlite.Open(ctx, path, sqlite.Options{})
@@ -92,11 +93,11 @@ func child(path string) {
 	select {}
 }
 
-// TestKill kills a process that writes, again and again: all that it said is on disk must be there.
+// TestKill kills a writing process repeatedly. Everything that it has reported as stored must be on disk.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kill.db")
-	said := make(map[string]string) // what became of a note, by id
+	said := make(map[string]string) // the reported state of each note, by id
 	for round := range 4 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), childPath+"="+path)
@@ -148,7 +149,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestOneProcess checks that a file cannot be opened while another process has it open, and can after its death.
+// TestOneProcess checks that a file cannot be opened while another process has it open, and can be opened after that process
+// ends.
 func TestOneProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "one.db")
@@ -182,8 +184,8 @@ func wantError(t *testing.T, err error, words ...string) {
 	}
 }
 
-// TestOpenRefuses checks that a path that cannot be the database says why, and that nothing there is changed.
-func TestOpenRefuses(t *testing.T) {
+// TestOpenRejects checks that a path that cannot be the database fails with the reason, and that the file is not changed.
+func TestOpenRejects(t *testing.T) {
 	t.Parallel()
 	other := func(statements ...string) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
@@ -205,8 +207,8 @@ func TestOpenRefuses(t *testing.T) {
 		want string
 	}{
 		{"a directory", func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "is a directory"},
-		{"a text", text(strings.Repeat("This is no database. ", 100)), "no SQLite database"},
-		{"a short text", text("no"), "no SQLite database"},
+		{"a text", text(strings.Repeat("This is no database. ", 100)), "not an SQLite database"},
+		{"a short text", text("no"), "not an SQLite database"},
 		{"another program's", other("CREATE TABLE notes (text)"), "another program"},
 		{"another program's, marked", other("PRAGMA application_id=77"), "another program"},
 		{"a newer version's", other("PRAGMA application_id=0x47494e53", "PRAGMA user_version=99"), "newer version"},

@@ -56,10 +56,10 @@ func (w *wordCounts) forget(words []string) {
 	}
 }
 
-// lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether no other
-// document has one; if it is false, fewer than limit may be returned.
+// lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether rows has all
+// such documents. If all is false, rows may have fewer than limit entries.
 func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
-	const wordsPerDocument = 4 // assumed number of a document's words that begin with the prefix
+	const wordsPerDocument = 4 // assumed number of words of a document that begin with the prefix
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)
 	b.write(" AND term<").bind(prefix + "\xff") // greater than every UTF-8 string with the prefix
 	b.write(" LIMIT ").bind(wordsPerDocument * limit).write("+0")

@@ -25,8 +25,8 @@ const maxBatch = 256
 // texts is slow, up to 40 ms for this size.
 const maxBatchText = 64 << 10
 
-// maxHeld is the time for which the Atomics of a transaction may use it, after which it accepts no other: the writes that it
-// has made wait for its commit.
+// maxHeld is the total time of the Atomics of a transaction after which it accepts no further Atomic, because the writes that
+// it has made wait for its commit.
 const maxHeld = 10 * time.Millisecond
 
 // writesPerCheckpoint is the number of writes after which a checkpoint starts. They fill about 2000 pages of the log, fewer
@@ -40,7 +40,7 @@ type writer struct {
 	cache   *cache
 	connMu  sync.Mutex // guards conn; locked during a batch and doAlone
 	queue   chan *write
-	waiting []*write      // Atomics from the queue that have not begun; only the writer's goroutine uses it
+	waiting []*write      // Atomics from the queue that have not begun; used only by the writer's goroutine
 	limit   time.Duration // of an Atomic
 	queueMu sync.RWMutex  // guards closed; read-locked to use the writer, locked to close the queue
 	closed  bool
@@ -59,7 +59,7 @@ type writer struct {
 type write struct {
 	do      func(*transaction) error
 	atomic  bool        // do is writer.serve
-	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when its context ends before
+	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when its context ends earlier
 	result  chan error  // receives the error of the write after the commit; has room for it
 }
 
@@ -69,8 +69,8 @@ type transaction struct {
 	conn       *conn
 	cache      *cache
 	changed    []cacheKey            // documents to remove from the cache
-	clearCache bool                  // remove all documents from the cache, because changed is not complete
-	documents  map[*collection]int64 // by how much the number of documents changes
+	clearCache bool                  // remove all documents from the cache, because changed is incomplete
+	documents  map[*collection]int64 // change of the number of documents
 	texts      map[row]string        // searched texts of written rows that are not indexed yet
 	words      map[string][]string   // the words of some texts
 	size       int                   // total size of the searched texts so far, in bytes
@@ -136,7 +136,7 @@ func (w *writer) send(ctx context.Context, job *write) error {
 	}
 }
 
-// batch makes the first write, and those that are queued meanwhile, in one transaction, and sends their results. If a write
+// batch makes the first write and those that are queued in the meantime in one transaction, and sends their results. If a write
 // fails, the others are committed, unless the error makes the transaction unusable.
 func (w *writer) batch(first *write) {
 	w.connMu.Lock()
@@ -192,9 +192,9 @@ func (w *writer) checkpoint() {
 }
 
 // next returns the next write of a batch that has made the given number of writes; nil if the batch is full or no write is
-// queued. If the queue is empty, it lets other goroutines run first: the callers of the last batch are about to send their
-// next writes, and an fsync for the first of them would delay the others. An Atomic begins after all queued writes, so that
-// many Atomics do not delay those for longer than one does.
+// queued. If the queue is empty, it lets other goroutines run first: the callers of the last batch are about to send their next
+// writes, and an fsync for the first of them would delay the others. An Atomic begins after all queued writes, so that many
+// Atomics do not delay other writes longer than one does.
 func (w *writer) next(tx *transaction, made int) *write {
 	if made == maxBatch || tx.size > maxBatchText {
 		return nil
@@ -225,12 +225,12 @@ func (w *writer) nextAtomic() *write {
 	return job
 }
 
-// doAlone makes a change in a transaction of its own, which an error rolls back. If durable is false, the commit makes no
-// fsync; the fsync of the next durable commit includes the change. Until then a loss of power may lose the change; a crash
-// of the process does not.
+// doAlone makes a change in a separate transaction, which an error rolls back. If durable is false, the commit does not call
+// fsync; the fsync of the next durable commit includes the change. Until then a power failure may lose the change; a crash of
+// the process does not.
 func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
 	if w.session(ctx) != nil {
-		return errors.New("sqlite: Prepare, Load and Drop cannot be a part of an Atomic; call them with another context, before it")
+		return errors.New("sqlite: Prepare, Load and Drop cannot be part of an Atomic; call them before it, with another context")
 	}
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
@@ -277,7 +277,7 @@ func (tx *transaction) addText(c *collection, n, text driver.Value) {
 
 // indexTexts stores the words of the recorded texts. It is called before a search, before a delete, and at the end of the
 // transaction, not after each write: FTS5 makes one segment of rows that are written in ascending order, but one segment for
-// each row if other statements come between.
+// each row if other statements run in between.
 func (tx *transaction) indexTexts() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))

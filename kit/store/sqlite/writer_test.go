@@ -74,7 +74,7 @@ func hold(t *testing.T, db *DB) (release func()) {
 	}
 }
 
-// run has the writer's connection do something between two batches.
+// run executes statements on the writer's connection between two batches.
 func run(t *testing.T, db *DB, text string) {
 	t.Helper()
 	db.writer.connMu.Lock()
@@ -134,18 +134,18 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// TestFailedCommit checks that a batch whose COMMIT fails is Unavailable as a whole, and leaves nothing.
+// TestFailedCommit checks that all writes of a batch whose COMMIT fails return Unavailable, and that none is stored.
 func TestFailedCommit(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
-	// A foreign key that is checked at COMMIT alone stands for a disk that fails there.
+	// A foreign key that is only checked at COMMIT simulates a disk that fails at COMMIT.
 	run(t, db, "PRAGMA foreign_keys=ON")
 	run(t, db, "CREATE TABLE promise (n INTEGER REFERENCES items(n) DEFERRABLE INITIALLY DEFERRED)")
 	must(t, c.Insert(t.Context(), newItem("item taken")))
 
 	wantBatch(t, db, apperr.Unavailable,
 		func() error { return c.Insert(t.Context(), newItem("item")) },
-		func() error { return c.Insert(t.Context(), newItem("item taken")) }, // its Conflict may be with what is undone
+		func() error { return c.Insert(t.Context(), newItem("item taken")) }, // the Conflict may be with a write that is rolled back
 		func() error { _, err := c.Delete(t.Context(), nil); return err },
 		func() error {
 			return db.writer.do(t.Context(), func(tx *transaction) error {
@@ -159,8 +159,8 @@ func TestFailedCommit(t *testing.T) {
 	wantCount(t, c, 2)
 }
 
-// TestBrokenBatch checks that a disk which is full for one write of a batch is full for all of it, as SQLite may have
-// rolled back what came before.
+// TestBrokenBatch checks that all writes of a batch fail if the disk is full for one of them, because SQLite may have rolled
+// back the earlier ones.
 func TestBrokenBatch(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -321,8 +321,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestSnapshot checks that a row which moves while a page is read is in it once: it moves from the part of the page that
-// is being read to the next one.
+// TestSnapshot checks that a page has a row only once if the row moves while the page is read: it moves from the part that is
+// being read to the next part.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

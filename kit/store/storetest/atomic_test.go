@@ -187,7 +187,7 @@ func testAtomicFailure(t *testing.T, open Opener) {
 	wantTitles(t, c, nil, "taken", "after")
 }
 
-// testAtomicConflict has concurrent functions read a number and write the next one.
+// testAtomicConflict runs concurrent functions that each read a number and write the next one.
 func testAtomicConflict(t *testing.T, open Opener) {
 	db, c := openAtomic(t, open)
 	d := newDoc("counter")
@@ -343,7 +343,7 @@ func testLock(t *testing.T, open Opener) {
 	wantDoc(t, got, a)
 }
 
-// testLockSkew has two doctors who go off duty if the other one is on duty, at the same time.
+// testLockSkew lets two doctors go off duty at the same time, each if the other one is on duty.
 func testLockSkew(t *testing.T, open Opener) {
 	db, c := openAtomic(t, open)
 	ward := newDoc("ward")

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxExact is the largest number up to which every integer is exact wherever it travels (RFC 8259, section 6).
+// maxExact is the largest number up to which every JSON implementation represents integers exactly (RFC 8259, section 6).
 const maxExact = 1<<53 - 1
 
 // testChanges checks each change on two documents: one has all fields, the other none that can be absent.

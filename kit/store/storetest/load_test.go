@@ -90,7 +90,7 @@ func testLoadMore(t *testing.T, open Opener) {
 	wantTitles(t, c, nil, got...)
 }
 
-// testLossless reads documents into types that know less than what is stored.
+// testLossless reads documents into types that lack stored fields or values.
 func testLossless(t *testing.T, open Opener) {
 	db := open(t)
 	spec := docSpec()
@@ -141,7 +141,7 @@ func testLossless(t *testing.T, open Opener) {
 	}
 }
 
-// other is a document with more, and other, fields than doc.
+// other is a document with additional and different fields compared to doc.
 type other struct {
 	store.Meta `bson:",inline"`
 	More       any `json:"more"`

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestFindsIsTheIndex holds Finds against the plain way, with texts and queries put together at random from pieces that
-// meet: scripts with and without spaces, accents, marks, cases, and words longer than the longest.
-func TestFindsIsTheIndex(t *testing.T) {
+// TestMissingWord compares MissingWord with the result of Words. Texts and queries are random sequences of pieces: scripts with
+// and without spaces, accents, marks, cases, and words that exceed the maximum length.
+func TestMissingWord(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
 		"root", "Root", "ro", "o", "é", "e\u0301", "ß", "SS", "1", "２", " ", "-", "\xff", "東", "京都", "の", "ば", "は\u3099", "ー",
@@ -36,11 +36,11 @@ func TestFindsIsTheIndex(t *testing.T) {
 		}
 	}
 	if found < tries/20 || found > tries*19/20 {
-		t.Errorf("%d of %d tries found something: they show little", found, tries)
+		t.Errorf("%d of %d tries found something: the test proves little", found, tries)
 	}
 }
 
-// matches reports whether a query finds a text, by the text itself.
+// matches reports whether a query finds a text, with MissingWord.
 func matches(text, query string) bool {
 	prefixes := QueryWords(query)
 	return len(prefixes) > 0 && MissingWord([]byte(text), prefixes) < 0

@@ -1,5 +1,5 @@
-// Package textsearch splits texts and queries into the words that a search compares. Engines of package store use it, and limits of
-// queries.
+// Package textsearch splits texts and queries into the words that a search compares. The engines of package store and the
+// limits of queries use it.
 package textsearch
 
 import (
@@ -19,8 +19,8 @@ const (
 	maxPiece = 6  // in a script without spaces
 )
 
-// Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits without
-// case and accents, of at most 32 runes. In a script without spaces between words, each position of a run gives the up to 6
+// Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits without case
+// and accents, of at most 32 runes. In a script without spaces between words, each position of a run yields a word of up to 6
 // runes from there, so that any part of the run is the prefix of a word.
 func Words(text string) []string {
 	return split(fold(text), func(run string, add func(string)) {
@@ -48,7 +48,7 @@ func QueryWords(text string) []string {
 
 // split returns the distinct words of a folded text. It calls pieces with each run of a script without spaces.
 func split(text string, pieces func(run string, add func(string))) (words []string) {
-	seen := make(map[string]struct{}, min(len(text)/6, 128)) // most texts need no larger one
+	seen := make(map[string]struct{}, min(len(text)/6, 128)) // most texts need no larger buffer
 	add := func(word string) {
 		if _, ok := seen[word]; !ok {
 			seen[word] = struct{}{}
@@ -189,8 +189,8 @@ func isUnspaced(r rune) bool {
 // isVoicingMark reports whether r changes は to ば or ぱ, which is another sound and no accent.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
-// MissingWord returns the index of the first prefix with which none of the Words of a text begins, or -1 if there is none.
-// The prefixes must come from QueryWords.
+// MissingWord returns the index of the first prefix that none of the Words of a text begins with, or -1 if there is no such
+// prefix. The prefixes must come from QueryWords.
 func MissingWord(text []byte, prefixes []string) int {
 	if isASCII(text) {
 		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, true) })
@@ -199,8 +199,8 @@ func MissingWord(text []byte, prefixes []string) int {
 	return slices.IndexFunc(prefixes, func(prefix string) bool { return !hasWord(folded, prefix) })
 }
 
-// MissingText returns the index of the first prefix that is nowhere in a text, not even within a word, or -1 if there is
-// none. It is faster than MissingWord if the text is ASCII.
+// MissingText returns the index of the first prefix that does not occur in a text, not even within a word, or -1 if there is no
+// such prefix. It is faster than MissingWord if the text is ASCII.
 func MissingText(text []byte, prefixes []string) int {
 	if isASCII(text) {
 		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, false) })

@@ -80,7 +80,7 @@ func TestQueryWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfOnePart checks what both functions promise together: a query finds the text.
+// TestWordsOfOnePart checks Words and QueryWords together: whether a query finds a text.
 func TestWordsOfOnePart(t *testing.T) {
 	for _, test := range []struct {
 		text, query string
@@ -109,7 +109,7 @@ func TestWordsOfOnePart(t *testing.T) {
 	}
 }
 
-// TestWordsOfEveryRune checks that no way to write a character hides it from a search.
+// TestWordsOfEveryRune checks that a search finds a character in each of its forms.
 func TestWordsOfEveryRune(t *testing.T) {
 	same := map[string]func(string) string{
 		"NFC":   norm.NFC.String,
@@ -152,7 +152,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// finds tells, in the plainest way, whether an engine must find the text by the query.
+// hasPrefixes reports whether an engine must find the text by the query.
 func hasPrefixes(text, query string) bool {
 	words, prefixes := Words(text), QueryWords(query)
 	for _, prefix := range prefixes {
@@ -180,7 +180,7 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// han makes a text of n Chinese characters in which few runs repeat.
+// han returns a text of n Chinese characters in which few runs repeat.
 func han(n int) string {
 	var text strings.Builder
 	x := uint32(1)

@@ -37,7 +37,7 @@ type Options struct {
 	From, To string       // addresses of the databases
 	Specs    []store.Spec // all collections of the service
 	Skip     []string     // names of collections of the source that are not copied
-	Replace  bool         // delete the documents of the target; otherwise Copy fails if it has some
+	Replace  bool         // delete the documents of the target; if false, Copy fails if the target has documents
 	Progress io.Writer    // receives the progress
 	Report   io.Writer    // receives a table of the copied collections
 }
@@ -230,13 +230,13 @@ func (c *copier) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return c.target.Drop(context.WithoutCancel(ctx), markerName) // an interruption after this is too late
+	return c.target.Drop(context.WithoutCancel(ctx), markerName) // from here on, ignore an interruption
 }
 
 // report writes a table of the collections, which are the same in both databases.
 func (c *copier) report() error {
 	table := tabwriter.NewWriter(c.Report, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "collection\tdocuments\tSHA-256, the same on both sides")
+	_, _ = fmt.Fprintln(table, "collection\tdocuments\tSHA-256, the same in both databases")
 	for _, spec := range c.Specs {
 		sum := c.inSource[spec.Name]
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", spec.Name, humanize.Comma(sum.documents), cmp.Or(sum.hash, "-"))
@@ -247,12 +247,12 @@ func (c *copier) report() error {
 // markerName is the collection that the target of an unfinished copy has.
 const markerName = "unfinished-copy"
 
-// marker is the only document of that collection. If the source has a marker with the same id, both addresses lead to one
+// marker is the only document of that collection. If the source has a marker with the same id, both addresses name the same
 // database.
 type marker struct {
 	store.Meta `bson:",inline"`
 	Source     string `json:"source"`  // address of the source, without credentials
-	Emptied    bool   `json:"emptied"` // the documents from before the copy are deleted
+	Emptied    bool   `json:"emptied"` // the documents that existed before the copy are deleted
 }
 
 var markerSpec = store.Spec{Name: markerName}
@@ -264,7 +264,7 @@ func findMarker(ctx context.Context, db store.DB) (*marker, error) {
 		return nil, err
 	}
 	markers, err := store.Open[marker](db, markerSpec).List(ctx, store.Query{Limit: 1})
-	if err != nil || len(markers) == 0 { // the copy may have finished since
+	if err != nil || len(markers) == 0 { // the copy may have finished since Names
 		return nil, err
 	}
 	return &markers[0], nil
@@ -276,7 +276,7 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 	if err != nil || m == nil {
 		return err
 	}
-	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same command copy again to finish it",
+	return fmt.Errorf("the database is an unfinished copy of %s, begun at %s; run the same copy command again to finish it",
 		m.Source, m.CreatedAt)
 }
 

@@ -20,7 +20,7 @@ import (
 	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
-// paper is a document with all that is hard to keep.
+// paper is a document with fields that a copy could change by mistake.
 type paper struct {
 	store.Meta `bson:",inline"`
 	Title      string                 `json:"title"`
@@ -60,21 +60,21 @@ func specs() []store.Spec {
 	return r.Specs
 }
 
-// kinds are the engines: by name, how to get the address of a new, empty database.
+// kinds returns, for each engine by name, a function that returns the address of a new, empty database.
 func kinds(t *testing.T) map[string]func(t *testing.T) string {
 	t.Helper()
 	all := map[string]func(t *testing.T) string{
 		"sqlite": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 	}
 	if !mongotest.Available() {
-		t.Log("NOT TESTED against a MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
+		t.Log("NOT TESTED against MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
 		return all
 	}
 	all["mongodb"] = func(t *testing.T) string { return mongotest.New(t).String() }
 	return all
 }
 
-// pairs runs a test from each engine to each.
+// pairs runs a test for each pair of engines.
 func pairs(t *testing.T, test func(t *testing.T, from, to string)) {
 	for fromName, from := range kinds(t) {
 		for toName, to := range kinds(t) {
@@ -93,7 +93,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// with opens a database for do.
+// with opens a database and calls use with it.
 func with(t *testing.T, address string, use func(db store.DB)) {
 	t.Helper()
 	db, err := engines.Open(t.Context(), address)
@@ -131,7 +131,7 @@ func hard() []paper {
 	return docs
 }
 
-// fill makes a source: what is hard, changed documents, and many of a kind.
+// fill creates a source with the documents of hard, a changed document, and many plain ones.
 func fill(t *testing.T, address string, many int) {
 	t.Helper()
 	with(t, address, func(db store.DB) {
@@ -288,7 +288,7 @@ func TestResume(t *testing.T) {
 			}
 			with(t, to, func(db store.DB) {
 				if err := CheckFinished(t.Context(), db); err != nil {
-					wantError(t, err, "unfinished copy of", "run the same command copy again")
+					wantError(t, err, "unfinished copy of", "run the same copy command again")
 				} else if names, err := db.Names(t.Context()); err != nil || len(names) > 0 {
 					t.Errorf("no marker, and %v, %v", names, err)
 				}
@@ -400,7 +400,7 @@ func TestOpenSource(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
 		t.Error("it created the directory of the source")
 	}
-	// By another name, it is one file all the same.
+	// A symbolic link to the source is the same file.
 	link := filepath.Join(t.TempDir(), "link.db")
 	must(t, os.Symlink(engines.Path(from), link))
 	_, err = run(t, Options{From: from, To: "sqlite:" + link, Replace: true})

@@ -32,7 +32,7 @@ func (c *copier) load(ctx context.Context) error {
 
 // loadCollection copies the documents of one collection that follow the last one in the target.
 func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progress.Bar) error {
-	// A key of another type than ID may sort behind all ids, where pages would not reach it.
+	// A key of a type other than ID may sort after all ids, where the pages would not reach it.
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}

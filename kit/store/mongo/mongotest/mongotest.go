@@ -23,13 +23,13 @@ const variable = "TEST_MONGODB_URI"
 func Available() bool { return os.Getenv(variable) != "" }
 
 // New returns the address of a new database on the server at TEST_MONGODB_URI, and drops the database when the test ends. It
-// skips the test if the variable is not set. The database that the variable names is not used, so that no test writes to
-// data of somebody else. Its options stay; those given here, in the form NAME=VALUE, replace them. Do not append to the
-// address as a string: change its Host, for a proxy, and call String.
+// skips the test if the variable is not set. The database in the variable's address is not used, so that no test changes
+// existing data. The address keeps the options of the variable, except those that opts replaces in the form NAME=VALUE. To
+// connect through a proxy, change the Host of the URL before calling String.
 func New(t testing.TB, opts ...string) *url.URL {
 	t.Helper()
 	if !Available() {
-		t.Skip("NOT TESTED against a MongoDB: set " + variable + ", or run by scripts/mongod")
+		t.Skip("NOT TESTED against MongoDB: set " + variable + ", or run by scripts/mongod")
 	}
 	name := "test_" + bson.NewObjectID().Hex()
 	address, err := withDatabase(os.Getenv(variable), name, opts...)
@@ -45,7 +45,7 @@ func New(t testing.TB, opts ...string) *url.URL {
 	return address
 }
 
-// withDatabase replaces the name of the database in an address, and options. It fails if the driver would use another
+// withDatabase replaces the name of the database and some options in an address. It fails if the driver would use another
 // database at the new address.
 func withDatabase(uri, name string, opts ...string) (*url.URL, error) {
 	u, err := url.Parse(uri)
@@ -64,12 +64,12 @@ func withDatabase(uri, name string, opts ...string) (*url.URL, error) {
 		return nil, err
 	}
 	if parsed.Database != name {
-		return nil, fmt.Errorf("names the database %q, but tests run only on a database of their own", parsed.Database)
+		return nil, fmt.Errorf("names the database %q, but tests only use new databases", parsed.Database)
 	}
 	return u, nil
 }
 
-// drop drops the database.
+// drop drops the database with the name on the server at uri.
 func drop(uri, name string) error {
 	ctx := context.Background()
 	client, err := driver.Connect(options.Client().ApplyURI(uri))
