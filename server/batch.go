@@ -10,8 +10,8 @@ import (
 	"example.com/ginseng/middleware"
 )
 
-// mountBatch mounts POST /batch on api. A batch runs on an engine of its own, with the routes of resources: it is
-// authenticated, limited and repeated as a whole, before its transaction begins.
+// mountBatch mounts POST /batch on api. A batch runs on a separate gin.Engine, which has only the routes of resources.
+// Authentication, limits and Idempotency-Key apply to the batch as a whole, before its transaction begins.
 func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module, outer middleware.Authenticator, mw kit.Middleware) {
 	handler := &batch.Handler{
 		DB: db, Engine: gin.New(), Root: root, Resources: mw.Resources(), Authenticate: outer.Again, Keep: middleware.KeepResponse,

@@ -38,7 +38,7 @@ func pair(t *testing.T) (served, client net.Conn) {
 	return served, client
 }
 
-// TestStalledClient aborts the response to a client that does not read, whose buffers take few bytes.
+// TestStalledClient checks that the response to a client that does not read, and whose buffers are small, is aborted.
 func TestStalledClient(t *testing.T) {
 	t.Parallel()
 	served, client := pair(t)
@@ -93,6 +93,6 @@ func TestSlowClient(t *testing.T) {
 		t.Errorf("a slow client: %v", err)
 	}
 	if took := time.Since(begun); took < stallTimeout {
-		t.Errorf("it took %v: the test shows nothing", took)
+		t.Errorf("it took %v: the test proves nothing", took)
 	}
 }

@@ -66,8 +66,8 @@ func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	})
 }
 
-// ignoreWriteErrors removes the errors of handlers that responded with success from the log. Gin adds those of writing to a
-// client that has disconnected or does not read; package rest does not.
+// ignoreWriteErrors removes the errors of handlers that responded with success from the log. Gin records an error when it
+// writes to a client that has disconnected or does not read; package rest does not.
 func ignoreWriteErrors(g *gin.Context) {
 	g.Next()
 	if g.Writer.Status() < http.StatusInternalServerError {
@@ -139,8 +139,8 @@ var fileTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".png": "image/png",
 }
 
-// unzip writes the uncompressed content in small parts: all of it would stay in memory while a client reads slowly. An error
-// of the client ends it.
+// unzip writes the uncompressed content in small parts. Otherwise all of it would stay in memory while a client reads slowly.
+// It stops if a write fails.
 func unzip(w io.Writer, content []byte) {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
@@ -167,7 +167,7 @@ func redirect(g *gin.Context, location string) {
 	g.Writer.WriteHeaderNow()
 }
 
-// withRoot returns a JSON document with another value of a property, which has the path of the API.
+// withRoot returns a JSON document in which value replaces the value of the property, which has the path of the API.
 func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {

@@ -34,7 +34,7 @@ func pageSums(t *testing.T) map[string]string {
 	return sums
 }
 
-// TestPage loads the page as browsers that know gzip do, and as others; what it gets are the files of the package.
+// TestPage loads the page with and without gzip. The files must be those of the package.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
@@ -116,7 +116,7 @@ func TestPageAfterStrangeRequests(t *testing.T) {
 	}
 }
 
-// TestDocuments reads the documents below a root, twice: the second time nothing is sent.
+// TestDocuments reads the documents below a root twice. The second response is 304.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) { o.Settings.APIRoot = "/api/v1" })
@@ -160,7 +160,7 @@ func (broken) Write([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
 func (b broken) WriteString(string) (int, error) { return b.Write(nil) }
 
-// TestLogOfSlowReaders sends documents to clients that do not read, which operators must not be alerted to.
+// TestLogOfSlowReaders sends documents to clients that do not read. This must not be logged as an error.
 func TestLogOfSlowReaders(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/openapi.json", "/docs/", "/docs/index.html", "/docs/initializer.js", "/docs/doc.json", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"} {

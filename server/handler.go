@@ -105,16 +105,16 @@ type HandlerOptions struct {
 
 const (
 	bodyTimeout    = 15 * time.Second // default of HandlerOptions.BodyTimeout
-	requestTimeout = 30 * time.Second // until the context of a request ends, with which it uses the database
+	requestTimeout = 30 * time.Second // lifetime of the context of a request, which its database operations use
 )
 
 // Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
 const (
 	pageBytes      = 20 << 20        // memory for large pages that are being sent
 	recordBytes    = 16 << 20        // memory for large records that are being sent
-	pageWait       = 5 * time.Second // how long a request waits for its part of pageBytes
-	userWriteBytes = 32 << 10        // bodies of the requests other than GET that a user can have in progress
-	writeWait      = 5 * time.Second // how long a further one waits
+	pageWait       = 5 * time.Second // how long a request waits for its share of pageBytes
+	userWriteBytes = 32 << 10        // total size of the bodies of a user's requests in progress, other than GET
+	writeWait      = 5 * time.Second // how long a further request waits
 )
 
 // The routes of health checks.
@@ -318,10 +318,10 @@ func noRoute(g *gin.Context) {
 	rest.Fail(g, apperr.New(apperr.NotFound, "%s", detail))
 }
 
-// noMethod responds 405, or 204 to OPTIONS. It replaces the Allow of Gin 1.12, which can have methods of routes that do not match
-// the path: its search of one method continues with what is left of the search of another.
+// noMethod responds 405, or 204 to OPTIONS. It replaces the Allow of Gin 1.12, which can have methods of routes that do not
+// match the path: its search for one method continues with leftover state of the search for another.
 func noMethod(engine *gin.Engine) gin.HandlerFunc {
-	routes := sync.OnceValue(engine.Routes) // when all are mounted
+	routes := sync.OnceValue(engine.Routes) // called when all routes are mounted
 	return func(g *gin.Context) {
 		header := g.Writer.Header()
 		header.Del("Allow")

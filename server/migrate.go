@@ -28,7 +28,7 @@ const migratingRetry = 10 * time.Second
 // rejectWhileMigrating responds 503 while a migration runs, except to /livez.
 func (h *Handler) rejectWhileMigrating(g *gin.Context) {
 	if h.migrating.Load() && g.Request.URL.Path != livez {
-		rest.Fail(g, apperr.New(apperr.Unavailable, "The service is changing its stored data to a new form. Try again later.").WithRetryAfter(migratingRetry))
+		rest.Fail(g, apperr.New(apperr.Unavailable, "The service is migrating its stored data. Try again later.").WithRetryAfter(migratingRetry))
 	}
 }
 

@@ -26,8 +26,8 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// noted is a module whose documents change: text becomes a number. The file "hold" in the current directory stops it after
-// the number of conversions that it has, until it is removed; then there is a file "held".
+// noted is a module with a migration, which converts text to a number. If the file "hold" in the current directory exists, the
+// migration pauses after the number of conversions in this file until it is removed. While it pauses, the file "held" exists.
 type noted struct {
 	notes *store.Collection[note]
 	log   *slog.Logger

@@ -61,7 +61,7 @@ func (p program) importRecords(ctx context.Context, args []string, stdout, stder
 	format := flags.String("format", "", formatUsage)
 	o := records.ImportOptions{}
 	flags.BoolVar(&o.DryRun, "dry-run", false, "check the lines, and store nothing")
-	flags.StringVar(&o.UpdateBy, "update-by", "", "update the record that has the same value of the `FIELD`, which is unique, or id; fields that the file does not have stay")
+	flags.StringVar(&o.UpdateBy, "update-by", "", "update the record that has the same value of the `FIELD`, which is unique, or id; fields that are not in the file stay unchanged")
 	if err := command.Parse(flags, fmt.Sprintf(importUsage, p.name), args, stdout); err != nil {
 		return err
 	}
