@@ -48,7 +48,7 @@ func newDocument(raw []byte) (*document, error) {
 		return nil, err
 	}
 	for name, schema := range chosen.Components.Schemas {
-		rows := schema.Value.Properties["rows"] // nil of a resource such as landing-page
+		rows := schema.Value.Properties["rows"] // nil in the schema of a resource such as landing-page
 		if strings.HasSuffix(name, "Page") && rows != nil && rows.Value.Items != nil {
 			rows.Value.Items.Value.Required = []string{"id"}
 		}
@@ -179,7 +179,7 @@ func (d *document) differences(root string, r *http.Request, a Response) (differ
 	}
 	media := want.Value.Content[contentType]
 	if media == nil && (contentType != "" || len(want.Value.Content) > 0) {
-		add("the type is %q, and documented is %q", contentType, slices.Collect(maps.Keys(want.Value.Content)))
+		add("the type is %q, but the documented types are %q", contentType, slices.Collect(maps.Keys(want.Value.Content)))
 	}
 	switch {
 	case len(want.Value.Content) == 0 || r.Method == http.MethodHead:
@@ -200,7 +200,7 @@ func (d *document) differences(root string, r *http.Request, a Response) (differ
 		return differences
 	}
 	if problem, _ := body.(map[string]any); len(media.Examples) > 0 && media.Examples[fmt.Sprint(problem["code"])] == nil {
-		add("the code is %v, and documented is %v", problem["code"], slices.Collect(maps.Keys(media.Examples)))
+		add("the code is %v, but the documented codes are %v", problem["code"], slices.Collect(maps.Keys(media.Examples)))
 	}
 	return differences
 }

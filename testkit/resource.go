@@ -14,18 +14,18 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Resource is what a generated resource promises. Run checks it. The values of the fields are as encoding/json decodes those of
-// a response: numbers are float64, lists []any, objects map[string]any.
+// Resource describes a generated resource. Run checks that the service behaves as described. The values of the fields are as
+// encoding/json decodes those of a response: numbers are float64, lists []any, objects map[string]any.
 type Resource struct {
 	Start func(testing.TB, ...Option) *API // starts the service
 	Path  string                           // of the list; if records are under a parent, with RecordID(0) as its ID
-	Under string                           // the field with the parent's ID; "" if there is no parent
+	Under string                           // the field with the ID of the parent; "" if there is no parent
 
 	// Access has, for each caller, the expected status of each method in Methods, which are some of create, list, show, update and
 	// delete. The callers are:
 	//
 	//	nobody         no credential
-	//	invalid token  a token that is none
+	//	invalid token  a string that is not a token
 	//	master key     the master key
 	//	user           another user than the owner
 	//	owner          the user who creates records, and owns those they refer to
@@ -34,12 +34,12 @@ type Resource struct {
 	//	demoted admin  a user who was an admin when signing in
 	//	ROLE           a user with a role of the project
 	//
-	// Other checks call a method as the first of nobody, owner, the roles, admin and master key that may.
+	// Other checks call a method as the first caller that may: nobody, owner, the roles, admin, or master key.
 	Methods []string
 	Access  map[string][]int
 
 	Owner        bool              // records have their owner in userId
-	OnUserDelete resource.OnDelete // what the deletion of the owner does to a record
+	OnUserDelete resource.OnDelete // effect of the deletion of the owner on a record
 	Own          bool              // users see only their own records
 	Changes      bool              // the resource has a feed of its changes
 
@@ -48,16 +48,16 @@ type Resource struct {
 	// Derived are fields of responses that the service computes, so that they can change with another field.
 	Derived []string
 
-	// Records insert the records that fields of the resource refer to, and those that it is under: three of each, with the IDs
-	// RecordID(0), RecordID(1) and RecordID(2).
+	// Records insert the records that fields of the resource refer to, and the parents of its records: three of each, with the
+	// IDs RecordID(0), RecordID(1) and RecordID(2).
 	Records []Inserter
 
 	// Insert stores a record if no route creates one; see InsertJSON.
 	Insert func(a *API, record map[string]any) store.ID
 
-	// Prepare changes the body of a request that is expected to succeed, so that the record complies with rules over several fields
-	// or records. n is another number in each call for one service, from 1. The body of an update has some of the fields only.
-	// Prepare can be nil.
+	// Prepare changes the body of a request that is expected to succeed, so that the record complies with rules over several
+	// fields or records. n is at least 1 and differs in each call for one service. The body of an update has only some of the
+	// fields. Prepare can be nil.
 	Prepare func(a *API, n int, body map[string]any)
 }
 
@@ -66,19 +66,19 @@ type Field struct {
 	Name     string
 	Samples  []any            // three valid values, in ascending order if the type has three
 	Valid    []any            // more valid values, such as those at the bounds of the rules
-	Invalid  map[string][]any // invalid values by the code of their error; [0].code if that is of the first item of a list
+	Invalid  map[string][]any // invalid values by the code of their error; [0].CODE if the error is that of the first item of a list
 	Required bool
-	Absent   any // value in responses if the request had none; not of a required field
+	Absent   any // value in responses if the request had none; unused if the field is required
 
 	Unique   bool
-	Distinct func(n int) any // value n, different from the samples, if the field is unique, required, and no reference
+	Distinct func(n int) any // returns value n, different from the samples; set if the field is unique, required and not a reference
 
 	Search  bool
 	Sort    bool
 	Filter  string // operators of the filter: "" or one of the constants
 	Decimal bool   // the values are strings, and sorted as numbers
 
-	Refers *Reference // nil if the field has no ID of another record
+	Refers *Reference // nil if the field does not refer to another record
 }
 
 // Operators of filters.
@@ -92,14 +92,14 @@ const (
 // Inserter stores a record with an ID, whose owner is a user if records have an owner.
 type Inserter func(a *API, recordID, ownerID store.ID)
 
-// Reference is what a field refers to.
+// Reference describes the records that a field refers to.
 type Reference struct {
 	Insert   Inserter          // stores a record that the field can refer to
 	Self     bool              // the field refers to records of the same resource
 	Hidden   bool              // users can refer only to their own records
 	Path     string            // of the list of the records; "" if they cannot be deleted there
 	DeleteAs string            // a caller who may delete them
-	OnDelete resource.OnDelete // what that does to the referring record
+	OnDelete resource.OnDelete // effect on the referring record
 }
 
 // Field returns the field with a name, to change it. It panics if there is none.
@@ -265,7 +265,7 @@ func (s *suite) asAdmin(method string) string {
 	return MasterKey
 }
 
-// samples returns sample i of each field.
+// samples returns a body with sample i of each field.
 func (s *suite) samples(i int) map[string]any {
 	body := map[string]any{}
 	for _, f := range s.Fields {

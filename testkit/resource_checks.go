@@ -223,7 +223,7 @@ func checkUpdate(t *testing.T, r Resource) {
 	}
 }
 
-// checkVersions updates one version at the same time, of which one request succeeds, and deletes another version.
+// checkVersions sends concurrent updates of one version, of which one succeeds, and deletes another version.
 func checkVersions(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	path, stale := s.add(s.valid()), `"stale"`
@@ -236,7 +236,7 @@ func checkVersions(t *testing.T, r Resource) {
 	}
 }
 
-// updateAtOnce updates one version of a record ten times at the same time, and returns its tag.
+// updateAtOnce sends ten concurrent updates of one version of a record, and returns its tag.
 func (s *suite) updateAtOnce(path string) (tag string) {
 	s.t.Helper()
 	token, body := s.as("update"), s.prepared(map[string]any{s.Fields[0].Name: s.Fields[0].Samples[1]})
@@ -435,7 +435,8 @@ func checkOwn(t *testing.T, r Resource) {
 	s.expect(r.status("create", "user"), Request{Method: "POST", Path: r.Path, As: other.Token, JSON: same})
 }
 
-// checkOwnList checks that another user lists none of two records of the owner, of which one was created with the body.
+// checkOwnList checks that the lists of another user have neither of two records of the owner. One of them was created with the
+// body.
 func (s *suite) checkOwnList(other string, body map[string]any) {
 	s.t.Helper()
 	list := func(token, query string) map[string]any {
@@ -478,7 +479,7 @@ type listed struct {
 	views []map[string]any
 }
 
-// checkList checks each order, filter and search, also page by page.
+// checkList checks each order, filter and search, both in one page and page by page.
 func checkList(t *testing.T, r Resource) {
 	l := listed{suite: start(t, r, false)}
 	for record := range 3 {

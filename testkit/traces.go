@@ -13,10 +13,10 @@ import (
 // Spans has the exported spans of a service.
 type Spans struct{ *tracetest.InMemoryExporter }
 
-// Shutdown implements the exporter. It keeps the spans, which that of InMemoryExporter removes.
+// Shutdown implements the exporter. Unlike InMemoryExporter.Shutdown, it keeps the spans.
 func (Spans) Shutdown(context.Context) error { return nil }
 
-// Observe returns an Observer with metrics and traces, and the exporter of its spans. Spans has all of them after the
+// Observe returns an Observer with metrics and traces, and the exporter of its spans. The exporter has all spans after the
 // Shutdown of the Observer.
 func Observe(t testing.TB) (*telemetry.Observer, Spans) {
 	t.Helper()

@@ -1,5 +1,5 @@
-// Package authenticator is a virtual authenticator for tests of passkeys (Web Authentication), with the browser or app in front of
-// it. Its keys are ES256; it returns no attestation.
+// Package authenticator provides a virtual authenticator for tests of passkeys (Web Authentication), together with the browser
+// or app that uses it. Its keys are ES256; it returns no attestation.
 package authenticator
 
 import (

@@ -12,7 +12,7 @@ type Clock struct {
 	now time.Time
 }
 
-// At returns a clock that shows now.
+// At returns a clock whose time is now.
 func At(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time.

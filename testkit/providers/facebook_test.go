@@ -35,7 +35,7 @@ func TestFacebookExchange(t *testing.T) {
 	}
 }
 
-// TestFacebookDialog leads back with the fragment that Facebook adds.
+// TestFacebookDialog checks that the redirect has the fragment that Facebook adds.
 func TestFacebookDialog(t *testing.T) {
 	t.Parallel()
 	_, s := start(t, providers.NewFacebook)

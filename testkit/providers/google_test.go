@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/testkit/providers"
 )
 
-// client is how an app meets the fake: through libraries that know nothing of it.
+// client returns the OpenID Connect client of an app, from a library that does not know the fake.
 func client(t *testing.T, s site) (*oidc.Provider, *oidc.IDTokenVerifier) {
 	t.Helper()
 	provider, err := oidc.NewProvider(t.Context(), s.url)
@@ -26,7 +26,7 @@ func client(t *testing.T, s site) (*oidc.Provider, *oidc.IDTokenVerifier) {
 	return provider, provider.VerifierContext(t.Context(), &oidc.Config{ClientID: app.ID, Now: s.clock.Now})
 }
 
-// google starts one.
+// google starts a fake Google.
 func google(t *testing.T) (*providers.OpenID, site) {
 	t.Helper()
 	g, s := start(t, providers.NewGoogle)
@@ -71,7 +71,7 @@ func TestGoogleSignIn(t *testing.T) {
 	}
 }
 
-// consent returns the code that Ada's consent to a request gives.
+// consent returns the code that is issued when Ada consents to a request.
 func (s site) consent(changes ...string) string {
 	s.t.Helper()
 	return s.back("/o/oauth2/v2/auth", ask(changes...), url.Values{"user": {ada.ID}, "decision": {"allow"}}).Query().Get("code")
@@ -110,8 +110,8 @@ func TestGoogleExchange(t *testing.T) {
 	s.do("POST", "/token", exchange(phone, "client_id", "ios-client", "client_secret", "-")).holds(t, 200, `"id_token":"`)
 }
 
-// TestGoogleIDToken holds each way to spoil an ID token against a verifier that finds it, and against the same verifier
-// without the check in question if it has an option for that.
+// TestGoogleIDToken checks each way to make an ID token invalid: a verifier must reject the token, and must accept it with that
+// one check disabled.
 func TestGoogleIDToken(t *testing.T) {
 	t.Parallel()
 	g, s := google(t)
@@ -153,7 +153,7 @@ func TestGoogleIDToken(t *testing.T) {
 	}
 }
 
-// TestGoogleConfusion signs so that a verifier falls for it that takes the public key for an HMAC secret.
+// TestGoogleConfusion signs an ID token that a verifier accepts only if it uses the public key as an HMAC secret.
 func TestGoogleConfusion(t *testing.T) {
 	t.Parallel()
 	g, s := google(t)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// codeTTL is the lifetime of an authorization code: ten minutes at GitHub, the maximum of RFC 6749 4.1.2.
+// codeTTL is the lifetime of an authorization code: ten minutes, as at GitHub; it is the maximum that RFC 6749 4.1.2
+// recommends.
 const codeTTL = 10 * time.Minute
 
 // The errors of redeem.

@@ -29,14 +29,14 @@ var (
 	bob = providers.User{ID: "7", Login: "bob", Name: "Bob", NoEmail: true}
 )
 
-// site is a fake that is up.
+// site is a running fake.
 type site struct {
 	t     *testing.T
 	url   string
 	clock *clock.Clock
 }
 
-// start brings a fake up, with three users.
+// start starts a fake with three users.
 func start[F providers.Fake](t *testing.T, make func(providers.App, func() time.Time) F) (F, site) {
 	t.Helper()
 	c := clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
@@ -56,7 +56,7 @@ type response struct {
 	body   string
 }
 
-// holds checks a status and that the body has some texts.
+// holds checks the status, and that the body contains the texts.
 func (a response) holds(t *testing.T, status int, texts ...string) {
 	t.Helper()
 	if a.status != status {
@@ -128,7 +128,7 @@ func (s site) get(path string, header ...string) response {
 	return s.do("GET", path, nil, header...)
 }
 
-// back makes the decision of a user on the page of consent, and returns the address it leads back to.
+// back submits the decision of a user on the consent page, and returns the redirect address.
 func (s site) back(path string, ask, decision url.Values) *url.URL {
 	s.t.Helper()
 	path += "?" + ask.Encode()
@@ -142,7 +142,7 @@ func (s site) back(path string, ask, decision url.Values) *url.URL {
 	return to
 }
 
-// with returns values with some changed; a value of "-" is taken out.
+// with returns values with some changes; "-" removes a value.
 func with(values url.Values, changes ...string) url.Values {
 	changed := url.Values{}
 	for name := range values {
@@ -157,7 +157,7 @@ func with(values url.Values, changes ...string) url.Values {
 	return changed
 }
 
-// ask is what a client sends a user to the provider with.
+// ask returns the authorization request of a client.
 func ask(changes ...string) url.Values {
 	return with(url.Values{
 		"client_id": {app.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid email profile"}, "state": {"s&t"},
@@ -165,7 +165,7 @@ func ask(changes ...string) url.Values {
 	}, changes...)
 }
 
-// exchange is what the app takes a code for a token with.
+// exchange returns the request with which the app exchanges a code for a token.
 func exchange(code string, changes ...string) url.Values {
 	return with(url.Values{
 		"client_id": {app.ID}, "client_secret": {app.Secret}, "grant_type": {"authorization_code"},
@@ -197,13 +197,13 @@ func each(t *testing.T, test func(*testing.T, providers.Fake, site, endpoints)) 
 	})
 }
 
-// token makes an exchange and returns the access token, or "".
+// token exchanges a code and returns the access token, or "".
 func (s site) token(path string, form url.Values) string {
 	s.t.Helper()
 	return s.do("POST", path, form).text("access_token")
 }
 
-// TestChallenge holds Challenge to the example of RFC 7636, appendix B.
+// TestChallenge checks the example of RFC 7636, appendix B.
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	if have := providers.Challenge(verifier); have != "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" {
@@ -237,7 +237,7 @@ func TestConsent(t *testing.T) {
 	})
 }
 
-// TestBadAuthorization shows that invalid requests are never redirected to an address that may be invalid.
+// TestBadAuthorization checks that invalid requests are never redirected to an address that may be invalid.
 func TestBadAuthorization(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ providers.Fake, s site, at endpoints) {
@@ -255,7 +255,7 @@ func TestBadAuthorization(t *testing.T) {
 	})
 }
 
-// TestPage escapes what clients and users say.
+// TestPage checks that the page escapes values of clients and users.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
@@ -268,7 +268,7 @@ func TestPage(t *testing.T) {
 	})
 }
 
-// TestCodes holds codes to what they are bound to. Each row begins with a fresh code.
+// TestCodes checks that codes are bound to the parameters of their request. Each row begins with a fresh code.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
@@ -322,7 +322,7 @@ func TestCodes(t *testing.T) {
 	})
 }
 
-// TestParallelExchange gives one token for one code.
+// TestParallelExchange checks that a code gives only one token.
 func TestParallelExchange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {

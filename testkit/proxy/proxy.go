@@ -33,7 +33,7 @@ type link struct {
 type failure struct {
 	cut    bool          // connections are closed
 	silent bool          // nothing is forwarded
-	delay  time.Duration // by which data is forwarded later
+	delay  time.Duration // delay of forwarded data
 	rate   int           // bytes per second in each direction of a connection; 0 is no limit
 }
 
@@ -93,7 +93,7 @@ func (p *Proxy) Refuse() {
 // data, as TCP does after an interruption.
 func (p *Proxy) Silence() { p.set(failure{silent: true}) }
 
-// Lose is a permanent Silence for the open connections, as if a router had lost its state.
+// Lose silences the open connections permanently, as if a router had lost its state.
 func (p *Proxy) Lose() {
 	p.mu.Lock()
 	for l := range p.links {
@@ -103,7 +103,7 @@ func (p *Proxy) Lose() {
 	p.Silence()
 }
 
-// Delay forwards all data later by d.
+// Delay delays all data by d.
 func (p *Proxy) Delay(d time.Duration) { p.set(failure{delay: d}) }
 
 // Throttle limits the bytes per second in each direction of a connection.
