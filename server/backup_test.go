@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// watched is a standard output that lists a directory while it is written to.
+// watched is a standard output that calls look before each write.
 type watched struct {
 	text bytes.Buffer
 	look func()

@@ -28,7 +28,7 @@ func does(t *testing.T, dir string, env []string, args ...string) (code int, std
 	return cmd.ProcessState.ExitCode(), out.String(), errors.String()
 }
 
-// TestCollections compares the list of copied collections with those that a service creates.
+// TestCollections compares the collections that copy copies with those that a service creates.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	specs, err := newProgram(testService).collections()

@@ -126,15 +126,15 @@ func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Wr
 	return err
 }
 
-// backupToStdout writes the backup to a file beside the database first, so that it is complete and checked before any of
-// it is written to the standard output.
+// backupToStdout first writes the backup to a temporary file next to the database, so that it is complete and checked before
+// any of it is written to the standard output.
 func (p program) backupToStdout(ctx context.Context, path string, stdout, stderr io.Writer) (err error) {
 	if progress.IsTerminal(stdout) {
 		return fmt.Errorf("the standard output is a terminal; redirect it: %s backup - >FILE; %w", p.name, command.ErrUsage)
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
 	if err != nil {
-		return fmt.Errorf("the backup needs a temporary directory beside the database: %w", err)
+		return fmt.Errorf("the backup needs a temporary directory next to the database: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "backup.db")

@@ -149,7 +149,7 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 	if slices.Contains(off.Routes(), "GET /docs/*any") || !slices.Contains(s.Routes(), "GET /docs/*any") {
-		t.Error("Routes does not tell what is mounted")
+		t.Error("Routes differs from the mounted routes")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTuneMemory changes global settings of the runtime, so no other test runs meanwhile.
+// TestTuneMemory changes global settings of the runtime, so it does not run in parallel with other tests.
 func TestTuneMemory(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	defer func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) }()

@@ -75,7 +75,7 @@ Flags:
 func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := pflag.NewFlagSet("migrate", pflag.ContinueOnError)
 	dryRun := flags.Bool("dry-run", false, "list the pending migrations, and what makes them fail, without running them")
-	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored meanwhile")
+	again := flags.String("again", "", "run the migration `NAME` even if it is done, for documents that old instances stored in the meantime")
 	forget := flags.String("forget", "", "delete the record of the migration `NAME`, which was removed from the code, so that this version starts")
 	if err := command.Parse(flags, fmt.Sprintf(migrateUsage, p.name), args, stdout); err != nil {
 		return err

@@ -220,7 +220,7 @@ func TestOldVersion(t *testing.T) {
 	}
 }
 
-// TestDryRunFails lists what makes a migration fail.
+// TestDryRunFails checks that the dry run lists the documents that make a migration fail.
 func TestDryRunFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -126,7 +126,7 @@ func InsertJSON[D store.Document](spec store.Spec) func(*API, map[string]any) st
 	}
 }
 
-// Run checks the resource. Each check is a subtest with a service of its own.
+// Run checks the resource. Each check is a subtest with its own service.
 func (r Resource) Run(t *testing.T) {
 	one, writes := r.has("show") || r.has("update") || r.has("delete"), r.has("create") || r.has("update")
 	for _, check := range []struct {

@@ -72,7 +72,7 @@ func (n names) check(path string) error {
 	return nil
 }
 
-// unknown returns the error for a path of which the type has only the parent. nearest is a field of the parent, or "".
+// unknown returns the error for a path of which only the parent exists. nearest is a field of the parent, or "".
 func (n names) unknown(path, parent, nearest string) error {
 	hint := ""
 	if nearest != "" {

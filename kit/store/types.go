@@ -223,7 +223,7 @@ func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Date is a day of the calendar, 2006-01-02. "" is no date.
+// Date is a day of the calendar, 2006-01-02. "" means no date.
 type Date string
 
 // ParseDate parses a date in the form 2006-01-02.
@@ -232,7 +232,7 @@ func ParseDate(s string) (Date, error) {
 	return Date(s), err
 }
 
-// UUID is a UUID (RFC 9562) in lower case. "" is no UUID.
+// UUID is a UUID (RFC 9562) in lower case. "" means no UUID.
 type UUID string
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

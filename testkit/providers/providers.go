@@ -155,8 +155,8 @@ func (p *provider) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
-// note records a request and returns the failure that applies to it.
-func (p *provider) note(r *http.Request) Failure {
+// record records a request and returns the failure that applies to it.
+func (p *provider) record(r *http.Request) Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r.Method+" "+r.URL.Path)
@@ -165,7 +165,7 @@ func (p *provider) note(r *http.Request) Failure {
 
 // ServeHTTP responds as the provider does, or fails as Fail has set.
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch p.note(r) {
+	switch p.record(r) {
 	case None:
 		p.mux.ServeHTTP(w, r)
 	case Down:

@@ -368,7 +368,7 @@ func TestFailures(t *testing.T) {
 		s.do("POST", at.token, exchange("x")).holds(t, 500)
 		f.Fail(providers.None, at.token)
 		if a := s.do("POST", at.token, exchange("x")); a.status == 500 {
-			t.Error("not mended")
+			t.Error("the failure did not end")
 		}
 		if have := f.Requests(); have[0] != "GET "+at.authorize || have[len(have)-1] != "POST "+at.token {
 			t.Error(have)

@@ -68,8 +68,8 @@ func moveAll(t *testing.T, c *collection) {
 	}
 }
 
-// checkLog fails unless the log has one entry for each version of each document, in order, and one for each deletion. It
-// moves the pending entries first, after which there must be no tombstone.
+// checkLog moves the pending entries, after which there must be no tombstone. It fails unless the log has one entry for each
+// version of each document, in order, and one for each deletion.
 func checkLog(t *testing.T, c *collection, when string) {
 	t.Helper()
 	moveAll(t, c)
@@ -174,7 +174,8 @@ func TestMaxPending(t *testing.T) {
 	checkLog(t, internal, "at the end")
 }
 
-// TestMovers runs several movers on the same entries, and one that continues with what it read before the others moved it.
+// TestMovers runs several movers on the same entries. One of them continues with entries that it read before the others moved
+// them.
 func TestMovers(t *testing.T) {
 	t.Parallel()
 	address := createLog(t)

@@ -96,8 +96,8 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	return translate(err, c.indexes)
 }
 
-// conflictingFields returns the fields of the first unique index in which a document that others selects has the same values
-// as the rejected one; nil if there is none any more. value returns the rejected document's value at a path, or nil.
+// conflictingFields returns the fields of the first unique index in which a document that others selects has the same values as
+// the rejected one; nil if there is no such document any more. value returns the rejected document's value at a path, or nil.
 func (c *collection) conflictingFields(ctx context.Context, value func(path string) any, others bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {

@@ -31,8 +31,8 @@ func titles() *collection {
 	return &collection{schema: newSchema(store.Spec{Indexes: []store.Index{{Fields: []string{"title"}, Unique: true}}})}
 }
 
-// TestOneWriteOfAValue checks that writes of one value follow each other, also while one pauses after a deadlock, and that
-// they do not delay others.
+// TestOneWriteOfAValue checks that writes of one value run one after the other, even while one pauses after a deadlock, and
+// that they do not delay writes of other values.
 func TestOneWriteOfAValue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -73,8 +73,7 @@ func (db *DB) System() string { return "mongodb" }
 //     instances see a confirmed write immediately, for example that a session was deleted. readConcernLevel=majority
 //     would show it later.
 //   - Reads, and writes of one document, are retried after a lost connection or an election (retryReads, retryWrites).
-//   - An operation whose context has no deadline ends after 10 s, of which it waits at most 5 s for a server
-//     (serverSelectionTimeoutMS).
+//   - An operation whose context has no deadline ends after 10 s. It waits at most 5 s for a server (serverSelectionTimeoutMS).
 //   - The driver checks each server every second (heartbeatFrequencyMS). If a server does not respond within 3 s
 //     (connectTimeoutMS), its connections that received nothing in that time are closed.
 //   - At most 100 connections to each server are kept (maxPoolSize), idle ones for 5 minutes (maxIdleTimeMS).

@@ -223,7 +223,7 @@ func parts(q store.Query) ([]part, error) {
 		}
 		switch absent := store.IsNil(value); {
 		case !order[i].Desc && absent:
-			add(store.Gte(field, math.Inf(-1)), order[i:]) // all present values; SQLite uses no index for IS NOT NULL
+			add(store.Gte(field, math.Inf(-1)), order[i:]) // all present values; for IS NOT NULL, SQLite would not use the index
 		case !order[i].Desc:
 			add(store.Gt(field, value), order[i:])
 		case !absent: // in descending order, nothing follows absent values

@@ -177,7 +177,7 @@ func TestBrokenBatch(t *testing.T) {
 	wantCount(t, c, 2)
 }
 
-// TestBatch checks that the writes of one batch see each other, also by a search.
+// TestBatch checks that the writes of one batch see each other, including in a search.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -15,7 +15,7 @@ import (
 // maxExact is the largest number up to which every JSON implementation represents integers exactly (RFC 8259, section 6).
 const maxExact = 1<<53 - 1
 
-// testChanges checks each change on two documents: one has all fields, the other none that can be absent.
+// testChanges checks each change on two documents: one has all fields, the other only the required ones.
 func testChanges(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	full := func(d *doc) {

@@ -20,7 +20,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// appointment is of a room from one minute up to another one.
+// appointment reserves a room from one minute up to another one.
 type appointment struct {
 	store.Meta `bson:",inline"`
 	Room       store.ID `json:"room"`
@@ -212,7 +212,8 @@ func workClinic(path string) error {
 	return <-failed
 }
 
-// TestKilled kills a process in the middle of its Atomics. Afterwards there is no part of one, and what it has reported.
+// TestKilled kills a process during its Atomics. Afterwards each Atomic is stored completely or not at all, and all reported
+// ones are stored.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

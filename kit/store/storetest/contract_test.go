@@ -34,7 +34,7 @@ func engineOpeners(t testing.TB) map[string]Opener {
 	return openers
 }
 
-// TestContract checks that every engine does what package store promises.
+// TestContract checks that every engine implements the contract of package store.
 func TestContract(t *testing.T) {
 	for name, open := range engineOpeners(t) {
 		t.Run(name, func(t *testing.T) { testEngine(t, open) })

@@ -19,7 +19,7 @@ import (
 // stock is the number of documents in the benchmarks of reads.
 const stock = 10_000
 
-// article is the document of the benchmarks, some 400 bytes of JSON: what a resource of the service looks like.
+// article is the document of the benchmarks: about 400 bytes of JSON, like a typical resource of the service.
 type article struct {
 	store.Meta `bson:",inline"`
 	Title      string   `json:"title"`
@@ -35,7 +35,7 @@ var articleIndexes = []store.Index{
 	{Fields: []string{"userId", "createdAt"}},
 }
 
-// BenchmarkStore measures the methods of a collection on every engine. Inserts and updates come from 32 goroutines at once;
+// BenchmarkStore measures the methods of a collection on every engine. Inserts and updates run in 32 concurrent goroutines;
 // each is durable when it returns. The lists read 30 of 10,000 documents, newest first.
 func BenchmarkStore(b *testing.B) {
 	for name, open := range engineOpeners(b) {
@@ -185,7 +185,7 @@ func newArticle(now store.Time) article {
 	}
 }
 
-// text is n words, some of which are far more frequent than others, as in any language.
+// text returns n words, some of which are far more frequent than others, as in natural languages.
 func text(n int) string {
 	var b strings.Builder
 	for range n {

@@ -7,7 +7,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// testFilters checks each filter on four documents; in "none" all that can be absent is absent.
+// testFilters checks each filter on four documents; in "none", all optional fields are absent.
 func testFilters(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	at := func(day int) store.Time { return store.At(noon.AddDate(0, 0, day)) }

@@ -124,7 +124,7 @@ func testUniqueIntegers(t *testing.T, open Opener) {
 	}
 }
 
-// testPrepare prepares one collection again and again, from two handles at once.
+// testPrepare prepares one collection repeatedly, from two handles at once.
 func testPrepare(t *testing.T, open Opener) {
 	spec := docSpec(unique("name"), unique("count", "rank"),
 		store.Index{Fields: []string{"title"}}, store.Index{Fields: []string{"profile.city", "at"}})
@@ -152,7 +152,7 @@ func testPrepare(t *testing.T, open Opener) {
 	}
 }
 
-// testPrepareLater declares indexes and a search for a collection that holds documents already.
+// testPrepareLater declares indexes and searched fields for a collection that already has documents.
 func testPrepareLater(t *testing.T, open Opener) {
 	db := open(t)
 	spec := docSpec()

@@ -22,7 +22,7 @@ func load(t *testing.T, db store.DB, spec store.Spec, docs ...doc) error {
 	return db.Open(spec).Load(t.Context(), pointers)
 }
 
-// variety returns documents with values that are hard to keep.
+// variety returns documents with values that an engine could change by mistake.
 func variety() []doc {
 	return []doc{
 		newDoc("bare"),
@@ -97,7 +97,7 @@ func testLossless(t *testing.T, open Opener) {
 	c := prepare(t, db, spec)
 	docs := variety()
 	insert(t, c, docs...)
-	for _, d := range docs { // so that the database writes them anew
+	for _, d := range docs { // so that the database rewrites them
 		_, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Set("active", true), store.Unset("name"), store.Set("kind", "k"))
 		must(t, err)
 	}

@@ -181,7 +181,7 @@ func testLog(t *testing.T, open Opener) {
 	}
 }
 
-// testLogAtomic checks that an Atomic that fails adds no entries, and that one that does not adds those of its writes.
+// testLogAtomic checks that an Atomic that fails adds no entries, and that one that succeeds adds the entries of its writes.
 func testLogAtomic(t *testing.T, open Opener) {
 	db, _ := openAtomic(t, open)
 	spec, otherSpec := loggedSpec(), loggedSpec()
@@ -283,7 +283,7 @@ func testLogConcurrent(t *testing.T, open Opener) {
 	}
 }
 
-// testLogReplaced inserts documents with the ID and the unique value of ones that were deleted just before.
+// testLogReplaced inserts documents with the ID and the unique value of documents that were deleted just before.
 func testLogReplaced(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec(store.Index{Fields: []string{"name"}, Unique: true})

@@ -281,7 +281,7 @@ func testContext(t *testing.T, open Opener) {
 			}
 		}
 	}
-	for range 100 { // a race that a change of a caller who is gone might win
+	for range 100 { // often, because the change of a canceled caller might only succeed in a race
 		wantCode(t, c.Insert(canceled, newDoc("late")), apperr.Unavailable)
 	}
 	wantTitles(t, c, store.Eq("count", 0), "a")

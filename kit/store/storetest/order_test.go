@@ -201,7 +201,7 @@ func compare(a, b any) int {
 	panic(fmt.Sprintf("storetest: no order for %T", a))
 }
 
-// testOrderText checks that text sorts by code point, which is neither a language's order nor UTF-16's.
+// testOrderText checks that strings sort by code point, which differs from the order of any language and of UTF-16.
 func testOrderText(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	want := []string{

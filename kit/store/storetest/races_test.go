@@ -100,8 +100,8 @@ func testIncLosesNothing(t *testing.T, open Opener) {
 	}
 }
 
-// testMixedWrites checks that concurrent writes do not affect each other, also if some fail, and that each is visible
-// when it returns.
+// testMixedWrites checks that concurrent writes do not affect each other, even if some fail, and that each is visible when it
+// returns.
 func testMixedWrites(t *testing.T, open Opener) {
 	c := openDocs(t, open, unique("name"))
 	taken := newDoc("taken", func(d *doc) { d.Name = new("taken") })

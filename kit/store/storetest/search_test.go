@@ -83,7 +83,7 @@ func testSearchUnicode(t *testing.T, open Opener) {
 	}
 }
 
-// testSearchPlainText checks that no query is a pattern or a query language.
+// testSearchPlainText checks that characters of patterns and query languages have no special meaning in a query.
 func testSearchPlainText(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	const title = `not near and or select fox* "dog" title`
@@ -191,7 +191,7 @@ func testSearchCombined(t *testing.T, open Opener) {
 	})
 }
 
-// testSearchFollows checks that a search sees each change of a searched field, and no other.
+// testSearchFollows checks that a search sees each change of a searched field, and no change of other fields.
 func testSearchFollows(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	d := newDoc("red", func(d *doc) { d.Body, d.Profile.City = new("green"), "Oslo" })
@@ -243,7 +243,7 @@ func testSearchLongText(t *testing.T, open Opener) {
 	wantTitles(t, c, store.Search(strings.Repeat("begin end ", 20)), "long")
 }
 
-// testSearchOfNothing searches a collection that declares no field for it.
+// testSearchOfNothing searches a collection that declares no searched fields.
 func testSearchOfNothing(t *testing.T, open Opener) {
 	spec := docSpec()
 	spec.Search = nil

@@ -11,11 +11,11 @@ import (
 	"example.com/ginseng/testkit/proxy"
 )
 
-// timeout bounds the time until a lost database is noticed, and until a returned one is used again.
+// timeout limits the time until the loss of a database is noticed, and until the database is used again after its return.
 const timeout = 30 * time.Second
 
-// TestUnavailable checks that a handle survives the loss of its server: meanwhile every method fails with Unavailable, and
-// afterwards the handle works again without being reopened. The embedded database has no connection to lose.
+// TestUnavailable checks that a handle survives the loss of its server: while the server is lost, every method fails with
+// Unavailable; afterwards the handle works again without being reopened. The embedded database has no connection to lose.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	address := mongotest.New(t, "directConnection=true", "serverSelectionTimeoutMS=500", "heartbeatFrequencyMS=500")

@@ -212,7 +212,7 @@ func (c *copier) compare(ctx context.Context) error {
 	if different == nil {
 		return nil
 	}
-	err = fmt.Errorf("the copy differs from the source in %s; most likely the source was written to meanwhile: "+
+	err = fmt.Errorf("the copy differs from the source in %s; most likely the source was changed during the copy: "+
 		"stop the services that use it and run the same command again, which starts from the beginning", strings.Join(different, ", "))
 	return errors.Join(err, updateMarker(ctx, c.target, store.Set("emptied", false)))
 }
