@@ -31,8 +31,8 @@ type Settings struct {
 	Webhook           webhook.Settings
 }
 
-// New creates the modules, dependencies first. A constructor can register its module with those that it receives: for the deletion of
-// users, and as the sessions, the second factors and the verified addresses of users. Its doc comment says what it changes in them.
+// New creates the modules, dependencies first. A constructor can register its module with the modules that it receives, for
+// example to delete the data of a deleted user. The doc comment of the constructor says what it registers.
 func New(d kit.Deps, s Settings) []kit.Module {
 	users := user.New(d, s.User)
 	sessions := auth.New(d, s.Auth, users)

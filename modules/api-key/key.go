@@ -12,8 +12,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// An API key is access.KeyPrefix followed by 96 hexadecimal digits: the ID, a secret of 256 bits, and the CRC-32 of what is
-// before it. With the CRC-32, scanners of source code recognize keys, and a mistyped key causes no query.
+// An API key is access.KeyPrefix followed by 96 hexadecimal digits: the ID, a secret of 256 bits, and the CRC-32 of everything
+// before it. With the CRC-32, secret scanners can recognize keys, and a mistyped key is rejected without a query.
 const (
 	idDigits     = 24
 	secretDigits = 64
@@ -23,7 +23,7 @@ const (
 // newKey returns a new API key with the ID.
 func newKey(id store.ID) string {
 	var secret [secretDigits / 2]byte
-	rand.Read(secret[:]) // never fails: crypto/rand
+	rand.Read(secret[:]) // crypto/rand never fails
 	body := access.KeyPrefix + id.Hex() + hex.EncodeToString(secret[:])
 	return body + checksum(body)
 }

@@ -15,7 +15,7 @@ import (
 type Key struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID    `json:"userId"`
-	Epoch      int64       `json:"epoch"` // the user's at creation; see user.User.KeysFrom
+	Epoch      int64       `json:"epoch"` // the user's epoch at creation; see user.User.KeysFrom
 	Name       string      `json:"name"`
 	Scopes     []string    `json:"scopes"`
 	Hash       string      `json:"hash"` // see digest
@@ -26,7 +26,7 @@ type Key struct {
 
 const (
 	maxKeys    = 50 // per user
-	maxYears   = 1  // until a key expires
+	maxYears   = 1  // maximum lifetime of a key
 	defaultTTL = 90 * 24 * time.Hour
 )
 
@@ -58,7 +58,8 @@ func checkScopes(scopes, resources []string) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// expiry returns when a key expires that is created now. ValidationFailed: the time in the request is in the past, or too late.
+// expiry returns when a key that is created now expires. ValidationFailed: the time in the request is in the past, or more than
+// maxYears ahead.
 func (in CreateInput) expiry(now time.Time) (store.Time, error) {
 	if in.ExpiresAt == nil {
 		return store.At(now.Add(defaultTTL)), nil

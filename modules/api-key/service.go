@@ -23,8 +23,8 @@ type Service struct {
 	log       *slog.Logger
 }
 
-// Create creates a key of the caller, and returns it with the secret. ValidationFailed: a scope or the expiry. Forbidden: the
-// scope admin, but the caller is not an admin. Conflict: the caller has maxKeys keys.
+// Create creates a key of the caller, and returns it with the secret. ValidationFailed: a scope or the expiry is invalid.
+// Forbidden: the key has the scope admin, but the caller is not an admin. Conflict: the caller has maxKeys keys.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Created, error) {
 	now := s.now()
 	expires, err := in.expiry(now)
@@ -45,7 +45,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	if err := s.keys.Insert(ctx, k); err != nil {
 		return Created{}, err
 	}
-	u, err := s.settle(context.WithoutCancel(ctx), k) // also if the client disconnects
+	u, err := s.settle(context.WithoutCancel(ctx), k) // even if the client disconnects
 	if err != nil {
 		return Created{}, err
 	}
@@ -54,8 +54,8 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 }
 
 // settle completes the insertion of a key, and returns its user. If the user was deleted in the meantime, or has too many keys,
-// it deletes the key and returns the error. This is checked after the insertion: the last of several concurrent requests sees
-// the keys of all.
+// it deletes the key and returns the error. This is checked after the insertion, so that the last of several concurrent
+// requests counts all keys.
 func (s *Service) settle(ctx context.Context, k Key) (user.User, error) {
 	u, err := s.users.Get(ctx, k.UserID)
 	err = apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Unauthorized, "The account was deleted."))
@@ -74,7 +74,7 @@ func (s *Service) settle(ctx context.Context, k Key) (user.User, error) {
 	return u, err
 }
 
-// valid selects the valid keys of a user.
+// valid returns the filter that selects the valid keys of a user.
 func (s *Service) valid(u user.User) store.Filter {
 	return store.And(store.Eq("userId", u.ID), store.Gte("epoch", u.FirstKeyEpoch()), store.Gt("expiresAt", store.At(s.now())))
 }
@@ -95,7 +95,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal, userID stor
 	return list, err
 }
 
-// Get returns a valid key of a user. NotFound: there is none. Forbidden: as List.
+// Get returns a valid key of a user. NotFound: there is no such key. Forbidden: see List.
 func (s *Service) Get(ctx context.Context, caller access.Principal, userID, id store.ID) (Key, error) {
 	filter, err := s.mayManage(ctx, caller, userID)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Service) Get(ctx context.Context, caller access.Principal, userID, id s
 	return s.keys.First(ctx, store.And(store.Eq("id", id), filter))
 }
 
-// Delete deletes a valid key of a user, which is invalid from then on. Errors: as Get.
+// Delete deletes a valid key of a user. Errors: see Get.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, userID, id store.ID) error {
 	filter, err := s.mayManage(ctx, caller, userID)
 	if err != nil {
@@ -117,7 +117,8 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, userID, i
 	return err
 }
 
-// mayManage returns the filter of the valid keys of a user, which the caller may read and delete. Errors: as List.
+// mayManage checks that the caller may read and delete the keys of a user, and returns the filter that selects the valid ones.
+// Errors: see List.
 func (s *Service) mayManage(ctx context.Context, caller access.Principal, userID store.ID) (store.Filter, error) {
 	u, err := s.users.Get(ctx, userID)
 	if err == nil {
@@ -126,7 +127,8 @@ func (s *Service) mayManage(ctx context.Context, caller access.Principal, userID
 	return s.valid(u), err
 }
 
-// VerifyKey implements access.KeyVerifier. A key has no session, so that it survives a new password, but not the end of its epoch.
+// VerifyKey implements access.KeyVerifier. A key does not depend on a session, so it stays valid after a change of the
+// password. user.User.FirstKeyEpoch states what invalidates keys.
 func (s *Service) VerifyKey(ctx context.Context, client access.Client, key string) (access.Principal, error) {
 	invalid := apperr.New(apperr.Unauthorized, "The API key is invalid, has expired or was deleted. Create another one: POST /users/me/api-keys.")
 	id, ok := parseKey(key)
@@ -152,7 +154,7 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 		return access.Principal{}, err
 	}
 	p.Key = &access.Key{ID: k.ID, Scopes: k.Scopes}
-	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) { // no key has another role
+	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) { // a key never has another role
 		p.Role = access.RoleUser
 	}
 	if client != (access.Client{}) {
@@ -161,14 +163,14 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 	return p, nil
 }
 
-// recordUse stores when and from where a key was used, at most once a minute. An error is only logged: it must not stop a
-// request that only reads.
+// recordUse stores when and from where a key was used, at most once a minute. An error is only logged, so that requests that
+// only read still succeed.
 func (s *Service) recordUse(ctx context.Context, k Key, client access.Client) {
 	minute := store.At(s.now().Truncate(time.Minute))
 	if k.LastUsedAt != nil && !k.LastUsedAt.Before(minute.Time) {
 		return
 	}
-	unrecorded := store.And(store.Eq("id", k.ID), store.Eq("version", k.Version)) // another request may be first
+	unrecorded := store.And(store.Eq("id", k.ID), store.Eq("version", k.Version)) // a concurrent request may record it first
 	_, err := s.keys.Update(ctx, unrecorded, store.Set("lastUsedAt", minute), store.Set("lastUsedIp", client.Address))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		s.log.WarnContext(ctx, "use of an API key not recorded", "keyId", k.ID.Hex(), "error", err)

@@ -12,7 +12,7 @@ import (
 type Session struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`      // the user's at sign-in; see user.User
+	Epoch      int64      `json:"epoch"`      // the user's epoch at sign-in; see user.User
 	ExpiresAt  store.Time `json:"expiresAt"`  // unless it is refreshed
 	LastUsedAt store.Time `json:"lastUsedAt"` // sign-in or the last refresh
 	UserAgent  string     `json:"userAgent"`
@@ -24,7 +24,7 @@ type Session struct {
 	Rotated []rotation      `json:"rotated"` // the previous refresh tokens, oldest first
 }
 
-// hasTwoFactors reports whether the sign-in that opened the session was with two factors.
+// hasTwoFactors reports whether the sign-in that opened the session used two factors.
 func (s Session) hasTwoFactors() bool { return slices.Contains(s.AMR, access.MultiFactor) }
 
 // rotation is a refresh token that was replaced.
@@ -58,7 +58,7 @@ type SessionView struct {
 func (s Session) View(current store.ID) SessionView {
 	return SessionView{
 		ID: s.ID, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsedAt, UserAgent: s.UserAgent, IP: s.IP, Current: s.ID == current,
-		AMR: slices.Compact(append([]access.Method{}, s.AMR...)), // never null; two codes are one method
+		AMR: slices.Compact(append([]access.Method{}, s.AMR...)), // never null; two codes count as one method
 	}
 }
 

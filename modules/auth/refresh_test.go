@@ -64,7 +64,7 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
-// TestRefreshGrace refreshes with old tokens again: within the grace period each returns the current one, also after two
+// TestRefreshGrace refreshes with old tokens again: within the grace period each returns the current one, even after two
 // refreshes.
 func TestRefreshGrace(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestRefreshEnds(t *testing.T) {
 	}
 }
 
-// TestRefreshLimit holds bad tokens of an address to a limit, and lets good ones through.
+// TestRefreshLimit limits the invalid tokens from an address, and accepts valid ones.
 func TestRefreshLimit(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -30,7 +30,7 @@ type Service struct {
 }
 
 const (
-	grace        = 30 * time.Second // in this time, a replaced refresh token returns the same next one again
+	grace        = 30 * time.Second // during this time, a replaced refresh token returns the same next token again
 	maxRotations = 20               // replaced refresh tokens that a session stores; more within grace indicate theft
 	maxSessions  = 50               // per user
 )
@@ -39,8 +39,8 @@ const (
 var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
 // SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong. Suspended: they
-// are right, but the user is suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent
-// sign-ins. The states of the rate limits are also returned with an error.
+// are right, but the user is suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins.
+// The states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
 	if err != nil {
@@ -50,10 +50,10 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 	return result, limits, err
 }
 
-// Open opens a session for a user who has signed in with the methods. If the user has too many, it ends the one whose last
-// sign-in or refresh is the oldest. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been
-// deleted or all sessions have ended. If the user has a second factor, and access.MultiFactor is not one of the methods, Open
-// fails with the error of SecondFactor.Challenge.
+// Open opens a session for a user who has signed in with the methods. If the user then has too many sessions, it ends the least
+// recently used one. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been deleted or all
+// sessions have ended. If the user has a second factor, and access.MultiFactor is not one of the methods, Open fails with the
+// error of SecondFactor.Challenge.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error) {
 	if err := u.MaySignIn(); err != nil {
 		return user.SignedIn{}, err
@@ -68,16 +68,16 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client, m
 	if err := s.sessions.Insert(ctx, session); err != nil {
 		return user.SignedIn{}, err
 	}
-	if err := s.settle(context.WithoutCancel(ctx), session); err != nil { // also if the client disconnects
+	if err := s.settle(context.WithoutCancel(ctx), session); err != nil { // even if the client disconnects
 		return user.SignedIn{}, err
 	}
 	return s.signedIn(u, session.ID, token)
 }
 
-// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the
-// second factor of the user is missing, it deletes the session and returns the error. Otherwise it records the network and ends the user's
-// sessions beyond maxSessions. All this is checked after the insertion: the last of several concurrent sign-ins sees the sessions of all,
-// and a second factor that is confirmed later ends the session.
+// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the second
+// factor of the user is missing, it deletes the session and returns the error. Otherwise it records the network and ends the
+// user's sessions beyond maxSessions. All this is checked after the insertion, so that the last of several concurrent sign-ins
+// counts all sessions. A second factor that is confirmed later ends the session.
 func (s *Service) settle(ctx context.Context, session Session) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
 	err = apperr.Replace(err, apperr.NotFound,
@@ -104,11 +104,11 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
 }
 
-// Refresh replaces a refresh token by the next one and a new user token. For a grace period of 30 s a replaced token
-// returns the same next token: two tabs may have used it, or the response was lost. After that its use indicates theft, and
-// ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is suspended.
-// TooManyRequests: the token is invalid, as were too many from the client's network. The states of the rate limits are also
-// returned with an error.
+// Refresh exchanges a refresh token for the next one and a new user token. For a grace period of 30 s a replaced token returns
+// the same next token: two tabs may have used it, or the response was lost. After that its use indicates theft, and ends the
+// session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is suspended. TooManyRequests: the
+// token is invalid, and so were too many others from the client's network. The states of the rate limits are returned even on
+// error.
 func (s *Service) Refresh(ctx context.Context, client access.Client, encoded string) (user.SignedIn, ratelimit.States, error) {
 	result, err := s.refresh(ctx, encoded)
 	if !apperr.Is(err, apperr.Unauthorized) || client.Trusted {
@@ -126,12 +126,12 @@ func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, e
 	if !ok {
 		return user.SignedIn{}, invalidRefreshToken()
 	}
-	for { // again if a concurrent request has just replaced the token or ended the session
+	for { // repeats if a concurrent request has just replaced the token or ended the session
 		session, u, err := s.find(ctx, store.Eq("family", digest(token.family[:])))
 		if err != nil {
 			return user.SignedIn{}, apperr.Replace(err, apperr.NotFound, invalidRefreshToken())
 		}
-		if err := u.MaySignIn(); err != nil { // a suspension has ended the sessions: return this reason
+		if err := u.MaySignIn(); err != nil { // a suspension has ended the sessions: return that as the reason
 			return user.SignedIn{}, err
 		}
 		if !s.isOpen(session, u) {
@@ -148,8 +148,8 @@ func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, e
 	}
 }
 
-// rotate replaces the session's refresh token by the next one, which it returns. If token has been replaced within the grace
-// period, it returns the current one. Unauthorized: token was replaced before that, so rotate has ended the session.
+// rotate replaces the session's refresh token with the next one, which it returns. If token has been replaced within the grace
+// period, it returns the current one. Unauthorized: token was replaced earlier than that, so rotate has ended the session.
 // NotFound: a concurrent request has just replaced the token or ended the session.
 func (s *Service) rotate(ctx context.Context, session Session, token refreshToken) (refreshToken, error) {
 	now, old := store.At(s.now()), digest(token.secret[:])
@@ -227,7 +227,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Q
 	return listing.Run(ctx, s.sessions, q.Only(open), func(session Session) SessionView { return session.View(caller.SessionID) })
 }
 
-// ofCaller selects the caller's sessions of the current epoch that match more.
+// ofCaller returns the filter that selects the caller's sessions of the current epoch that also match more.
 func (s *Service) ofCaller(caller access.Principal, more ...store.Filter) store.Filter {
 	return store.And(append(more, store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch))...)
 }

@@ -22,7 +22,7 @@ type refreshToken struct {
 var encoding = base64.RawURLEncoding
 
 func newRefreshToken() (t refreshToken) {
-	rand.Read(t.family[:]) // never fails: crypto/rand
+	rand.Read(t.family[:]) // crypto/rand never fails
 	rand.Read(t.secret[:])
 	return t
 }
@@ -49,7 +49,7 @@ func (t refreshToken) next(salt string) refreshToken {
 	return t
 }
 
-// DeriveKey returns a key for the purpose: access.DeriveKey with JWT_SECRET.
+// DeriveKey returns the key that access.DeriveKey derives from JWT_SECRET for the purpose.
 func (s *Service) DeriveKey(purpose string) []byte { return access.DeriveKey(s.secret, purpose) }
 
 // digest returns the stored form of a family or a secret. They are random, so a fast hash is sufficient.
@@ -58,8 +58,8 @@ func digest(b []byte) string {
 	return encoding.EncodeToString(sum[:])
 }
 
-// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. A rotation
-// that is more than that in the future, because a clock has been set back since, has an unknown age and does not count.
+// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. A rotation that
+// is further than the grace period in the future, because a clock has been set back since, has an unknown age and is ignored.
 func (s Session) follow(t refreshToken, now store.Time) (current refreshToken, ok bool) {
 	first := slices.IndexFunc(s.Rotated, func(r rotation) bool { return r.Digest == digest(t.secret[:]) })
 	if first < 0 || now.Sub(s.Rotated[first].At.Time).Abs() > grace {

@@ -42,7 +42,7 @@ func (c *controller) request(g *gin.Context) error {
 // signIn signs a user in with a code.
 //
 //	@Summary		Sign in with a code by email
-//	@Description	Takes the challenge of POST and the code in the email, which is accepted once. A challenge accepts 5 codes; RateLimit has the number that is left. If the address was not verified, the sign-in verifies it and ends the password, sessions, linked accounts, passkeys and API keys that the account had. With EMAIL_CODE_SIGNUP=true it creates the account of a new address.
+//	@Description	Takes the challenge of POST and the code in the email, which is accepted once. A challenge accepts 5 codes; RateLimit has the number that is left. If the address was not verified, the sign-in verifies it and removes the password, sessions, linked accounts, passkeys and API keys that the account had. With EMAIL_CODE_SIGNUP=true it creates the account of a new address.
 //	@Tags			email-codes
 //	@Param			input	formData	SignInInput	true	"the challenge and the code"
 //	@Success		201		{object}	user.SignedIn

@@ -5,12 +5,13 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Code is a challenge. Its ID is a keyed hash of what the client has; its code is derived from the ID and not stored. Every request stores one, also if no email is sent.
+// Code is a stored challenge. Its ID is a keyed hash of the challenge that the client receives. The code in the email is
+// derived from the ID and not stored. Every request stores a Code, even if no email is sent.
 type Code struct {
 	store.Meta `bson:",inline"`
 	Email      string     `json:"email"`  // in normal form
 	UserID     store.ID   `json:"userId"` // zero: there is no user with the address
-	Epoch      int64      `json:"epoch"`  // the user's when the email was sent; the code is invalid in a later one
+	Epoch      int64      `json:"epoch"`  // the user's epoch when the email was sent; the code is invalid in a later one
 	Sent       bool       `json:"sent"`   // false: no email was sent, and every code is wrong
 	Attempts   int64      `json:"attempts"`
 	ExpiresAt  store.Time `json:"expiresAt"`

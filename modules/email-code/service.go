@@ -40,7 +40,7 @@ type Service struct {
 const ttl = 10 * time.Minute // validity of a code
 
 // Rate limits. emailsTo and wrongCodes are per email address, known or not. The networks from which the user signed in have
-// counters of their own, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
+// separate counters, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
 // probability of 0.0025 %.
 var (
 	requestsOfNetwork = ratelimit.Rule{Name: "email-code-requests", Max: 100, Window: time.Hour}
@@ -49,10 +49,10 @@ var (
 	wrongCodes        = ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour}
 )
 
-// Request sends a code to the email address, unless it has no user, and sign-up is off, or it has received too many emails. The
-// result and its time do not depend on that: everything that depends on the account happens after the response.
-// TooManyRequests: too many requests from the client's network. Unavailable: too many emails are queued. The states of the
-// rate limits are also returned with an error.
+// Request sends a code to the email address. It sends none if the address has received too many emails, or has no user while
+// sign-up is off. The result and its time do not depend on that: everything that depends on the account happens after the
+// response. TooManyRequests: too many requests from the client's network. Unavailable: too many emails are queued. The states
+// of the rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
 	if !client.Trusted {
 		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
@@ -77,17 +77,17 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 // emailKind is the kind of emails with a code.
 const emailKind = "email-code"
 
-// build implements email.Builder. It completes a stored code and returns its email, if there is one to send: the code has not
-// expired, and the address has an account or may get one, and has not received too many emails. It makes the same queries and
-// writes for known and unknown addresses.
+// build implements email.Builder. It completes a stored Code and returns its email. It returns no email if the code has
+// expired, the address has received too many emails, or the address has no account and sign-up is off. It makes the same
+// queries and writes for known and unknown addresses.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
-	id, _ := store.ParseID(e.Args["id"]) // Request has set it
+	id, _ := store.ParseID(e.Args["id"]) // set by Request
 	u, err := s.users.ByEmail(ctx, e.Address)
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		return nil, err
 	}
 	send := err == nil || s.signup
-	if e.Attempt == 1 { // counted once
+	if e.Attempt == 1 { // an email counts once
 		key, err := s.key(ctx, emailsTo, access.Client{Address: e.Args["client"]}, e.Address, u.ID)
 		if err != nil {
 			return nil, err
@@ -107,10 +107,10 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	return newMessage(u, s.code(id)), nil
 }
 
-// key returns the key of the counter that applies to a client: one of the network if the user signed in from it, otherwise one
-// that all other networks share.
+// key returns the key of the counter that applies to a client: that of the client's network if the user signed in from it,
+// otherwise one that all other networks share.
 func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Client, address string, id store.ID) (ratelimit.Key, error) {
-	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // also without a user, so that it takes the same time
+	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that it takes the same time
 	if known {
 		return rule.Of(address, ratelimit.Network(client.Address)), err
 	}
@@ -122,8 +122,8 @@ func (s *Service) id(challenge string) store.ID {
 	return store.ID(s.digest("email-code-challenge", challenge)[:len(store.ID{})])
 }
 
-// code returns the code of the Code with the ID, of 6 digits. It is derived with the key of the digest instead of random, so that
-// neither the Code nor the queued email has it, and an email that is sent again has the same code.
+// code returns the 6 digits that belong to the Code with the ID. They are derived with the key of digest, not random: neither
+// the Code nor the queued email contains them, and an email that is sent again has the same code.
 func (s *Service) code(id store.ID) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(s.digest("email-code", id.Hex()))%1_000_000)
 }
@@ -140,10 +140,10 @@ func (s *Service) EmailPreviews() []email.Preview {
 }
 
 // SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was
-// used, has expired or had too many codes, or all sessions of the user ended since. ValidationFailed: the code is wrong.
+// used, has expired or had too many codes, or all sessions of the user have ended since. ValidationFailed: the code is wrong.
 // TooManyRequests: too many codes for the account were wrong, or too many sign-ups from the client's network. Suspended: the
 // code is right, but the user is suspended. SecondFactorRequired: the user has a second factor. The states of the rate limits
-// are also returned with an error.
+// are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	c, limits, err := s.use(ctx, client, in)
 	if err != nil {
@@ -188,16 +188,16 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 	return c, limits, err
 }
 
-// owner returns the user with the address of a code that was used, whose address is verified from then on, and creates the user
-// of an address without one. NotFound: all sessions of the user ended since the code was sent, or the user was deleted.
-// TooManyRequests, Suspended: as SignIn.
+// owner returns the user with the address of a used code, and marks the address as verified. It creates a user for an address
+// without one. NotFound: all sessions of the user have ended since the code was sent, or the user was deleted. TooManyRequests,
+// Suspended: see SignIn.
 func (s *Service) owner(ctx context.Context, client access.Client, c Code) (u user.User, limits ratelimit.States, err error) {
 	if c.UserID.IsZero() {
 		u, limits, err = s.users.CreateVerified(ctx, client, user.Profile{Email: c.Email})
 		if !apperr.Is(err, apperr.Conflict) {
 			return u, limits, err
 		}
-		u, err = s.users.ByEmail(ctx, c.Email) // who was created since
+		u, err = s.users.ByEmail(ctx, c.Email) // the user was created in the meantime
 	} else {
 		u, err = s.users.InEpoch(ctx, c.UserID, c.Epoch)
 	}

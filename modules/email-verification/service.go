@@ -46,14 +46,14 @@ const undoTTL = 7 * 24 * time.Hour
 // Rate limits.
 var (
 	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour}     // per address
-	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address; anyone can cause them, so that they do not count in emailsTo
-	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}         // per account; requests that fail count too
+	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address; anyone can cause them, so they do not count toward emailsTo
+	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}         // per account; failed requests count too
 	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour} // per network
 )
 
 // Request sends an email that verifies the address of the caller. ValidationFailed: the link is missing or not allowed.
 // Conflict: the address is verified. TooManyRequests: too many emails to the address, or requests from the client's network.
-// Unavailable: too many emails are queued. The states of the rate limits are also returned with an error.
+// Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, caller access.Principal, in Input) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {
@@ -73,14 +73,14 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	return limits, s.send(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
 }
 
-// RequestChange sends an email to another address, which becomes that of the caller when it is confirmed. Conflict: the
-// address is in use or reserved. ValidationFailed, TooManyRequests, Unavailable: as Request.
+// RequestChange sends an email to another address, which becomes that of the caller when it is confirmed. Conflict: the address
+// is in use or reserved. ValidationFailed, TooManyRequests, Unavailable: see Request.
 func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {
 		return nil, err
 	}
-	// Counted before the address is looked up: a conflict shows that it is registered.
+	// Counted before the address is looked up, because a conflict reveals that it is registered.
 	limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), changesOf.Of(caller.UserID.Hex()))
 	if err != nil {
 		return limits, err
@@ -111,7 +111,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 }
 
 // SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path, and the address
-// has not received too many: that is checked when the email is sent, since a sign-up that fails must not count.
+// has not received too many. The limit is checked when the email is sent, because a failed sign-up must not count.
 func (s *Service) SignedUp(ctx context.Context, u user.User) {
 	link := s.links.Standard()
 	if link == "" {
@@ -124,7 +124,7 @@ func (s *Service) SignedUp(ctx context.Context, u user.User) {
 	}
 }
 
-// newMessage returns the email with a token, to the address that the token is about.
+// newMessage returns the email with a token, to the address of the token.
 func newMessage(u user.User, t emaillink.Token, secret string, lifetime time.Duration) *email.Message {
 	return templates[t.Purpose].Message(t.Email, map[string]string{
 		"name": u.Greeting(), "link": emaillink.WithToken(t.Link, secret), "lifetime": email.FormatDuration(lifetime),
@@ -151,12 +151,13 @@ const (
 	undoKind   = "email-changed"
 )
 
-// send enqueues the email with a token to the address that the token is about. The token is issued when the email is sent.
+// send enqueues the email with a token to the address of the token. The token is issued when the email is sent.
 func (s *Service) send(ctx context.Context, t emaillink.Token) error {
 	return s.emails.Enqueue(ctx, entry(t))
 }
 
-// entry returns the email with a token, which is of the purpose verify or change, before it is issued.
+// entry returns the queue entry for the email with a token that is not issued yet. The purpose of the token is verify or
+// change.
 func entry(t emaillink.Token) email.Entry {
 	kind := verifyKind
 	if t.Purpose == change {
@@ -167,8 +168,8 @@ func entry(t emaillink.Token) email.Entry {
 	}}
 }
 
-// build implements email.Builder for an entry. It issues the token. There is no email if the token would be invalid, since the
-// user was deleted or began a new epoch.
+// build implements email.Builder for an entry. It issues the token. It returns no email if the token would be invalid because
+// the user was deleted or began a new epoch.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	epoch, err := strconv.ParseInt(e.Args["epoch"], 10, 64)
 	if err != nil {
@@ -178,7 +179,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	if err != nil {
 		return nil, apperr.Replace(err, apperr.NotFound, nil)
 	}
-	if e.Args["signUp"] != "" && e.Attempt == 1 { // counted once
+	if e.Args["signUp"] != "" && e.Attempt == 1 { // an email counts once
 		if _, err := s.limiter.Take(ctx, emailsTo.Of(e.Address)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
@@ -194,8 +195,8 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	return newMessage(u, t, secret, s.ttl), nil
 }
 
-// buildUndo implements email.Builder for the email of change. There is no email if the change was not made, or if a concurrent
-// request has made it.
+// buildUndo implements email.Builder for the email that change enqueues. It returns no email if the change was not made, or if
+// a concurrent request made it.
 func (s *Service) buildUndo(ctx context.Context, e email.Entry) (*email.Message, error) {
 	t, err := s.Find(ctx, e.Secret)
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *Service) Get(ctx context.Context, secret string) (View, error) {
 	return View{Purpose: t.Purpose, Email: t.Email, User: u.Public(), ExpiresAt: t.ExpiresAt}, err
 }
 
-// Confirm verifies, changes or restores the address of the user, as the purpose of the token is. NotFound: the token is
+// Confirm verifies, changes or restores the address of the user, depending on the purpose of the token. NotFound: the token is
 // unknown, used or expired. Conflict: the address is in use or reserved.
 func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error) {
 	t, u, err := s.find(ctx, secret)
@@ -251,7 +252,7 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	if ended || t.Purpose == undo && t.Epoch < u.UndoFrom {
 		return t, u, noToken()
 	}
-	if t.Purpose == change && !t.SteppedUp { // who only had the password must not use it after the user has enrolled
+	if t.Purpose == change && !t.SteppedUp { // an attacker who had only the password must not use it after the user has enrolled
 		if has, err := s.users.HasSecondFactor(ctx, u.ID); has || err != nil {
 			return t, u, cmp.Or(err, noToken())
 		}

@@ -46,8 +46,8 @@ func TestChangeBack(t *testing.T) {
 	api.want(401, request{Method: "GET", Path: "/users/me", As: session.Token})
 }
 
-// TestUndoAfterAdmin has an admin give an account back whose address was changed twice: both links to undo it end, since
-// the second one is an attacker's. What an admin changes for themselves ends none.
+// TestUndoAfterAdmin has an admin restore an account whose address was changed twice. Both links that undo a change become
+// invalid, because the second one is an attacker's. A change that admins make to their own account invalidates no link.
 func TestUndoAfterAdmin(t *testing.T) {
 	t.Parallel()
 	api := start(t)

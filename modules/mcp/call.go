@@ -39,7 +39,7 @@ type problem []byte
 
 func (p problem) Error() string { return string(p) }
 
-// invalid returns the error of invalid arguments.
+// invalid returns the error for invalid arguments.
 func (c *call) invalid(fields ...apperr.Field) error {
 	return c.problem(http.StatusBadRequest, apperr.Invalid(fields...))
 }
@@ -84,7 +84,7 @@ func limitProblem(text string) string {
 	if len(text) <= maxText || json.Unmarshal([]byte(text), &p) != nil {
 		return text
 	}
-	p["errors"] = "There are too many errors to list them."
+	p["errors"] = "There are too many errors to list."
 	return encode(p)
 }
 

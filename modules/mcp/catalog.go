@@ -14,8 +14,8 @@ type catalog struct {
 	resources map[string]resource
 }
 
-// resource is a resource: the paths of its collection and of its records, and their operations, which are nil if the API has
-// none.
+// resource has the paths of the collection and of the records of a resource, and their operations. An operation that the API
+// does not have is nil.
 type resource struct {
 	name, collection, record            string
 	list, get, create, update, deletion *operation
@@ -49,7 +49,7 @@ type content struct {
 func newCatalog(names []string, openAPI []byte) *catalog {
 	c := &catalog{resources: map[string]resource{}}
 	if err := json.Unmarshal(openAPI, &c.document); err != nil {
-		panic(err) // embedded
+		panic(err) // unreachable: the document is embedded
 	}
 	for _, name := range names {
 		if r := c.document.resource(name); r.collection != "" {
@@ -76,7 +76,7 @@ func (d document) resource(name string) resource {
 	return r
 }
 
-// parents returns the names of the resources whose records the records are under, outermost first.
+// parents returns the names of the resources under which the records are nested, outermost first.
 func (r resource) parents() (names []string) {
 	parts := strings.Split(r.collection, "/")
 	for i, part := range parts {
@@ -99,7 +99,7 @@ func (d document) about(r resource) string {
 	return ""
 }
 
-// schema returns the schema of JSON, in which references are replaced by what they refer to.
+// schema returns the schema of the JSON content, with references replaced by the schemas that they refer to.
 func (d document) schema(c content) map[string]any {
 	schema, _ := d.inline(c.Content["application/json"].Schema, maxDepth).(map[string]any)
 	return schema

@@ -60,7 +60,7 @@ func (c *controller) handle(g *gin.Context) error {
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 	request.Header.Set("Accept", "application/json, text/event-stream") // the library requires both
 	response := newRecorder()
-	c.protocol.ServeHTTP(response, request) // returns after the tools
+	c.protocol.ServeHTTP(response, request) // returns when the tools have finished
 	if call.panicked != nil {
 		return call.panicked
 	}

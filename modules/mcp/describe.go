@@ -150,7 +150,7 @@ func isNullable(schema any) bool {
 	return s["nullable"] == true
 }
 
-// strip removes details from a description. The keys of the maps fields and properties are names.
+// strip removes details from a description. The keys of the maps fields and properties are names of fields, which it keeps.
 func strip(v any, details []string) {
 	object, _ := v.(map[string]any)
 	for key, value := range object {

@@ -155,7 +155,7 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 		return nil, err
 	}
 	first := page
-	for size > maxRecord { // request fewer, so that next continues after the last one here
+	for size > maxRecord { // request fewer rows, so that next continues after the last one in the result
 		rows := len(page.Rows)
 		if rows == 1 {
 			var fields []string
@@ -177,7 +177,7 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 	return page, nil
 }
 
-// query returns the query string of a list. The field is an invalid filter.
+// query returns the query string of a list, or the error of an invalid filter.
 func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
 	query := url.Values{}
 	for name, value := range map[string]string{"q": in.Q, "sort": strings.Join(in.Sort, ","), "fields": strings.Join(in.Fields, ","), "after": in.After} {
@@ -235,7 +235,7 @@ func filterValue(value any) (text string, ok bool) {
 	return "", false
 }
 
-// page requests a page of a list. size is that of its rows, in bytes.
+// page requests a page of a list. size is the size of its rows in bytes.
 func (s *service) page(c *call, path string, query url.Values) (page pageResult, size int, err error) {
 	response, err := s.send(c, http.MethodGet, path, query, nil, nil)
 	if err != nil {
@@ -314,7 +314,8 @@ func (s *service) resource(c *call, in resourceArgument) (resource, error) {
 // segment matches a part of a path that cannot change the meaning of the path.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// collection returns the resource that the arguments name, and the path of the collection. The resource must have the tool.
+// collection returns the resource that the arguments name, and the path of the collection. It fails if the tool does not work
+// for the resource.
 func (s *service) collection(c *call, in collectionArguments, tool string) (r resource, path string, err error) {
 	if r, err = s.resource(c, in.resourceArgument); err != nil {
 		return r, "", err
@@ -344,7 +345,7 @@ func (s *service) collection(c *call, in collectionArguments, tool string) (r re
 	return r, strings.Join(parts, "/"), nil
 }
 
-// record returns the path of the record that the arguments name. Its resource must have the tool.
+// record returns the path of the record that the arguments name. It fails if the tool does not work for the resource.
 func (s *service) record(c *call, in recordArguments, tool string) (string, error) {
 	r, path, err := s.collection(c, in.collectionArguments, tool)
 	if err != nil {

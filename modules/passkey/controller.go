@@ -180,7 +180,7 @@ func (c *controller) delete(g *gin.Context) error {
 // deleteOf deletes a passkey of a user.
 //
 //	@Summary		Remove a passkey of a user
-//	@Description	The user gets a notice by email. End sessions that were opened with it by DELETE /users/{id}/sessions.
+//	@Description	The user gets a notice by email. To end sessions that were opened with it, call DELETE /users/{id}/sessions.
 //	@Tags			passkeys
 //	@Param			id			path	string	true	"id of the user"
 //	@Param			passkeyId	path	string	true	"id of the passkey"

@@ -21,8 +21,8 @@ type Passkey struct {
 	Name         string   `json:"name"`
 	CredentialID string   `json:"credentialId"` // base64url; unique
 	PublicKey    string   `json:"publicKey"`    // COSE, base64url
-	// Epoch is the user's at registration. The passkey is invalid if it is less than user.User.LinksFrom: a completed password
-	// reset and an undo of a change of the address end what an attacker may have added.
+	// Epoch is the user's epoch at registration. The passkey is invalid if Epoch is less than user.User.LinksFrom: a completed
+	// password reset, and an undo of a change of the address, invalidate what an attacker may have added.
 	Epoch          int64       `json:"epoch"`
 	SignCount      int64       `json:"signCount"`
 	BackupEligible bool        `json:"backupEligible"`
@@ -34,13 +34,13 @@ type Passkey struct {
 // challenge is the state of a registration or a sign-in. Its ID is derived from the challenge.
 type challenge struct {
 	store.Meta `bson:",inline"`
-	UserID     store.ID   `json:"userId"`  // who registers; zero for a sign-in
-	Epoch      int64      `json:"epoch"`   // the user's
+	UserID     store.ID   `json:"userId"`  // the user who registers; zero for a sign-in
+	Epoch      int64      `json:"epoch"`   // the user's epoch
 	Session    string     `json:"session"` // webauthn.SessionData as JSON
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
 
-// encoding is that of Web Authentication.
+// encoding is the encoding that Web Authentication uses.
 var encoding = base64.RawURLEncoding
 
 // newPasskey returns the passkey of a registered credential.
@@ -63,9 +63,9 @@ const (
 	maxTransport  = 32 // bytes
 )
 
-// credential returns the passkey as the library needs it.
+// credential returns the passkey in the form that the library uses.
 func (p Passkey) credential() webauthn.Credential {
-	id, _ := encoding.DecodeString(p.CredentialID) // as newPasskey has encoded it
+	id, _ := encoding.DecodeString(p.CredentialID) // never fails: newPasskey encoded it
 	key, _ := encoding.DecodeString(p.PublicKey)
 	c := webauthn.Credential{
 		ID: id, PublicKey: key,
@@ -111,7 +111,7 @@ func (a *Assertion) ParseInput(name string, value json.RawMessage) (fields []app
 	return fields
 }
 
-// parse reads the JSON form of a PublicKeyCredential. The codes are type and format.
+// parse reads the JSON form of a PublicKeyCredential. The codes of its errors are type and format.
 func parse[T any](name string, value json.RawMessage, read func([]byte) (T, error)) (T, []apperr.Field) {
 	var none T
 	if len(value) == 0 || value[0] != '{' {
@@ -159,7 +159,7 @@ type SignInOptions struct {
 type View struct {
 	ID             store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name           string      `json:"name" example:"Ada's phone"`
-	CredentialID   string      `json:"credentialId" example:"pQ3cXGk2…"` // by which the authenticator knows it
+	CredentialID   string      `json:"credentialId" example:"pQ3cXGk2…"` // the ID that the authenticator chose
 	BackupEligible bool        `json:"backupEligible" example:"true"`    // it can be copied to the user's other devices
 	BackupState    bool        `json:"backupState" example:"true"`       // it has been backed up
 	Transports     []string    `json:"transports" example:"internal,hybrid"`

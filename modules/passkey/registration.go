@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// RegistrationOptions begins the registration of a passkey of the caller. Conflict: the caller has too many. NotSupported: passkeys
-// are off. TooManyRequests: too many registrations. The states of the rate limits are also returned with an error.
+// RegistrationOptions begins the registration of a passkey of the caller. Conflict: the caller has too many. NotSupported:
+// passkeys are off. TooManyRequests: too many registrations. The states of the rate limits are returned even on error.
 func (s *Service) RegistrationOptions(ctx context.Context, caller access.Principal) (RegistrationOptions, ratelimit.States, error) {
 	if err := s.configured(); err != nil {
 		return RegistrationOptions{}, nil, err
@@ -81,9 +81,9 @@ func (s *Service) verify(u user.User, session webauthn.SessionData, r *protocol.
 	credential, err := s.party.CreateCredential(account{User: u}, session, r)
 	switch {
 	case err != nil && !protocol.IsOriginInHaystack(client.Origin, session.GetOrigins(s.party.Config.RPOrigins)):
-		err = invalid("credential", "Is of a page or an app whose origin is not in PASSKEY_ORIGINS.").WithCause(err)
+		err = invalid("credential", "Comes from a page or an app whose origin is not in PASSKEY_ORIGINS.").WithCause(err)
 	case err != nil && !flags.HasUserVerified():
-		err = invalid("credential", "Is without user verification. Use an authenticator with a PIN, a fingerprint or a face.").WithCause(err)
+		err = invalid("credential", "Lacks user verification. Use an authenticator with a PIN, a fingerprint or a face.").WithCause(err)
 	case err != nil:
 		err = invalid("credential", "Is not the response to these options. Get new options and try again.").WithCause(err)
 	case credential.Extensions.RK != nil && !*credential.Extensions.RK:
@@ -97,13 +97,13 @@ func invalid(param, message string) *apperr.Error {
 	return apperr.Invalid(apperr.Field{In: "body", Param: param, Code: apperr.Wrong, Message: message})
 }
 
-// tooMany returns the Conflict of a user with the maximum of passkeys.
+// tooMany returns the Conflict for a user with the maximum number of passkeys.
 func tooMany() error {
 	return apperr.New(apperr.Conflict, "This account has %d passkeys, the maximum. Remove one first.", maxPasskeys)
 }
 
-// add stores a passkey, and deletes the invalid ones of the user. Conflict: it is registered already, or the user has too many. The
-// passkeys are counted after the insertion, so that concurrent requests see those of all.
+// add stores a passkey, and deletes the invalid ones of the user. Conflict: it is registered already, or the user has too many.
+// The passkeys are counted after the insertion, so that the last of several concurrent requests counts all of them.
 func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 	if _, err := s.passkeys.Delete(ctx, store.And(store.Eq("userId", u.ID), store.Lt("epoch", u.LinksFrom))); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 	if err != nil {
 		return apperr.Replace(err, apperr.Conflict, apperr.New(apperr.Conflict, "This passkey is registered already."))
 	}
-	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	ctx = context.WithoutCancel(ctx) // even if the client disconnects
 	n, err := s.passkeys.Count(ctx, ownedBy(u))
 	if err == nil && n > maxPasskeys {
 		err = tooMany()
@@ -122,7 +122,7 @@ func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 		return cmp.Or(deleteErr, err)
 	}
 	_, err = s.users.Get(ctx, u.ID)
-	if apperr.Is(err, apperr.NotFound) { // deleted meanwhile
+	if apperr.Is(err, apperr.NotFound) { // deleted in the meantime
 		return cmp.Or(s.DeleteOf(ctx, u.ID), error(access.InvalidToken()))
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
 	r.POST("/users/me/passkeys/options", auth.StepUp, rest.Handle(c.registrationOptions))
-	r.POST("/users/me/passkeys", auth.User, rest.Handle(c.create)) // the challenge proves the StepUp of the same user
+	r.POST("/users/me/passkeys", auth.User, rest.Handle(c.create)) // the challenge proves that the same user passed StepUp
 	r.GET("/users/me/passkeys", auth.User, rest.Handle(c.list))
 	r.GET("/users/me/passkeys/:id", auth.User, rest.Handle(c.get))
 	r.PATCH("/users/me/passkeys/:id", auth.StepUp, rest.Handle(c.update))

@@ -35,7 +35,7 @@ const (
 	maxPasskeys  = 20 // per user
 )
 
-// Rate limits. A passkey cannot be guessed: they limit the number of stored challenges and of signature checks.
+// Rate limits. They limit the number of stored challenges and of signature checks, not guesses: a passkey cannot be guessed.
 var (
 	challengesOfUser    = ratelimit.Rule{Name: "passkey-registrations", Max: 50, Window: 15 * time.Minute} // per account
 	challengesOfNetwork = ratelimit.Rule{Name: "passkey-challenges", Max: 300, Window: 15 * time.Minute}   // per network
@@ -50,7 +50,7 @@ func (s *Service) configured() error {
 	return nil
 }
 
-// save stores the state of a ceremony until it is taken, and returns the challenge.
+// save stores the state of a ceremony, and returns the challenge for take.
 func (s *Service) save(ctx context.Context, caller access.Principal, session *webauthn.SessionData) (string, error) {
 	encoded, err := json.Marshal(session)
 	if err != nil {
@@ -70,8 +70,9 @@ func challengeID(c string) (id store.ID) {
 	return id
 }
 
-// take deletes a challenge, so that it is used once, and returns its ceremony. NotFound: it is unknown, was used, has expired, or
-// was issued to another caller: for a sign-in, to any; or the user has begun another epoch.
+// take deletes a challenge, so that it can be used only once, and returns the state of its ceremony. caller is zero for a
+// sign-in. NotFound: the challenge is unknown, was used, has expired, was issued to another caller, or the user has begun
+// another epoch.
 func (s *Service) take(ctx context.Context, caller access.Principal, text string) (session webauthn.SessionData, err error) {
 	c, err := s.challenges.First(ctx, store.And(store.Eq("id", challengeID(text)), store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch)))
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	if _, err := s.Get(ctx, caller, id); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // completes also if the client disconnects
+	ctx = context.WithoutCancel(ctx) // completes even if the client disconnects
 	return s.db.Together(ctx, func(ctx context.Context) error {
 		if err := s.passkeys.DeleteByID(ctx, id, expected); err != nil {
 			return err

@@ -21,7 +21,7 @@ type Settings struct {
 // Check implements settings.Checker.
 func (s *Settings) Check(report func(name, reason string)) {
 	if (s.RPID == "") != (len(s.Origins) == 0) {
-		const both = "must be set, because the other of PASSKEY_RP_ID and PASSKEY_ORIGINS is, for example "
+		const both = "must be set, because PASSKEY_RP_ID and PASSKEY_ORIGINS require each other, for example "
 		if s.RPID == "" {
 			report("PASSKEY_RP_ID", both+"PASSKEY_RP_ID=example.com")
 		} else {
@@ -45,7 +45,8 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// allows reports whether an origin can use the passkeys of RPID: that of a page by its host, that of an app by its form.
+// allows reports whether an origin can use the passkeys of RPID. It checks the host in the origin of a page, and the form of
+// the origin of an app.
 func (s *Settings) allows(origin string) bool {
 	if protocol.IsOpaqueOrigin(origin) {
 		return protocol.IsKnownOpaqueOrigin(origin)
@@ -58,7 +59,7 @@ func (s *Settings) allows(origin string) bool {
 	return (u.Scheme == "https" || isLocalhost(u)) && (host == s.RPID || strings.HasSuffix(host, "."+s.RPID))
 }
 
-// isLocalhost reports whether a URL is of this machine: browsers allow passkeys there without https.
+// isLocalhost reports whether a URL leads to localhost, where browsers allow passkeys without https.
 func isLocalhost(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() == localhost
 }
@@ -90,17 +91,17 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 			UserVerification: protocol.VerificationRequired,
 		},
 		Timeouts: webauthn.TimeoutsConfig{Login: timeout, Registration: timeout},
-		// Some password managers return outputs that were not requested. None is used, except that of credProps.
+		// Some password managers return outputs that were not requested. Only that of credProps is used.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
-	if err != nil { // not after Check
+	if err != nil { // unreachable after Check
 		d.Log.Error("passkeys are off: their settings are invalid", "error", err)
 	}
 	return relyingParty{web, local}
 }
 
-// session returns the session of a ceremony with the origin that the client reports. In development, the origin can be any port of
-// localhost, which the library cannot express.
+// session returns the session of a ceremony. If the relying party is localhost, in development, it accepts the origin that the
+// client reports with any port: the library cannot express that.
 func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
 		s.Origin = client.Origin

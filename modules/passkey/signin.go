@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// SignInOptions begins a sign-in. NotSupported: passkeys are off. TooManyRequests: too many sign-ins from the client's network. The
-// states of the rate limits are also returned with an error.
+// SignInOptions begins a sign-in. NotSupported: passkeys are off. TooManyRequests: too many sign-ins from the client's network.
+// The states of the rate limits are returned even on error.
 func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out SignInOptions, limits ratelimit.States, err error) {
 	if err := s.configured(); err != nil {
 		return out, nil, err
@@ -36,8 +36,8 @@ func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out 
 
 // SignIn opens a session for the user of a passkey, who needs no second factor: the passkey has proved possession, and the
 // authenticator has verified the user. Unauthorized: the challenge or the credential is not accepted. Suspended: the user is
-// suspended. NotSupported: passkeys are off. TooManyRequests: too many were not accepted, from the client's network. The states of the
-// rate limits are also returned with an error.
+// suspended. NotSupported: passkeys are off. TooManyRequests: too many rejected sign-ins from the client's network. The states
+// of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	if err := s.configured(); err != nil {
 		return user.SignedIn{}, nil, err
@@ -98,8 +98,8 @@ func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.
 // validate verifies an assertion, and returns the credential with its new state.
 //
 // The library rejects an assertion whose flag BE differs from that of the registration, as Web Authentication section 7.2
-// requires. Authenticators in use change it, for example password managers after an update, and their users would be locked out. So
-// the library receives the flag of the assertion, which does not affect the verification of the signature.
+// requires. But some authenticators change it, such as password managers after an update, and their users would be locked out.
+// So the library receives the flag of the assertion, which does not affect the verification of the signature.
 func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData, a *protocol.ParsedCredentialAssertionData) (*webauthn.Credential, error) {
 	stored := p.credential()
 	stored.Flags.BackupEligible = a.Response.AuthenticatorData.Flags.HasBackupEligible()
@@ -110,7 +110,8 @@ func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData,
 	return credential, err
 }
 
-// used stores the new state of a passkey. Unauthorized: since it was found, it has been deleted, or used with a higher counter.
+// used stores the new state of a passkey. Unauthorized: since find, the passkey has been deleted, or used with a counter that
+// is not lower.
 func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) error {
 	now, count := store.At(s.now()), int64(c.Authenticator.SignCount)
 	unchanged := store.Lt("signCount", count)
@@ -120,18 +121,18 @@ func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) e
 	_, err := s.passkeys.Update(ctx, store.And(store.Eq("id", p.ID), unchanged), store.Set("signCount", count), store.Set("lastUsedAt", now),
 		store.Set("backupEligible", c.Flags.BackupEligible), store.Set("backupState", c.Flags.BackupState))
 	if err != nil {
-		return s.rejectNotFound(ctx, err, "the passkey was removed or used meanwhile")
+		return s.rejectNotFound(ctx, err, "the passkey was removed or used in the meantime")
 	}
 	return nil
 }
 
-// reject logs the reason for which a sign-in is rejected, and returns the error for the client, which does not have it.
+// reject logs why a sign-in is rejected, and returns the error for the client, which does not contain the reason.
 func (s *Service) reject(ctx context.Context, reason string, details ...any) error {
 	s.log.InfoContext(ctx, "a sign-in with a passkey was rejected", append([]any{"reason", reason}, details...)...)
 	return apperr.New(apperr.Unauthorized, "The passkey was not accepted. Get new options and try again, or sign in in another way.")
 }
 
-// rejectNotFound is reject if err is NotFound. It returns other errors.
+// rejectNotFound calls reject if err is NotFound. It returns other errors unchanged.
 func (s *Service) rejectNotFound(ctx context.Context, err error, reason string) error {
 	if apperr.Is(err, apperr.NotFound) {
 		err = s.reject(ctx, reason)

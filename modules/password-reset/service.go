@@ -32,20 +32,20 @@ type Service struct {
 // Rate limits.
 var (
 	resetsOfAccount   = ratelimit.Rule{Name: "resets", Max: 5, Window: time.Hour}           // per email address
-	requestsOfAddress = ratelimit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour} // per network
+	requestsOfNetwork = ratelimit.Rule{Name: "reset-requests", Max: 100, Window: time.Hour} // per network
 )
 
 // Create sends a link to the user with the email address, unless there is no such user or the address has received too many
 // emails. The result and its time do not depend on that: everything that depends on the account happens after the response.
 // ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network.
-// Unavailable: too many emails are queued. The states of the rate limits are also returned with an error.
+// Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
 	in.Link, err = s.links.Choose(in.Link) // before anything is counted
 	if err != nil {
 		return nil, err
 	}
 	if !client.Trusted {
-		limits, err = s.limiter.Take(ctx, requestsOfAddress.Of(ratelimit.Network(client.Address)))
+		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
 		if err != nil {
 			return limits, err
 		}
@@ -109,7 +109,7 @@ func (s *Service) Complete(ctx context.Context, client access.Client, token, pas
 	if err != nil {
 		return u, apperr.Replace(err, apperr.NotFound, noReset())
 	}
-	_ = s.DeleteOf(ctx, u.ID)                 // after an error: the resets are invalid already, and Sweep deletes them
-	_ = s.users.ClearAttempts(ctx, client, u) // after an error: the counters expire after their window
+	_ = s.DeleteOf(ctx, u.ID)                 // an error is ignored: the resets are invalid already, and Sweep deletes them
+	_ = s.users.ClearAttempts(ctx, client, u) // an error is ignored: the counters expire after their window
 	return u, nil
 }

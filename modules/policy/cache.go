@@ -18,13 +18,13 @@ import (
 const (
 	maxAge    = 30 * time.Second // of a snapshot
 	maxCached = 64 << 20         // approximate bytes of all snapshots; the most recently used one is kept even if it is larger
-	timeout   = 10 * time.Second // of writes of stamps and of loads, which continue if the client disconnects
+	timeout   = 10 * time.Second // of stamp writes and of loads, which continue if the client disconnects
 )
 
 // cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
 // it, because each namespace has a stamp in the database:
 //
-//   - A writer sets a new random stamp after every attempt to write, also after a failed one, before it responds. If it cannot
+//   - A writer sets a new random stamp after every attempt to write, even a failed one, before it responds. If it cannot
 //     set the stamp, it responds 503.
 //   - A reader reads the stamp, then the policies, both from the primary. It reuses a snapshot only for the identical
 //     stamp, and for at most maxAge.
@@ -69,7 +69,7 @@ func (c *cache) write(ctx context.Context, namespace string, do func() error) er
 		switch {
 		case err == nil:
 			return result
-		case !apperr.Is(err, apperr.Conflict): // after a conflict again: another writer has inserted the first stamp
+		case !apperr.Is(err, apperr.Conflict): // repeats after a conflict: another writer has inserted the first stamp
 			return store.Unavailable(err)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	if s != nil || err != nil {
 		return s, err
 	}
-	order := []store.Order{{Field: "createdAt"}} // its keys never change, so a scan cannot miss a policy that moves
+	order := []store.Order{{Field: "createdAt"}} // createdAt never changes, so a scan cannot miss a policy that moves
 	policies, err := c.policies.List(ctx, store.Query{Filter: store.Eq("namespace", namespace), Sort: order})
 	if err != nil {
 		return nil, err

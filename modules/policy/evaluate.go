@@ -10,18 +10,18 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxOthers is the number of policies that an evaluation explains although they do not apply.
+// maxOthers is the maximum number of policies that do not apply and that an evaluation explains.
 const maxOthers = 100
 
-// Evaluate returns a page of the policies that apply to a proxy, with every write that was acknowledged before the call. A
-// page that would have more than listing.MaxPageBytes ends early, and so do the explanations of policies that do not apply.
-// ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large ones use
+// Evaluate returns a page of the policies that apply to a proxy, with every write that was acknowledged before the call. A page
+// that would have more than listing.MaxPageBytes ends early, and so do the explanations of policies that do not apply.
+// ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large ones use up
 // the budget of ctx (rest.Budget).
 func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, error) {
 	c, err := s.choose(ctx, in)
 	if err == nil && c.bytes > rest.LargeResponse {
 		bytes := c.bytes
-		c = choice{} // not in memory while the request waits
+		c = choice{} // frees the memory while the request waits
 		if err := rest.ReservePage(ctx, bytes); err != nil {
 			return Evaluation{}, err
 		}
@@ -107,8 +107,8 @@ func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	return i
 }
 
-// explainAll adds to explain the rows, and the policies between them that do not apply, as far as they fit. policies are
-// those after the previous page.
+// explainAll appends the rows to c.explain and, as far as they fit, the policies between them that do not apply. policies are
+// the policies after the previous page.
 func (c *choice) explainAll(policies []Policy) {
 	rows, others, bytes := c.rows, 0, int64(0)
 	for i := range policies {

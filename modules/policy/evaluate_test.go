@@ -194,8 +194,8 @@ func TestBadProxies(t *testing.T) {
 	}
 }
 
-// namespace fills a namespace with n policies, of which every so many-th applies to each proxy, and the others to none. Their
-// selectors have about the given characters.
+// namespace creates n policies in a namespace. One in every applies to each proxy, the others to none. Their selectors have
+// about the given number of characters.
 func namespace(api *testkit.API, name string, n, every, characters int) {
 	for i := range n {
 		api.Clock.Advance(time.Millisecond)

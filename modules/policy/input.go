@@ -19,7 +19,7 @@ import (
 
 var _, _ rest.Parser = (*Selector)(nil), (*Source)(nil)
 
-// maxLabels limits the labels of a Source, to as many as a selector can have.
+// maxLabels is the maximum number of labels of a Source. It is that of a selector.
 const maxLabels = v1beta1.MaxLabels
 
 // ParseInput reads a selector with v1beta1.FromJSON. It returns a field with path and code for each violation.
@@ -44,7 +44,7 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var source struct {
 		Labels map[string]jsontext.Value `json:"labels"`
 	}
-	lenient := jsontext.AllowInvalidUTF8(true) // makes U+FFFD of unpaired surrogates in escapes; invalid bytes are rejected
+	lenient := jsontext.AllowInvalidUTF8(true) // replaces unpaired surrogates in escapes with U+FFFD; invalid bytes are rejected
 	err := jsonv2.Unmarshal(value, &source, lenient)
 	if err != nil && inLabels(err) {
 		name += ".labels"

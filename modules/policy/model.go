@@ -26,7 +26,7 @@ type stamp struct {
 	Value      string `json:"value"`
 }
 
-// snapshot is the policies of a namespace. It is immutable.
+// snapshot has the policies of a namespace. It is immutable.
 type snapshot struct {
 	namespace string
 	stamp     string // read before the policies
@@ -88,7 +88,7 @@ type Evaluation struct {
 	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"`            // if explain is true: the policies of the page, and up to 100 between them that do not apply, in the same order
 } //	@name	PolicyEvaluation
 
-// Explanation states why a policy applies to a proxy or not.
+// Explanation states whether a policy applies to a proxy, and why.
 type Explanation struct {
 	Policy  Reference         `json:"policy"`
 	Applies bool              `json:"applies" example:"true"`
@@ -123,7 +123,7 @@ func compareAge(a, b Policy) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), strings.Compare(a.Name, b.Name))
 }
 
-// entry returns the policy as package v1beta1 indexes it.
+// entry returns the policy in the form that package v1beta1 indexes.
 func (p *Policy) entry() v1beta1.Entry[*Policy] {
 	return v1beta1.Entry[*Policy]{
 		ID: p, Namespace: p.Namespace, Name: p.Name, CreatedAt: p.CreatedAt.Time, Selector: p.Selector.message(),
@@ -188,5 +188,5 @@ func spec() listing.Spec {
 func storeSpec() store.Spec {
 	return spec().Store(
 		store.Index{Fields: []string{"namespace", "name"}, Unique: true},
-		store.Index{Fields: []string{"namespace", "name"}}) // a namespace's policies by name
+		store.Index{Fields: []string{"namespace", "name"}}) // lists the policies of a namespace by name
 }

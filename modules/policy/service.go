@@ -63,7 +63,7 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
-	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil { // no selector either
+	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil { // without labels, there is no selector
 		in.Fields.Selector = nil
 	}
 	changes := in.Changes()
@@ -79,7 +79,7 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 	return updated, err
 }
 
-// Delete removes a policy. NotFound and PreconditionFailed: as Update.
+// Delete removes a policy. NotFound, PreconditionFailed: see Update.
 func (s *Service) Delete(ctx context.Context, id store.ID, expected store.Versions) error {
 	p, err := s.policies.Get(ctx, id)
 	if err != nil {

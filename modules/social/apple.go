@@ -31,8 +31,8 @@ func (c *AppleSettings) Check(report func(name, reason string)) {
 	}
 }
 
-// newApple returns Apple ("Sign in with Apple REST API" in its documentation). It posts the response to the client, because
-// that has the name or email address; the name is not in tokens. Apple has no userinfo.
+// newApple returns Apple ("Sign in with Apple REST API" in its documentation). Apple requires the response mode form_post for
+// the scopes name and email. The name is only in that response, not in tokens. Apple has no userinfo endpoint.
 func newApple(c AppleSettings, now func() time.Time) openID {
 	key, _ := parseAppleKey(c.PrivateKey) // checked by Check
 	secret := &appleSecret{settings: c, key: key, now: now}
@@ -59,7 +59,7 @@ func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// The lifetime of a client secret, of which Apple allows six months, and how long before its end it is replaced.
+// The lifetime of a client secret, which Apple limits to six months, and how long before its expiry it is replaced.
 const (
 	appleSecretTTL   = time.Hour
 	appleSecretSlack = 5 * time.Minute

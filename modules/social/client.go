@@ -19,11 +19,11 @@ import (
 
 // provider is an identity provider.
 type provider struct {
-	name       string   // for people
+	name       string   // display name
 	clientID   string   // of web apps; "" if the provider is not configured
 	address    string   // base URL of the provider's API
 	isOpenID   bool     // an OpenID provider, not only an OAuth 2.0 server
-	unverified bool     // the provider does not verify email addresses: a new account becomes a user with an unverified one
+	unverified bool     // the provider does not verify email addresses: a new user has an unverified address
 	scopes     []string // of an authorization request
 	// authorization returns the authorization URL, and whether the provider supports PKCE. Unavailable: the provider failed.
 	authorization func(ctx context.Context) (address string, pkce bool, err error)
@@ -57,7 +57,7 @@ func newClient(base http.RoundTripper, timeout time.Duration) *client {
 	}}
 }
 
-// transport limits the size of responses, also of those that a library reads.
+// transport limits the size of responses, including those that a library reads.
 type transport struct{ base http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -69,7 +69,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// get sends a GET request as do does. The token, unless it is "", is sent in the header Authorization.
+// get sends a GET request with do. The token, unless it is "", is sent in the header Authorization.
 func (c *client) get(ctx context.Context, address, token string, into any) (status int, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *client) get(ctx context.Context, address, token string, into any) (stat
 	return c.do(r, into)
 }
 
-// do sends a request and decodes the JSON response. The status is 2xx, or 4xx: then into may be unchanged. Unavailable: the
-// response has another status, asks to try again later, or has a status 2xx without JSON; or there was none.
+// do sends a request and decodes the JSON response. The status is 2xx or 4xx. If it is 4xx, into may be unchanged. Unavailable:
+// there was no response, or it has another status, asks to try again later, or is 2xx without JSON.
 func (c *client) do(r *http.Request, into any) (status int, err error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *client) do(r *http.Request, into any) (status int, err error) {
 	return response.StatusCode, nil
 }
 
-// isBusy reports whether a provider asks to try again later. GitHub does so also with 403 ("Rate limits for the REST API" in
+// isBusy reports whether a provider asks to try again later. GitHub also uses 403 for that ("Rate limits for the REST API" in
 // its documentation).
 func isBusy(response *http.Response) bool {
 	header := response.Header
@@ -117,9 +117,9 @@ type app struct {
 	style                oauth2.AuthStyle
 }
 
-// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with an
-// error, callerError returns the error for the caller: nil unless the code or the account is its cause. Unavailable: all
-// other errors.
+// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with an error,
+// callerError returns the error for the caller, or nil if neither the code nor the account is the cause. Unavailable: all other
+// errors.
 func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,
@@ -161,7 +161,7 @@ func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerErro
 	return token.AccessToken, nil
 }
 
-// unsupported returns the error for a kind of proof that a provider does not have.
+// unsupported returns the error for a kind of proof that a provider does not support.
 func unsupported(param, message string) error {
 	return apperr.Invalid(apperr.Field{In: "body", Param: param, Code: apperr.Unknown, Message: message})
 }
@@ -189,7 +189,7 @@ func shorten(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxCause)], "")
 }
 
-// fixedURL returns a function for provider.authorization of a provider with PKCE whose authorization URL is known.
+// fixedURL returns the function provider.authorization for a provider that supports PKCE and has a fixed authorization URL.
 func fixedURL(address string) func(context.Context) (string, bool, error) {
 	return func(context.Context) (string, bool, error) { return address, true, nil }
 }

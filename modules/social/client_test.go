@@ -39,7 +39,7 @@ type subject struct {
 	rejects map[string]func(n *internet) Proof // proofs that it rejects, beyond those of all providers
 	foreign map[string][]string                // responses, by path, that say that an access token is not for us
 	revoked map[string]int                     // statuses, by path, for an access token that was revoked
-	skip    func(path, response string) bool   // responses that are no failure; can be nil
+	skip    func(path, response string) bool   // responses that are not failures; can be nil
 	partial []partial
 }
 

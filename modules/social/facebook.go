@@ -37,7 +37,7 @@ func newFacebook(c FacebookSettings, calls *client) facebook {
 	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token", style: oauth2.AuthStyleInParams}, graph: c.GraphURL}
 }
 
-// provider returns Facebook. Its dialog has another host than the Graph API.
+// provider returns Facebook. The host of its dialog is not that of the Graph API.
 func (f facebook) provider() provider {
 	dialog := strings.Replace(f.graph, "https://graph.facebook.com", "https://www.facebook.com", 1) + "/dialog/oauth"
 	return provider{
@@ -81,7 +81,7 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	case me.Error.Code == graphBadToken || me.Error.Code == graphSession:
 		return Profile{}, rejected()
 	case status != http.StatusOK || me.ID != userID:
-		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or another user than the token's", status, me.Error.Code))
+		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or the user is not the token's", status, me.Error.Code))
 	}
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
@@ -124,8 +124,8 @@ func (f facebook) proof(token string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// graphCallerError returns an error if the code was rejected; see client.exchange. e has the format of the Graph API, not
-// that of OAuth.
+// graphCallerError returns an error if the code was rejected; see client.exchange. The body of e has the error format of the
+// Graph API, not that of OAuth.
 func graphCallerError(e *oauth2.RetrieveError) error {
 	var response struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &response)

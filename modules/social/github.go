@@ -81,7 +81,7 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 }
 
 // check checks that the token was issued for our app: "Check a token" in the documentation of GitHub's REST API. GitHub
-// responds 404 for a token of another app and for an invalid token, and 401 for a wrong client ID or secret.
+// responds with 404 to a token of another app or an invalid token, and with 401 to a wrong client ID or secret.
 func (g github) check(ctx context.Context, token string) error {
 	body, err := json.Marshal(map[string]string{"access_token": token})
 	if err != nil {

@@ -20,14 +20,14 @@ const (
 	microsoftVersion    = "/v2.0"
 	microsoftTemplate   = "{tenantid}"
 	microsoftConsumers  = "9188040d-6c67-4c5b-b112-36a304b66dad" // the tenant of personal accounts
-	microsoftWorkTenant = "organizations"                        // accounts of all tenants, without personal ones
+	microsoftWorkTenant = "organizations"                        // accounts of all tenants, except personal accounts
 )
 
 // newMicrosoft returns Microsoft ("ID token claims reference" and "Claims validation" in the documentation of its identity
-// platform). For several tenants, the issuer in the discovery document is a template for the tenant of the user; for a tenant
-// that is set by its domain, it has the ID of the tenant.
+// platform). For several tenants, the issuer in the discovery document is a template with a placeholder for the tenant of the
+// user. For a tenant that is set by its domain, the issuer contains the ID of the tenant.
 //
-// An administrator of any tenant can give an account any email address, so that it is never verified.
+// An administrator of any tenant can give an account any email address, so an address never counts as verified.
 func newMicrosoft(c MicrosoftSettings) openID {
 	return openID{
 		name: "Microsoft", issuer: c.URL + "/" + c.Tenant + microsoftVersion, ids: c.IDs, secret: c.Secret,

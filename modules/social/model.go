@@ -12,8 +12,8 @@ type Identity struct {
 	Provider   string   `json:"provider"`
 	Subject    string   `json:"subject"` // the provider's ID of the account
 	UserID     store.ID `json:"userId"`
-	// Epoch is the user's when the account was linked. The link is invalid if Epoch is less than user.User.LinksFrom: a user
-	// who signed up with another person's address loses the link when that person resets the password.
+	// Epoch is the user's epoch when the account was linked. The link is invalid if Epoch is less than user.User.LinksFrom: a
+	// user who signed up with another person's address loses the link when that person resets the password.
 	Epoch int64 `json:"epoch"`
 }
 
@@ -38,7 +38,7 @@ func (p Proof) check() error {
 	}
 	switch {
 	case len(given) == 0:
-		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "access_token", Code: apperr.Required, Message: "Must be given, unless id_token, or code with redirect_uri, is."})
+		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "access_token", Code: apperr.Required, Message: "Must be given unless id_token, or code with redirect_uri, is given."})
 	case len(given) > 1:
 		fieldErrs = given
 	}

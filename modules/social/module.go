@@ -46,7 +46,7 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 	return service
 }
 
-// warnPlain logs a warning for each provider whose address is not encrypted, except in development.
+// warnPlain logs a warning for each provider whose URL begins with http://, except in development.
 func warnPlain(d kit.Deps, all map[string]provider) {
 	for name, p := range all {
 		if strings.HasPrefix(p.address, "http://") && !d.Development {

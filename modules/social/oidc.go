@@ -46,7 +46,7 @@ func newOIDC(name string, c OIDCSettings) openID {
 
 // openID is the configuration of an OpenID provider: a preset, or the settings of one in OIDC_PROVIDERS.
 type openID struct {
-	name   string // for people
+	name   string // display name
 	issuer string // without a slash at the end
 	ids    []string
 	secret string
@@ -58,13 +58,13 @@ type openID struct {
 	authorizationQuery string                 // of the authorization URL
 	pkce               bool                   // supported although the discovery document does not say so
 	unverified         bool                   // the provider does not verify email addresses
-	// isIssuer reports whether the issuer in the discovery document is the provider's. nil: it is issuer.
+	// isIssuer reports whether the issuer in the discovery document is the provider's. nil: it must be issuer.
 	isIssuer func(discovered string) bool
-	// tokenIssuer returns the issuer that an ID token must have. nil: that in the discovery document.
+	// tokenIssuer returns the issuer that an ID token must have. nil: the one in the discovery document.
 	tokenIssuer func(discovered string, c claims) string
 }
 
-// openIDClient signs in with an OpenID provider. URLs are those of the discovery document of the issuer.
+// openIDClient signs in with an OpenID provider. It takes the URLs from the discovery document of the issuer.
 type openIDClient struct {
 	openID
 	environment
@@ -142,7 +142,7 @@ func (o *openIDClient) profile(ctx context.Context, proof Proof) (Profile, error
 	return Profile{Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.EmailVerified) && !o.unverified, Name: c.Name, Picture: c.Picture}, err
 }
 
-// exchange returns a proof with the tokens that the code of a proof is exchanged for.
+// exchange exchanges the code of a proof for tokens, and returns a proof with the tokens.
 func (o *openIDClient) exchange(ctx context.Context, issuer *discovery, proof Proof) (Proof, error) {
 	a := app{id: o.ids[0], secret: o.secret, tokenURL: issuer.TokenURL, style: issuer.authStyle()}
 	if o.newSecret != nil {
@@ -157,7 +157,7 @@ func (o *openIDClient) exchange(ctx context.Context, issuer *discovery, proof Pr
 	}
 	idToken, _ := token.Extra("id_token").(string) // set with the scope openid
 	if idToken == "" && o.tokenInfo == "" {
-		return Proof{}, o.reject(ctx, errors.New("the token response has none; the authorization request needs the scope openid"))
+		return Proof{}, o.reject(ctx, errors.New("the token response has no ID token; the authorization request needs the scope openid"))
 	}
 	return Proof{AccessToken: token.AccessToken, IDToken: idToken}, nil
 }
@@ -238,7 +238,8 @@ func (o *openIDClient) verify(ctx context.Context, issuer *discovery, keys oidc.
 	return c, nil
 }
 
-// algorithms returns the asymmetric algorithms with which the issuer signs. Others are not verified with its public keys.
+// algorithms returns the asymmetric algorithms with which the issuer signs. Other algorithms cannot be verified with public
+// keys.
 func (d *discovery) algorithms() []string {
 	asymmetric := []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
@@ -250,8 +251,8 @@ func (d *discovery) algorithms() []string {
 	return out
 }
 
-// keyFetchRecorder records the error of a KeySet that could not fetch its keys: then the token may be valid. The verifier
-// returns that error only as a string. It is the only error of a remote KeySet that wraps another.
+// keyFetchRecorder records the error of a KeySet that could not fetch its keys, because the token may then be valid. The
+// verifier returns that error only as a string. It is the only error of a remote KeySet that wraps another error.
 type keyFetchRecorder struct {
 	oidc.KeySet
 	fetchErr error
@@ -293,17 +294,17 @@ func (o *openIDClient) userInfo(ctx context.Context, issuer *discovery, token, s
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || subject == "": // revoked, or without the scope openid
 		return claims{}, rejected()
 	case status != http.StatusOK || c.Subject != subject:
-		return claims{}, unavailable(fmt.Errorf("userinfo: status %d, or another user than the token's", status))
+		return claims{}, unavailable(fmt.Errorf("userinfo: status %d, or the user is not the token's", status))
 	}
 	return c, nil
 }
 
-// retryDiscovery is the time after a failed request for the discovery document in which it is not requested again: the list of
-// providers, which causes requests, has no rate limit.
+// retryDiscovery is how long the discovery document is not requested again after a failed request: the list of providers, which
+// causes such requests, has no rate limit.
 const retryDiscovery = 5 * time.Second
 
-// discover returns the discovery document, which it fetches until it succeeds once. Concurrent calls cause one request, which
-// does not end with the context of the first one.
+// discover returns the discovery document. Once fetched, the document is kept. Concurrent calls share one request, which
+// continues when the context of the first caller ends.
 func (o *openIDClient) discover(ctx context.Context) (*discovery, error) {
 	if known := o.discovered.Load(); known != nil {
 		return known, nil
@@ -330,7 +331,8 @@ func (o *openIDClient) discover(ctx context.Context) (*discovery, error) {
 	}
 }
 
-// fetch fetches the discovery document (OpenID Connect Discovery section 4). The issuer in the document may end with a slash.
+// fetch fetches the discovery document (OpenID Connect Discovery section 4). The issuer in the document may end with an
+// additional slash.
 func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 	var found discovery
 	status, err := o.calls.get(ctx, o.issuer+"/.well-known/openid-configuration", "", &found)
@@ -350,8 +352,8 @@ func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 	return &found, nil
 }
 
-// knownKeys is the transport for key sets. It removes keys of unknown types and malformed keys (RFC 7517 section 5), for some of
-// which go-oidc would reject all keys.
+// knownKeys is the transport for key sets. It removes keys of unknown types and malformed keys (RFC 7517 section 5), because
+// go-oidc rejects the whole set for some of them.
 type knownKeys struct{ base http.RoundTripper }
 
 func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -377,8 +379,8 @@ func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// openIDCallerError returns an error if the code was rejected; see client.exchange. The codes are from RFC 6749 section 5.2
-// and Google's documentation. invalid_request is not the caller's error: the secret is missing.
+// openIDCallerError returns an error if the code was rejected; see client.exchange. The codes are from RFC 6749 section 5.2 and
+// Google's documentation. invalid_request means that the secret is missing, which is not the caller's error.
 func openIDCallerError(e *oauth2.RetrieveError) error {
 	if e.ErrorCode == "invalid_grant" || e.ErrorCode == "redirect_uri_mismatch" {
 		return rejected()

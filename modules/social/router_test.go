@@ -296,7 +296,7 @@ func TestProviderUnavailable(t *testing.T) {
 	token := fakes[name].Token(ada.ID)
 	for failure, cause := range map[providers.Failure]string{providers.Down: "EOF", providers.Nonsense: "invalid character '<'", providers.Broken: "status 500"} {
 		fakes[name].Fail(failure)
-		api.Clock.Advance(time.Minute) // a failed discovery is not repeated at once
+		api.Clock.Advance(time.Minute) // a failed discovery is not repeated immediately
 		response := api.Do(request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {token}}})
 		if response.Status != 503 || !strings.Contains(string(response.Body), "The provider is unavailable or failed") {
 			t.Errorf("%s: %d %s", cause, response.Status, response.Body)

@@ -31,13 +31,13 @@ type Service struct {
 const (
 	maxRounds      = 10                    // attempts of a sign-in while concurrent requests make conflicting changes
 	firstPause     = 10 * time.Millisecond // after the first of them; doubles with each
-	linkTimeout    = 10 * time.Second      // in which the link of a new user is stored
+	linkTimeout    = 10 * time.Second      // how long a new user without a link counts as being linked
 	maxSubject     = 255                   // bytes (OpenID Connect Core section 2, sub)
 	restoreTimeout = 5 * time.Second       // for the writes of an unlink, which may have to be undone
 )
 
-// Rate limits per network: of tokens and codes that a provider rejects, and of all, because each causes requests to the
-// provider.
+// Rate limits per network: of the tokens and codes that a provider rejects, and of all tokens and codes, because each causes
+// requests to the provider.
 var (
 	rejections = ratelimit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
 	calls      = ratelimit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
@@ -53,12 +53,12 @@ type signIn struct {
 	created  bool // this sign-in has created the user
 }
 
-// SignIn opens a session for the user that the provider's account is linked to. If it is not linked, it is linked to the
-// caller, if that is a user, or to the user with its email address, who is created if necessary. NotFound: the provider is
-// not configured. ValidationFailed: the proof does not have exactly one token or code. Unauthorized: the provider rejects
-// it, or the caller's session has ended. Conflict: the account cannot be linked; the message explains what to do.
-// TooManyRequests: too many rejected proofs or sign-ups from the client's network. Unavailable: the provider failed. The
-// states of the rate limits are also returned with an error.
+// SignIn opens a session for the user that the provider's account is linked to. An account that is not linked is linked first:
+// to the caller, if the caller is a user, or to the user with the email address of the account, who is created if necessary.
+// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code. Unauthorized:
+// the provider rejects it, or the caller's session has ended. Conflict: the account cannot be linked; the message explains what
+// to do. TooManyRequests: too many rejected proofs or sign-ups from the client's network. Unavailable: the provider failed. The
+// states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, caller access.Principal, client access.Client, name string, proof Proof) (user.SignedIn, ratelimit.States, error) {
 	p, ok := s.providers[name]
 	if !ok {
@@ -106,7 +106,7 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	defer cancel()
 	in.profile, err = p.profile(callCtx, proof)
 	if apperr.Is(err, apperr.Unauthorized) && !in.client.Trusted {
-		taken, limitErr := s.limiter.Take(context.WithoutCancel(ctx), rejections.Of(network)) // also if the client disconnects
+		taken, limitErr := s.limiter.Take(context.WithoutCancel(ctx), rejections.Of(network)) // even if the client disconnects
 		in.limits = in.limits.With(taken)
 		if limitErr != nil {
 			return limitErr
@@ -119,10 +119,10 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	return err
 }
 
-// errConcurrent is the error of an attempt with which a concurrent request conflicted. Another attempt can succeed.
+// errConcurrent is the error of an attempt that conflicted with a concurrent request. Another attempt can succeed.
 var errConcurrent = errors.New("social: concurrent change")
 
-// resolve returns the user to sign in, who is found or created, and links the account to the user. Errors: as SignIn, or
+// resolve returns the user to sign in, who is found or created, and links the account to the user. Errors: those of SignIn, and
 // errConcurrent.
 func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	_, u, err := s.find(ctx, account(in.provider, in.profile.Subject))
@@ -209,9 +209,9 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 	return u, err
 }
 
-// signUpUnverified creates a user with the address of an account that is not linked, and links the account. It links no existing
-// user, because the provider does not verify addresses. The user and the link are stored together: the account would not
-// identify a user without the link.
+// signUpUnverified creates a user with the address of an account that is not linked, and links the account. It never links an
+// existing user, because the provider does not verify addresses. The user and the link are stored together: the account would
+// not identify a user without the link.
 func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, error) {
 	if err := in.profile.checkEmail(); err != nil {
 		return user.User{}, err
@@ -228,7 +228,7 @@ func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, 
 	} else if err != nil {
 		return user.User{}, err
 	}
-	isBeingLinked := s.isBeingLinked(ctx, in.profile.Email) // before find, which then finds a link that was stored meanwhile
+	isBeingLinked := s.isBeingLinked(ctx, in.profile.Email) // before find, so that find returns a link that was stored in the meantime
 	if _, owner, err := s.find(ctx, account(in.provider, in.profile.Subject)); !apperr.Is(err, apperr.NotFound) {
 		return owner, err // a concurrent request has created the user
 	}
@@ -238,8 +238,8 @@ func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, 
 	return user.User{}, cannotLink("The email address of this account is in use, and the provider does not verify addresses. Set another one at the provider,")
 }
 
-// isBeingLinked reports whether signUpUnverified has just created the user with an email address, and not linked the account yet:
-// on databases without transactions, these are two steps.
+// isBeingLinked reports whether signUpUnverified has just created the user with an email address, but not linked the account
+// yet: on databases without transactions, these are two steps.
 func (s *Service) isBeingLinked(ctx context.Context, address string) bool {
 	u, err := s.users.ByEmail(ctx, address)
 	if err != nil || u.HasPassword() || u.EmailVerified || s.now().Sub(u.CreatedAt.Time) > linkTimeout {
@@ -249,7 +249,7 @@ func (s *Service) isBeingLinked(ctx context.Context, address string) bool {
 	return err == nil && links == 0
 }
 
-// pause waits for a time, or returns the error of ctx.
+// pause waits for d, or returns the error of ctx if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -259,8 +259,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// cannotLink returns the Conflict for an account that cannot be linked by its email address. The reason ends with a remedy
-// and a comma; the alternative is always the same.
+// cannotLink returns the Conflict for an account that cannot be linked by its email address. reason must end with a remedy and
+// a comma: the message continues with an alternative remedy.
 func cannotLink(reason string) error {
 	return apperr.New(apperr.Conflict, "%s or sign in another way and repeat this request with the user token in the Authorization header, which links the account.", reason).
 		WithFields(apperr.Field{In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Does not identify a user."})
@@ -273,7 +273,7 @@ func alreadyLinked(message string) error {
 }
 
 // attach links an account to a user. Conflict: another account of the provider is linked to the user. errConcurrent: a
-// concurrent request has just linked one of the two.
+// concurrent request has just linked the account or the user.
 func (s *Service) attach(ctx context.Context, u user.User, name, subject string) error {
 	other, _, err := s.find(ctx, link(u.ID, name))
 	switch {
@@ -315,7 +315,7 @@ func (s *Service) Providers(ctx context.Context) ProviderList {
 	return list
 }
 
-// view returns the representation of a provider, or nil if it is unavailable, which is logged.
+// view returns the representation of a provider, or nil if the provider is unavailable, which is logged.
 func (s *Service) view(ctx context.Context, id string) *ProviderView {
 	p := s.providers[id]
 	address, pkce, err := p.authorization(ctx)
@@ -359,7 +359,7 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 	if err != nil {
 		return apperr.Replace(err, apperr.NotFound, notLinked())
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout) // completes also if the client disconnects
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout) // completes even if the client disconnects
 	defer cancel()
 	deleted, err := s.identities.Delete(ctx, store.Eq("id", i.ID))
 	if err == nil && deleted == 0 {
@@ -374,9 +374,9 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 	return err
 }
 
-// keepOne restores a deleted identity of a user without a password, unless the user has another one. If two are deleted at
-// the same time, at least the request that counts last restores its own. keepOne also restores it if err leaves open whether
-// it was deleted.
+// keepOne restores a deleted identity of a user without a password, unless the user has another one. If two are deleted at the
+// same time, at least the request that counts last restores the identity that it deleted. keepOne also restores the identity if
+// err leaves open whether it was deleted.
 func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err error) error {
 	var others int64
 	if err == nil {

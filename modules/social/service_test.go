@@ -281,8 +281,8 @@ func TestFirstSignInsInParallel(t *testing.T) {
 	}
 }
 
-// TestTwoProviders links accounts with one verified address to one user, and accounts with two addresses to two, also if
-// both have the same account ID.
+// TestTwoProviders links accounts with one verified address to one user, and accounts with two addresses to two, even if both
+// have the same account ID.
 func TestTwoProviders(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -29,13 +29,13 @@ func (c *Settings) Check(report func(name, reason string)) {
 	presets := Settings{}.all(environment{})
 	for name := range c.OIDC {
 		if _, isPreset := presets[name]; isPreset || slices.Contains(routes, name) || !nameShape.MatchString(name) {
-			report("OIDC_PROVIDERS", "must list names that begin with a letter and have at most 32 lower-case letters and digits. These names are in use: "+
+			report("OIDC_PROVIDERS", "must list names that begin with a letter and have at most 32 lower-case letters and digits. These names are reserved: "+
 				strings.Join(append(slices.Sorted(maps.Keys(presets)), routes...), ", "))
 		}
 	}
 }
 
-// all returns all providers by name, also those that are not configured.
+// all returns all providers by name, including those that are not configured.
 func (c Settings) all(e environment) map[string]provider {
 	all := map[string]provider{
 		"apple":     e.openID(newApple(c.Apple, e.now)),

@@ -112,7 +112,7 @@ func TestStepUpLimits(t *testing.T) {
 	want(t, remove(values("recovery_code", h.recovery[0])), 204, "")
 }
 
-// TestAdminDeletes deletes users as an admin, who has no code of theirs, and must have the own.
+// TestAdminDeletes deletes users as an admin, who needs no code of another user, but needs a code to delete their own account.
 func TestAdminDeletes(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

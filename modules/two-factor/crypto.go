@@ -20,7 +20,7 @@ const (
 	recoveryCodeChars = 16           // with 5 random bits each: for 80 bits a fast hash is sufficient
 )
 
-// newKeys returns a key for each secret, derived from it, followed by the key last, which is derived already.
+// newKeys returns the keys that are derived from the secrets, followed by last, which is already derived.
 func newKeys(secrets []string, last []byte) seal.Keys {
 	var derived [][]byte
 	for _, secret := range secrets {
@@ -37,7 +37,7 @@ type challenge struct {
 
 type challengeHead struct {
 	UserID  store.ID
-	Epoch   int64 // the user's; the challenge is invalid in a later one, such as after a password change
+	Epoch   int64 // the user's epoch; the challenge is invalid in a later one, such as after a password change
 	Expires int64 // Unix time in milliseconds
 }
 
@@ -46,7 +46,7 @@ const challengeUse = "challenge"
 // seal returns the challenge in encrypted form.
 func (c challenge) seal(k seal.Keys) string {
 	var data bytes.Buffer
-	_ = binary.Write(&data, binary.BigEndian, c.challengeHead) // a buffer does not fail
+	_ = binary.Write(&data, binary.BigEndian, c.challengeHead) // writing to a buffer never fails
 	for _, m := range c.methods {
 		data.WriteString(string(m) + " ")
 	}

@@ -49,7 +49,7 @@ func (h *holder) lockOut() {
 	}
 }
 
-// TestLockOut uses up the limit of an account by an attacker who has the password. The owner can still sign in from the
+// TestLockOut uses up the limit of an account, as an attacker who has the password. The owner can still sign in from the
 // networks from which this second factor was passed, and with a recovery code from anywhere.
 func TestLockOut(t *testing.T) {
 	t.Parallel()

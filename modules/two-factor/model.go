@@ -9,17 +9,18 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TwoFactorRequired is the code of the error, with the status 403, of a user without a second factor whose role requires one.
+// TwoFactorRequired is the code of the error, with the status 403, for a user whose role requires a second factor and who has
+// none.
 const TwoFactorRequired apperr.Code = "two_factor_required"
 
 // Factor is a stored second factor. Its ID is that of the user.
 type Factor struct {
 	store.Meta    `bson:",inline"`
 	Secret        string      `json:"secret"`        // encrypted; see secretUse
-	Epoch         int64       `json:"epoch"`         // the user's at creation; it can be confirmed only in this epoch
+	Epoch         int64       `json:"epoch"`         // the user's epoch at creation; the factor can be confirmed only in this epoch
 	ConfirmedAt   *store.Time `json:"confirmedAt"`   // nil: it is not confirmed
 	LastStep      int64       `json:"lastStep"`      // time step of the last accepted code (RFC 6238 section 5.2)
-	RecoveryCodes []string    `json:"recoveryCodes"` // digests of those that are left
+	RecoveryCodes []string    `json:"recoveryCodes"` // digests of the unused codes
 }
 
 // CodeInput has the parameters of a confirmation.
@@ -29,12 +30,12 @@ type CodeInput struct {
 
 // SignInInput has the parameters of the second step of a sign-in.
 type SignInInput struct {
-	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // of the error of the first step
+	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // from the error of the first step
 	access.Proof
 } //	@name	TwoFactorSignIn
 
-// checkProof removes the spaces of p.Code. It fails with ValidationFailed unless exactly one of the codes is given, and a Code
-// has 6 digits.
+// checkProof removes the spaces of p.Code. It fails with ValidationFailed unless exactly one of the codes is given, and p.Code,
+// if given, has 6 digits.
 func checkProof(p *access.Proof) error {
 	p.Code = strings.ReplaceAll(p.Code, " ", "")
 	if p.Code != "" && !rest.Valid(p.Code, "len=6,number") {
@@ -43,7 +44,7 @@ func checkProof(p *access.Proof) error {
 	if (p.Code == "") != (p.RecoveryCode == "") {
 		return nil
 	}
-	return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Required, Message: "Must be given, or else recovery_code; not both."})
+	return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Required, Message: "Exactly one of code and recovery_code must be given."})
 }
 
 // Enrolment is a second factor to confirm. It is shown once.

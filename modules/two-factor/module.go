@@ -46,9 +46,9 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// New creates the module and registers it with two others. In sessions: every sign-in of a user with a second factor requires it.
-// In users: changes that could lock the user out require it too, it is deleted with its user, and users without one whose role is in
-// Settings.Require are restricted.
+// New creates the module and registers it with sessions and users. sessions then requires the second factor of a user at every
+// sign-in. users requires it for changes that could lock the user out, deletes it with the user, and restricts users whose role
+// is in Settings.Require and who have none.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,

@@ -39,14 +39,14 @@ type Service struct {
 const (
 	secretBytes  = 20 // RFC 4226 section 4, R6
 	stepSeconds  = 30 // validity of a code (RFC 6238 section 5.2)
-	skew         = 1  // steps before and after the current one (RFC 6238 section 5.2)
+	skew         = 1  // steps before and after the current one that are accepted (RFC 6238 section 5.2)
 	challengeTTL = 5 * time.Minute
 )
 
-// Rate limits of wrong codes. guessesAtAccount does not apply to the networks from which this second factor was passed, so
-// that an attacker who has the password cannot lock the owner out. 100 guesses at a code of 6 digits in a day succeed with a
-// probability of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100). Recovery codes have too many bits to be guessed, and
-// their own limit, so that they work when the others are used up.
+// Rate limits of wrong codes. guessesAtAccount does not apply to the networks from which this second factor was passed, so that
+// an attacker who has the password cannot lock the owner out. 100 guesses at a code of 6 digits in a day succeed with a
+// probability of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100). Recovery codes have too many bits to be guessed. They have
+// a separate limit, so that they work when the other limits are used up.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute}        // per account and network
 	guessesOfNetwork = ratelimit.Rule{Name: "second-factor-network", Max: 100, Window: 24 * time.Hour} // per account and network
@@ -95,8 +95,8 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 }
 
 // Confirm turns a second factor on, and ends the user's other sessions, which were opened without it. Conflict: it is on, or
-// there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were wrong. The states of
-// the rate limits are also returned with an error.
+// there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were wrong. The states of the
+// rate limits are returned even on error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
 		if err == nil && f.ConfirmedAt != nil {
@@ -113,20 +113,21 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	if err != nil {
 		return RecoveryCodes{}, limits, err
 	}
-	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	ctx = context.WithoutCancel(ctx) // even if the client disconnects
 	s.notify(ctx, caller.UserID, "Two-factor sign-in was turned on for your account.")
 	if err := s.sessions.EndOthers(ctx, caller); err != nil {
 		return RecoveryCodes{}, limits, err
 	}
-	if err := s.users.ForgetNetworks(ctx, caller.UserID); err != nil { // those that only the password made known
+	if err := s.users.ForgetNetworks(ctx, caller.UserID); err != nil { // some may be known from sign-ins with only the password
 		return RecoveryCodes{}, limits, err
 	}
 	return RecoveryCodes{codes}, limits, s.users.RecordNetwork(ctx, caller.UserID, client.Address)
 }
 
-// Disable turns the caller's second factor off, and ends the user's other sessions if the caller has one. NotFound: it is not on.
+// Disable turns the caller's second factor off, and ends the user's other sessions if the caller has one. NotFound: the second
+// factor is off.
 func (s *Service) Disable(ctx context.Context, caller access.Principal) error {
-	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	ctx = context.WithoutCancel(ctx) // even if the client disconnects
 	err := s.remove(ctx, caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
 	if apperr.Is(err, apperr.NotFound) {
 		return off()
@@ -144,7 +145,7 @@ func (s *Service) VerifySecondFactor(ctx context.Context, userID store.ID, clien
 	case err != nil || !has:
 		return nil, err
 	case p == access.Proof{}:
-		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on: send code, of the authenticator app, or recovery_code too.")
+		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on: also send code, from the authenticator app, or recovery_code.")
 	}
 	return s.use(ctx, client, userID, p, checkConfirmed, nil)
 }
@@ -155,8 +156,8 @@ func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, e
 	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// Remove turns a user's second factor off, for an admin. It deletes one that is not confirmed. NotFound: none was on.
-// Forbidden: it is the admin's own, which requires a code.
+// Remove turns a user's second factor off, for an admin. It also deletes one that is not confirmed. NotFound: no second factor
+// was on. Forbidden: it is the admin's own, which requires a code.
 func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
 	if caller.Is(userID) {
 		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
@@ -167,22 +168,22 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn)
 }
 
-// restoreReach is how long before a change of the address a second factor counts as that of an attacker, who can enrol before
-// they change the address.
+// restoreReach is how long before a change of the address a second factor counts as the attacker's: an attacker can enrol
+// before they change the address.
 const restoreReach = 7 * 24 * time.Hour
 
-// RestoreOf implements user.Restorer. It turns a second factor off that was confirmed in restoreReach before the change of the
-// address or later.
+// RestoreOf implements user.Restorer. It turns off a second factor that was confirmed after the change of the address, or at
+// most restoreReach before it.
 func (s *Service) RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error {
 	const event = "Two-factor sign-in was turned off for your account, because it was turned on less than 7 days before your email address was changed, or later."
 	return apperr.Replace(s.remove(ctx, userID, event, store.Gte("confirmedAt", store.At(changed.Add(-restoreReach)))), apperr.NotFound, nil)
 }
 
-// remove deletes a user's second factor if the filter which selects it, and notifies the user of the event. NotFound: which
-// selects none.
-func (s *Service) remove(ctx context.Context, userID store.ID, event string, which store.Filter) error {
+// remove deletes a user's second factor if filter selects it, and notifies the user of the event. NotFound: filter does not
+// select it.
+func (s *Service) remove(ctx context.Context, userID store.ID, event string, filter store.Filter) error {
 	return s.db.Together(ctx, func(ctx context.Context) error {
-		removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), which))
+		removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), filter))
 		if err == nil && removed == 0 {
 			err = store.ErrNotFound
 		}
@@ -242,8 +243,9 @@ func checkConfirmed(f Factor, err error) error {
 
 func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
 
-// use accepts a code of a user's second factor once, within the rate limits, and calls change, unless it is nil, in the same atomic
-// write. usable receives the second factor, or the error of the search for it. It returns nil if the second factor can be used.
+// use accepts a code of a user's second factor once, within the rate limits, and calls change, unless it is nil, in the same
+// atomic write. usable receives the second factor, or the error of the search for it. usable returns nil if the second factor
+// can be used.
 func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, change func(*Factor)) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err
@@ -292,7 +294,7 @@ func attempts(f Factor, client access.Client, p access.Proof) (own, shared []rat
 	return []ratelimit.Key{guessesOfClient.Of(factor, network), guessesOfNetwork.Of(factor, network)}, []ratelimit.Key{guessesAtAccount.Of(factor)}
 }
 
-// accept uses up a code of f, whose changes the caller stores. It returns false if the code is wrong or was used.
+// accept uses up a code of f. The caller stores the changes of f. It returns false if the code is wrong or was used.
 func (s *Service) accept(f *Factor, p access.Proof) (bool, error) {
 	if p.RecoveryCode != "" {
 		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))
@@ -317,8 +319,8 @@ func (s *Service) accept(f *Factor, p access.Proof) (bool, error) {
 	return true, nil
 }
 
-// match returns the time step of a code. It returns 0 if the code is wrong, or not of a step after last, the last accepted
-// one.
+// match returns the time step of a code. It returns 0 if the code is wrong, or if its step is not after last, the last accepted
+// step.
 func (s *Service) match(secret, code string, last int64) (int64, error) {
 	now := s.now().Unix() / stepSeconds
 	for step := max(now-skew, last+1); step <= now+skew; step++ {
@@ -336,8 +338,8 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 // secretUse returns the purpose with which the secret of a user is encrypted, so that it cannot be used for another user.
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
-// restrict returns the restriction of a user without a second factor whose role requires one, and nil for others, without a
-// query for other roles.
+// restrict returns the restriction of a user whose role requires a second factor and who has none, and nil for other users. It
+// makes no query if the role does not require one.
 func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
 	if !slices.Contains(s.required, string(u.Role)) {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 
 // Addresses is implemented by the module that verifies email addresses.
 type Addresses interface {
-	// SignedUp is called for a sign-up with an address that is not verified, in the Together that stores the user, whose rules it
-	// must follow.
+	// SignedUp is called for a sign-up with an address that is not verified, in the Together that stores the user. It must
+	// follow the rules of Together.
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether an address in normal form is reserved for a user other than the one with the id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
@@ -36,7 +36,7 @@ func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) e
 	return s.checkReserved(ctx, id, email)
 }
 
-// taken returns the Conflict of an address that is in use or reserved. It does not reveal which: the caller may be anyone.
+// taken returns the Conflict for an address that is in use or reserved. It does not reveal which: the caller may be anyone.
 func (s *Service) taken() error {
 	if s.addresses == nil {
 		return store.Duplicate("email")
@@ -84,8 +84,8 @@ func (u *User) setAddress(email string, verified bool) {
 	u.Epoch++
 }
 
-// endUndo ends all links that undo changes of the address of u, for an admin who has begun a new epoch with another change. It
-// changes nothing if the caller is u, also if an admin: the caller may be an attacker.
+// endUndo invalidates all links that undo changes of the address of u. Call it after a change that increases u.Epoch. It does
+// nothing if the caller is u, even if u is an admin: the caller may be an attacker.
 func (u *User) endUndo(caller access.Principal) {
 	if !caller.Is(u.ID) {
 		u.UndoFrom = u.Epoch
@@ -100,8 +100,8 @@ func emailWords(email string) string {
 	return ""
 }
 
-// VerifyEmail marks the address of a user as verified. NotFound: the user does not exist, is in another epoch, or has
-// verified the address already.
+// VerifyEmail marks the address of a user as verified. NotFound: the user does not exist, is in another epoch, or has already
+// verified the address.
 func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	unverified := store.And(store.Eq("id", id), store.Eq("epoch", epoch), store.Ne("emailVerified", true))
 	return s.users.Update(ctx, unverified, store.Set("emailVerified", true))
@@ -110,8 +110,8 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 // ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user.
 // NotFound: the user has been deleted, or is no longer in the epoch of before. Conflict: the address is in use or reserved.
 //
-// It checks the reservation after the change, and then changes the address back. A check before the change is not
-// sufficient: between the two, the user who has the address can reserve it and give it up.
+// It checks the reservation after the change, and changes the address back if it is reserved. A check before the change is not
+// sufficient: between the two, the user who has the address can give it up, which reserves it.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
 	u, err := s.change(ctx, before.ID, func(u *User) error {
 		if u.Epoch != before.Epoch {
@@ -147,11 +147,10 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 	return nil
 }
 
-// RestoreEmail gives a user a former address again, and marks it as verified. The same write ends all sessions, invalidates
-// the linked identities and removes the password, which may be an attacker's: the user sets a new password with a reset. It
-// does so too if the user already has the address; only a second call changes nothing.
-// NotFound: the user does not exist, or since the epoch in which they had the address, an admin has changed it. Conflict: the
-// address is in use.
+// RestoreEmail gives a user a former address again, and marks it as verified. The same write ends all sessions, invalidates the
+// linked identities and removes the password, which may be an attacker's: the user sets a new password with a reset. It does so
+// even if the user already has the address. Only a repeated call changes nothing. NotFound: the user does not exist, or an
+// admin has changed the address since the given epoch. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, epoch int64) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		switch {

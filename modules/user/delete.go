@@ -9,14 +9,14 @@ import (
 )
 
 // Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,
-// Forbidden, PreconditionFailed: as Update. Conflict: a reference restricts the deletion, or the caller is the user, and a
-// former address can undo its change.
+// Forbidden, PreconditionFailed: see Update. Conflict: a reference restricts the deletion, or the caller is the user, and a
+// former address can still undo a change of the address.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	err := s.db.Together(ctx, func(ctx context.Context) error { return s.delete(ctx, caller, id, expected) })
 	if err != nil {
 		return err
 	}
-	if err := s.deleteDependents(ctx, id); err != nil { // what was created in the meantime
+	if err := s.deleteDependents(ctx, id); err != nil { // deletes what was created in the meantime
 		return err
 	}
 	d, err := s.referred.PlanDeletion(ctx, id)
@@ -26,7 +26,8 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	return d.Run(ctx)
 }
 
-// delete makes the writes of a deletion, in an order in which it can be interrupted and repeated. Its errors are those of Delete.
+// delete makes the writes of a deletion, in an order that allows it to be interrupted and repeated. Its errors are those of
+// Delete.
 func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		if err := mayChange(*u, caller, expected); err != nil {
@@ -50,8 +51,8 @@ func (s *Service) delete(ctx context.Context, caller access.Principal, id store.
 	return s.referred.Delete(ctx, access.Principal{Master: true}, id, nil)
 }
 
-// checkUndo fails with Conflict if the caller is u, whose former address can undo its change: an attacker who has
-// changed it must not end the account before that.
+// checkUndo fails with Conflict if the caller is u and a former address can still undo a change of the address: an attacker who
+// has changed the address must not be able to delete the account in that time.
 func (s *Service) checkUndo(ctx context.Context, caller access.Principal, u User) error {
 	if s.addresses == nil || !caller.Is(u.ID) {
 		return nil

@@ -26,13 +26,13 @@ type User struct {
 	Picture    string      `json:"picture"` // URL of an image
 	Role       access.Role `json:"role"`
 	Password   string      `json:"password"` // hash; see package password
-	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change
-	// thus ends all sessions in the same write, also that of a concurrent sign-in with the old password.
+	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change thus
+	// ends all sessions in the same write, including that of a concurrent sign-in with the old password.
 	Epoch int64 `json:"epoch"`
 	// EmailVerified reports whether the account belongs to the owner of the address: an identity provider had verified it
 	// at sign-up, or the user opened a link that was sent to it.
 	EmailVerified bool `json:"emailVerified"`
-	// Suspended users cannot sign in. Earlier versions stored no such field.
+	// Suspended users cannot sign in. Users that an earlier version stored have no such field.
 	Suspended bool `json:"suspended"`
 	// LinksFrom is an epoch: identities that were linked in an earlier one are invalid.
 	LinksFrom int64 `json:"linksFrom"`
@@ -55,8 +55,9 @@ func (u User) MaySignIn() error {
 	return nil
 }
 
-// FirstKeyEpoch returns the first epoch whose API keys are valid: a suspension, and a reset or an undo that also invalidated the
-// linked identities, ended earlier ones. Other changes, such as that of the password, end no keys.
+// FirstKeyEpoch returns the first epoch whose API keys are valid. A suspension invalidates the keys of earlier epochs; so do a
+// password reset and an undo of a change of the address, which also invalidate the linked identities. Other changes, such as
+// that of the password, invalidate no keys.
 func (u User) FirstKeyEpoch() int64 { return max(u.KeysFrom, u.LinksFrom) }
 
 // HasPassword reports whether the user can sign in with a password.
@@ -75,8 +76,8 @@ type CreateInput struct {
 	Fields
 } //	@name	UserCreate
 
-// UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current email
-// address, role and suspended are accepted from anyone.
+// UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current values of email,
+// role and suspended are accepted from every caller.
 type UpdateInput struct {
 	Name    string `json:"name" example:"Ada Lovelace" maxLength:"100"`
 	Picture string `json:"picture" example:"https://example.com/ada.png" format:"uri" maxLength:"2048"`

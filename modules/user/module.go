@@ -14,14 +14,15 @@ import (
 
 // Dependent is implemented by modules that store data of users.
 type Dependent interface {
-	// DeleteOf deletes the data of a user. It is called in store.DB.Together with the deletion of the user, whose rules it must
-	// follow, and again after it.
+	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, and must follow its
+	// rules. It is called again afterwards.
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
 // Restorer is implemented by Dependents with data that an attacker can add to an account to lock out its owner.
 type Restorer interface {
-	// RestoreOf removes the data that an attacker may have added to the account, whose address the attacker changed at the time.
+	// RestoreOf removes the data that an attacker may have added to the account. changed is the time at which the attacker
+	// changed the address.
 	RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error
 }
 
@@ -34,13 +35,13 @@ type Module struct {
 
 // Settings are the settings of this module.
 type Settings struct {
-	// PublicSignup allows sign-up, sign-in and password resets without the master key, for frontends without a server
-	// that could keep it.
+	// PublicSignup allows sign-up, sign-in and password resets without the master key, for frontends without a server that
+	// could keep it secret.
 	PublicSignup bool `mapstructure:"PUBLIC_SIGNUP" default:"false"`
 	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, change
 	// the address and the password, end sessions, and delete the account.
 	SignupEmail string `mapstructure:"SIGNUP_EMAIL" default:"optional" validate:"oneof=optional required"`
-	// SecurityNotices sends users an email about changes of their account that somebody else may have made.
+	// SecurityNotices sends users an email about changes to their account that somebody else may have made.
 	SecurityNotices bool `mapstructure:"SECURITY_NOTICES" default:"true"`
 }
 
@@ -54,7 +55,7 @@ func New(d kit.Deps, s Settings) *Module {
 	}
 }
 
-// OnDelete registers a Dependent whose data of a user is deleted with the user. It must be called before the server starts.
+// OnDelete registers a Dependent, whose data about a user is deleted with the user. It must be called before the server starts.
 func (m *Module) OnDelete(dependent Dependent) {
 	m.dependents = append(m.dependents, dependent)
 }

@@ -35,8 +35,8 @@ func lockOut(t *testing.T, s *Service, email string) {
 	}
 }
 
-// TestKnownNetwork signs in, from a network of an earlier sign-in and from another one, while the limit of the account is
-// used up. The own limit of a known network stays.
+// TestKnownNetwork signs in, from a network of an earlier sign-in and from another one, while the limit of the account is used
+// up. A known network keeps its own limit.
 func TestKnownNetwork(t *testing.T) {
 	t.Parallel()
 	s, ada, advance := limited(t)

@@ -34,8 +34,8 @@ const (
 const noticeKind = "security-notice"
 
 // Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. Call it with the
-// context of the Together that stores the event: the email is stored with it, and sent afterwards, at most 10 an hour to an
-// address, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs that.
+// context of the Together that stores the event: the email is stored with it, and sent afterwards. An address gets at most 10
+// emails an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs the error.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return
@@ -50,7 +50,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 
 // buildNotice implements email.Builder.
 func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Message, error) {
-	if e.Attempt == 1 { // counted once
+	if e.Attempt == 1 { // an email counts once
 		if _, err := s.limiter.Take(ctx, notices.Of(e.Address)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
@@ -90,5 +90,5 @@ func (u User) Greeting() string {
 	return " " + u.Name
 }
 
-// greetable matches the characters that Greeting allows. A point must end a word: within one, it can be part of a URL.
+// greetable matches the characters that Greeting allows. A period must end a word: within a word, it can be part of a URL.
 var greetable = regexp.MustCompile(`^([\pL\pM '’-]|\.( |$))+$`)

@@ -49,7 +49,8 @@ func TestNotices(t *testing.T) {
 	api.Email.None(t)
 }
 
-// TestGreeting checks which names are in emails: the recipient did not choose the name of an account that another created.
+// TestGreeting checks which names are in emails: the recipient did not choose the name of an account that somebody else
+// created.
 func TestGreeting(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

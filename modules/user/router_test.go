@@ -379,7 +379,7 @@ func (i *interruptedUsers) Update(ctx context.Context, f store.Filter, changes [
 }
 
 // TestMasterKeyWithBasic changes passwords for many clients from one address, with the master key. Another access_token is
-// rejected, also with the right password.
+// rejected, even with the right password.
 func TestMasterKeyWithBasic(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -65,8 +65,8 @@ func newService(d kit.Deps, s Settings) *Service {
 // signups limits new accounts per network.
 var signups = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}
 
-// Create creates an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups from the
-// client's network. Conflict: the email address is in use. The states of the rate limits are also returned with an error.
+// Create creates an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups from the client's
+// network. Conflict: the email address is in use. The states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, ratelimit.States, error) {
 	if in.Role != "" && !client.Trusted {
 		return User{}, nil, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
@@ -88,7 +88,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 }
 
 // CreateVerified creates an account without a password, with an email address that an identity provider has verified. The
-// address may be reserved for another user. TooManyRequests, Conflict: as Create.
+// address may be reserved for another user. TooManyRequests, Conflict: see Create.
 func (s *Service) CreateVerified(ctx context.Context, client access.Client, in Profile) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
 	if err != nil {
@@ -102,8 +102,9 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.users.Insert(ctx, u)
 }
 
-// CreateUnverified creates an account without a password, with an email address that nobody has verified. link stores, with
-// the account, what lets its owner sign in. TooManyRequests, Conflict: as Create, and the errors of link.
+// CreateUnverified creates an account without a password, with an email address that nobody has verified. link is called in the
+// Together that stores the account. It stores what lets the owner sign in. TooManyRequests, Conflict: see Create. It also
+// returns the errors of link.
 func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in Profile, link func(context.Context, User) error) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
 	if err != nil {
@@ -178,8 +179,8 @@ func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
 
 const gravatar = "https://www.gravatar.com/avatar/"
 
-// defaultPicture returns the URL of a generated pattern. It depends on the id only: a hash of the email address could be
-// compared with those of known addresses.
+// defaultPicture returns the URL of a generated pattern. It depends only on the ID: a hash of the email address could be
+// compared with the hashes of known addresses.
 func (s *Service) defaultPicture(id store.ID) string {
 	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + "?d=identicon&f=y"
 }
@@ -235,7 +236,7 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.users, q, User.View)
 }
 
-// maxAdmins is the number of admins that Admins returns at most.
+// maxAdmins is the maximum number of admins that Admins returns.
 const maxAdmins = 100
 
 // Admins returns the admins who are not suspended, at most 100.
@@ -315,8 +316,8 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 }
 
 // ChangePassword sets a new password and, in the same write, ends all sessions of the user, except that of the caller.
-// Forbidden: the caller is another user, also if an admin. Unauthorized: since the caller was authenticated, the password has
-// been changed or the sessions have ended. PreconditionFailed: the user is not as expected.
+// Forbidden: the caller is another user, even an admin. Unauthorized: since the caller was authenticated, the password has been
+// changed or the sessions have ended. PreconditionFailed: the user is not as expected.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
 	check := func(u User) error {
 		switch {
@@ -355,7 +356,8 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	return u, err
 }
 
-// changeAndKeep is change for the caller's own account, by a function that ends all sessions. It keeps the caller's session.
+// changeAndKeep calls change for the caller's own account with a function that ends all sessions, and keeps the caller's
+// session.
 func (s *Service) changeAndKeep(ctx context.Context, caller access.Principal, decide func(*User) error) (u User, err error) {
 	if s.sessions == nil || caller.SessionID.IsZero() {
 		return s.change(ctx, caller.UserID, decide)
@@ -378,8 +380,8 @@ func endedSince(caller access.Principal) error {
 	return access.InvalidToken()
 }
 
-// ResetPassword sets the password of a user who received a reset email, as claim describes. NotFound: the user does not exist, or
-// is in another epoch.
+// ResetPassword sets the password of a user who received a reset email. It has the effects of claim. NotFound: the user does
+// not exist, or is in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
 	if _, err := s.InEpoch(ctx, id, epoch); err != nil { // before the expensive hash
 		return User{}, err
@@ -391,8 +393,9 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	return s.claim(ctx, id, epoch, hash, passwordReset)
 }
 
-// Claim marks the address of u as verified, as claim describes, and removes the password, which may be that of somebody else. Call
-// it when the owner of the address, which was not verified, signs in. NotFound: as ResetPassword, since u was read.
+// Claim marks the address of u as verified, with the effects of claim, and removes the password, which may be somebody else's.
+// Call it when the owner of an address that was not verified signs in. NotFound: since u was read, the user was deleted or
+// began another epoch.
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }
@@ -415,8 +418,8 @@ func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, eve
 }
 
 // EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. Those that undo a change of
-// the address remain valid if the caller is the user: an attacker who has changed it must not end them. NotFound; Forbidden:
-// the caller is neither the user nor an admin.
+// the address remain valid if the caller is the user: an attacker who has changed it must not be able to invalidate them.
+// NotFound; Forbidden: the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		if err := caller.MayChange(u.ID); err != nil {
@@ -428,8 +431,8 @@ func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id s
 	})
 }
 
-// change calls decide, which changes the user with the id as it is stored, and stores and returns the changed user. If another
-// request changes the user meanwhile, decide is called again.
+// change calls decide, which changes the stored user with the ID, and stores and returns the result. If another request changes
+// the user in the meantime, change calls decide again.
 func (s *Service) change(ctx context.Context, id store.ID, decide func(*User) error) (User, error) {
 	return s.users.Modify(ctx, id, decide)
 }

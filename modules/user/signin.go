@@ -16,17 +16,17 @@ import (
 // signed in, so that an attacker cannot lock the user out.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute}          // per account and network
-	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 30, Window: 15 * time.Minute}     // per account and site: one customer cannot use up guessesAtAccount
+	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 30, Window: 15 * time.Minute}     // per account and site (an IPv6 /48): one customer cannot use up guessesAtAccount
 	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute} // per account
-	guessesOfAddress = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
+	guessesOfNetwork = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
 )
 
 // attempts returns the keys that count a client's wrong passwords for the account with the address, which is in normal form.
-// own are those of the client's network; the first is for this account only. shared also count those of other networks.
+// own count those of the client's network, the first one only for this account. shared also count those of other networks.
 func attempts(client access.Client, email string) (own, shared []ratelimit.Key) {
 	own = []ratelimit.Key{guessesOfClient.Of(email, ratelimit.Network(client.Address))}
 	if !client.Trusted {
-		own = append(own, guessesOfAddress.Of(ratelimit.Network(client.Address)))
+		own = append(own, guessesOfNetwork.Of(ratelimit.Network(client.Address)))
 	}
 	shared = []ratelimit.Key{guessesAtAccount.Of(email)}
 	if site := ratelimit.Site(client.Address); site != ratelimit.Network(client.Address) { // IPv6
@@ -36,11 +36,12 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 }
 
 // Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
-// unknown addresses. Suspended: the password is right, but the user is suspended. TooManyRequests: too many wrong passwords
-// for the account or from the client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of
-// the rate limits are also returned with an error; those that other clients use up too, only for a trusted client.
+// unknown addresses. Suspended: the password is right, but the user is suspended. TooManyRequests: too many wrong passwords for
+// the account or from the client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of the
+// rate limits are returned even on error; the states of limits that other clients use up too are returned only to a trusted
+// client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
-	normal, _ := emailaddress.Normalize(email) // "", which no user has, if there is none
+	normal, _ := emailaddress.Normalize(email) // "" if there is none; no user has it
 	own, shared := attempts(client, normal)
 	var u User
 	right, limits, others, err := s.guesses.Try(ctx, ratelimit.Guess{
@@ -50,7 +51,7 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 			if err != nil && !apperr.Is(err, apperr.NotFound) {
 				return false, err
 			}
-			return s.KnowsNetwork(ctx, owner.ID, client.Address) // also without a user, so that it takes the same time
+			return s.KnowsNetwork(ctx, owner.ID, client.Address) // even without a user, so that it takes the same time
 		},
 		Check: func() (right bool, err error) {
 			u, right, err = s.verify(ctx, email, pass)
@@ -73,13 +74,13 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 }
 
 // RecordNetwork records the network of the address as one from which the user signed in, unless the user has been deleted in
-// the meantime. Call it after the last factor: who only has the password must not make a network known.
+// the meantime. Call it after the last factor: an attacker who has only the password must not make a network known.
 func (s *Service) RecordNetwork(ctx context.Context, id store.ID, address string) error {
 	added, err := s.networks.add(ctx, id, address)
 	if err != nil || !added {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // also if the client disconnects
+	ctx = context.WithoutCancel(ctx) // even if the client disconnects
 	_, err = s.users.Get(ctx, id)
 	if apperr.Is(err, apperr.NotFound) {
 		return s.networks.DeleteOf(ctx, id)
@@ -98,7 +99,7 @@ func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
 }
 
 // ClearAttempts resets the counts of wrong passwords for an account: those of all clients together, and that of the client's
-// network. Call it when the user has proved the ownership of the email address.
+// network. Call it when the user has proved that the email address is theirs.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
 	own, shared := attempts(client, u.Email)
 	_, err := s.limiter.Clear(ctx, append(shared, own[0])...)
@@ -146,9 +147,9 @@ type network struct {
 }
 
 const (
-	maxNetworks    = 20                  // per user; a sign-in from another one deletes the one that was not used for longest
+	maxNetworks    = 20                  // per user; a sign-in from a new one deletes the least recently used one
 	networkTTL     = 30 * 24 * time.Hour // since the last sign-in
-	networkRefresh = 24 * time.Hour      // at most one write per network in this time
+	networkRefresh = 24 * time.Hour      // at most one write per network during this time
 )
 
 // networks are the networks from which users signed in.
@@ -204,7 +205,7 @@ func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
-// sweep deletes the networks from which a user did not sign in for networkTTL.
+// sweep deletes the networks from which a user has not signed in for networkTTL.
 func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.networks.known.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err

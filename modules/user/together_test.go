@@ -121,7 +121,7 @@ func TestDataCreatedDuringADeletion(t *testing.T) {
 	}
 }
 
-// TestFailedSignUp checks that a sign-up with an address that is reserved meanwhile stores no user, also if the user cannot be
+// TestFailedSignUp checks that a sign-up with an address that is reserved meanwhile stores no user, even if the user cannot be
 // deleted, if the database stores several writes together.
 func TestFailedSignUp(t *testing.T) {
 	t.Parallel()

@@ -17,8 +17,8 @@ var errAddress = errors.New("webhook: the address is not public")
 // addresses decides to which addresses requests can be sent.
 type addresses struct{ networks []netip.Prefix } // of WEBHOOK_NETWORKS
 
-// special are the networks that are not public, of https://www.iana.org/assignments/iana-ipv4-special-registry and, within
-// globalUnicast, of https://www.iana.org/assignments/iana-ipv6-special-registry.
+// special has the networks that are not public: from https://www.iana.org/assignments/iana-ipv4-special-registry and, within
+// globalUnicast, from https://www.iana.org/assignments/iana-ipv6-special-registry.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
 	"192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
@@ -37,7 +37,7 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
-// embedded returns the IPv4 address to which packets to an IPv6 address are sent, or the address itself.
+// embedded returns the IPv4 address that an IPv6 address contains, or the address itself if it contains none.
 func embedded(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	if nat64.Contains(a) {
@@ -51,17 +51,17 @@ func containedIn(networks []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// inNetworks reports whether WEBHOOK_NETWORKS has the address.
+// inNetworks reports whether WEBHOOK_NETWORKS contains the address.
 func (s addresses) inNetworks(a netip.Addr) bool { return containedIn(s.networks, embedded(a)) }
 
-// isAllowed reports whether the address is public, or WEBHOOK_NETWORKS has it.
+// isAllowed reports whether the address is public, or WEBHOOK_NETWORKS contains it.
 func (s addresses) isAllowed(a netip.Addr) bool {
 	a = embedded(a)
 	return containedIn(s.networks, a) || !containedIn(special, a) && (a.Is4() || globalUnicast.Contains(a))
 }
 
-// control returns a function for net.Dialer.Control that rejects addresses. It runs after the resolution of the name, with the
-// address of the connection, so that a name cannot have another address then.
+// control returns a function for net.Dialer.Control that rejects addresses that are not allowed. It runs after name resolution,
+// with the address of the connection, so that a name cannot resolve to another address between check and connection.
 func control(allow func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
@@ -113,7 +113,7 @@ func (s *sender) checkURL(address string) string {
 	isLiteral := err == nil
 	switch {
 	case isLiteral && !s.allowed.isAllowed(a):
-		return "Must not have an address that is not public. WEBHOOK_NETWORKS can allow it."
+		return "Must have a public address. WEBHOOK_NETWORKS can allow others."
 	case u.Scheme == "http" && (len(s.allowed.networks) == 0 || isLiteral && !s.allowed.inNetworks(a)):
 		return "Must begin with https://. http:// is only for addresses in WEBHOOK_NETWORKS."
 	}

@@ -108,8 +108,8 @@ func resolver(addresses ...string) *net.Resolver {
 	}}
 }
 
-// TestResolution checks that the address is checked when the connection is made: of a name that has a private address, and of
-// one that changes from a public to a private address.
+// TestResolution checks that the address is checked when the connection is made, for a name with a private address, and for a
+// name that changes from a public to a private address.
 func TestResolution(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }))

@@ -15,7 +15,7 @@ type controller struct {
 // create creates a webhook.
 //
 //	@Summary		Create a webhook
-//	@Description	Events of the resources in events are sent to url, as signed requests of Standard Webhooks, with the record as everybody may read it, or else only its id. Returns the secret once. An unknown event is an error that lists the valid ones.
+//	@Description	Events of the resources in events are sent to url, as signed requests of Standard Webhooks. They have the record as everybody may read it or, if not everybody may read it, only its id. Returns the secret once. An unknown event is an error that lists the valid ones.
 //	@Tags			webhooks
 //	@Param			input	formData	Fields	true	"the webhook"
 //	@Success		201		{object}	Created
@@ -143,7 +143,7 @@ func (c *controller) rotate(g *gin.Context) error {
 // test sends a test event.
 //
 //	@Summary		Send a test event
-//	@Description	Sends an event of the type webhook.test immediately and once, also if the webhook is disabled, and returns the result.
+//	@Description	Sends an event of the type webhook.test immediately and once, even if the webhook is disabled, and returns the result.
 //	@Tags			webhooks
 //	@Success		200	{object}	DeliveryView
 //	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"

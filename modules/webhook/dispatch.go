@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	portionRows    = 500             // deliveries that are created together, about
-	maxPortion     = 500             // entries of the log that are read together
-	eventsInterval = 5 * time.Second // after which webhooks are read again
+	portionRows    = 500             // approximate number of deliveries that are created together
+	maxPortion     = 500             // maximum number of log entries that are read together
+	eventsInterval = 5 * time.Second // maximum time until the webhooks are read again
 	errorDelay     = time.Second     // after an error
 )
 
-// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can do so at the same time: the
-// IDs of deliveries do not depend on the instance.
+// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run it at the same time,
+// because the ID of a delivery does not depend on the instance.
 func (s *Service) dispatch(ctx context.Context) {
 	if len(s.recorded.All()) == 0 {
 		return
@@ -41,7 +41,7 @@ func (s *Service) dispatch(ctx context.Context) {
 	}
 }
 
-// pause waits for the time, an element of c, or the end of ctx.
+// pause waits until d has passed, c has an element, or ctx ends.
 func pause(ctx context.Context, d time.Duration, c <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -66,7 +66,7 @@ func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more 
 	limit := max(1, min(maxPortion, portionRows/len(webhooks)))
 	entries, next, err := s.db.Log().Read(ctx, store.LogQuery{After: c.position(), Limit: limit})
 	if errors.Is(err, store.ErrPosition) {
-		s.log.Warn("webhooks: the log of changes does not have the position of the last event, so events are lost; continuing with new ones")
+		s.log.Warn("webhooks: the log of changes no longer has the position of the last event, so events are lost; continuing with new ones")
 		next, err = s.db.Log().Last(ctx)
 	}
 	if err != nil || next == c.position() {
@@ -74,7 +74,7 @@ func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more 
 	}
 	create := func(ctx context.Context) error { return s.create(ctx, webhooks, entries, c, next) }
 	err = s.db.Together(ctx, create)
-	if apperr.Is(err, apperr.Conflict) { // some exist, but an Atomic cannot ignore that
+	if apperr.Is(err, apperr.Conflict) { // some exist already, which an Atomic cannot ignore
 		err = store.Separately(ctx, create)
 	}
 	if apperr.Is(err, apperr.NotFound) { // another instance has created them
@@ -83,7 +83,7 @@ func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more 
 	return next, len(entries) == limit, err
 }
 
-// cursor returns the position in the log from which on events must be sent to the webhooks. It is zero if nothing was sent yet.
+// cursor returns the position in the log after which events must be sent to the webhooks.
 func (s *Service) cursor(ctx context.Context, webhooks []Webhook) (Cursor, error) {
 	c, err := s.cursors.Get(ctx, cursorID)
 	if apperr.Is(err, apperr.NotFound) {
@@ -91,14 +91,14 @@ func (s *Service) cursor(ctx context.Context, webhooks []Webhook) (Cursor, error
 		err = apperr.Replace(s.cursors.Insert(ctx, c), apperr.Conflict, nil)
 	}
 	earliest := slices.MinFunc(webhooks, func(a, b Webhook) int { return int(a.FromNumber - b.FromNumber) })
-	if earliest.FromNumber > c.Number { // no webhook was enabled meanwhile
+	if earliest.FromNumber > c.Number { // no webhook was enabled between the two positions
 		c.Number, c.ChangeID = earliest.FromNumber, earliest.FromChange
 	}
 	return c, err
 }
 
-// create creates the deliveries of entries and moves the cursor to next. Deliveries can exist, from before a crash. NotFound: another
-// instance has moved the cursor. Conflict: a delivery exists, and ctx is of an Atomic.
+// create creates the deliveries of entries and moves the cursor to next. Deliveries may exist already, from before a crash.
+// NotFound: another instance has moved the cursor. Conflict: a delivery exists, and ctx is the context of an Atomic.
 func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []store.Entry, c Cursor, next store.Position) error {
 	now := store.At(s.now())
 	due := map[store.ID]bool{}

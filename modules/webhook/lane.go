@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	lease        = 40 * time.Second // of a lane; longer than an attempt, with its queries
-	renewBefore  = 30 * time.Second // before its end, a lease is renewed
+	lease        = 40 * time.Second // of a lane; longer than an attempt with its queries
+	renewBefore  = 30 * time.Second // how long before its end a lease is renewed
 	lanesTick    = time.Second      // interval at which an instance looks for lanes that are due
-	lanePage     = 100              // IDs of deliveries that a lane reads together
+	lanePage     = 100              // maximum number of delivery IDs that a lane reads together
 	storeTimeout = 10 * time.Second // to store the result of an attempt
 	stopTimeout  = 5 * time.Second  // for attempts in progress to end when the service stops
 
-	releaseTimeout = time.Second // after that
+	releaseTimeout = time.Second // to release the lanes after stopTimeout
 )
 
 // Run implements kit.Worker.
@@ -40,15 +40,15 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// afterwards returns a context that ends when the time has passed since the end of ctx.
+// afterwards returns a context that ends d after ctx ends.
 func afterwards(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(d, cancel) })
 	return later, cancel
 }
 
-// touch makes a lane due at a time, unless it is due earlier. It changes the version of the lane in any case, so that a goroutine
-// that is about to release it looks again.
+// touch makes a lane due at the time, unless it is due earlier. It always changes the version of the lane, so that a goroutine
+// that is about to release the lane looks for deliveries again.
 func (s *Service) touch(ctx context.Context, webhookID store.ID, kind string, at store.Time) error {
 	store.AfterCommit(ctx, func() { wake(s.newDue) })
 	id := store.Eq("id", laneID(webhookID, kind))
@@ -65,7 +65,7 @@ func (s *Service) touch(ctx context.Context, webhookID store.ID, kind string, at
 	return nil // the webhook was deleted
 }
 
-// claim takes the lanes that are due and that no other goroutine has.
+// claim takes the lanes that are due and that no other goroutine holds.
 func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	now := s.now()
 	free := store.Or(store.Eq("leaseUntil", nil), store.Lte("leaseUntil", store.At(now)))
@@ -88,7 +88,7 @@ func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 }
 
 // runLane sends the deliveries of a lane that are due, until there are none or ctx ends, and releases the lane. Attempts in
-// progress continue until attempts ends. After an error, others take the lane when its lease ends.
+// progress continue until attempts ends. After an error, another goroutine takes the lane when its lease ends.
 func (s *Service) runLane(ctx, attempts context.Context, l Lane) {
 	err := s.sendLane(ctx, attempts, l)
 	if err != nil && !apperr.Is(err, apperr.NotFound) { // NotFound: the webhook was deleted, or another instance has the lane
@@ -130,17 +130,17 @@ func (s *Service) sendLane(ctx, attempts context.Context, l Lane) (err error) {
 	}
 }
 
-// interrupted releases a lane if attempts has ended, and returns err.
+// interrupted releases a lane if the context attempts has ended, and returns err.
 func (s *Service) interrupted(attempts context.Context, l Lane, err error) error {
 	if attempts.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(attempts), releaseTimeout)
 		defer cancel()
-		_, _ = s.release(ctx, l, true) // after an error, its lease ends
+		_, _ = s.release(ctx, l, true) // after an error, the lease expires
 	}
 	return err
 }
 
-// held returns the filter of the lane, if nobody else has taken it.
+// held returns the filter that selects the lane unless another goroutine has taken it.
 func (l Lane) held() store.Filter {
 	return store.And(store.Eq("id", l.ID), store.Eq("holder", l.Holder))
 }

@@ -14,13 +14,13 @@ type Webhook struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
 	Secret     string `json:"secret"`    // encrypted; see Service.keys
-	OldSecret  string `json:"oldSecret"` // likewise; also signs until OldSecretUntil; "" if there is none
+	OldSecret  string `json:"oldSecret"` // encrypted; also signs until OldSecretUntil; "" if there is none
 	// OldSecretUntil is nil if there is no OldSecret.
 	OldSecretUntil *store.Time `json:"oldSecretUntil"`
 	// FromNumber and FromChange are the position in the log when the webhook was created or enabled: it receives later events.
 	FromNumber int64    `json:"fromNumber"`
 	FromChange store.ID `json:"fromChange"`
-	// FailingSince is the time of the first attempt that failed after the last one that did not; nil if that did not fail.
+	// FailingSince is the time of the first failed attempt since the last successful one; nil if there is none.
 	FailingSince *store.Time `json:"failingSince"`
 }
 
@@ -30,7 +30,7 @@ const maxWebhooks = 100
 type Fields struct {
 	URL         string   `json:"url" validate:"required,max=2048,plain_http_url" example:"https://example.com/hooks"` // https; http is possible only to addresses in WEBHOOK_NETWORKS
 	Events      []string `json:"events" validate:"required,max=100" example:"article.created,article.deleted"`        // RECORD.created, .updated, .deleted, or .* for all three; * for all resources
-	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // for people
+	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // for the admins
 	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // events that happen while a webhook is disabled are not sent
 } //	@name	WebhookFields
 
@@ -65,19 +65,19 @@ const (
 	failed    = "failed"    // there are no more attempts
 )
 
-// Delivery is an event that is, was or could not be sent to a webhook.
+// Delivery is the delivery of an event to a webhook.
 type Delivery struct {
 	store.Meta `bson:",inline"`
 	WebhookID  store.ID   `json:"webhookId"`
 	Type       string     `json:"type"`
-	Collection string     `json:"collection"` // of the record; "" of a test
+	Collection string     `json:"collection"` // of the record; "" for a test
 	RecordID   *store.ID  `json:"recordId"`
 	EventAt    store.Time `json:"eventAt"`
-	Number     int64      `json:"number"` // of the entry in the log; 0 of a test
+	Number     int64      `json:"number"` // of the entry in the log; 0 for a test
 	Lane       string     `json:"lane"`   // in which it waits; "" if it is not pending
 	Body       string     `json:"body"`   // of the request; "" before the first attempt
 	Status     string     `json:"status"`
-	Attempts   int64      `json:"attempts"` // that have ended
+	Attempts   int64      `json:"attempts"` // completed attempts
 	// ResponseStatus is that of the last attempt; nil if there was no response.
 	ResponseStatus *int64      `json:"responseStatus"`
 	DurationMs     *int64      `json:"durationMs"` // of the last attempt
@@ -119,10 +119,10 @@ func deliveryStoreSpec() store.Spec {
 	}}
 }
 
-// The kinds of lanes. The deliveries of a lane are sent one after the other, on one instance at a time.
+// The kinds of lanes. The deliveries of a lane are sent one after another, by one instance at a time.
 const (
-	first = "first" // of first attempts, in the order of the log
-	retry = "retry" // of later ones, when they are due
+	first = "first" // for first attempts, in the order of the log
+	retry = "retry" // for later attempts, when they are due
 )
 
 // Lane is the state of a lane of a webhook.
@@ -130,16 +130,16 @@ type Lane struct {
 	store.Meta `bson:",inline"`
 	WebhookID  store.ID    `json:"webhookId"`
 	Kind       string      `json:"kind"`
-	NextAt     *store.Time `json:"nextAt"`     // when a delivery is due; nil: none is
-	Holder     string      `json:"holder"`     // random; of the goroutine that sends
-	LeaseUntil *store.Time `json:"leaseUntil"` // when others can take the lane from the holder; nil: there is none
+	NextAt     *store.Time `json:"nextAt"`     // when the next delivery is due; nil: there is none
+	Holder     string      `json:"holder"`     // random ID of the goroutine that sends
+	LeaseUntil *store.Time `json:"leaseUntil"` // when another goroutine can take the lane; nil: there is no holder
 	Touches    int64       `json:"touches"`    // see Service.touch
 }
 
 // laneID returns the ID of a lane.
 func laneID(webhookID store.ID, kind string) store.ID { return idOf("lane", webhookID.Hex(), kind) }
 
-// deliveryID returns the ID of the delivery of an entry of the log, which is the same if it is created again.
+// deliveryID returns the ID of the delivery of a log entry to a webhook. It is the same if the delivery is created again.
 func deliveryID(webhookID store.ID, p store.Position) store.ID {
 	return idOf("delivery", webhookID.Hex(), fmt.Sprint(p.Number), p.ChangeID.Hex())
 }
@@ -153,7 +153,7 @@ func laneSpec() store.Spec {
 	return store.Spec{Name: "webhook-lanes", Indexes: []store.Index{{Fields: []string{"nextAt"}}, {Fields: []string{"webhookId"}}}}
 }
 
-// Cursor is the position in the log up to which deliveries were created. There is one, with the ID cursorID.
+// Cursor is the position in the log up to which deliveries were created. There is only one, with the ID cursorID.
 type Cursor struct {
 	store.Meta `bson:",inline"`
 	Number     int64    `json:"number"`

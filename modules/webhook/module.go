@@ -45,7 +45,7 @@ type Module struct {
 func New(d kit.Deps, s Settings, users Users) *Module {
 	var networks []netip.Prefix
 	for _, text := range s.Networks {
-		networks = append(networks, netip.MustParsePrefix(text)) // Check has accepted it
+		networks = append(networks, netip.MustParsePrefix(text)) // never panics: Check has parsed it
 	}
 	service := newService(d, users, newSender(d.Name, networks))
 	d.Email.Handle(disabledKind, service.buildDisabled)

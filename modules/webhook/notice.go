@@ -33,7 +33,7 @@ func (s *Service) disable(ctx context.Context, w Webhook, reason string) error {
 		for _, u := range admins {
 			args := map[string]string{"webhook": w.ID.Hex(), "reason": reason}
 			if err := s.emails.Enqueue(ctx, email.Entry{Kind: disabledKind, UserID: u.ID, Address: u.Email, Args: args}); err != nil {
-				s.log.WarnContext(ctx, "admin not notified of a webhook that was disabled", "user", u.ID.Hex(), "error", err)
+				s.log.WarnContext(ctx, "admin not notified of a disabled webhook", "user", u.ID.Hex(), "error", err)
 			}
 		}
 		return nil
@@ -46,7 +46,7 @@ func (s *Service) disable(ctx context.Context, w Webhook, reason string) error {
 
 // buildDisabled implements email.Builder.
 func (s *Service) buildDisabled(ctx context.Context, e email.Entry) (*email.Message, error) {
-	id, _ := store.ParseID(e.Args["webhook"]) // disable has set it
+	id, _ := store.ParseID(e.Args["webhook"]) // set by disable
 	w, err := s.webhooks.Get(ctx, id)
 	if err != nil {
 		return nil, apperr.Replace(err, apperr.NotFound, nil)
@@ -58,7 +58,7 @@ func (s *Service) buildDisabled(ctx context.Context, e email.Entry) (*email.Mess
 	return newDisabled(u, w, e.Args["reason"]), nil
 }
 
-// newDisabled returns the email to an admin. It has only the host of the URL, whose path can have a secret.
+// newDisabled returns the email to an admin. It contains only the host of the URL, because the path can contain a secret.
 func newDisabled(u user.User, w Webhook, reason string) *email.Message {
 	host := w.URL
 	if parsed, err := url.Parse(w.URL); err == nil {

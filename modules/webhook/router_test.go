@@ -186,7 +186,7 @@ func (s *service) deliveries(path, query string) (rows []map[string]any) {
 	return rows
 }
 
-// settled waits until the newest delivery has so many attempts, and returns it.
+// settled waits until the newest delivery has the number of attempts, and returns it.
 func (s *service) settled(path string, attempts int) (d map[string]any) {
 	s.t.Helper()
 	eventually(s.t, fmt.Sprintf("%d attempts", attempts), func() bool {
@@ -320,7 +320,7 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// TestDisable checks that a webhook that is disabled, changed or deleted has this effect immediately, also on another instance.
+// TestDisable checks that disabling, changing or deleting a webhook takes effect immediately, even on another instance.
 func TestDisable(t *testing.T) {
 	t.Parallel()
 	s, r, moved := startWithArticles(t), newReceiver(t), newReceiver(t)

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	attemptTimeout = 15 * time.Second // until the header of the response
+	attemptTimeout = 15 * time.Second // until the header of the response is received
 	maxReason      = 300              // bytes of Delivery.Error
-	maxResponse    = 64 << 10         // bytes of the body of a response that are read, so that the connection can be used again
-	jitter         = 0.1              // by which a delay is longer at most, as a part of it
+	maxResponse    = 64 << 10         // bytes of the body of a response that are read, so that the connection can be reused
+	jitter         = 0.1              // maximum random extension of a delay, as a fraction of it
 	giveUp         = 5 * 24 * time.Hour
 	testType       = "webhook.test"
 )
@@ -34,7 +34,7 @@ var backoff = [...]time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-// retried is the result of an attempt that failed and is repeated; others are delivered and failed.
+// retried is the result of an attempt that failed and is repeated. The other results are delivered and failed.
 const retried = "retried"
 
 var errSealed = errors.New("webhook: a secret cannot be decrypted: its key is missing in MASTER_KEY")
@@ -46,8 +46,8 @@ type result struct {
 	reason   string // "" if the event was delivered
 }
 
-// deliver makes an attempt to send a delivery of a lane, and stores the result. An error means that the result is not known, or
-// cannot be stored; the delivery remains due. NotFound: the webhook was deleted.
+// deliver makes an attempt to send a delivery of a lane, and stores the result. An error means that the result is unknown or
+// could not be stored. The delivery then remains due. NotFound: the webhook was deleted.
 func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	d, err := s.deliveries.First(ctx, store.And(store.Eq("id", id), store.Eq("lane", lane)))
 	if err != nil {
@@ -78,7 +78,8 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	return s.conclude(ctx, w, d, r)
 }
 
-// body returns the body of the requests of a delivery: the record as everybody may see it, or only its ID.
+// body returns the body of the requests of a delivery. It has the record as everybody may see it or, if not everybody may see
+// it, only its ID.
 func (s *Service) body(ctx context.Context, d Delivery) (string, error) {
 	var data any = map[string]any{"id": d.RecordID}
 	if r, ok := s.resource(d.Collection); ok && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
@@ -178,7 +179,8 @@ func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result)
 	return s.touch(ctx, d.WebhookID, retry, at)
 }
 
-// save stores the result of an attempt, unless another one has ended since it began. status is that of the delivery.
+// save stores the result of an attempt, unless another attempt has ended since this one began. status is the new status of the
+// delivery.
 func (s *Service) save(ctx context.Context, d Delivery, status string, r result, changes ...store.Change) error {
 	outcome := status
 	if status == pending {
@@ -198,7 +200,8 @@ func (s *Service) save(ctx context.Context, d Delivery, status string, r result,
 	return apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// Test sends an event of the type webhook.test to a webhook, which can be disabled, once, and returns the result. NotFound.
+// Test sends an event of the type webhook.test to a webhook once, even if the webhook is disabled, and returns the result.
+// NotFound: there is no such webhook.
 func (s *Service) Test(ctx context.Context, id store.ID) (Delivery, error) {
 	w, err := s.webhooks.Get(ctx, id)
 	if err != nil {
@@ -265,6 +268,6 @@ func (s *sender) send(ctx context.Context, url, id, body string, now time.Time, 
 		return 0, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the status is the result
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // an error does not matter: the status is the result
 	return response.StatusCode, nil
 }

@@ -28,12 +28,12 @@ type Service struct {
 	lanes      *store.Collection[Lane]
 	cursors    *store.Collection[Cursor]
 	recorded   *kit.Recorded
-	keys       seal.Keys // encrypt secrets
+	keys       seal.Keys // to encrypt the secrets
 	sender     *sender
 	emails     *email.Queue
 	now        func() time.Time
 	log        *slog.Logger
-	newEvents  chan struct{} // has an element if there may be events to create deliveries of
+	newEvents  chan struct{} // has an element if deliveries may have to be created
 	newDue     chan struct{} // has an element if a lane may be due
 	attempts   telemetry.Counter
 }
@@ -52,7 +52,7 @@ func newService(d kit.Deps, users Users, sender *sender) *Service {
 const (
 	secretBytes  = 32
 	secretPrefix = "whsec_"       // of Standard Webhooks
-	overlap      = 24 * time.Hour // for which the old secret also signs
+	overlap      = 24 * time.Hour // how long the old secret also signs
 )
 
 // newSecret returns a new secret of a webhook and its encrypted form.
@@ -62,11 +62,12 @@ func (s *Service) newSecret(id store.ID) (secret, sealed string) {
 	return secretPrefix + base64.StdEncoding.EncodeToString(raw), s.keys.Seal(secretUse(id), raw)
 }
 
-// secretUse returns the use of the encrypted secrets of a webhook: they are invalid in another one.
+// secretUse returns the purpose with which the secrets of a webhook are encrypted, so that they cannot be used for another
+// webhook.
 func secretUse(id store.ID) string { return "secret of webhook " + id.Hex() }
 
-// Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event. Conflict: there are
-// maxWebhooks.
+// Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event is invalid. Conflict: there
+// are maxWebhooks webhooks.
 func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err := apperr.JoinInvalid(s.checkURL(in.URL), s.checkEvents(in.Events)); err != nil {
 		return Created{}, err
@@ -91,12 +92,12 @@ func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // exact; after the insertion: the last of concurrent requests sees all
+	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // with a filter, the count is exact. After the insertion, the last of several concurrent requests counts all
 	if err == nil && count > maxWebhooks {
 		err = apperr.New(apperr.Conflict, "There are %d webhooks. Delete one first.", maxWebhooks)
 	}
 	if err != nil {
-		_ = s.Delete(context.WithoutCancel(ctx), id) // after an error, it has no effect, because nobody knows the secret
+		_ = s.Delete(context.WithoutCancel(ctx), id) // after an error, the webhook remains, but no receiver knows its secret
 		return Created{}, err
 	}
 	wake(s.newEvents)
@@ -135,7 +136,7 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 	return s.webhooks.Get(ctx, id)
 }
 
-// Update changes the given fields. A webhook that is enabled receives the events from then on. NotFound; ValidationFailed: as
+// Update changes the given fields. A webhook that is enabled receives the events from then on. NotFound; ValidationFailed: see
 // Create.
 func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Fields]) (Webhook, error) {
 	var urlErr, eventsErr error
@@ -180,7 +181,7 @@ func (s *Service) Delete(ctx context.Context, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id)) // those that remain after an error expire
+	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id)) // after an error, the remaining deliveries expire
 }
 
 const deletePortion = 500
@@ -202,7 +203,7 @@ func (s *Service) deleteDeliveries(ctx context.Context, f store.Filter) error {
 	}
 }
 
-// Rotate gives a webhook a new secret. The old one also signs for another 24 hours. NotFound.
+// Rotate gives a webhook a new secret. The old one also signs for another 24 hours. NotFound: there is no such webhook.
 func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	secret, sealed := s.newSecret(id)
 	until := store.At(s.now().Add(overlap))
@@ -213,7 +214,8 @@ func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	return Created{w.View(), secret}, err
 }
 
-// secrets returns the secrets that sign now, the new one first. It encrypts that with the first key, unless it is.
+// secrets returns the secrets that sign now, the new one first. It encrypts the new one again if it is not encrypted with the
+// first key.
 func (s *Service) secrets(ctx context.Context, w Webhook) ([][]byte, error) {
 	sealed := []string{w.Secret}
 	if w.OldSecretUntil != nil && s.now().Before(w.OldSecretUntil.Time) {
@@ -255,7 +257,7 @@ func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, 
 		return Delivery{}, err
 	}
 	d, err := s.deliveries.First(ctx, store.And(store.Eq("id", id), store.Eq("webhookId", webhookID)))
-	if err != nil || d.Lane == first { // which is due
+	if err != nil || d.Lane == first { // its first attempt is still due
 		return d, err
 	}
 	now := store.At(s.now())
@@ -277,7 +279,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	return s.deleteDeliveries(ctx, store.Lt("createdAt", store.At(s.now().Add(-retention))))
 }
 
-// maxPending is up to which number pending deliveries are counted.
+// maxPending is the number up to which pending deliveries are counted.
 const maxPending = 10_000
 
 const countTimeout = 5 * time.Second
@@ -287,7 +289,7 @@ func (s *Service) Metrics() []telemetry.Metered {
 	waiting := telemetry.NewGauge("webhook_deliveries_pending", "Deliveries of the enabled webhooks that wait for an attempt, counted up to 10000.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 		defer cancel()
-		n, _ := s.countPending(ctx) // 0 while the database is unavailable, which other metrics show
+		n, _ := s.countPending(ctx) // 0 while the database is unavailable; other metrics show that
 		return float64(n)
 	})
 	return []telemetry.Metered{s.attempts, waiting}
@@ -316,10 +318,10 @@ const anyChange = "*"
 
 var changeTypes = []string{string(store.Created), string(store.Updated), string(store.Deleted)}
 
-// allEvents is the event that selects those of all resources.
+// allEvents selects the events of all resources.
 const allEvents = "*"
 
-// validEvents returns what events of a webhook can have.
+// validEvents returns the values that Fields.Events can contain.
 func (s *Service) validEvents() []string {
 	valid := []string{allEvents}
 	for _, r := range s.recorded.All() {
@@ -336,26 +338,26 @@ func (s *Service) checkEvents(events []string) error {
 	for _, event := range events {
 		if !slices.Contains(valid, event) {
 			return apperr.Invalid(apperr.Field{
-				In: "body", Param: "events", Code: apperr.OneOf, Message: "Must have only " + strings.Join(valid, ", ") + ".", Expected: valid,
+				In: "body", Param: "events", Code: apperr.OneOf, Message: "Must contain only " + strings.Join(valid, ", ") + ".", Expected: valid,
 			})
 		}
 	}
 	return nil
 }
 
-// normalEvents returns the events sorted, each once.
+// normalEvents returns the events sorted and without duplicates.
 func normalEvents(events []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(events)))
 }
 
-// receives reports whether the webhook receives events of a type of change of the records with the name.
+// receives reports whether the webhook receives changes of the type of records with the name.
 func (w Webhook) receives(record string, change store.ChangeType) bool {
 	return slices.ContainsFunc(w.Events, func(event string) bool {
 		return event == allEvents || event == record+"."+anyChange || event == record+"."+string(change)
 	})
 }
 
-// wake puts an element into a channel, unless it has one.
+// wake puts an element into a channel, unless the channel has one.
 func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

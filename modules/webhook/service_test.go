@@ -113,7 +113,7 @@ func TestPrivateRecords(t *testing.T) {
 	}
 }
 
-// TestExpiredPosition checks that events continue with new ones if the log does not have the position any more.
+// TestExpiredPosition checks that events continue with new ones if the log no longer has the position.
 func TestExpiredPosition(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan string, 10)
