@@ -131,7 +131,7 @@ func TestExportParameters(t *testing.T) {
 	}
 }
 
-// large is the content of articles of which a few do not fit into the buffers of a connection.
+// large is the content of an article. A few such articles do not fit into the buffers of a connection.
 var large = strings.Repeat("x", 100_000)
 
 // slow opens a connection that requests an export and reads only the header.

@@ -14,7 +14,7 @@ type controller struct{ service *Service }
 // request requests a code.
 //
 //	@Summary				Request a code by email
-//	@Description			Sends a code of six digits to the user with the email address, or with EMAIL_CODE_SIGNUP=true to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, with the challenge of the response only. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour, and as many for requests from each network from which the user signed in.
+//	@Description			Sends a code of six digits to the user with the email address, or with EMAIL_CODE_SIGNUP=true to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, with the challenge of the response only. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour. Each network from which the user signed in has a separate limit of 5.
 //	@Tags					email-codes
 //	@Param					input	formData	Input			true	"the email address"
 //	@Success				202		{object}	Accepted		"a challenge, whether or not the address is known"

@@ -254,7 +254,7 @@ func wrong(api *testkit.API, requests []request, options ...testkit.Option) int6
 }
 
 // TestAttemptsOfAccount makes concurrent attempts with many challenges: 25 in a day are compared, for an unknown address too. A
-// right code does not count, and the networks from which the user signed in have a limit of their own.
+// right code does not count, and the networks from which the user signed in have a separate limit.
 func TestAttemptsOfAccount(t *testing.T) {
 	t.Parallel()
 	const stranger, home = "192.0.2.1", "198.51.100.1"

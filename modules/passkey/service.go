@@ -140,7 +140,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 }
 
 // Delete deletes a passkey of the caller, and ends the caller's other sessions, which may have been opened with it. NotFound;
-// PreconditionFailed: as Update.
+// PreconditionFailed: see Update.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if _, err := s.Get(ctx, caller, id); err != nil {
 		return err

@@ -55,7 +55,7 @@ func tokenIn(t *testing.T, text string) string {
 	return ""
 }
 
-// TestNotice completes a reset, of which the user receives a notice without a link.
+// TestNotice completes a reset. The user receives a notice without a link.
 func TestNotice(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))

@@ -212,7 +212,7 @@ func namespace(api *testkit.API, name string, n, every, characters int) {
 	}
 }
 
-// TestEvaluatePages walks through the pages of a namespace, of which each explains its part.
+// TestEvaluatePages reads the pages of a namespace. Each page explains its part.
 func TestEvaluatePages(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -357,7 +357,7 @@ func TestOpenIDClientAuthentication(t *testing.T) {
 	}
 }
 
-// TestOpenIDAccessToken rejects access tokens of providers that do not show for which app they are.
+// TestOpenIDAccessToken rejects access tokens of providers that do not show which app a token was issued for.
 func TestOpenIDAccessToken(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)

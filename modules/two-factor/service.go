@@ -211,8 +211,8 @@ func (s *Service) Challenge(ctx context.Context, u user.User, methods []access.M
 	return &access.ChallengeError{Err: required, Challenge: challenge{challengeHead{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}, methods}.seal(s.keys)}
 }
 
-// SignIn opens a session for the user of a challenge. Unauthorized: the challenge is invalid or has expired, or all sessions
-// of the user ended since. ValidationFailed, TooManyRequests: as Confirm.
+// SignIn opens a session for the user of a challenge. Unauthorized: the challenge is invalid or has expired, or all sessions of
+// the user have ended since. ValidationFailed, TooManyRequests: see Confirm.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	invalid := apperr.New(apperr.Unauthorized, "The challenge is invalid or has expired. Sign in again.")
 	c, ok := openChallenge(s.keys, in.Challenge, s.now())

@@ -121,8 +121,8 @@ func TestDataCreatedDuringADeletion(t *testing.T) {
 	}
 }
 
-// TestFailedSignUp checks that a sign-up with an address that is reserved meanwhile stores no user, even if the user cannot be
-// deleted, if the database stores several writes together.
+// TestFailedSignUp checks that a sign-up with an address that is reserved in the meantime stores no user, even if the user
+// cannot be deleted, if the database stores several writes together.
 func TestFailedSignUp(t *testing.T) {
 	t.Parallel()
 	for _, canDelete := range []bool{true, false} {

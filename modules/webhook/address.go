@@ -14,7 +14,7 @@ import (
 // errAddress is the error of a connection to an address that is not allowed.
 var errAddress = errors.New("webhook: the address is not public")
 
-// addresses decides to which addresses requests can be sent.
+// addresses decides which addresses requests can be sent to.
 type addresses struct{ networks []netip.Prefix } // of WEBHOOK_NETWORKS
 
 // special has the networks that are not public: from https://www.iana.org/assignments/iana-ipv4-special-registry and, within
