@@ -16,15 +16,20 @@ class Problem extends Error {
 /** The records of a resource, by id. */
 export class Records extends Map {
   #address
+  #session
   #headers
   #position = null // in the log of changes; null: load the records first
   #pause = 1000 // ms
 
-  /** address is the URL of a list, such as https://api.example.com/articles. token is a user token or an API key, if it is needed. */
-  constructor(address, token) {
+  /**
+   * address is the URL of a list, such as https://api.example.com/articles. caller is a Session of session.mjs, whose token is refreshed,
+   * or a user token or an API key; without it, the calls are anonymous.
+   */
+  constructor(address, caller) {
     super()
     this.#address = address
-    this.#headers = token ? { Authorization: `Bearer ${token}` } : {}
+    this.#session = caller?.fetch ? caller : null
+    this.#headers = typeof caller === 'string' ? { Authorization: `Bearer ${caller}` } : {}
   }
 
   /**
@@ -62,16 +67,20 @@ export class Records extends Map {
   }
 
   async #get(path, query, signal) {
-    const response = await fetch(`${this.#address}${path}?${new URLSearchParams(query)}`, { headers: this.#headers, signal })
+    const response = await this.#fetch(`${path}?${new URLSearchParams(query)}`, {}, signal)
     const body = await response.json().catch(() => ({}))
     if (!response.ok) throw new Problem(response.status, body)
     return body
   }
 
+  #fetch(path, headers, signal) {
+    const request = new Request(this.#address + path, { headers: { ...this.#headers, ...headers }, signal, credentials: 'omit' })
+    return this.#session ? this.#session.fetch(request) : fetch(request)
+  }
+
   /** Reads one connection to its end. */
   async #stream(signal, onEvent) {
-    const headers = { ...this.#headers, Accept: 'text/event-stream', 'Last-Event-ID': this.#position }
-    const response = await fetch(`${this.#address}/changes`, { headers, signal })
+    const response = await this.#fetch('/changes', { Accept: 'text/event-stream', 'Last-Event-ID': this.#position }, signal)
     if (!response.ok) throw new Problem(response.status, await response.json().catch(() => ({})))
     this.#pause = 1000
     let text = ''
@@ -86,7 +95,7 @@ export class Records extends Map {
         if (event.event) this.#apply(event)
         else if (event.id) this.#position = event.id
         if (event.event) onEvent(event)
-        if (event.event === 'resync') return reader.cancel()
+        if (event.event === 'resync' || event.event === 'end') return reader.cancel()
       }
     }
   }
@@ -95,7 +104,10 @@ export class Records extends Map {
   #apply({ id, event, data }) {
     if (event === 'created' || event === 'updated') this.set(data.id, data)
     if (event === 'deleted') this.delete(data.id)
-    if (event === 'end') throw new Problem({ unauthorized: 401, not_found: 404 }[data.code] ?? 403, data)
+    if (event === 'end') {
+      if (this.#session && data.code === 'unauthorized') return // the session refreshes its token for the next connection
+      throw new Problem({ unauthorized: 401, not_found: 404 }[data.code] ?? 403, data)
+    }
     this.#position = event === 'resync' ? null : id
   }
 

@@ -161,6 +161,7 @@ func mini(t *testing.T) files.Tree {
 		"docs/docs.go":                    []byte("package docs\n\nimport _ \"embed\"\n\n//go:embed openapi.json\nvar OpenAPI []byte\n"),
 		"docs/openapi.json":               []byte("{}\n"),
 		"docs/guide.md":                   []byte("# A guide of Ginseng\n"),
+		"docs/examples/shop/_files/a.go":  []byte("package a\n"),
 		"main.go":                         []byte("// Ginseng is a service.\npackage main\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/ginseng/config\"\n\t\"example.com/ginseng/docs\"\n\t\"example.com/ginseng/kit\"\n\t\"example.com/ginseng/modules\"\n)\n\n//\t@title\tGinseng\nfunc main() {\n\ts := struct{ Name string }{\n\t\tName: \"ginseng\",\n\t}\n\tvar c config.Settings\n\tfmt.Println(s.Name, len(modules.New(kit.Deps{}, c.Modules)), len(docs.OpenAPI))\n}\n"),
 		"main_test.go":                    []byte("package main\n"),
 		"modules/modules.go":              []byte(miniRegistry),

@@ -33,7 +33,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"docs/guide.md", "main_test.go", "kit/kit.go", "modules/article/article.go", "modules/social/github.go", "modules/social/facebook_test.go",
+		"docs/guide.md", "docs/examples/shop/_files/a.go", "main_test.go", "kit/kit.go", "modules/article/article.go", "modules/social/github.go", "modules/social/facebook_test.go",
 		"third_party/ginseng/kit/kit_test.go", "third_party/ginseng/scripts/tools/go.mod", "third_party/ginseng/scripts/new/mini_test.go",
 	} {
 		if _, ok := got[name]; ok {
@@ -41,7 +41,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	template := mini(t)
-	for _, name := range []string{"modules/user/user_test.go", "modules/social/github.go", "main.go", "kit/kit.go", "docs/openapi.json"} {
+	for _, name := range []string{"modules/user/user_test.go", "modules/social/github.go", "main.go", "kit/kit.go", "docs/openapi.json", "docs/guide.md", "docs/examples/shop/_files/a.go"} {
 		if string(got["third_party/ginseng/"+name]) != string(template[name]) {
 			t.Errorf("the runtime's %s differs from Ginseng's", name)
 		}

@@ -85,7 +85,7 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 }
 
 // isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware, server, testkit and scripts
-// without their tests, the template with its tests, and the guides.
+// without their tests, the template with its tests, and the guides with their examples.
 func isRuntime(name string) bool {
 	parts := strings.Split(name, "/")
 	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
@@ -93,7 +93,7 @@ func isRuntime(name string) bool {
 	case "go.mod", "go.sum", "LICENSE", "main.go", "config", "modules":
 		return true
 	case "docs":
-		return len(parts) == 2 && slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name))
+		return parts[1] == "examples" || len(parts) == 2 && slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name))
 	case "kit", "middleware", "server", "testkit":
 		return !tests
 	case "scripts":
@@ -162,7 +162,7 @@ func isTemplate(name string, a answers) bool {
 	case "main.go", "config":
 		return true
 	case "docs":
-		return path.Ext(name) == ".go"
+		return len(parts) == 2 && path.Ext(name) == ".go"
 	case "modules":
 		component := componentOf(parts[1])
 		return name == registry.Path || len(parts) > 2 && (component == "" || a.has(component) && (component != "social" || !omitsProvider(parts[2], a)))

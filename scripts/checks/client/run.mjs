@@ -1,5 +1,5 @@
 // Checks docs/openapi.json and the guides: with linters; with a TypeScript compiler and a running service, by generating the
-// types from the document, extracting the code of docs/client.md and docs/examples, type-checking it with the programs in
+// types from the document, extracting the code of docs/client.md, docs/changes.md and docs/examples, type-checking it with the programs in
 // this directory and running these; and with a proxy that compares requests and responses with the document.
 //
 //   npm --prefix scripts/checks/client ci && npm --prefix scripts/checks/client test
@@ -43,9 +43,11 @@ tool('redocly', 'lint', document)
 const [, flags] = readFileSync(join(root, 'docs', 'client.md'), 'utf8').match(/^npx openapi-typescript \S+ (.+) --output /m)
 tool('openapi-typescript', document, ...flags.split(' '), '--output', join(guide, 'schema.d.ts'))
 takeOut('client.md', /ts$/)
-cpSync(join(root, 'docs', 'examples', 'session.mjs'), join(guide, 'session.mjs'))
+takeOut('changes.md', /ts$/)
+const examples = ['session.mjs', 'changes.mjs']
+for (const name of examples) cpSync(join(root, 'docs', 'examples', name), join(guide, name))
 tool('tsc')
-cpSync(join(guide, 'session.mjs'), join(build, 'guide', 'session.mjs'))
+for (const name of examples) cpSync(join(guide, name), join(build, 'guide', name))
 
 await withBuilt(async (binary) => {
   await withService(binary, { PUBLIC_SIGNUP: 'true' }, async (service) => {
