@@ -23,6 +23,8 @@ go tool generate appointment 'practitioner:ref(practitioner):required:filter' st
   minutes:int:required:min=5:max=480 insurance:string:max=40 --methods create,list,show,delete --own list,show --admin delete --changes \
   --doc 'Appointments of patients. To move one, cancel it and create another.'
 go tool generate invoice amount:decimal:required:min=0 --under appointment --admin create,update,delete --doc 'Invoices of appointments.'
+go tool generate absence startsAt:time:required endsAt:time:required --under practitioner --admin create,update,delete \
+  --doc 'Times when a practitioner is absent.'
 commit 'Add resources'
 
 git apply "$example"/[0-9]*.patch

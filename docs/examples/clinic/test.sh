@@ -11,8 +11,8 @@ cd "$dir/clinic"
 unformatted=$(gofmt -l modules scripts ./*.go)
 [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" >&2; exit 1; }
 go vet ./modules/... ./scripts/... .
-go tool staticcheck ./modules/appointment ./scripts/report .
-go test -count=1 ./modules/appointment ./modules/invoice ./scripts/report .
+go tool staticcheck ./modules/absence ./modules/appointment ./scripts/report .
+go test -count=1 ./modules/absence ./modules/appointment ./modules/invoice ./scripts/report .
 
 "$example/make.sh" --without-transactions "$dir/days"
 cd "$dir/days"
