@@ -202,7 +202,7 @@ func pageSchemas(t *testing.T) (refs []string) {
 	return refs
 }
 
-// TestEveryDocumentedStatus produces every documented status, with a recipe for each, and compares the responses with the
+// TestEveryDocumentedStatus produces every documented status, with a request for each, and compares the responses with the
 // documentation.
 func TestEveryDocumentedStatus(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 	for name := range ops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKitchen(t, ops, name)
+			k := newRequestBuilder(t, ops, name)
 			statuses := k.statuses()
 			slices.Reverse(statuses) // successful changes last
 			for _, status := range statuses {
@@ -221,7 +221,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 }
 
 // statuses returns the documented statuses, and those of every operation of its kind.
-func (k *kitchen) statuses() []string {
+func (k *requestBuilder) statuses() []string {
 	out := append(slices.Collect(maps.Keys(k.op.Responses)), "400", "401", "503")
 	if k.method != "GET" {
 		out = append(out, "408", "413", "415")
@@ -231,8 +231,8 @@ func (k *kitchen) statuses() []string {
 	return slices.Compact(out)
 }
 
-// kitchen creates requests for one route from its documentation, whose examples must be valid.
-type kitchen struct {
+// requestBuilder creates requests for one route from its documentation, whose examples must be valid.
+type requestBuilder struct {
 	t            *testing.T
 	api          *testkit.API
 	ops          map[string]operation
@@ -244,9 +244,9 @@ type kitchen struct {
 	providers    testkit.Providers      // if the path has one
 }
 
-func newKitchen(t *testing.T, ops map[string]operation, name string, set ...testkit.Option) *kitchen {
+func newRequestBuilder(t *testing.T, ops map[string]operation, name string, set ...testkit.Option) *requestBuilder {
 	method, path, _ := strings.Cut(name, " ")
-	k := &kitchen{t: t, ops: ops, method: method, path: path, op: ops[name]}
+	k := &requestBuilder{t: t, ops: ops, method: method, path: path, op: ops[name]}
 	if strings.Contains(path, "{provider}") {
 		set = append(set, func(c *testkit.Config) { k.providers = c.StartProviders(t) })
 	}
@@ -258,9 +258,9 @@ func newKitchen(t *testing.T, ops map[string]operation, name string, set ...test
 	return k
 }
 
-// again returns a new kitchen for the same route.
-func (k *kitchen) again(set ...testkit.Option) *kitchen {
-	return newKitchen(k.t, k.ops, k.method+" "+k.path, set...)
+// again returns a new requestBuilder for the same route.
+func (k *requestBuilder) again(set ...testkit.Option) *requestBuilder {
+	return newRequestBuilder(k.t, k.ops, k.method+" "+k.path, set...)
 }
 
 var resetToken = regexp.MustCompile(testkit.LinkOrigin + `/\S*?([\w-]{43})`)
@@ -271,7 +271,7 @@ const unknownID = "000000000000000000000000" // an unknown ID
 
 // newRecord creates a record of the collection at the beginning of the path, and returns its path, or "" if the API cannot
 // create one.
-func (k *kitchen) newRecord() string {
+func (k *requestBuilder) newRecord() string {
 	collection, _, _ := strings.Cut(k.path, "/{")
 	switch collection {
 	case "/users":
@@ -296,7 +296,7 @@ func (k *kitchen) newRecord() string {
 }
 
 // proof returns a token of a GitHub account.
-func (k *kitchen) proof(emailVerified bool) url.Values {
+func (k *requestBuilder) proof(emailVerified bool) url.Values {
 	u := k.providers.GitHub.AddUser(providers.User{EmailVerified: emailVerified})
 	return url.Values{"access_token": {k.providers.GitHub.Token(u.ID)}}
 }
@@ -305,17 +305,17 @@ func (k *kitchen) proof(emailVerified bool) url.Values {
 var isReference = regexp.MustCompile(`\bIDs? of `)
 
 // refers reports whether a parameter must refer to a record.
-func (k *kitchen) refers() bool {
+func (k *requestBuilder) refers() bool {
 	return slices.ContainsFunc(k.op.Input.Required, func(name string) bool {
 		return isReference.MatchString(k.op.Input.Properties[name].Description)
 	})
 }
 
 // good returns a request that succeeds.
-func (k *kitchen) good() testkit.Request { return k.request(k.method, k.path, false) }
+func (k *requestBuilder) good() testkit.Request { return k.request(k.method, k.path, false) }
 
 // request returns a valid request with the required parameters, or with all that have an example.
-func (k *kitchen) request(method, path string, full bool) testkit.Request {
+func (k *requestBuilder) request(method, path string, full bool) testkit.Request {
 	op := k.ops[method+" "+path]
 	r := testkit.Request{Method: method, Path: path}
 	if collection, rest, ok := strings.Cut(path, "/{"); ok {
@@ -391,7 +391,7 @@ func (op operation) forAdmins() bool {
 }
 
 // produce sends a request that must produce the status.
-func (k *kitchen) produce(t *testing.T, status string) {
+func (k *requestBuilder) produce(t *testing.T, status string) {
 	if k.path == "/batch" || k.path == "/mcp" {
 		return // the tests of the package produce it
 	}
@@ -531,7 +531,7 @@ func (k *kitchen) produce(t *testing.T, status string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("there is no recipe for status %s", status)
+		t.Errorf("no request produces the status %s", status)
 		return
 	}
 	if response := k.api.Do(r); fmt.Sprint(response.Status) != status {
@@ -543,7 +543,7 @@ var publicSignup = testkit.Env("PUBLIC_SIGNUP", "true")
 
 // conflict changes r so that it conflicts with a record: one with the same unique values, or one that a request with the
 // same Idempotency-Key is creating, which ends when the returned function is called.
-func (k *kitchen) conflict(r *testkit.Request) (end func()) {
+func (k *requestBuilder) conflict(r *testkit.Request) (end func()) {
 	switch k.path {
 	case "/auth/{provider}": // an unverified address
 		*r = k.good()
@@ -646,7 +646,7 @@ func TestBadCalls(t *testing.T) {
 	for name, op := range ops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKitchen(t, ops, name)
+			k := newRequestBuilder(t, ops, name)
 			for _, spoil := range []func(*testkit.Request){
 				func(r *testkit.Request) { r.As, r.Email = "", "" },
 				func(r *testkit.Request) { r.As, r.Email = "x", "" },

@@ -104,7 +104,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKitchen(t, ops, name)
+			k := newRequestBuilder(t, ops, name)
 			if n := strings.Count(k.path, "{"); k.method == "GET" && (n > 1 || n == 1 && k.record() == "") {
 				return // needs a record that the API cannot create here; the tests of its module send an unknown expand
 			}

@@ -503,7 +503,7 @@ func (q *Queue) build(ctx context.Context, r Row) (*Message, error) {
 	if r.Secret != "" {
 		secret, _, ok := q.keys.Open(r.use(), r.Secret)
 		if !ok {
-			return nil, failed(true, "the secret of the email cannot be decrypted: its key is missing in MASTER_KEY")
+			return nil, failed(true, "the secret of the email cannot be decrypted: its key is missing from MASTER_KEY")
 		}
 		e.Secret = string(secret)
 	}

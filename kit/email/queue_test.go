@@ -411,7 +411,7 @@ func TestSecret(t *testing.T) {
 	b.clock.Advance(time.Second)
 	b.check(lost)
 	out.None(t)
-	if rows := b.rows(q); len(rows) != 1 || rows[0].Status != email.Failed || !strings.Contains(b.log.text(), "missing in MASTER_KEY") {
+	if rows := b.rows(q); len(rows) != 1 || rows[0].Status != email.Failed || !strings.Contains(b.log.text(), "missing from MASTER_KEY") {
 		t.Errorf("%+v, log %s", rows, b.log.text())
 	}
 }

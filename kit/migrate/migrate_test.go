@@ -286,6 +286,11 @@ func TestCheck(t *testing.T) {
 	if n, err := items.Engine().List(t.Context(), store.Query{Filter: store.Eq("version", 1), MaxCount: store.CountAll}, nil); n != 2 || err != nil {
 		t.Errorf("%d documents are unchanged, %v", n, err)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := runner.Check(ctx, first, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the database fails: %v", err)
+	}
 }
 
 // TestConcurrent migrates from several runners that ignore each other's lease, while the documents change.

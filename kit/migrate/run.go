@@ -278,7 +278,7 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (total int64, err error) {
 	total, err = m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil || total == 0 || !m.canFail() {
-		return total, nil
+		return total, err
 	}
 	var before []Step
 	for _, e := range earlier {

@@ -116,7 +116,8 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 }
 
 // Owner returns the reference of records to the user who owns them, in the field userId. Only admins and the master key can
-// create records of other users, and change the owner.
+// create records of other users, and change the owner. With store.Spec.Changes, the owner must never change: the owner before
+// would not receive the change.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }

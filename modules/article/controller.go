@@ -59,7 +59,7 @@ func (c *controller) list(g *gin.Context) error {
 // changes returns a page or a stream of the changes of articles.
 //
 //	@Summary		Read the changes of articles
-//	@Description	What was created, updated and deleted, in order: a page or, with Accept: text/event-stream, a stream of Server-Sent Events. The id of an event is the position to read on from. Each event has the newest version of the record; several updates can be one event, and a record that was deleted has only the event deleted.
+//	@Description	What was created, updated and deleted, in order: a page or, with Accept: text/event-stream, a stream of Server-Sent Events. The id of an event is the position to continue from. Each event has the newest version of the record; several updates can be one event, and a record that was deleted has only the event deleted.
 //	@Description	The other events of a stream are ready (it begins now), resync (changes are unknown: list the records again) and end (with the code of the reason, such as unauthorized).
 //	@Tags			articles
 //	@Produce		json,event-stream

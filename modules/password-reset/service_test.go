@@ -33,8 +33,8 @@ const (
 
 var trusted = access.Client{Address: "192.0.2.1", Trusted: true}
 
-// bench is a Service with a new database and its test dependencies.
-type bench struct {
+// fixture is a Service with a new database and its test dependencies.
+type fixture struct {
 	*Service
 	t     *testing.T
 	db    store.DB
@@ -46,9 +46,9 @@ type bench struct {
 	time  time.Time
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{t: t, db: testdb.Open(t), out: emailtest.NewOutbox(), time: time.Now()}
+	b := &fixture{t: t, db: testdb.Open(t), out: emailtest.NewOutbox(), time: time.Now()}
 	d := testkit.Deps(t, b.db, b.clock)
 	b.queue = email.NewQueue(email.QueueOptions{
 		DB: b.db, Sender: b.out, Keys: seal.New(make([]byte, 32)), Now: b.clock, Log: slog.New(slog.NewTextHandler(&b.log, nil)), Backoff: email.Backoff[:],
@@ -63,19 +63,19 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) clock() time.Time {
+func (b *fixture) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.time
 }
 
-func (b *bench) advance(d time.Duration) {
+func (b *fixture) advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.time = b.time.Add(d)
 }
 
-func (b *bench) signUp(email string) user.User {
+func (b *fixture) signUp(email string) user.User {
 	b.t.Helper()
 	u, _, err := b.users.Create(b.t.Context(), trusted, user.CreateInput{Email: email, Password: oldPassword})
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) signUp(email string) user.User {
 }
 
 // ask requests a reset and waits for its email.
-func (b *bench) ask(email string) {
+func (b *fixture) ask(email string) {
 	b.t.Helper()
 	if _, err := b.Create(b.t.Context(), trusted, CreateInput{Email: email, Link: page}); err != nil {
 		b.t.Fatal(err)
@@ -93,7 +93,7 @@ func (b *bench) ask(email string) {
 	b.settle()
 }
 
-func (b *bench) settle() {
+func (b *fixture) settle() {
 	b.t.Helper()
 	if err := b.queue.Wait(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -101,7 +101,7 @@ func (b *bench) settle() {
 }
 
 // token requests a reset and returns the token of the email.
-func (b *bench) token(email string) string {
+func (b *fixture) token(email string) string {
 	b.t.Helper()
 	b.ask(email)
 	return tokenOf(b.t, b.out.Next(b.t))
@@ -124,7 +124,7 @@ func tokenOf(t *testing.T, m email.Message) string {
 }
 
 // gone checks that a token is invalid.
-func (b *bench) gone(token, why string) {
+func (b *fixture) gone(token, why string) {
 	b.t.Helper()
 	_, get := b.Get(b.t.Context(), token)
 	_, put := b.Complete(b.t.Context(), trusted, token, newPassword)
@@ -133,7 +133,7 @@ func (b *bench) gone(token, why string) {
 	}
 }
 
-func (b *bench) stored() []emaillink.Token {
+func (b *fixture) stored() []emaillink.Token {
 	b.t.Helper()
 	all, err := store.Open[emaillink.Token](b.db, storeSpec()).List(b.t.Context(), store.Query{})
 	if err != nil {
@@ -144,7 +144,7 @@ func (b *bench) stored() []emaillink.Token {
 
 func TestReset(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ada := b.signUp("ada@example.com")
 	first, token := b.token(ada.Email), b.token(" Ada@Example.COM ")
 	if len(token) != 43 || token == first {
@@ -175,7 +175,7 @@ func TestReset(t *testing.T) {
 
 func TestGone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ada := b.signUp("ada@example.com")
 
 	token := b.token(ada.Email)
@@ -211,7 +211,7 @@ func TestGone(t *testing.T) {
 // TestRace checks that one of many concurrent calls with two tokens sets the password.
 func TestRace(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ada := b.signUp("ada@example.com")
 	tokens := []string{b.token(ada.Email), b.token(ada.Email)}
 	errs := make(chan error)
@@ -241,7 +241,7 @@ func TestRace(t *testing.T) {
 // TestUnknownAddress checks that an unknown address is accepted, and that no email is sent.
 func TestUnknownAddress(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.signUp("ada@example.com")
 	b.ask("eve@example.com")
 	b.out.None(t)
@@ -267,7 +267,7 @@ func (full) Enqueue(context.Context, email.Entry) error { return errFull }
 // TestAccountLimit checks that the sixth request in an hour is accepted, and that no email is sent.
 func TestAccountLimit(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ada, eve := b.signUp("ada@example.com"), b.signUp("eve@example.com")
 	for range 5 {
 		b.token(ada.Email)
@@ -296,7 +296,7 @@ func TestAccountLimit(t *testing.T) {
 
 func TestAddressLimit(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ask := func(c access.Client) error {
 		_, err := b.Create(t.Context(), c, CreateInput{Email: "nobody@example.com", Link: page})
 		return err
@@ -326,7 +326,7 @@ func TestAddressLimit(t *testing.T) {
 // TestStored checks that the database contains no token.
 func TestStored(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	token := b.token(b.signUp("ada@example.com").Email)
 	all := b.stored()
 	raw, err := json.Marshal(all)
@@ -340,7 +340,7 @@ func TestStored(t *testing.T) {
 // TestDatabaseUnavailable checks that the Builder fails while the database is unavailable, so that the queue retries it.
 func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ada := b.signUp("ada@example.com")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -361,7 +361,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ada := b.signUp("ada@example.com")
 	b.token(ada.Email)
 	b.advance(time.Hour)

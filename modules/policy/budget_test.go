@@ -13,7 +13,7 @@ import (
 // TestEvaluateReserves has a large response while others use the budget, and a small one.
 func TestEvaluateReserves(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.service()
 	for i := range 100 {
 		p := Policy{Meta: store.NewMeta(store.NewID(), store.At(w.clock)), Namespace: "n", Name: fmt.Sprint("p", i), Selector: &Selector{map[string]string{}}}

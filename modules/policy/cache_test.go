@@ -21,7 +21,7 @@ import (
 // the write, because the reader read the stamp before the policies.
 func TestWriteDuringLoad(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, reader := w.service(), w.service()
 	w.create(s, "n", "1", "a")
 	w.next("List policies", func(do func() error) error {
@@ -37,7 +37,7 @@ func TestWriteDuringLoad(t *testing.T) {
 // before it is acknowledged. The next evaluation sees both writes, because the writer sets its stamp after the write.
 func TestLoadDuringWrite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, other, reader := w.service(), w.service(), w.service()
 	w.next("Insert policies", func(do func() error) error {
 		w.create(other, "n", "1", "a")
@@ -59,7 +59,7 @@ func TestLoadDuringWrite(t *testing.T) {
 // TestFirstWriters has two instances insert the first stamp of a namespace at the same time.
 func TestFirstWriters(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, other, reader := w.service(), w.service(), w.service()
 	w.next("Insert policy-stamps", func(do func() error) error {
 		w.create(other, "n", "2", "a")
@@ -78,7 +78,7 @@ func TestFirstWriters(t *testing.T) {
 // evaluation sees them.
 func TestFailedWrite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, reader := w.service(), w.service()
 	ctx, leave := context.WithCancel(t.Context())
 	attempt := func(name string, after func() error) {
@@ -99,7 +99,7 @@ func TestFailedWrite(t *testing.T) {
 // snapshots expire. That is also what a crash between the two leaves.
 func TestStampNotWritten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, reader := w.service(), w.service()
 	first := w.create(s, "n", "1", "a")
 	w.expect(reader, "1")
@@ -120,7 +120,7 @@ func TestStampNotWritten(t *testing.T) {
 // TestRejectedWrite shows that a write that failed for another reason than the database also sets a stamp.
 func TestRejectedWrite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, reader := w.service(), w.service()
 	w.create(s, "n", "1", "a")
 	w.expect(reader, "1")
@@ -135,7 +135,7 @@ func TestRejectedWrite(t *testing.T) {
 // stamp must not become valid again.
 func TestEmptiedNamespace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, reader, other := w.service(), w.service(), w.service()
 	imported := w.insert(s, "1")
 	w.expect(reader, "1")
@@ -153,7 +153,7 @@ func TestEmptiedNamespace(t *testing.T) {
 // TestStampede starts many evaluations while a load is under way: they use its snapshot.
 func TestStampede(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.service()
 	w.create(s, "n", "1", "a")
 	var running sync.WaitGroup
@@ -171,7 +171,7 @@ func TestStampede(t *testing.T) {
 // TestDisconnectedCaller: a caller does not wait for a load longer than its context.
 func TestDisconnectedCaller(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.service()
 	w.create(s, "n", "1", "a")
 	ctx, cancel := context.WithCancel(w.Context())
@@ -192,7 +192,7 @@ func TestDisconnectedCaller(t *testing.T) {
 }
 
 // startCallers starts evaluations, and returns when each had the time to look for a snapshot.
-func startCallers(w *world, s *Service, running *sync.WaitGroup, want string) {
+func startCallers(w *fixture, s *Service, running *sync.WaitGroup, want string) {
 	var arrived sync.WaitGroup
 	for range 30 {
 		arrived.Add(1)
@@ -212,7 +212,7 @@ func startCallers(w *world, s *Service, running *sync.WaitGroup, want string) {
 // load, and share the next one.
 func TestLateCallers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, other := w.service(), w.service()
 	w.create(s, "n", "1", "a")
 	var running sync.WaitGroup
@@ -240,7 +240,7 @@ func TestLateCallers(t *testing.T) {
 // TestCost counts the calls to the database that an evaluation makes.
 func TestCost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, other := w.service(), w.service()
 	cost := func(what string, wantStamps, wantLoads int) {
 		t.Helper()
@@ -269,7 +269,7 @@ func TestCost(t *testing.T) {
 // TestEviction bounds the memory: the namespaces that were used least recently are removed, and loaded again on use.
 func TestEviction(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.service()
 	for i := range 3 {
 		w.create(s, fmt.Sprint("n", i), "p", "a")
@@ -305,7 +305,7 @@ func TestEviction(t *testing.T) {
 // list.
 func TestRandomWorld(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	instances := []*Service{w.service(), w.service(), w.service()}
 	anyInstance := func() *Service { return instances[random.IntN(len(instances))] }

@@ -28,8 +28,8 @@ var (
 	home   = access.Client{Address: "192.0.2.1"}
 )
 
-// house is a Service with three fake providers, a database, and Sessions that record the users.
-type house struct {
+// fixture is a Service with three fake providers, a database, and Sessions that record the users.
+type fixture struct {
 	*Service
 	t       *testing.T
 	db      store.DB
@@ -42,16 +42,16 @@ type house struct {
 }
 
 // Open implements Sessions.
-func (h *house) Open(_ context.Context, u user.User, _ access.Client, _ ...access.Method) (user.SignedIn, error) {
+func (h *fixture) Open(_ context.Context, u user.User, _ access.Client, _ ...access.Method) (user.SignedIn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.opened = append(h.opened, u)
 	return user.SignedIn{Token: "token", User: u.View()}, nil
 }
 
-func build(t *testing.T) *house {
+func build(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{t: t, db: testdb.Open(t), clock: clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)), fakes: map[string]*fakeProvider{}}
+	h := &fixture{t: t, db: testdb.Open(t), clock: clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)), fakes: map[string]*fakeProvider{}}
 	d := testkit.Deps(t, h.db, h.clock.Now)
 	h.members = user.New(d, user.Settings{})
 	h.Service = newService(d, Settings{}, h.members, h, providerTimeout)
@@ -68,14 +68,14 @@ func build(t *testing.T) *house {
 }
 
 // enter signs in with an account of a provider.
-func (h *house) enter(caller access.Principal, provider, account string) (user.View, error) {
+func (h *fixture) enter(caller access.Principal, provider, account string) (user.View, error) {
 	h.t.Helper()
 	result, _, err := h.SignIn(h.t.Context(), caller, home, provider, Proof{AccessToken: account})
 	return result.User, err
 }
 
 // welcome is enter that must succeed.
-func (h *house) welcome(caller access.Principal, provider, account string) user.View {
+func (h *fixture) welcome(caller access.Principal, provider, account string) user.View {
 	h.t.Helper()
 	u, err := h.enter(caller, provider, account)
 	if err != nil {
@@ -85,7 +85,7 @@ func (h *house) welcome(caller access.Principal, provider, account string) user.
 }
 
 // reject is enter that must fail with the code and open no session.
-func (h *house) reject(code apperr.Code, words string, caller access.Principal, provider, account string) {
+func (h *fixture) reject(code apperr.Code, words string, caller access.Principal, provider, account string) {
 	h.t.Helper()
 	before := len(h.opened)
 	if u, err := h.enter(caller, provider, account); apperr.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
@@ -97,13 +97,13 @@ func (h *house) reject(code apperr.Code, words string, caller access.Principal, 
 }
 
 // as returns the principal of a user in an open session.
-func (h *house) as(id store.ID) access.Principal {
+func (h *fixture) as(id store.ID) access.Principal {
 	h.t.Helper()
 	u := h.user(id)
 	return access.Principal{UserID: u.ID, Epoch: u.Epoch, Role: u.Role}
 }
 
-func (h *house) user(id store.ID) user.User {
+func (h *fixture) user(id store.ID) user.User {
 	h.t.Helper()
 	u, err := h.members.Get(h.t.Context(), id)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *house) user(id store.ID) user.User {
 }
 
 // signUp creates a user with a password and an unverified email address.
-func (h *house) signUp(email string) access.Principal {
+func (h *fixture) signUp(email string) access.Principal {
 	h.t.Helper()
 	u, _, err := h.members.Create(h.t.Context(), home, user.CreateInput{Email: email, Password: "analytical engine"})
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *house) signUp(email string) access.Principal {
 }
 
 // reset completes a password reset.
-func (h *house) reset(id store.ID) {
+func (h *fixture) reset(id store.ID) {
 	h.t.Helper()
 	if _, err := h.members.ResetPassword(h.t.Context(), id, h.user(id).Epoch, "difference engine"); err != nil {
 		h.t.Fatal(err)
@@ -131,7 +131,7 @@ func (h *house) reset(id store.ID) {
 }
 
 // links returns the listed providers.
-func (h *house) links(caller access.Principal) string {
+func (h *fixture) links(caller access.Principal) string {
 	h.t.Helper()
 	list, err := h.List(h.t.Context(), caller)
 	if err != nil || list.Count != len(list.Rows) {
@@ -145,7 +145,7 @@ func (h *house) links(caller access.Principal) string {
 }
 
 // count returns the number of stored identities.
-func (h *house) count() int64 {
+func (h *fixture) count() int64 {
 	h.t.Helper()
 	n, err := h.identities.Count(h.t.Context(), nil)
 	if err != nil {

@@ -37,7 +37,7 @@ var backoff = [...]time.Duration{
 // retried is the result of an attempt that failed and is repeated. The other results are delivered and failed.
 const retried = "retried"
 
-var errSealed = errors.New("webhook: a secret cannot be decrypted: its key is missing in MASTER_KEY")
+var errSealed = errors.New("webhook: a secret cannot be decrypted: its key is missing from MASTER_KEY")
 
 // result is the result of an attempt.
 type result struct {

@@ -40,26 +40,26 @@ func (noUsers) Get(context.Context, store.ID) (user.User, error) {
 	return user.User{}, store.ErrNotFound
 }
 
-// world has a service without HTTP.
-type world struct {
+// fixture has a service without HTTP.
+type fixture struct {
 	kit.Deps
 	*Module
 	clock *clock.Clock
 	notes *resource.Collection[privateNote]
 }
 
-func newWorld(t testing.TB, db store.DB, see resource.Access, networks ...string) world {
+func newFixture(t testing.TB, db store.DB, see resource.Access, networks ...string) fixture {
 	t.Helper()
 	c := clock.At(time.Now())
 	d := testkit.Deps(t, db, c.Now)
-	w := world{d, New(d, Settings{networks}, noUsers{}), c, resource.Open(d, store.Spec{Name: "private-notes", Changes: true}, privateNote.view, see, resource.Own)}
+	w := fixture{d, New(d, Settings{networks}, noUsers{}), c, resource.Open(d, store.Spec{Name: "private-notes", Changes: true}, privateNote.view, see, resource.Own)}
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func (w world) add(t testing.TB, text string) store.ID {
+func (w fixture) add(t testing.TB, text string) store.ID {
 	t.Helper()
 	n := privateNote{Meta: store.NewMeta(store.NewID(), store.At(w.clock.Now())), Text: text, UserID: store.NewID()}
 	if err := w.notes.Unrestricted().Insert(t.Context(), n); err != nil {
@@ -68,7 +68,7 @@ func (w world) add(t testing.TB, text string) store.ID {
 	return n.ID
 }
 
-func (w world) run(t testing.TB) {
+func (w fixture) run(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { w.Run(ctx) })
@@ -97,7 +97,7 @@ func TestPrivateRecords(t *testing.T) {
 		bodies <- string(body)
 	}))
 	t.Cleanup(receiver.Close)
-	w := newWorld(t, testdb.Open(t), resource.Own, "127.0.0.0/8")
+	w := newFixture(t, testdb.Open(t), resource.Own, "127.0.0.0/8")
 	if _, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"private-note.created"}, Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestExpiredPosition(t *testing.T) {
 		bodies <- string(body)
 	}))
 	t.Cleanup(receiver.Close)
-	w := newWorld(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
+	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	w.add(t, "before")
 	if _, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestExpiredPosition(t *testing.T) {
 // TestNewMasterKey checks that a secret is encrypted with the new key when it signs.
 func TestNewMasterKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testdb.Open(t), resource.Public)
+	w := newFixture(t, testdb.Open(t), resource.Public)
 	created, err := w.Create(t.Context(), Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestCrash(t *testing.T) {
 	var calls atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	t.Cleanup(receiver.Close)
-	w := newWorld(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
+	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	created, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestBacklog(t *testing.T) {
 		}
 	}))
 	t.Cleanup(receiver.Close)
-	w := newWorld(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
+	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	if _, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// world is a database with instances of the service on it.
-type world struct {
+// fixture is a database with instances of the service on it.
+type fixture struct {
 	*testing.T
 	clock time.Time
 	db    store.DB
@@ -26,15 +26,15 @@ type world struct {
 // hook runs in place of a call to the database and makes the call with do.
 type hook func(do func() error) error
 
-func newWorld(t *testing.T) *world {
-	return &world{
+func newFixture(t *testing.T) *fixture {
+	return &fixture{
 		T: t, clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), db: testdb.Open(t),
 		calls: make(map[string]int), around: make(map[string]hook),
 	}
 }
 
 // service starts an instance of the service.
-func (w *world) service() *Service {
+func (w *fixture) service() *Service {
 	w.Helper()
 	s := newService(kit.Deps{DB: watchedDB{w.db, w}, Now: func() time.Time { return w.clock }})
 	w.must(w.db.Prepare(w.Context()))
@@ -42,13 +42,13 @@ func (w *world) service() *Service {
 }
 
 // next installs a hook for the next call only.
-func (w *world) next(call string, h hook) {
+func (w *fixture) next(call string, h hook) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.around[call] = h
 }
 
-func (w *world) call(name string, do func() error) error {
+func (w *fixture) call(name string, do func() error) error {
 	w.mu.Lock()
 	w.calls[name]++
 	h := w.around[name]
@@ -60,7 +60,7 @@ func (w *world) call(name string, do func() error) error {
 	return h(do)
 }
 
-func (w *world) count(call string) int {
+func (w *fixture) count(call string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.calls[call]
@@ -69,7 +69,7 @@ func (w *world) count(call string) int {
 // watchedDB is a database whose calls are counted and can be intercepted.
 type watchedDB struct {
 	store.DB
-	w *world
+	w *fixture
 }
 
 func (db watchedDB) Open(spec store.Spec) store.Engine {
@@ -78,7 +78,7 @@ func (db watchedDB) Open(spec store.Spec) store.Engine {
 
 type watchedEngine struct {
 	store.Engine
-	w    *world
+	w    *fixture
 	name string
 }
 
@@ -102,7 +102,7 @@ func (e watchedEngine) Update(ctx context.Context, f store.Filter, changes []sto
 	return e.w.call("Update "+e.name, func() error { return e.Engine.Update(ctx, f, changes, into) })
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -110,7 +110,7 @@ func (w *world) must(err error) {
 }
 
 // names evaluates for a workload of the namespace n with the label app, and returns the names of the policies.
-func (w *world) names(s *Service, app string) string {
+func (w *fixture) names(s *Service, app string) string {
 	w.Helper()
 	e, err := s.Evaluate(w.Context(), EvaluateInput{Namespace: "n", Limit: 100, Instance: Source{map[string]string{"app": app}}})
 	if err != nil {
@@ -124,14 +124,14 @@ func (w *world) names(s *Service, app string) string {
 }
 
 // expect compares the names of the policies for app=a.
-func (w *world) expect(s *Service, want string) {
+func (w *fixture) expect(s *Service, want string) {
 	w.Helper()
 	if got := w.names(s, "a"); got != want {
 		w.Errorf("%q apply, want %q", got, want)
 	}
 }
 
-func (w *world) create(s *Service, namespace, name, app string) Policy {
+func (w *fixture) create(s *Service, namespace, name, app string) Policy {
 	w.Helper()
 	p, err := s.Create(w.Context(), Input{Namespace: namespace, Name: name, Selector: appIs(app)})
 	w.must(err)
@@ -139,7 +139,7 @@ func (w *world) create(s *Service, namespace, name, app string) Policy {
 }
 
 // insert stores a policy without setting a stamp.
-func (w *world) insert(s *Service, name string) Policy {
+func (w *fixture) insert(s *Service, name string) Policy {
 	w.Helper()
 	p := Policy{Meta: store.NewMeta(store.NewID(), store.At(w.clock)), Namespace: "n", Name: name, Selector: appIs("a")}
 	w.must(s.policies.Insert(w.Context(), p))
