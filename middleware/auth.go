@@ -309,9 +309,9 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Again repeats the verification of the user token or API key of a request that the middleware has accepted. It uses ctx, which
+// Verify repeats the verification of the user token or API key of a request that the middleware has accepted. It uses ctx, which
 // can be that of a transaction. Its errors are those of the middleware User.
-func (a Authenticator) Again(ctx context.Context, g *gin.Context) (access.Principal, error) {
+func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {
 		return access.Principal{}, err

@@ -37,14 +37,14 @@ func (s *Streams) Exports() gin.HandlerFunc {
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
 		rest.SetExports(g, &rest.Exports{
-			Context: ctx, Check: s.Check, Head: originalMethod(g.Request) == http.MethodHead,
+			Context: ctx, VerifyInterval: s.VerifyInterval, Head: originalMethod(g.Request) == http.MethodHead,
 			Begin: func() (func(), error) {
 				// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
 				_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
 				return begin()
 			},
-			Again: func(ctx context.Context) error { return s.same(ctx, g) },
-			Pace:  func(ctx context.Context, read func() error) error { return pace(ctx, turn, read) },
+			Verify: func(ctx context.Context) error { return s.same(ctx, g) },
+			Pace:   func(ctx context.Context, read func() error) error { return pace(ctx, turn, read) },
 		})
 		g.Next() // returns after the handlers
 	}
@@ -80,7 +80,7 @@ func (s *Streams) same(ctx context.Context, g *gin.Context) error {
 	if !caller.IsUser() {
 		return nil // the access of the master key and of anonymous callers does not change
 	}
-	now, err := s.authenticator.Again(ctx, g)
+	now, err := s.authenticator.Verify(ctx, g)
 	if err == nil && (now.Role != caller.Role || (now.Restriction == nil) != (caller.Restriction == nil)) {
 		err = apperr.New(apperr.Forbidden, "The access of the caller has changed.")
 	}

@@ -15,8 +15,8 @@ import (
 
 // Streams limits the streams of changes and the exports, and ends them when the server stops.
 type Streams struct {
-	Heartbeat time.Duration // 15 s by default
-	Check     time.Duration // interval at which the caller is verified again; 10 s by default
+	Heartbeat      time.Duration // 15 s by default
+	VerifyInterval time.Duration // interval at which the caller is verified again; 10 s by default
 
 	// Delay, if not nil, is called for each event on a stream with the time since the change, if the stream was open before the
 	// change.
@@ -42,7 +42,7 @@ const (
 // address.
 func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 	s := &Streams{
-		Heartbeat: streamHeartbeat, Check: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, caller: make(map[string]int),
+		Heartbeat: streamHeartbeat, VerifyInterval: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, caller: make(map[string]int),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	return s
@@ -81,12 +81,12 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 		// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
 		_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
 		rest.SetStream(g, &rest.Stream{
-			Context: ctx, Heartbeat: s.Heartbeat, Check: s.Check,
-			Again: func(ctx context.Context) (access.Principal, error) {
+			Context: ctx, Heartbeat: s.Heartbeat, VerifyInterval: s.VerifyInterval,
+			Verify: func(ctx context.Context) (access.Principal, error) {
 				if !caller.IsUser() {
 					return caller, nil // the access of the master key and of anonymous callers does not change
 				}
-				return s.authenticator.Again(ctx, g)
+				return s.authenticator.Verify(ctx, g)
 			},
 			Written: s.observe(),
 		})

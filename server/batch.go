@@ -14,7 +14,7 @@ import (
 // Authentication, limits and Idempotency-Key apply to the batch as a whole, before its transaction begins.
 func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module, outer middleware.Authenticator, mw kit.Middleware) {
 	handler := &batch.Handler{
-		DB: db, Engine: gin.New(), Root: root, Resources: mw.Resources(), Authenticate: outer.Again, Keep: middleware.KeepResponse,
+		DB: db, Engine: gin.New(), Root: root, Resources: mw.Resources(), Authenticate: outer.Verify, Keep: middleware.KeepResponse,
 	}
 	handler.Engine.Use(batch.Use)
 	none := func(*gin.Context) {}

@@ -188,7 +188,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		}
 	}
 	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
-	h.Streams.Check = cmp.Or(o.StreamCheck, h.Streams.Check)
+	h.Streams.VerifyInterval = cmp.Or(o.StreamCheck, h.Streams.VerifyInterval)
 	o.Observer.Register(observeStreams(h.Streams))
 	engine.Use(h.Streams.Exports())
 	var resources []string

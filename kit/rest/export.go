@@ -32,11 +32,11 @@ type Export struct {
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
 	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.
-	Begin func() (end func(), err error)
-	Check time.Duration // interval of the calls of Again
-	// Again verifies that the access of the caller has not changed since the start. nil: no verification.
-	Again func(context.Context) error
-	Head  bool // the request is a HEAD: the response has no body
+	Begin          func() (end func(), err error)
+	VerifyInterval time.Duration // interval between the calls of Verify
+	// Verify verifies that the access of the caller has not changed since the start. nil: no verification.
+	Verify func(context.Context) error
+	Head   bool // the request is a HEAD: the response has no body
 
 	// Pace calls read, which reads a page, when other exports permit it. nil: immediately.
 	Pace func(ctx context.Context, read func() error) error
@@ -101,8 +101,8 @@ func (e *Export) stream(g *gin.Context, exports *Exports) error {
 		if buf.Reset(); buf.Cap() > 4*LargeResponse {
 			buf = bytes.Buffer{}
 		}
-		if exports.Again != nil && time.Since(checked) >= exports.Check {
-			if err := exports.Again(exports.Context); err != nil {
+		if exports.Verify != nil && time.Since(checked) >= exports.VerifyInterval {
+			if err := exports.Verify(exports.Context); err != nil {
 				return err
 			}
 			checked = time.Now()

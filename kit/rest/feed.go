@@ -47,11 +47,11 @@ type FeedEvent struct {
 
 // Stream controls a stream of ServeFeed. middleware.Streams provides it.
 type Stream struct {
-	Context   context.Context // ends when the client disconnects, or the server stops
-	Heartbeat time.Duration
-	Check     time.Duration // interval of the calls of Again
-	// Again verifies the credential of the request again, and returns the current caller.
-	Again func(context.Context) (access.Principal, error)
+	Context        context.Context // ends when the client disconnects, or the server stops
+	Heartbeat      time.Duration
+	VerifyInterval time.Duration // interval between the calls of Verify
+	// Verify verifies the credential of the request again, and returns the current caller.
+	Verify func(context.Context) (access.Principal, error)
 	// Written is called with each change that was written to the client.
 	Written func(FeedEvent)
 }
@@ -134,13 +134,13 @@ func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 		}
 		more := page.More
 		if !more {
-			timeout := min(time.Until(checked.Add(s.Check)), time.Until(written.Add(s.Heartbeat)))
+			timeout := min(time.Until(checked.Add(s.VerifyInterval)), time.Until(written.Add(s.Heartbeat)))
 			waitCtx, stop := context.WithTimeout(ctx, timeout)
 			more = f.Wait(waitCtx) == nil
 			stop()
 		}
-		if time.Since(checked) >= s.Check {
-			caller, err = s.Again(ctx)
+		if time.Since(checked) >= s.VerifyInterval {
+			caller, err = s.Verify(ctx)
 			if err == nil {
 				err = f.Check(ctx, caller)
 			}
