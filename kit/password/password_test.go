@@ -22,7 +22,7 @@ func TestHashAndVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		if !strings.HasPrefix(hash, "$argon2id$v=19$m=7168,t=5,p=1$") {
 			t.Errorf("hash %s", hash)
 		}
 		if match, outdated, err := h.Verify(t.Context(), pass, hash); !match || outdated || err != nil {
@@ -45,6 +45,10 @@ func TestVerifyForeignHashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	weak := format(1024, 1, 1, []byte("0123456789abcdef"), []byte("0123456789abcdef0123456789abcdef"))
+	earlier, err := newHasher(19*1024, 2).Hash(t.Context(), "an old password") // the default before m=7168, t=5
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		pass, hash      string
 		match, outdated bool
@@ -52,6 +56,8 @@ func TestVerifyForeignHashes(t *testing.T) {
 	}{
 		"bcrypt":           {"an old password", string(old), true, true, false},
 		"bcrypt, wrong":    {"another", string(old), false, true, false},
+		"19 MiB":           {"an old password", earlier, true, true, false},
+		"19 MiB, wrong":    {"another", earlier, false, true, false},
 		"weaker argon2id":  {"x", weak, false, true, false},
 		"nobody":           {"", "", false, false, false},
 		"nobody, any":      {"anything", "", false, false, false},
@@ -147,11 +153,38 @@ func TestIsCommon(t *testing.T) {
 	}
 }
 
+// BenchmarkHash compares the default with the other parameters of OWASP's Password Storage Cheat Sheet, and with bcrypt of the
+// cost that it requires.
 func BenchmarkHash(b *testing.B) {
-	h := NewHasher()
-	for b.Loop() {
-		if _, err := h.Hash(b.Context(), "correct horse battery"); err != nil {
-			b.Fatal(err)
+	old, err := bcrypt.GenerateFromPassword([]byte("correct horse battery"), bcrypt.DefaultCost)
+	if err != nil {
+		b.Fatal(err)
+	}
+	hash := func(memory, passes uint32) func() error {
+		h := newHasher(memory, passes)
+		return func() error {
+			_, err := h.Hash(b.Context(), "correct horse battery")
+			return err
 		}
+	}
+	for _, test := range []struct {
+		name string
+		run  func() error
+	}{
+		{"m=7168,t=5", hash(memoryKiB, passes)},
+		{"m=9216,t=4", hash(9*1024, 4)},
+		{"m=12288,t=3", hash(12*1024, 3)},
+		{"m=19456,t=2", hash(19*1024, 2)},
+		{"m=47104,t=1", hash(46*1024, 1)},
+		{"bcrypt,cost=10", func() error { return bcrypt.CompareHashAndPassword(old, []byte("correct horse battery")) }},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := test.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
