@@ -99,6 +99,40 @@ func TestAtomicInBatch(t *testing.T) {
 	}
 }
 
+// TestAtomicFirst rejects the first Atomic of a transaction. The writes after it are stored, and nothing of it.
+func TestAtomicFirst(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	old := newItem("item old")
+	must(t, c.Insert(t.Context(), old))
+	failure, between, accepted := errors.New("failure"), func() error { return nil }, func() error { return nil }
+	err := db.Atomic(t.Context(), func(ctx context.Context) error {
+		must(t, c.Insert(ctx, newItem("item inside")))
+		n, err := c.Delete(ctx, store.Eq("id", old.ID)) // indexes the words
+		if n != 1 {
+			t.Errorf("deleted %d items, want 1", n)
+		}
+		must(t, err)
+		between = queue(t, db, func() error { return c.Insert(t.Context(), newItem("item between")) })
+		accepted = queue(t, db, func() error {
+			return db.Atomic(t.Context(), func(ctx context.Context) error { return c.Insert(ctx, newItem("item accepted")) })
+		})
+		return failure
+	})
+	if !errors.Is(err, failure) {
+		t.Errorf("Atomic returns %v", err)
+	}
+	must(t, errors.Join(accepted(), between()))
+	wantCount(t, c, 3)
+	for word, want := range map[string]int64{"old": 1, "inside": 0, "between": 1, "accepted": 1} {
+		n, err := c.Count(t.Context(), store.Search(word))
+		must(t, err)
+		if n != want {
+			t.Errorf("%d items have %q, want %d", n, word, want)
+		}
+	}
+}
+
 // TestAtomicOrder checks that all queued writes run between two Atomics, and that a long Atomic does not share a transaction
 // with the next one: the writes between them would wait for the end of both.
 func TestAtomicOrder(t *testing.T) {

@@ -75,6 +75,7 @@ type transaction struct {
 	words      map[string][]string   // the words of some texts
 	size       int                   // total size of the searched texts so far, in bytes
 	held       time.Duration         // total time of Atomics so far
+	writes     int                   // number of writes so far, without the one that is running
 	log        *engine.LogSignal
 	logged     map[string]int64 // by collection: number of the newest entry of the log that this transaction has added
 	broken     bool             // a write failed halfway, so the transaction must be rolled back
@@ -151,7 +152,7 @@ func (w *writer) batch(first *write) {
 		documents: make(map[*collection]int64), texts: make(map[row]string),
 	}
 	batchErr := tx.begin()
-	for job := first; job != nil; job = w.next(tx, len(outcomes)) {
+	for job := first; job != nil; job = w.next(tx) {
 		if !job.claimed.CompareAndSwap(false, true) {
 			continue // the context of its caller has ended
 		}
@@ -163,6 +164,7 @@ func (w *writer) batch(first *write) {
 			}
 		}
 		outcomes = append(outcomes, outcome{job, err})
+		tx.writes++
 	}
 	start := time.Now()
 	batchErr = tx.end(batchErr)
@@ -191,12 +193,12 @@ func (w *writer) checkpoint() {
 	})
 }
 
-// next returns the next write of a batch that has made the given number of writes; nil if the batch is full or no write is
+// next returns the next write of a batch; nil if the batch is full or no write is
 // queued. If the queue is empty, it lets other goroutines run first: the callers of the last batch are about to send their next
 // writes, and an fsync for the first of them would delay the others. An Atomic begins after all queued writes, so that many
 // Atomics do not delay other writes longer than one does.
-func (w *writer) next(tx *transaction, made int) *write {
-	if made == maxBatch || tx.size > maxBatchText {
+func (w *writer) next(tx *transaction) *write {
+	if tx.writes == maxBatch || tx.size > maxBatchText {
 		return nil
 	}
 	if len(w.queue) == 0 && len(w.waiting) == 0 {
