@@ -193,10 +193,10 @@ func (w *writer) checkpoint() {
 	})
 }
 
-// next returns the next write of a batch; nil if the batch is full or no write is
-// queued. If the queue is empty, it lets other goroutines run first: the callers of the last batch are about to send their next
-// writes, and an fsync for the first of them would delay the others. An Atomic begins after all queued writes, so that many
-// Atomics do not delay other writes longer than one does.
+// next returns the next write of a batch; nil if the batch is full or no write is queued. If the queue is empty, it lets other
+// goroutines run first: the callers of the last batch are about to send their next writes, and an fsync for the first of them
+// would delay the others. An Atomic begins after all queued writes, so that many Atomics do not delay other writes longer than
+// one does.
 func (w *writer) next(tx *transaction) *write {
 	if tx.writes == maxBatch || tx.size > maxBatchText {
 		return nil
