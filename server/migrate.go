@@ -87,7 +87,8 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	logger := newLogger(s, stderr)
+	logger, flush := newLogger(s, stderr)
+	defer flush()
 	db, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
 		return err

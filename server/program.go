@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -103,15 +104,54 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 	return exitFailure
 }
 
-// newLogger logs text in development, and JSON otherwise.
-func newLogger(s Settings, w io.Writer) *slog.Logger {
+// newLogger logs text in development. Otherwise it logs JSON, with a delay of up to logDelay; flush writes the last lines.
+func newLogger(s Settings, w io.Writer) (logger *slog.Logger, flush func()) {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // validated
 	options := &slog.HandlerOptions{Level: level}
 	if s.Env == settings.Development {
-		return slog.New(slog.NewTextHandler(w, options))
+		return slog.New(slog.NewTextHandler(w, options)), func() {}
 	}
-	return slog.New(slog.NewJSONHandler(w, options))
+	buffer := &logBuffer{w: w}
+	return slog.New(slog.NewJSONHandler(buffer, options)), buffer.Flush
+}
+
+// Limits of a logBuffer.
+const (
+	logDelay    = 100 * time.Millisecond
+	logBuffered = 64 << 10 // bytes; when there are so many, they are written immediately
+)
+
+// logBuffer writes many lines in one system call. A crash loses the lines of the last logDelay.
+type logBuffer struct {
+	mu    sync.Mutex
+	w     io.Writer
+	lines []byte
+}
+
+func (b *logBuffer) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.lines) == 0 {
+		time.AfterFunc(logDelay, b.Flush)
+	}
+	b.lines = append(b.lines, line...)
+	if len(b.lines) >= logBuffered {
+		b.flush()
+	}
+	return len(line), nil
+}
+
+// Flush writes the lines.
+func (b *logBuffer) Flush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.flush()
+}
+
+func (b *logBuffer) flush() {
+	_, _ = b.w.Write(b.lines) // there is no place to report an error
+	b.lines = b.lines[:0]
 }
 
 // assemble creates the modules and the handler of every command. The DepsOptions have the database, the log, and what only

@@ -185,12 +185,15 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 	if err != nil {
 		return nil, nil, err
 	}
-	logger := newLogger(s, stderr)
+	logger, flush := newLogger(s, stderr)
 	opened, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
 		return nil, nil, err
 	}
-	done = opened.Close
+	done = func() error {
+		defer flush()
+		return opened.Close()
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, done())
@@ -206,6 +209,7 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 		return nil, nil, err
 	}
 	done = func() error {
+		defer flush()
 		handler.close(context.WithoutCancel(ctx))
 		return opened.Close()
 	}

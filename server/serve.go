@@ -51,7 +51,8 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	logger := newLogger(s, stderr)
+	logger, flush := newLogger(s, stderr)
+	defer flush()
 	p.logStart(logger, s, source)
 	db, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
