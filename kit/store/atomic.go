@@ -17,24 +17,26 @@ import (
 // ErrNoTransactions is returned by DB.Atomic if the server does not support transactions. Nothing was written.
 var ErrNoTransactions = apperr.New(apperr.NotSupported, "This request needs a database with transactions: a MongoDB replica set or the embedded database.")
 
-// ErrTooLong is returned by DB.Atomic, and by operations with its context, after its time limit. Nothing is stored.
+// ErrTooLong is returned by DB.Atomic, and by operations inside an Atomic, if the Atomic exceeds its time limit. Nothing is
+// stored.
 var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and nothing was stored. Try again in a few seconds.").AsOverload()
 
-// ErrSearchInAtomic is returned by an operation inside an Atomic whose filter has a Search.
+// ErrSearchInAtomic is returned inside an Atomic by an operation whose filter has a Search.
 var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search before calling Atomic")
 
 // ErrNoAtomic is returned by Collection.Lock with a context that does not belong to an Atomic.
 var ErrNoAtomic = errors.New("store: Lock outside of an Atomic; call it in the function that Atomic calls, with its context")
 
 // Lock prevents other callers from changing the documents with the ids until the Atomic of ctx ends, even if the Atomic only
-// reads them. Use it to enforce a rule over several documents: each writer locks a document that all of them share. A database
-// that is DB.Serializable does not need it. Errors: NotFound if a document does not exist; ErrNoAtomic.
+// reads them. Use it to enforce a rule over several documents: each writer locks a document that all writers share. If
+// DB.Serializable is true, Lock is not needed. Errors: NotFound if a document does not exist; ErrNoAtomic if ctx does not
+// belong to an Atomic.
 func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
 
 // Modify reads the document with the id, calls change with it, and stores the fields that change has modified. If another write
-// changes the document in the meantime, Modify repeats both steps with the new version, so change must have no other effects.
-// If change does not modify the document, nothing is written. Changes of id and version are ignored. Modify returns the new
-// version. Errors: NotFound, those of change and of Update.
+// changes the document in the meantime, Modify starts again with the new version, so change must have no side effects. If
+// change does not modify the document, nothing is written. Changes to id and version are ignored. Modify returns the new
+// version. Errors: NotFound if the document does not exist; the errors that change and Update return.
 func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (none T, err error) {
 	for {
 		doc, err := c.Get(ctx, id)
@@ -93,9 +95,9 @@ func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, 
 	return changes, nil
 }
 
-// Commit has the functions that AfterCommit registers for an Atomic or a Together. Engines use it.
+// Commit collects the functions that AfterCommit registers for an Atomic or a Together. Only engines use this type.
 type Commit struct {
-	separate  bool // each write is stored immediately
+	separate  bool // the Commit belongs to a Together that stores each write immediately
 	mu        sync.Mutex
 	functions []func()
 	done      bool
@@ -103,14 +105,14 @@ type Commit struct {
 
 type commitKey struct{}
 
-// WithCommit returns a context for the function of an Atomic, and the Commit of that context. The engine must run the Commit
+// WithCommit returns a context for the function of an Atomic, and the Commit of that context. The engine must call Commit.Run
 // after the writes are stored.
 func WithCommit(ctx context.Context) (context.Context, *Commit) {
 	c := new(Commit)
 	return context.WithValue(ctx, commitKey{}, c), c
 }
 
-// Run calls the functions.
+// Run calls the registered functions.
 func (c *Commit) Run() {
 	c.mu.Lock()
 	functions := c.functions
@@ -121,7 +123,7 @@ func (c *Commit) Run() {
 	}
 }
 
-// add registers a function and reports whether Run will call it.
+// add registers a function. It returns false if Run has already been called, because nothing would call the function.
 func (c *Commit) add(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,13 +144,13 @@ func AfterCommit(ctx context.Context, f func()) {
 }
 
 // IsSeparate reports whether ctx belongs to a Together on a server without transactions. Other callers then see each write
-// before the function returns.
+// before the function of the Together returns.
 func IsSeparate(ctx context.Context) bool {
 	c, ok := ctx.Value(commitKey{}).(*Commit)
 	return ok && c.separate
 }
 
-// Separately calls f as Together does on a server without transactions. Engines use it.
+// Separately calls f as Together does on a server without transactions. Only engines use this function.
 func Separately(ctx context.Context, f func(context.Context) error) error {
 	if _, nested := ctx.Value(commitKey{}).(*Commit); nested {
 		return f(ctx)

@@ -29,25 +29,25 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison selects documents by comparing a field with a scalar: a string, bool, int, int64, float64, Time, Decimal or ID,
-// a type based on one of them, a pointer to one of them, or nil for absent. Gt, Gte, Lt and Lte do not select documents
-// without the field, and select nothing if the value is nil. Ne selects documents without the field, unless the value is
-// nil.
+// Comparison selects documents by comparing a field with a scalar: a string, bool, int, int64, float64, Time, Decimal or ID, a
+// type based on one of these types, a pointer to one of these types, or nil, which stands for an absent field. Gt, Gte, Lt and
+// Lte do not select documents without the field, and select nothing if the value is nil. Ne selects documents without the
+// field, unless the value is nil.
 type Comparison struct {
 	Op    Op
 	Field string
 	Value any
 }
 
-// Membership selects documents whose field equals one of the values, or whose field is a list with an item that does. If List
-// is not set, the value nil selects documents without the field. With no values, it selects nothing.
+// Membership selects documents whose field equals one of the values or, if List is set, is a list that contains one of the
+// values. If List is not set, the value nil selects documents without the field. Without values, a Membership selects nothing.
 type Membership struct {
 	Field  string
 	Values []any
 	List   bool // the field is a list
 }
 
-// Connective joins filters by OpAnd or OpOr. An empty And selects all documents, an empty Or none.
+// Connective joins filters by OpAnd or OpOr. An empty And selects all documents. An empty Or selects no document.
 type Connective struct {
 	Op      Op
 	Filters []Filter
@@ -65,7 +65,8 @@ func (TextSearch) filter() {}
 // Eq selects documents whose field equals v.
 func Eq(field string, v any) Filter { return Comparison{OpEq, field, v} }
 
-// Ne selects documents whose field does not equal v, or is absent.
+// Ne selects documents whose field does not equal v, including documents without the field. With nil, it selects documents that
+// have the field.
 func Ne(field string, v any) Filter { return Comparison{OpNe, field, v} }
 
 // Gt selects documents whose field is greater than v.
@@ -80,7 +81,7 @@ func Lt(field string, v any) Filter { return Comparison{OpLt, field, v} }
 // Lte selects documents whose field is v or less.
 func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 
-// In selects documents whose field equals one of the values; nil is absent.
+// In selects documents whose field equals one of the values; nil stands for an absent field.
 func In(field string, values ...any) Filter { return Membership{Field: field, Values: values} }
 
 // Values returns the items of a list as arguments of In and Contains.
@@ -106,7 +107,7 @@ func And(filters ...Filter) Filter {
 	return Connective{OpAnd, filters}
 }
 
-// Or selects the documents that at least one filter selects. nil filters are ignored.
+// Or selects the documents that at least one filter selects. It ignores nil filters.
 func Or(filters ...Filter) Filter { return Connective{OpOr, present(filters)} }
 
 // Search selects documents that contain every word of text. See TextSearch.
@@ -140,13 +141,13 @@ func Inc(field string, n int64) Change { return Change{OpInc, field, n} }
 // Patch is the input of an update: new values for some fields of T, a struct with json tags.
 type Patch[T any] struct {
 	Fields T
-	Given  []string // JSON names of the fields to change; the values of the others are ignored
+	Given  []string // JSON names of the fields to change; the values of other fields are ignored
 }
 
 // Has reports whether the patch changes the field with the JSON name.
 func (p Patch[T]) Has(name string) bool { return slices.Contains(p.Given, name) }
 
-// Changes returns the changes of the given fields. It returns nil if no field is given. A nil pointer removes its field.
+// Changes returns a change for each field in Given; nil if Given is empty. The change for a nil pointer removes the field.
 func (p Patch[T]) Changes() (changes []Change) {
 	v := reflect.ValueOf(p.Fields)
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -157,7 +158,7 @@ func (p Patch[T]) Changes() (changes []Change) {
 	return changes
 }
 
-// Apply sets the given fields in doc, a pointer to a struct that has fields with the same JSON names.
+// Apply sets the fields in Given in doc, a pointer to a struct that has fields with the same JSON names.
 func (p Patch[T]) Apply(doc any) {
 	from, to := reflect.ValueOf(p.Fields), reflect.ValueOf(doc).Elem()
 	for _, f := range reflect.VisibleFields(to.Type()) {
@@ -169,8 +170,8 @@ func (p Patch[T]) Apply(doc any) {
 	}
 }
 
-// Versions are the versions that a document must have to be changed (If-Match of RFC 9110): nil accepts any version, an empty
-// list none.
+// Versions are the accepted versions of a document that is to be changed (If-Match in RFC 9110). nil accepts any version. An
+// empty list accepts no version.
 type Versions []int64
 
 // ErrStale is returned if the document does not have one of the accepted Versions.
@@ -192,8 +193,8 @@ func (v Versions) filter(id ID) Filter {
 	return And(Eq("id", id), In("version", Values(v)...))
 }
 
-// notFound returns the error for a filter by v.filter that selected no document. With versions this is ErrStale: a document that
-// does not exist has none of them (RFC 9110, 13.1.1).
+// notFound returns the error for an operation in which v.filter has selected no document. Unless v is nil, the error is
+// ErrStale, even if the document does not exist (RFC 9110, section 13.1.1).
 func (v Versions) notFound() error {
 	if v == nil {
 		return ErrNotFound
@@ -201,9 +202,9 @@ func (v Versions) notFound() error {
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id and returns the new version; without changes it only reads the document.
-// Errors: NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and the document
-// does not exist or has none of them.
+// UpdateByID updates the document with the id and returns the new version; without changes it only reads the document. Errors:
+// NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and no document with the id has
+// one of the versions.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	var doc T
 	var err error
@@ -218,7 +219,8 @@ func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions
 	return doc, err
 }
 
-// DeleteByID deletes the document with the id. Errors: as UpdateByID.
+// DeleteByID deletes the document with the id. Errors: NotFound if versions is nil and the document does not exist; ErrStale if
+// versions is not nil and no document with the id has one of the versions.
 func (c *Collection[T]) DeleteByID(ctx context.Context, id ID, versions Versions) error {
 	n, err := c.Delete(ctx, versions.filter(id))
 	if err == nil && n == 0 {

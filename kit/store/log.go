@@ -6,58 +6,58 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// Log is the log of changes of a database: each insert, update and delete in a collection with Spec.Changes has exactly one
-// entry, in an order without gaps, and the changes of a document are in their order. It has at least one entry once
-// DB.Prepare has prepared such a collection.
+// Log is the log of changes of a database. Each insert, update and delete in a collection with Spec.Changes has exactly one
+// entry. The entries have consecutive numbers, and the entries for one document are in the order of its changes. After
+// DB.Prepare has prepared such a collection, the log has at least one entry.
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)
-	// Read returns the entries that q selects, in order. next is the position at which to continue reading: that of the last
-	// returned entry or, if fewer than q.Limit entries were returned, that of the newest entry of all collections. Errors:
-	// ErrPosition.
+	// Read returns the entries that q selects, in order. next is the position at which to continue reading: the position of the
+	// last returned entry or, if fewer than q.Limit entries were returned, the position of the newest entry of all collections.
+	// Errors: ErrPosition if the log does not have the position q.After.
 	Read(ctx context.Context, q LogQuery) (entries []Entry, next Position, err error)
 	// Newest returns the entries that the filter selects, newest first.
 	Newest(context.Context, LogFilter) ([]Entry, error)
-	// Wait returns nil once the collection may have an entry after the position, or Unavailable if ctx ends first. "" is any
-	// collection. Entries of other instances are noticed after 100 ms.
+	// Wait returns nil when the collection may have an entry after the position; "" stands for any collection. It returns
+	// Unavailable if ctx ends first. It notices an entry of another instance about 100 ms later.
 	Wait(ctx context.Context, collection string, after Position) error
-	// Sweep deletes the oldest entries, up to 500, that were created before the time, and returns their number. It keeps the
-	// newest entry.
+	// Sweep deletes up to 500 of the oldest entries, which must be older than the time, and returns their number. It never
+	// deletes the newest entry.
 	Sweep(ctx context.Context, before Time) (int64, error)
 }
 
 // LogQuery selects entries of a Log.
 type LogQuery struct {
-	Collection string   // "" selects all
+	Collection string   // "" selects all collections
 	After      Position // selects the entries after this position
 	Limit      int      // at least 1
 }
 
-// LogFilter selects entries of a Log. A zero field selects all.
+// LogFilter selects entries of a Log. A zero field other than Limit does not restrict the selection.
 type LogFilter struct {
 	Collection   string
 	RecordID, By ID
 	Since, Until *Time // Since is inclusive, Until exclusive
-	Before       int64 // entries with lower numbers
+	Before       int64 // selects entries with lower numbers
 	Limit        int   // at least 1
 }
 
-// Position identifies an entry. Its change ID is random, so that a position of one database does not exist in another database,
-// or in an older state of the same database that was restored from a backup.
+// Position identifies an entry. ChangeID is unique across databases. Therefore a position is not valid in another database, or
+// in a backup that was made before the change.
 type Position struct {
-	Number   int64 // the entries are numbered in their order
+	Number   int64 // consecutive, in the order of the entries
 	ChangeID ID
 }
 
-// ErrPosition is returned by Log.Read for a position that the log does not have: it belongs to another database, or its entry
-// was swept.
+// ErrPosition is returned by Log.Read if the log does not have the position, because the position belongs to another database
+// or Sweep has deleted its entry.
 var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have this position.")
 
 // ChangeType is the effect of a change on a document.
 type ChangeType string
 
-// The types of changes. Reset stands for any number of changes of a collection that have no entries because a migration or Load
-// made them.
+// The types of changes. Reset stands for any number of changes to a collection that have no entries of their own, because a
+// migration or Load made them.
 const (
 	Created ChangeType = "created"
 	Updated ChangeType = "updated"
@@ -72,21 +72,21 @@ type Entry struct {
 	RecordID   ID // zero for Reset
 	Type       ChangeType
 	Author
-	Fields []string      // for Updated: the names of the fields that were set, without updatedAt; otherwise nil
-	Scope  map[string]ID // the values of Spec.Scope, without those that are absent
-	At     Time          // when the change was made, by the clock of the machine
+	Fields []string      // names of the changed fields, without updatedAt; nil unless Type is Updated
+	Scope  map[string]ID // values of the fields in Spec.Scope that the document has
+	At     Time          // time of the change, by the clock of the instance that made it
 }
 
 // Author identifies who makes a change.
 type Author struct {
-	By        *ID // the user; nil: none
-	Key       *ID // the API key of the user; nil: none
+	By        *ID // the user; nil if the change was not made by a user
+	Key       *ID // the user's API key; nil if the user did not use one
 	RequestID string
 }
 
 type authorKey struct{}
 
-// WithAuthor returns a context for changes that the log records with the author.
+// WithAuthor returns a context for changes by the author. The log records the author with each change.
 func WithAuthor(ctx context.Context, a Author) context.Context {
 	return context.WithValue(ctx, authorKey{}, a)
 }
@@ -99,12 +99,12 @@ func AuthorOf(ctx context.Context) Author {
 
 type withoutLogKey struct{}
 
-// WithoutLog returns a context for changes that the log does not record. The caller must call Engine.Reset after them.
+// WithoutLog returns a context for changes that the log does not record. After the changes, the caller must call Engine.Reset.
 func WithoutLog(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutLogKey{}, true)
 }
 
-// IsLogged reports whether the log records changes that are made with ctx in a collection.
+// IsLogged reports whether the log records changes to the collection that are made with ctx.
 func (s Spec) IsLogged(ctx context.Context) bool {
 	return s.Changes && ctx.Value(withoutLogKey{}) == nil
 }

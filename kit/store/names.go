@@ -19,10 +19,11 @@ type names struct {
 	fields     fields
 }
 
-// fields are the fields of a struct by JSON name, each with its own fields. The value is nil if the field has none.
+// fields has the fields of a struct by JSON name. Each value has the nested fields of a field; it is nil if the field has no
+// nested fields.
 type fields map[string]fields
 
-// anyName are the fields of a map and of an interface, which can have any name.
+// anyName stands for the fields of a map or an interface, which can have any name.
 var anyName = fields{"*": nil}
 
 var (
@@ -30,8 +31,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// fieldsOf returns the fields of a type. A type that encodes itself, such as Time, has none. seen has the fields of the types
-// that were visited before, because a type can refer to itself.
+// fieldsOf returns the fields of a type. It returns nil for a type that encodes itself, such as Time. A type can refer to
+// itself, so seen has the fields of the types that fieldsOf has already visited.
 func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -54,8 +55,8 @@ func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	return found
 }
 
-// check returns an error unless the type has the field with the path, such as "profile.city". The error names the nearest
-// field.
+// check returns an error unless the type has a field at the path, such as "profile.city". The error suggests the field with the
+// most similar name.
 func (n names) check(path string) error {
 	at := n.fields
 	for i, name := range strings.Split(path, ".") {
@@ -72,7 +73,7 @@ func (n names) check(path string) error {
 	return nil
 }
 
-// unknown returns the error for a path of which only the parent exists. nearest is a field of the parent, or "".
+// unknown returns the error for a path with an unknown field. nearest is the field of parent with the most similar name, or "".
 func (n names) unknown(path, parent, nearest string) error {
 	hint := ""
 	if nearest != "" {
@@ -143,13 +144,13 @@ func (n names) spec(s Spec) error {
 	return nil
 }
 
-// isList reports whether the path of a field names a list, or a field of the items of one.
+// isList reports whether the path of a field names a list, or a field of a list's items.
 func isList(t reflect.Type, path string) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if path == "" || t.Kind() != reflect.Struct {
-		return t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 // bytes are a string in JSON
+		return t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 // []byte is a string in JSON
 	}
 	name, rest, _ := strings.Cut(path, ".")
 	fields := reflect.VisibleFields(t)

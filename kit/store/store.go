@@ -54,8 +54,8 @@ type DB interface {
 	// else, such as a write with another context. On MongoDB, f sees a snapshot, and other callers can change documents that f
 	// only reads; see Collection.Lock. On a server without transactions, Atomic returns ErrNoTransactions and does not call f.
 	Atomic(ctx context.Context, f func(context.Context) error) error
-	// Together is Atomic if the server supports transactions. Otherwise it calls f with ctx, and f must order its writes so
-	// that it can be interrupted after each of them.
+	// Together calls Atomic if the server supports transactions. Otherwise it stores each write of f separately, and f must
+	// order its writes so that it can be interrupted after each write.
 	Together(ctx context.Context, f func(context.Context) error) error
 	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other, so that
 	// Collection.Lock is not needed.
@@ -71,17 +71,19 @@ type DB interface {
 // Spec declares a collection.
 type Spec struct {
 	Name    string   // plural: "articles"
-	Search  []string // string fields that the filter Search searches
+	Search  []string // string fields in which the filter Search looks for words
 	Indexes []Index
 	// Changes records each insert, update and delete in the log of changes, with its author (WithAuthor). A migration or Load
 	// has one entry for all of its changes. Other programs must not delete documents.
 	Changes bool
-	// Scope are fields of the types ID and *ID that never change, such as the owner. Entries of the log have their values.
+	// Scope has the names of fields of the types ID and *ID that never change, such as the owner. Entries of the log have the
+	// values of these fields.
 	Scope []string
-	// Parent is the field of type ID that has the id of a document's parent record; "" if there is none. Engines ignore it.
+	// Parent is the name of the field, of type ID, that has the id of a document's parent record; "" if documents have no
+	// parent. Engines ignore it.
 	Parent string
 
-	document reflect.Type // set by Open
+	document reflect.Type // set by the function Open
 }
 
 // NewDocument returns a pointer to a zero document of the collection's type. The Spec must be one that store.Open has passed to
@@ -89,8 +91,8 @@ type Spec struct {
 func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
 // Index declares an index. Engines append the id to the fields of an index that is not unique, so that a list sorted by the
-// fields reads the index in order, in both directions. For a list sorted by the fields of a unique index, declare an index
-// on them that is not unique as well.
+// fields reads the index in order, in both directions. A list cannot read a unique index in order. If a list is sorted by the
+// fields of a unique index, also declare an index on these fields that is not unique.
 type Index struct {
 	Fields []string
 	Unique bool
@@ -99,16 +101,17 @@ type Index struct {
 // Engine is the untyped collection that a database engine implements. Modules use Collection, which adds types.
 type Engine interface {
 	Insert(ctx context.Context, id ID, doc any) error
-	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound.
+	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound if f
+	// selects no document.
 	First(ctx context.Context, f Filter, into any) error
-	// List reads the documents that q selects, in order. It calls next before each one and decodes the document into the
-	// value that the result points to. It ends before a document that exceeds Query.Bytes. If next is nil, it only counts. In an
-	// Atomic, next must not call the database with its context.
+	// List reads the documents that q selects, in order. It calls next before each document, and decodes the document into the
+	// value that the result of next points to. It ends before a document that exceeds Query.Bytes. If next is nil, List only
+	// counts. In an Atomic, next must not call the database with the context of the Atomic.
 	//
 	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
 	List(ctx context.Context, q Query, next func() any) (count int64, err error)
 	// Update changes one document that f selects and decodes the new version into the value that into points to. Errors:
-	// NotFound.
+	// NotFound if f selects no document.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
@@ -126,15 +129,15 @@ type Engine interface {
 type Query struct {
 	Filter Filter   // nil selects all
 	Sort   []Order  // nil sorts by id
-	After  []any    // start after this row: its values of the Sort fields (nil if absent) and its id; nil starts at the first
+	After  []any    // start after a row: its values of the Sort fields (nil if absent), then its id; nil starts at the first row
 	Skip   int      // number of documents to skip; not together with After
 	Limit  int      // 0 is no limit
 	Fields []string // top-level fields to read; nil reads all. The id is always read; other fields may be read too
-	// Lossless makes List fail if the Go type cannot represent all of a document; see engine.CheckLossless. It is ignored if Fields
-	// is set.
+	// Lossless makes List fail if the Go type cannot represent all of a document; see engine.CheckLossless. If Fields is set,
+	// Lossless has no effect.
 	Lossless bool
-	// MaxCount is the number up to which the documents that Filter selects are counted; 0 does not count, CountAll counts
-	// all. Engines may ignore the limit if Filter is nil.
+	// MaxCount limits the count of the documents that Filter selects. With 0, the documents are not counted; with CountAll, all
+	// of them are counted. Engines may ignore the limit if Filter is nil.
 	MaxCount int64
 	Bytes    *Size // limits the size of the documents; nil is no limit. Use a new Size for each Query
 }
@@ -149,7 +152,8 @@ type Size struct {
 	exceeded bool
 }
 
-// Add adds the size of a document and reports whether the document fits; the first one always does. A nil Size has no limit.
+// Add adds the size of a document and reports whether the document fits. The first document always fits. A nil Size has no
+// limit.
 func (s *Size) Add(size int) bool {
 	if s == nil {
 		return true
@@ -159,7 +163,7 @@ func (s *Size) Add(size int) bool {
 	return !s.exceeded
 }
 
-// Used returns the size of the documents, with the one that did not fit.
+// Used returns the total size of the documents, including the document that did not fit.
 func (s *Size) Used() int { return s.used }
 
 // Exceeded reports whether the list ended before a document that did not fit.
@@ -205,7 +209,7 @@ type Collection[T Document] struct {
 	now      func() time.Time
 }
 
-// WithClock returns db with a clock for the updates of its collections. The default clock is time.Now.
+// WithClock returns db with another clock, by which its collections set updatedAt. The default clock is time.Now.
 func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
 
 type clockDB struct {
@@ -214,7 +218,7 @@ type clockDB struct {
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
-// lacks a field of the Spec. Later, the methods return an error for a filter, sort, change or list of fields that uses a field
+// lacks a field of the Spec. Later, the methods return an error if a filter, a sort, a change or a list of fields names a field
 // that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
@@ -232,17 +236,17 @@ func Open[T Document](db DB, spec Spec) *Collection[T] {
 // Engine returns the untyped collection, for code that decodes documents into types other than T.
 func (c *Collection[T]) Engine() Engine { return c.engine }
 
-// Insert stores a new document. Errors: Conflict if its id or a unique field exists.
+// Insert stores a new document. Errors: Conflict if another document has the same id, or the same values in a unique index.
 func (c *Collection[T]) Insert(ctx context.Context, doc T) error {
 	return c.engine.Insert(ctx, IDOf(doc), doc)
 }
 
-// Get returns the document with the given id. Errors: NotFound.
+// Get returns the document with the id. Errors: NotFound if the document does not exist.
 func (c *Collection[T]) Get(ctx context.Context, id ID) (T, error) {
 	return c.First(ctx, Eq("id", id))
 }
 
-// First returns the document with the lowest id that f selects. Errors: NotFound.
+// First returns the document with the lowest id that f selects. Errors: NotFound if f selects no document.
 func (c *Collection[T]) First(ctx context.Context, f Filter) (T, error) {
 	doc := c.defaults
 	if err := c.names.filter(f); err != nil {
@@ -299,9 +303,9 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.List(ctx, Query{Filter: f, MaxCount: CountAll}, nil)
 }
 
-// Update changes one document that f selects and returns the new version. The filter and the changes are one atomic
-// step: if the filter holds only before the change, exactly one of several concurrent callers succeeds. Update sets
-// updatedAt, unless the changes do. Errors: NotFound.
+// Update changes one document that f selects and returns the new version. The filter and the changes are one atomic step: if
+// the filter selects the document only before the change, exactly one of several concurrent callers succeeds. Update sets
+// updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
 	if err := c.names.changes(f, changes); err != nil {
@@ -324,7 +328,7 @@ func (c *Collection[T]) Delete(ctx context.Context, f Filter) (int64, error) {
 }
 
 // DeleteList deletes the documents that List returns for q; q.Skip is the number of documents to keep at the start of the list.
-// List and delete are not one atomic step.
+// Reading the list and deleting are not one atomic step.
 func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 	q.Fields = []string{"id"}
 	docs, err := c.List(ctx, q)

@@ -50,10 +50,10 @@ func checkYear(t time.Time) error {
 	return nil
 }
 
-// String returns t in the form of MarshalText.
+// String returns t in the same form as MarshalText.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
-// AppendText appends t in the form of MarshalText. It fails if the year in UTC does not have four digits.
+// AppendText appends t in the same form as MarshalText. It fails if the year in UTC does not have four digits.
 func (t Time) AppendText(b []byte) ([]byte, error) {
 	if err := checkYear(t.Time); err != nil {
 		return b, err
@@ -105,7 +105,7 @@ func (t *Time) UnmarshalBSONValue(typ byte, data []byte) error {
 	return nil
 }
 
-// MarshalValues encodes scalars (see Comparison) in a form that keeps their types.
+// MarshalValues encodes scalars (see Comparison) together with their types.
 func MarshalValues(values []any) ([]byte, error) {
 	return bson.Marshal(bson.D{{Key: "v", Value: values}})
 }
@@ -128,8 +128,8 @@ func UnmarshalValues(data []byte) ([]any, error) {
 
 // Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Compare values with
 // ==, < and >. For arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store the number of millionths
-// plus 2·10^18 as an integer, which they sort and compare exactly. It is greater than every integer that a client can send, so
-// that a migration can distinguish the two.
+// plus 2·10^18 as an integer, which they sort and compare exactly. The stored integer is greater than every integer that a
+// client can send, so that a migration can distinguish a stored decimal from such an integer.
 type Decimal int64
 
 const (
@@ -190,7 +190,7 @@ func NewDecimal(n decimal.Decimal) (Decimal, error) {
 
 var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)
 
-// ParseDecimal parses a number such as -12.5, without exponent. It fails if s has more digits than a Decimal.
+// ParseDecimal parses a number such as -12.5, without exponent. It fails if s has more digits than a Decimal can have.
 func ParseDecimal(s string) (Decimal, error) {
 	if !decimalPattern.MatchString(s) {
 		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimal places", s)
@@ -252,11 +252,11 @@ type Object map[string]any
 
 // Limits of an Object from a client.
 const (
-	MaxObjectBytes = 16 << 10 // of its JSON
-	MaxObjectDepth = 10       // levels of objects and arrays
+	MaxObjectBytes = 16 << 10 // bytes of the JSON
+	MaxObjectDepth = 10       // levels of nested objects and arrays
 )
 
-// ParseInput implements the Parser of package rest. The fields of the result are the errors; nil if there are none.
+// ParseInput implements rest.Parser. It returns the errors of the value; nil if the value is valid.
 func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Field {
 	fieldErr := func(code apperr.FieldCode, format string, args ...any) []apperr.Field {
 		return []apperr.Field{{Param: name, Code: code, Message: fmt.Sprintf(format, args...)}}
@@ -335,8 +335,8 @@ var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.Jo
 	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
 // SetDefaults sets the fields of a struct that have the tag default to that value, and nil lists to empty ones. dst is a
-// pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics
-// if it does not fit the field's type.
+// pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics if a
+// default does not fit the type of its field.
 func SetDefaults(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Kind() != reflect.Struct {

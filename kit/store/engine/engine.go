@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TotalOrder returns the sort with the id as its last field, in the direction of the field before it, so that no two documents
-// compare equal. Fields after an id in sort are removed.
+// TotalOrder returns sort with the id as its last field, so that no two documents compare equal. If sort has no id, TotalOrder
+// appends it in the direction of the last field. Otherwise it removes the fields after the id.
 func TotalOrder(sort []store.Order) []store.Order {
 	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
 		return sort[:i+1]

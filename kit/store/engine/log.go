@@ -12,7 +12,8 @@ import (
 // SweepPortion is the maximum number of entries that one call of Log.Sweep deletes.
 const SweepPortion = 500
 
-// ChangedFields returns Entry.Fields for an update: the top-level fields that the changes set, sorted.
+// ChangedFields returns the value of Entry.Fields for an update: the sorted names of the top-level fields that the changes
+// affect, without updatedAt.
 func ChangedFields(changes []store.Change) []string {
 	fields := make([]string, 0, len(changes))
 	for _, c := range changes {
@@ -25,16 +26,17 @@ func ChangedFields(changes []store.Change) []string {
 	return slices.Compact(fields)
 }
 
-// LogSignal wakes the callers of Log.Wait. Engines use it. The zero value is ready to use.
+// LogSignal wakes the callers of Log.Wait. Only engines use this type. The zero value is ready to use.
 type LogSignal struct {
 	mu      sync.Mutex
-	newest  map[string]int64 // by collection: number of the newest known entry; "" is any collection
+	newest  map[string]int64 // number of the newest known entry, by collection; the key "" stands for all collections
 	changed map[string]chan struct{}
 	waiting int
-	from    int64 // the number after which the first of them waits for an entry
+	from    int64 // after.Number of the caller that began to wait when waiting was 0
 }
 
-// Notify reports that the entry with the number in the collection can be read, and wakes the callers that wait for it.
+// Notify records that the collection's entry with this number can be read. It wakes the callers that are waiting for entries of
+// this collection or of any collection.
 func (s *LogSignal) Notify(collection string, number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +52,8 @@ func (s *LogSignal) Notify(collection string, number int64) {
 	}
 }
 
-// Waiting reports whether callers wait, and the number after which the first of them waits for an entry.
+// Waiting reports whether callers are waiting. The caller that began to wait first is waiting for an entry with a number
+// greater than from. That caller may have stopped waiting while others continue.
 func (s *LogSignal) Waiting() (from int64, waiting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +92,8 @@ func (s *LogSignal) end() {
 	s.waiting--
 }
 
-// next returns a channel that the next Notify closes; nil if an entry after the number is known.
+// next returns a channel that the next Notify for the collection closes. It returns nil if the collection already has an entry
+// with a number greater than after.
 func (s *LogSignal) next(collection string, after int64) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

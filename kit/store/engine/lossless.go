@@ -16,8 +16,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// CheckLossless compares doc, a pointer to a decoded document, with the JSON that it was decoded from. It fails if the type
-// of doc lacks a field of the JSON or changes a value. Null and absent are equal, and doc may omit empty values.
+// CheckLossless compares doc, a pointer to a decoded document, with the JSON that it was decoded from. It fails if the type of
+// doc lacks a field of the JSON or changes a value. A null equals an absent value, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
 	var encoded bytes.Buffer
 	if err := store.EncodeStored(&encoded, doc); err != nil {
@@ -52,8 +52,9 @@ func parse(object []byte) (tree map[string]any, err error) {
 	return tree, err
 }
 
-// difference returns the path of a value in before that is missing from after or differs there; the path of before itself is
-// empty. A missing empty value is not a difference. differs is false if there is no difference.
+// difference looks for a value in before that is missing from after, or is different in after, and returns the path of that
+// value. The path is empty if before itself is different. An empty value may be missing. differs is false if there is no
+// difference.
 func difference(before, after any) (path []string, differs bool) {
 	switch before := before.(type) {
 	case map[string]any:
@@ -91,7 +92,7 @@ func difference(before, after any) (path []string, differs bool) {
 	return nil, false // null equals absent
 }
 
-// equalNumbers reports whether a and b, which may be written differently, are the same number.
+// equalNumbers reports whether a and b are the same number, also if they are written differently, such as 1 and 1.0.
 func equalNumbers(a, b stdjson.Number) bool {
 	if a == b {
 		return true

@@ -10,15 +10,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Transaction is the state of a running Atomic. Engines use it. The zero value is ready to use.
+// Transaction is the state of a running Atomic. Only engines use this type. The zero value is ready to use.
 type Transaction struct {
 	mu    sync.Mutex // held during each operation
 	err   error      // the reason why nothing will be stored
-	ended error      // the error of later operations; nil until End
+	ended error      // the error that operations return after End; nil before End
 }
 
-// Do runs an operation of the Atomic; concurrent operations wait for each other. An error other than NotFound ends the Atomic:
-// later operations return it too. ctx is the context of the operation.
+// Do runs an operation of the Atomic, one at a time. An error other than NotFound ends the Atomic: later operations return the
+// same error. ctx is the context of the operation.
 func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,7 +34,8 @@ func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	return err
 }
 
-// Run calls f and ends the Atomic, even if f panics. Like End, it returns the reason why nothing is stored.
+// Run calls f and ends the Atomic, even if f panics. Like End, Run returns nil if the writes are to be stored, and otherwise
+// the reason why nothing is stored.
 func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (err error) {
 	err = errPanic
 	defer func() { err = t.End(err, errEnded) }()
@@ -63,8 +64,8 @@ func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (
 var errPanic = errors.New("store: the function of an Atomic panicked")
 
 // End ends the Atomic, unless it has already ended. err is a reason to store nothing, or nil; later is the error that
-// operations return from then on. End returns why nothing is stored: err, or the error of an operation that failed; nil if the
-// writes are to be stored.
+// subsequent operations return. End returns nil if the writes are to be stored. Otherwise it returns the reason why nothing is
+// stored: err, or the error of the operation that failed.
 func (t *Transaction) End(err, later error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,5 +75,5 @@ func (t *Transaction) End(err, later error) error {
 	return t.err
 }
 
-// errEnded is the error of an operation with the context of an Atomic that has ended.
+// errEnded is returned by an operation whose context belongs to an Atomic that has ended.
 var errEnded = errors.New("store: the Atomic of this context has ended; use its context only inside its function")

@@ -14,11 +14,11 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// ErrAddress is wrapped by the error of Open for an invalid address.
+// ErrAddress is wrapped by the error that Open returns for an invalid address.
 var ErrAddress = errors.New("not the address of a database")
 
-// Open opens the database at mongodb://…, mongodb+srv://… or sqlite:PATH. It does not connect to a server; call Ping to
-// check that it is reachable. An invalid address gives ErrAddress.
+// Open opens the database at mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a connection to a server: call
+// Ping to check that the server is reachable. The error wraps ErrAddress if the address is invalid.
 func Open(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{})
 }
@@ -33,7 +33,7 @@ func open(ctx context.Context, url string, opts sqlite.Options) (store.DB, error
 	switch scheme {
 	case "mongodb", "mongodb+srv":
 		db, err := mongo.Open(url, nil)
-		if err != nil { // it has not connected yet, so the address is invalid
+		if err != nil { // Open has not connected yet, so the address must be invalid
 			return nil, fmt.Errorf("%w: %w", ErrAddress, err)
 		}
 		return db, nil
@@ -67,8 +67,8 @@ func Redact(url string) string {
 	return scheme + "://" + server
 }
 
-// Same reports whether two addresses obviously name the same database. False does not prove that they do not: a server can
-// have several addresses.
+// Same reports whether two addresses obviously name the same database. If Same returns false, both may still name the same
+// database, because a server can have several addresses.
 func Same(a, b string) bool {
 	if Path(a) == "" || Path(b) == "" {
 		return Redact(a) == Redact(b)

@@ -23,19 +23,19 @@ const probes = "_transactions"
 // session is one attempt of a running Atomic.
 type session struct {
 	engine.Transaction
-	failed error // the driver's error of the operation that failed
+	failed error // the driver's error from the operation that failed
 }
 
 type sessionKey struct{ client *driver.Client }
 
-// sessionOf returns the Atomic of ctx, even if it has ended; nil if there is none.
+// sessionOf returns the Atomic of ctx, even if it has ended; nil if ctx does not belong to an Atomic.
 func sessionOf(ctx context.Context, client *driver.Client) *session {
 	s, _ := ctx.Value(sessionKey{client}).(*session)
 	return s
 }
 
 // Atomic implements store.DB with a transaction that reads a majority-committed snapshot. The driver repeats f after a conflict
-// or an election, until the timeout of an operation.
+// or an election, until the timeout for operations expires.
 func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if s := sessionOf(ctx, db.client); s != nil {
 		return s.Join(ctx, f)
@@ -50,22 +50,22 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if err != nil {
 		return translate(err, nil)
 	}
-	defer transaction.EndSession(context.WithoutCancel(ctx)) // aborts after a panic
+	defer transaction.EndSession(context.WithoutCancel(ctx)) // aborts the transaction if f panics
 	var result error
-	var commit *store.Commit // of the last attempt
+	var commit *store.Commit // the Commit of the last attempt
 	_, err = transaction.WithTransaction(ctx, func(ctx context.Context) (any, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		ctx, commit = store.WithCommit(ctx)
 		s := new(session)
 		result = s.Run(context.WithValue(ctx, sessionKey{db.client}, s), f)
-		if hasLabel(s.failed, "TransientTransactionError") { // even if f has replaced the error
+		if hasLabel(s.failed, "TransientTransactionError") { // repeat f even if f has replaced this error
 			return nil, s.failed
 		}
 		return nil, result
-	}, options.Transaction().SetReadConcern(readconcern.Snapshot())) // writes have the write concern of the client
+	}, options.Transaction().SetReadConcern(readconcern.Snapshot())) // writes use the client's write concern
 	if err != nil && result == nil {
-		return translate(err, nil) // of the commit
+		return translate(err, nil) // an error of the commit
 	}
 	if result == nil {
 		commit.Run()
@@ -86,8 +86,8 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 func (db *DB) Serializable() bool { return false }
 
 // hasTransactions reports whether the server supports transactions. It inserts a document in a transaction, checks that only
-// the transaction finds it, and aborts. The features that a server announces are not enough: FerretDB announces sessions but
-// ignores their transactions. Any error means no.
+// the transaction finds it, and aborts. The features that a server announces are not reliable: FerretDB announces sessions but
+// ignores their transactions. After any error, hasTransactions returns false.
 func (db *DB) hasTransactions(ctx context.Context) bool {
 	coll, id := db.db.Collection(probes), bson.D{{Key: idKey, Value: store.NewID()}}
 	found := func(ctx context.Context) (bool, error) {
@@ -116,7 +116,7 @@ func (db *DB) hasTransactions(ctx context.Context) bool {
 	return errors.Is(err, errAbort) && findErr == nil && !left
 }
 
-// ignoreMissing returns nil for the error of a FindOne that finds nothing, and err otherwise.
+// ignoreMissing returns nil if err means that FindOne has found no document, and err otherwise.
 func ignoreMissing(err error) error {
 	if errors.Is(err, driver.ErrNoDocuments) {
 		return nil
@@ -124,10 +124,10 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// atomicCollection runs the operations of a collection as parts of the Atomic of their context.
+// atomicCollection runs each operation of a collection as part of the Atomic to which its context belongs.
 type atomicCollection struct{ *collection }
 
-// do calls operation, which uses documents that f selects, as part of the Atomic of ctx, if there is one.
+// do calls operation, which uses documents that f selects. If ctx belongs to an Atomic, the operation is part of it.
 func (e atomicCollection) do(ctx context.Context, f store.Filter, operation func() error) error {
 	s := sessionOf(ctx, e.client)
 	if s == nil {
@@ -183,7 +183,8 @@ func (e atomicCollection) Reset(ctx context.Context) error {
 	return e.log.reset(ctx, e.spec.Name)
 }
 
-// Lock implements store.Engine. It changes the documents, so that only one of several transactions can commit.
+// Lock implements store.Engine. It changes the documents, so that only one of several concurrent transactions that lock them
+// can commit.
 func (e atomicCollection) Lock(ctx context.Context, ids ...store.ID) error {
 	if sessionOf(ctx, e.client) == nil {
 		return store.ErrNoAtomic

@@ -18,31 +18,31 @@ import (
 
 // The log of changes uses no transactions, so that it works on every server. A change is written in two steps:
 //
-//  1. In the same write as the change, its entry is appended to a list in the document, the pending entries. A deletion
-//     replaces the document with a tombstone, which has only the id, the version and the pending entries. The tombstone is in
-//     no unique index, and no query, update or count selects it.
+//  1. The write that makes the change also appends the entry to a list in the document, the pending entries. A deletion
+//     replaces the document with a tombstone, which has only the id, the version and the pending entries. A tombstone is in no
+//     unique index, and no query, update or count selects it.
 //  2. A mover inserts the pending entries into the log at the next numbers, and then removes them from the document, or removes
 //     the tombstone.
 //
-// Every instance has a mover. They need no lock: an entry is inserted at the number after the newest one, so if two movers
-// insert at once, one gets a duplicate error and reads the newest number again. A unique index rejects an entry that is already
+// Every instance has a mover. The movers need no lock: each inserts entries after the newest number. If two movers insert at
+// the same time, one gets a duplicate error and reads the newest number again. A unique index rejects an entry that is already
 // in the log. A step that is repeated after an interruption has no further effect.
 const (
 	changesKey = "_changes" // the pending entries, oldest first; also the name of the log
-	pendingKey = "_pending" // the change ID of the newest pending entry; absent without one
+	pendingKey = "_pending" // the change ID of the newest pending entry; absent if there are no pending entries
 	deletedKey = "_deleted" // true in a tombstone
 
-	maxPending = 100 // number of pending entries of a document from which its writer moves them
-	moveBatch  = 50  // number of documents whose entries are moved together
+	maxPending = 100 // a writer moves the pending entries if its document has this many
+	moveBatch  = 50  // maximum number of documents whose entries are moved together
 
-	moveInterval  = 5 * time.Second        // for entries that another instance has written but not moved
-	watchInterval = 100 * time.Millisecond // for entries that another instance has moved
-	// sweepMargin is added to the age at which Sweep deletes an entry. A mover that is paused for longer could reinsert an
-	// entry that another mover has moved and Sweep has deleted.
+	moveInterval  = 5 * time.Second        // how often to look for entries that another instance has written but not moved
+	watchInterval = 100 * time.Millisecond // how often to look for entries that another instance has moved
+	// sweepMargin is added to the age at which Sweep deletes an entry. A mover that is paused for longer than sweepMargin could
+	// reinsert an entry that another mover has moved and Sweep has deleted.
 	sweepMargin = time.Hour
 )
 
-// pending is a pending entry.
+// pending is a log entry that is stored in the changed document until a mover moves it.
 type pending struct {
 	ChangeID  store.ID            `bson:"changeId"`
 	Type      store.ChangeType    `bson:"type"`
@@ -50,11 +50,11 @@ type pending struct {
 	Key       *store.ID           `bson:"key,omitempty"`
 	RequestID string              `bson:"requestId,omitempty"`
 	Fields    []string            `bson:"fields,omitempty"`
-	Scope     map[string]store.ID `bson:"scope,omitempty"` // in a tombstone, which lacks the fields; otherwise the mover sets it
+	Scope     map[string]store.ID `bson:"scope,omitempty"` // set in a tombstone, which lacks the scope fields; otherwise the mover sets it
 	At        time.Time           `bson:"at"`
 }
 
-// logEntry is a document of the log.
+// logEntry is a document in the log's collection.
 type logEntry struct {
 	Number     int64    `bson:"_id"`
 	Collection string   `bson:"collection"`
@@ -81,12 +81,12 @@ func newPending(ctx context.Context, kind store.ChangeType, fields []string) pen
 	}
 }
 
-// inserted returns the fields of a new document with the pending entry.
+// inserted returns the fields that store the pending entry in a new document.
 func (p pending) inserted() bson.D {
 	return bson.D{{Key: changesKey, Value: []pending{p}}, {Key: pendingKey, Value: p.ChangeID}}
 }
 
-// appended returns the update that also appends the pending entry.
+// appended returns an update that makes the changes of update and also appends the pending entry.
 func (p pending) appended(update bson.D) bson.D {
 	set, _ := lookup(update, "$set").(bson.D)
 	rest := slices.DeleteFunc(slices.Clone(update), func(e bson.E) bool { return e.Key == "$set" })
@@ -94,7 +94,7 @@ func (p pending) appended(update bson.D) bson.D {
 		bson.E{Key: "$set", Value: append(slices.Clip(set), bson.E{Key: pendingKey, Value: p.ChangeID})})
 }
 
-// existing translates a filter, and excludes tombstones if it could select one.
+// existing translates f. If f could select a tombstone, the result excludes tombstones.
 func (c *collection) existing(f store.Filter) (bson.D, error) {
 	filter, err := c.filter(f)
 	if err != nil || !c.changes || !canSelectTombstone(f) {
@@ -103,12 +103,12 @@ func (c *collection) existing(f store.Filter) (bson.D, error) {
 	return notDeleted(filter), nil
 }
 
-// notDeleted adds the condition that the document is not a tombstone to a filter.
+// notDeleted returns filter with the additional condition that the document is not a tombstone.
 func notDeleted(filter bson.D) bson.D {
 	return append(slices.Clip(filter), where(deletedKey, "$exists", false)...)
 }
 
-// canSelectTombstone reports whether a filter may select a document that has no fields but id and version.
+// canSelectTombstone reports whether f may select a document whose only fields are id and version.
 func canSelectTombstone(f store.Filter) bool {
 	switch f := f.(type) {
 	case nil:
@@ -127,7 +127,8 @@ func canSelectTombstone(f store.Filter) bool {
 	return false
 }
 
-// countExisting returns the number of all documents, not counting tombstones. It is exact in the cases in which count is.
+// countExisting returns the number of all documents without tombstones. The number is exact in the cases in which the method
+// count is exact.
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
 	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // uses the index
@@ -218,7 +219,7 @@ func (c *collection) buryOne(ctx context.Context, filter bson.D) (bool, error) {
 	}
 }
 
-// scopeOf returns the values of Spec.Scope.
+// scopeOf returns the document's values of the fields in Spec.Scope.
 func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 	scope := make(map[string]store.ID)
 	for _, field := range c.spec.Scope {
@@ -230,7 +231,7 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 }
 
 // removeTombstone moves the entries of the tombstone with the ID and removes it. It returns true if no document has the ID
-// afterwards: a mover may have removed the tombstone already.
+// afterwards, also if a mover had already removed the tombstone. In an Atomic it does nothing and returns false.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	if !c.changes || sessionOf(ctx, c.client) != nil {
 		return false
@@ -244,8 +245,9 @@ func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	return err == nil && n == 0
 }
 
-// moveIfMany moves the entries of a document that has at least maxPending of them: then the movers of all instances are
-// stopped, or slower than the document's writers. An error is ignored, because the change has already been made.
+// moveIfMany wakes the mover after a change of a document. If the document has at least maxPending pending entries, moveIfMany
+// moves them itself, unless ctx belongs to an Atomic: in this case the movers of all instances are stopped, or slower than the
+// document's writers. Errors are ignored, because the change has already been made.
 func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	if !c.changes {
 		return
@@ -260,7 +262,8 @@ func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	}
 }
 
-// move moves the pending entries of up to moveBatch documents that the filter selects, and returns the number of documents.
+// move moves the pending entries of up to moveBatch documents that the filter selects, and returns the number of these
+// documents.
 func (c *collection) move(ctx context.Context, filter bson.D) (int, error) {
 	fields := bson.D{{Key: changesKey, Value: 1}, {Key: pendingKey, Value: 1}, {Key: deletedKey, Value: 1}}
 	for _, field := range c.spec.Scope {
@@ -314,8 +317,8 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	return entries, nil
 }
 
-// clear removes a tombstone, or the pending entries of a document, after they were moved. If the document has new pending
-// entries by then, clear only removes those that were moved.
+// clear removes a tombstone, or the pending entries of a document, after they were moved. If the document has received new
+// pending entries in the meantime, clear removes only the moved entries.
 func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 	same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
 	if _, err := doc.LookupErr(deletedKey); err == nil {
@@ -336,10 +339,10 @@ func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 type changeLog struct {
 	coll   *driver.Collection
 	signal engine.LogSignal
-	woken  chan struct{} // has room for one
+	woken  chan struct{} // its buffer of 1 keeps a signal while the mover is busy
 
 	mu          sync.Mutex
-	collections []*collection // whose entries the mover moves
+	collections []*collection // the mover moves their pending entries
 	stop        context.CancelFunc
 	running     sync.WaitGroup
 }
@@ -379,13 +382,14 @@ func (l *changeLog) prepare(ctx context.Context) error {
 		return translate(err, nil)
 	}
 	first := logEntry{Number: 1, Change: newPending(ctx, store.Reset, nil)}
-	if _, err := l.coll.InsertOne(ctx, first); !isDuplicate(err) { // a duplicate error means that another instance has written it
+	if _, err := l.coll.InsertOne(ctx, first); !isDuplicate(err) { // a duplicate error means that another instance has inserted the entry
 		return translate(err, nil)
 	}
 	return nil
 }
 
-// start starts the mover and the watch of the log, or replaces the collections of the mover.
+// start starts the mover and the goroutine that watches the log. If they are already running, it only replaces the mover's
+// collections.
 func (l *changeLog) start(collections []*collection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -400,7 +404,8 @@ func (l *changeLog) start(collections []*collection) {
 	l.wake()
 }
 
-// close stops the mover. Another instance moves the pending entries, or this one after its next start.
+// close stops the mover and the watching goroutine. The remaining pending entries are moved by another instance, or by this
+// instance after its next start.
 func (l *changeLog) close() {
 	l.mu.Lock()
 	stop := l.stop
@@ -445,9 +450,9 @@ func (l *changeLog) moveAll(ctx context.Context) {
 	}
 }
 
-// watch notices entries that other instances have moved, while callers wait for entries.
+// watch looks for entries that other instances have moved, and wakes the callers that are waiting for entries.
 func (l *changeLog) watch(ctx context.Context) {
-	const margin, batch = 1000, 1000 // entries
+	const margin, batch = 1000, 1000 // numbers of entries
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	known, watched := int64(0), false
@@ -459,7 +464,7 @@ func (l *changeLog) watch(ctx context.Context) {
 		}
 		from, waiting := l.signal.Waiting()
 		if waiting && !watched {
-			known = max(known, from-margin) // other callers may have read shortly before, and start to wait later
+			known = max(known, from-margin) // callers that start to wait later may wait for earlier entries
 		}
 		if watched = waiting; !waiting {
 			continue
@@ -482,7 +487,7 @@ func (l *changeLog) reset(ctx context.Context, collection string) error {
 
 // append inserts the entries that the log does not have yet, in order.
 func (l *changeLog) append(ctx context.Context, entries []logEntry) error {
-	const batch = 100 // FerretDB 1 inserts this many together, and after a duplicate continues with the next ones
+	const batch = 100 // FerretDB 1 inserts this many documents together; after a duplicate it would continue with the next ones
 	for len(entries) > 0 {
 		some := entries[:min(len(entries), batch)]
 		last, err := l.last(ctx)
@@ -529,14 +534,14 @@ func (l *changeLog) missing(ctx context.Context, entries []logEntry) ([]logEntry
 	}), err
 }
 
-// last returns the newest entry; the zero entry if there is none.
+// last returns the newest entry; the zero value if the log has no entries.
 func (l *changeLog) last(ctx context.Context) (e logEntry, err error) {
 	newest := options.FindOne().SetSort(bson.D{{Key: idKey, Value: -1}}).SetProjection(bson.D{{Key: "changeId", Value: 1}})
 	err = ignoreMissing(l.coll.FindOne(ctx, bson.D{}, newest).Decode(&e))
 	return e, err
 }
 
-// find returns the first entries after a number that the filter selects.
+// find returns up to limit entries that the filter selects and whose numbers are greater than after, in ascending order.
 func (l *changeLog) find(ctx context.Context, filter bson.D, after int64, limit int) (entries []logEntry, err error) {
 	opts := options.Find().SetSort(bson.D{{Key: idKey, Value: 1}}).SetLimit(int64(limit))
 	cursor, err := l.coll.Find(ctx, append(slices.Clip(filter), where(idKey, "$gt", after)...), opts)
@@ -623,8 +628,8 @@ func (l *changeLog) Wait(ctx context.Context, collection string, after store.Pos
 	return l.signal.Wait(ctx, collection, after)
 }
 
-// Sweep implements store.Log. It deletes entries an hour later than requested; see sweepMargin. It deletes only the first
-// entries, so that the rest has no gaps even if the clock of an instance was set back.
+// Sweep implements store.Log. It keeps entries for an hour longer than requested; see sweepMargin. It stops at the first entry
+// that must be kept. Therefore the remaining entries have no gaps, even if an instance's clock was set back.
 func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error) {
 	limit := before.Add(-sweepMargin)
 	entries, err := l.find(ctx, bson.D{}, 0, engine.SweepPortion+1)
@@ -633,7 +638,7 @@ func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error)
 	}
 	n := slices.IndexFunc(entries, func(e logEntry) bool { return !e.Change.At.Before(limit) })
 	if n < 0 {
-		n = len(entries) - 1 // the newest one, or the first one of the next portion
+		n = len(entries) - 1 // the newest entry, or the first entry of the next batch
 	}
 	if n <= 0 {
 		return 0, nil

@@ -26,21 +26,21 @@ type collection struct {
 	coll   *driver.Collection
 	// noUpdateProjection is set after the first Update if the server cannot omit the words from its response.
 	noUpdateProjection atomic.Bool
-	hasExactCount      *atomic.Bool        // of DB
-	searches           *semaphore.Weighted // of DB
-	log                *changeLog          // of DB
+	hasExactCount      *atomic.Bool        // DB.hasExactCount
+	searches           *semaphore.Weighted // DB.searches
+	log                *changeLog          // DB.log
 	spec               store.Spec
 	writing            locks // keys are values of unique indexes; see writeUnique
 }
 
-// Searches of common words take long, and must not use all connections.
+// Searches for common words take long and must not use all connections.
 const (
 	maxSearches = 16              // maximum number of concurrent searches
 	searchWait  = 5 * time.Second // how long a further search waits before it fails with store.ErrSearches
 )
 
-// begin translates the filter of a query. If the filter has a search, begin waits until fewer than maxSearches are running.
-// If err is nil, the caller must call end after the query.
+// begin translates the filter of a query. If the filter has a search, begin waits until fewer than maxSearches searches are
+// running, for at most searchWait. If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
 	filter, err = c.existing(f)
 	if err != nil || !engine.HasSearch(f) {
@@ -70,8 +70,8 @@ func selectsID(f store.Filter) bool {
 // count.
 const maxCounted = 10_000
 
-// Insert implements store.Engine. If the server rejects a duplicate without naming the index, further commands find the
-// index.
+// Insert implements store.Engine. If the server rejects a duplicate without naming the index, Insert looks for the index with
+// further commands.
 func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	stored, err := c.document(doc)
 	if err != nil {
@@ -96,8 +96,9 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	return translate(err, c.indexes)
 }
 
-// conflictingFields returns the fields of the first unique index in which a document that others selects has the same values as
-// the rejected one; nil if there is no such document any more. value returns the rejected document's value at a path, or nil.
+// conflictingFields returns the fields of the unique index that rejected a document. It looks for a document with the same
+// values in an index, among the documents that others selects. It returns nil if no such document exists any more. value
+// returns the rejected document's value at a path, or nil.
 func (c *collection) conflictingFields(ctx context.Context, value func(path string) any, others bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {
@@ -110,7 +111,7 @@ func (c *collection) conflictingFields(ctx context.Context, value func(path stri
 				same = append(same, where(k.Key, "$eq", v))
 			}
 		}
-		if len(same) <= len(idx.keys) { // the document lacks a field, so it is not in the index
+		if len(same) <= len(idx.keys) { // the rejected document lacks a field, so the index does not contain it
 			continue
 		}
 		if n, err := c.coll.CountDocuments(ctx, all(same...), options.Count().SetLimit(1)); err == nil && n > 0 {
@@ -151,7 +152,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	return err
 }
 
-// List implements store.Engine. It reads and counts the documents by separate commands.
+// List implements store.Engine. It reads and counts the documents with separate commands.
 func (c *collection) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
 	filter, end, err := c.begin(ctx, q.Filter)
 	if err != nil {
@@ -216,9 +217,10 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 
 // count returns the number of documents that a filter selects, up to limit.
 //
-// An empty filter ignores the limit. MongoDB keeps the number of all documents as the collection's metadata. It may be wrong
-// after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
-// servers estimate it from statistics that lag behind, so count uses an estimate there only above maxCounted.
+// An empty filter ignores the limit. MongoDB keeps the number of all documents as the collection's metadata. This number may be
+// wrong after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
+// servers estimate the number from statistics that lag behind, so on these servers count uses the estimate only above
+// maxCounted.
 func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n int64, err error) {
 	opts := options.Count()
 	if limit < store.CountAll {
@@ -227,7 +229,7 @@ func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n i
 	switch {
 	case len(filter) > 0:
 		n, err = c.coll.CountDocuments(ctx, filter, opts)
-	case sessionOf(ctx, c.client) != nil: // a transaction has no estimated count
+	case sessionOf(ctx, c.client) != nil: // the estimated count is not available in a transaction
 		n, err = c.coll.CountDocuments(ctx, filter)
 	case c.hasExactCount.Load():
 		n, err = c.coll.EstimatedDocumentCount(ctx)
@@ -283,14 +285,14 @@ func (c *collection) findAndModify(ctx context.Context, filter, update bson.D) (
 		opts.SetProjection(bson.D{{Key: wordsKey, Value: 0}})
 	}
 	raw, err := c.coll.FindOneAndUpdate(ctx, filter, update, opts).Raw()
-	if hasCode(err, codeNotImplemented) { // FerretDB 1 has no projection here
+	if hasCode(err, codeNotImplemented) { // FerretDB 1 does not support a projection in this command
 		c.noUpdateProjection.Store(true)
 		raw, err = c.coll.FindOneAndUpdate(ctx, filter, update, opts.SetProjection(nil)).Raw()
 	}
 	return raw, err
 }
 
-// conflictingUpdateFields is conflictingFields for the document that a rejected update would have stored.
+// conflictingUpdateFields calls conflictingFields for the document that a rejected update would have stored.
 func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update bson.D) []string {
 	current, err := c.coll.FindOne(ctx, filter).Raw()
 	if err != nil {
@@ -313,7 +315,7 @@ func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update
 }
 
 // assigned returns the value that update, a result of schema.update, sets at a path, directly or through a parent; nil if
-// update removes the field. ok is false if update does neither.
+// update removes the field. ok is false if update neither sets nor removes the field.
 func assigned(update bson.D, path string) (v any, ok bool) {
 	for _, operator := range []string{"$set", "$unset"} {
 		fields, _ := lookup(update, operator).(bson.D)
@@ -329,7 +331,7 @@ func assigned(update bson.D, path string) (v any, ok bool) {
 	return nil, false
 }
 
-// sum returns a number plus n. An absent number is 0.
+// sum returns number plus n. An absent number counts as 0.
 func sum(number bson.RawValue, n int64) any {
 	if f, ok := number.DoubleOK(); ok {
 		return f + float64(n)

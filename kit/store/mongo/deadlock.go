@@ -9,13 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A server on PostgreSQL checks a unique index after it has written: concurrent writes of one value wait for each other until
-// the deadlock_timeout (1 s). Then the server aborts all but one of them, one after the other. Writes that are repeated in the
-// meantime make the rest wait again. So an instance sends one write of a value at a time, and pauses before it repeats a write.
+// A server on PostgreSQL checks a unique index after it has written. Concurrent writes of the same value therefore wait for
+// each other until the deadlock_timeout (1 s). Then the server aborts all of these writes but one, one after the other. Writes
+// that are repeated in the meantime make the remaining writes wait again. So an instance sends only one write of a value at a
+// time, and pauses before it repeats a write.
 
-// writeUnique calls f, which writes a document, while no other caller of this instance writes the same values of a unique
-// index, and repeats it as retryDeadlock does. value returns the value that f stores at a path; nil if there is none, or if it
-// does not change. In a transaction, it calls f only once, because a deadlock ends the transaction.
+// writeUnique calls f, which writes a document. While f runs, no other caller in this instance writes the same values of a
+// unique index. After a deadlock, writeUnique calls f again; see retryDeadlock. In a transaction it does neither, because a
+// deadlock ends the transaction. value returns the value that f stores at a path; nil if f stores no value there, or does not
+// change the value.
 func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
 	if sessionOf(ctx, c.client) != nil {
 		return f()
@@ -83,7 +85,8 @@ func (l *locks) lock(ctx context.Context, keys []string) (unlock func(), err err
 	}, nil
 }
 
-// take marks all keys as held. If another caller holds one of them, take marks none and returns the channel of that key.
+// take marks all keys as held. If another caller holds one of the keys, take marks no key and returns the channel of the held
+// key.
 func (l *locks) take(keys []string, released chan struct{}) (busy chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,16 +104,16 @@ func (l *locks) take(keys []string, released chan struct{}) (busy chan struct{})
 	return nil
 }
 
-// isDeadlock reports whether the server aborted the command, without effect, because of a deadlock of its transaction.
-// Servers on PostgreSQL do so for concurrent writes of one value of a unique index, and for index builds.
+// isDeadlock reports whether the server aborted the command, without effect, because of a deadlock of its transaction. Servers
+// on PostgreSQL abort concurrent writes of one value of a unique index, and index builds, in this way.
 func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
 
 // The first and the longest pause of retryDeadlock. Each pause is twice the previous one, plus a random part that is shorter
 // than the pause. During a pause, commands of other instances can complete.
 const deadlockPause, maxDeadlockPause = 500 * time.Millisecond, 4 * time.Second
 
-// retryDeadlock calls f, and repeats it after a pause while f returns a deadlock. After the longest pause, or if ctx ends, it
-// returns the deadlock.
+// retryDeadlock calls f, and calls it again after a pause if f returns a deadlock. It returns the deadlock if f still returns
+// one after the longest pause, or if ctx ends.
 func retryDeadlock(ctx context.Context, f func() error) error {
 	for pause := deadlockPause; ; pause *= 2 {
 		err := f()

@@ -12,12 +12,12 @@ import (
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// dialer opens the driver's connections and closes dead ones. If a router or firewall fails, connections stay open
-// but get no response. A failed heartbeat does not make the driver close them: it would use one after the other, and each
-// caller would wait until its deadline.
+// dialer opens the driver's connections and closes dead ones. If a router or firewall fails, connections stay open but get no
+// response. A failed heartbeat does not make the driver close these connections. The driver would use one after the other, and
+// each caller would wait until its deadline.
 type dialer struct {
 	net.Dialer
-	open sync.Map // of *connection
+	open sync.Map // keys are of type *connection
 }
 
 type connection struct {
@@ -40,9 +40,9 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return c, nil
 }
 
-// heartbeatFailed closes the connections to a server that have received nothing since a heartbeat that timed out was sent. The
-// driver then retries their operations on other connections. A heartbeat that failed because its connection was closed says
-// nothing about the other connections.
+// heartbeatFailed closes connections after a heartbeat has timed out: the connections to the same server that have received
+// nothing since the heartbeat was sent. The driver then retries their operations on other connections. A heartbeat that failed
+// because its connection was closed says nothing about the other connections.
 func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	number := strings.LastIndex(e.ConnectionID, "[") // the driver appends "[NUMBER]" to the address
 	if !driver.IsTimeout(e.Failure) || number < 0 {
@@ -57,7 +57,7 @@ func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	}
 }
 
-// Read records the time of received data.
+// Read reads data and records when it was received.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
@@ -66,7 +66,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection.
+// Close closes the connection and removes it from the open connections of the dialer.
 func (c *connection) Close() error {
 	c.dialer.open.Delete(c)
 	return c.Conn.Close()

@@ -9,7 +9,7 @@ import (
 )
 
 // encode returns the stored form of a document: fields have the names of their json tags, nulls are omitted, and the keys of
-// maps are escaped. The values are those of rewrite.
+// maps are escaped. The values have the types that rewrite returns.
 func encode(doc any) (bson.D, error) {
 	var buf bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buf))
@@ -35,7 +35,7 @@ type decoder struct{ buf *bufio.Reader }
 func newDecoder() decoder { return decoder{bufio.NewReader(nil)} }
 
 func (d decoder) decode(raw bson.Raw, into any) error {
-	if bytes.IndexByte(raw, '%') >= 0 { // perhaps in an escaped key
+	if bytes.IndexByte(raw, '%') >= 0 { // a key may be escaped
 		doc, err := rewrite(raw, unescape)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := make(bson.D, 0, len(elements)+1) // with room for the words
+	doc := make(bson.D, 0, len(elements)+1) // has capacity for the words
 	for _, e := range elements {
 		if e.Value().Type == bson.TypeNull {
 			continue
@@ -115,8 +115,8 @@ func unescape(key string) string {
 	return strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$").Replace(key)
 }
 
-// lookup returns the value at the path of v, a document or value that encode or encodeValue returned; nil if there is none.
-// An empty path is v itself.
+// lookup returns the value at the path of v, a document or value that encode or encodeValue returned; nil if there is none. If
+// path is empty, lookup returns v.
 func lookup(v any, path ...string) any {
 	for _, key := range path {
 		doc, _ := v.(bson.D)

@@ -23,7 +23,7 @@ const (
 	codeNotImplemented        = 238
 )
 
-// unavailableCodes are the errors of a server that cannot serve requests now.
+// unavailableCodes are the codes of errors that a server returns while it cannot serve requests.
 var unavailableCodes = []int{
 	6,     // HostUnreachable
 	7,     // HostNotFound
@@ -49,8 +49,8 @@ var unavailableCodes = []int{
 	14031, // OutOfDiskSpace
 }
 
-// translate converts an error of the driver to one that package store documents. The indexes are those of the collection;
-// nil if the command cannot cause a duplicate. An error that package store does not document only gets a prefix.
+// translate converts an error of the driver to one that package store documents. indexes has the indexes of the collection; nil
+// if the command cannot cause a duplicate. To an error that package store does not document, translate only adds a prefix.
 func translate(err error, indexes []index) error {
 	switch {
 	case err == nil:
@@ -81,7 +81,7 @@ func isUnavailable(err error) bool {
 	return hasLabel(err, "NetworkError", "RetryableWriteError", "TransientTransactionError")
 }
 
-// hasLabel reports whether err has one of the driver's labels.
+// hasLabel reports whether the driver has given err one of the labels.
 func hasLabel(err error, labels ...string) bool {
 	var labeled driver.LabeledError
 	return errors.As(err, &labeled) && slices.ContainsFunc(labels, labeled.HasErrorLabel)

@@ -23,10 +23,10 @@ const (
 	pendingIndex = namePrefix + pendingKey
 )
 
-// index is an index of the engine.
+// index is an index that the engine creates.
 type index struct {
 	name   string
-	fields []string // as declared; none for an index of words
+	fields []string // as declared; nil for an index of words
 	keys   bson.D
 	unique bool
 }
@@ -48,8 +48,8 @@ func newSchema(spec store.Spec) schema {
 	return s
 }
 
-// newIndex appends the id to the keys of an index, so that a list sorted by its fields reads it in order. A unique index
-// must not have the id: with it, all keys would be distinct.
+// newIndex appends the id to the keys of an index, so that a list sorted by its fields reads it in order. A unique index must
+// not contain the id, because then all keys would be distinct.
 func newIndex(declared store.Index) index {
 	idx := index{name: namePrefix + strings.Join(declared.Fields, ","), fields: declared.Fields, unique: declared.Unique}
 	for _, field := range declared.Fields {
@@ -83,8 +83,8 @@ func (idx index) model() driver.IndexModel {
 	return driver.IndexModel{Keys: idx.keys, Options: opts}
 }
 
-// prepare creates the collection's missing indexes and words, and drops indexes that are no longer declared. Several
-// instances may do so concurrently: creating an existing index and dropping a missing one have no effect.
+// prepare creates the collection's missing indexes and words, and drops indexes that are no longer declared. Several instances
+// may do so concurrently: creating an existing index or dropping a missing index has no effect.
 func (c *collection) prepare(ctx context.Context) error {
 	present, err := c.coll.Indexes().ListSpecifications(ctx)
 	if err != nil {
@@ -163,8 +163,8 @@ func (c *collection) drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// fillWords writes the words of documents that have a string in the searched field but not its words: documents stored
-// before the field was searched, or by another program. The index of words finds them.
+// fillWords writes the words of documents that have a string in the searched field but no words for it: documents stored before
+// the field was declared as searched, or stored by another program. The query for these documents uses the index of words.
 func (c *collection) fillWords(ctx context.Context, field string) error {
 	const batch = 50 // writes per command; FerretDB 1 uses one of its 100 connections for each, and hangs if all are in use
 	cursor, err := c.coll.Find(ctx,

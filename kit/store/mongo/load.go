@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// Load implements store.Engine with one InsertMany. It also writes the words.
+// Load implements store.Engine with one InsertMany. It also stores the words of searched fields.
 func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if len(docs) == 0 {
 		return nil
@@ -38,7 +38,8 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	return c.log.reset(ctx, c.spec.Name)
 }
 
-// Names implements store.DB. It omits MongoDB's system collections and those of the engine, whose names begin with _.
+// Names implements store.DB. It omits MongoDB's system collections, and the collections of the engine, whose names begin with
+// _.
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
@@ -110,7 +111,7 @@ func jsonObject(doc bson.D) (object map[string]any, err error) {
 	return object, err
 }
 
-// notJSON replaces a value of a BSON type that the service does not store. Its JSON differs from that of every value that
+// notJSON replaces a value of a BSON type that the service does not store. Its JSON differs from the JSON of every value that
 // the service decodes, so that CheckLossless reports it.
 type notJSON struct{}
 

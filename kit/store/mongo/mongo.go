@@ -40,8 +40,8 @@ import (
 const DefaultName = "ginseng"
 
 const (
-	operationTimeout = 10 * time.Second // shorter than the 30 s of a request, so that there is time for a response
-	prepareTimeout   = time.Hour        // building indexes of many documents takes long
+	operationTimeout = 10 * time.Second // shorter than the request timeout of 30 s, so that there is time for a response
+	prepareTimeout   = time.Hour        // building indexes over many documents takes long
 	closeTimeout     = 10 * time.Second
 )
 
@@ -57,21 +57,21 @@ type DB struct {
 	log           *changeLog
 
 	mu          sync.Mutex
-	collections []*collection // in the order of Open, without duplicate names
+	collections []*collection // in the order of the calls to Open, without duplicate names
 }
 
-// System returns OpenTelemetry's name of the engine.
+// System returns OpenTelemetry's name for the engine.
 func (db *DB) System() string { return "mongodb" }
 
-// Open returns a handle on the database of the URI ("mongodb://host/name", "mongodb+srv://host/name"; without a name,
-// DefaultName). It connects in the background; use Ping to wait for the server. monitor observes the commands; it may be
-// nil. Unless the URI says otherwise:
+// Open returns a handle for the database at the URI ("mongodb://host/name" or "mongodb+srv://host/name"). If the URI has no
+// name, the name is DefaultName. It connects in the background; use Ping to wait for the server. monitor observes the commands;
+// it may be nil. Unless the URI says otherwise:
 //
 //   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
 //     loses a confirmed write.
-//   - Reads go to the primary and return the latest data (readPreference=primary, readConcernLevel=local). All
-//     instances see a confirmed write immediately, for example that a session was deleted. readConcernLevel=majority
-//     would show it later.
+//   - Reads go to the primary and return the latest data (readPreference=primary, readConcernLevel=local). All instances see a
+//     confirmed write immediately, for example that a session was deleted. With readConcernLevel=majority they would see it
+//     later.
 //   - Reads, and writes of one document, are retried after a lost connection or an election (retryReads, retryWrites).
 //   - An operation whose context has no deadline ends after 10 s. It waits at most 5 s for a server (serverSelectionTimeoutMS).
 //   - The driver checks each server every second (heartbeatFrequencyMS). If a server does not respond within 3 s
@@ -134,8 +134,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return atomicCollection{c}
 }
 
-// Prepare implements store.DB. It also drops indexes that it created and that are no longer declared. It ends after at most an
-// hour.
+// Prepare implements store.DB. It also drops indexes that an earlier Prepare created and that are no longer declared. Its
+// timeout is one hour.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()

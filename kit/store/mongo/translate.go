@@ -25,7 +25,8 @@ type schema struct {
 	changes bool // as in Spec.Changes
 }
 
-// path returns MongoDB's path of a field. No segment of it begins with "$", so no server interprets it as an operator.
+// path returns MongoDB's path for a field. No segment of the path begins with "$", so no server interprets a segment as an
+// operator.
 func path(field string) string {
 	if field == "id" {
 		return idKey
@@ -37,18 +38,18 @@ func path(field string) string {
 	return strings.Join(segments, ".")
 }
 
-// wordsPath returns the path of the words of a searched field. A field with dots is one escaped key in it.
+// wordsPath returns the path of the words of a searched field. A field name with dots becomes one escaped key.
 func wordsPath(field string) string { return wordsKey + "." + escape(field) }
 
 // nothing returns a filter that selects no document. Servers evaluate this form without reading documents.
 func nothing() bson.D { return where(idKey, "$in", bson.A{}) }
 
-// where returns the condition that compares the value at the path with v by the operator.
+// where returns the condition {path: {operator: v}}.
 func where(path, operator string, v any) bson.D {
 	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: v}}}}
 }
 
-// all joins filters with $and. It ignores empty filters. If none remain, the result is empty and selects all documents.
+// all joins filters with $and. It ignores empty filters. Without other filters, the result is empty and selects all documents.
 func all(filters ...bson.D) bson.D {
 	parts := slices.DeleteFunc(slices.Clone(filters), func(f bson.D) bool { return len(f) == 0 })
 	switch len(parts) {
@@ -171,8 +172,9 @@ func sortDocument(keys []key) bson.D {
 	return doc
 }
 
-// after selects the documents that follow a row, the value of Query.After, in the order of the keys: those that follow it in
-// one key and equal it in the previous keys. The bound on the first key is implied by this, but lets an index start there.
+// after selects the documents that follow a row, the value of Query.After, in the order of the keys. Such a document follows
+// the row in one key and equals it in the previous keys. The additional bound on the first key is redundant, but lets an index
+// scan start there.
 func after(keys []key, row []any) (bson.D, error) {
 	if len(row) < len(keys) {
 		return nil, fmt.Errorf("mongo: After has %d values for a sort of %d keys", len(row), len(keys))
@@ -195,8 +197,8 @@ func after(keys []key, row []any) (bson.D, error) {
 	return all(bound, anyOf(steps...)), nil
 }
 
-// beyond selects the documents that follow v in the order of k; nil means that none can. Absent values sort before all others,
-// so in descending order they follow v; only $not selects them too.
+// beyond selects the documents that follow v in the order of k. It returns nil if no document can follow v. Absent values sort
+// before all others, so in descending order they follow v; only $not selects documents without the field too.
 func (k key) beyond(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -211,7 +213,7 @@ func (k key) beyond(v any) bson.D {
 	return where(k.path, "$gt", v)
 }
 
-// from selects the documents that equal v or follow it in the order of k; nil means all.
+// from selects the documents that equal v or follow it in the order of k. It returns nil if all documents do.
 func (k key) from(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -224,8 +226,8 @@ func (k key) from(v any) bson.D {
 	return where(k.path, "$gte", v)
 }
 
-// projection returns the driver's projection of Query.Fields; with nil fields, it omits the words and changes. A nil result
-// reads the whole document.
+// projection returns the driver's projection of Query.Fields; with nil fields, it omits the words and changes. With a nil
+// result, the whole document is read.
 func (s *schema) projection(fields []string) bson.D {
 	if fields == nil {
 		var doc bson.D
@@ -246,7 +248,7 @@ func (s *schema) projection(fields []string) bson.D {
 	return doc
 }
 
-// update translates changes. It increments the version and updates the words of searched fields.
+// update translates changes. The result also increments the version and updates the words of searched fields.
 func (s *schema) update(changes []store.Change) (bson.D, error) {
 	var set, unset bson.D
 	inc := bson.D{{Key: "version", Value: int64(1)}}
@@ -290,7 +292,7 @@ func (s *schema) update(changes []store.Change) (bson.D, error) {
 	return doc, nil
 }
 
-// cutPath reports whether field is parent or lies below it, and returns the segments of its path below parent.
+// cutPath reports whether field is parent or is nested in parent, and returns the segments of field after parent.
 func cutPath(field, parent string) (below []string, ok bool) {
 	if field == parent {
 		return nil, true
@@ -302,7 +304,7 @@ func cutPath(field, parent string) (below []string, ok bool) {
 // maxWords is the number of keys that MongoDB allows for one document in an index (indexMaxNumGeneratedKeysPerDocument).
 const maxWords = 100_000
 
-// words returns the []string of the first maxWords words of a stored value, nil if the value is not a string.
+// words returns a []string with the first maxWords words of a stored value; nil if the value is not a string.
 func words(v any) any {
 	raw, _ := v.(bson.RawValue)
 	text, ok := raw.StringValueOK()

@@ -13,8 +13,8 @@ import (
 // atomicLimit is the time limit of an Atomic. Other writes wait until it ends.
 const atomicLimit = 5 * time.Second
 
-// session is a running Atomic. Its function runs in the goroutine of its caller, and uses the writer's connection while the
-// writer waits.
+// session is a running Atomic. The function of the Atomic runs in the goroutine of the Atomic's caller. It uses the writer's
+// connection, while the writer waits.
 type session struct {
 	engine.Transaction
 	tx     *transaction
@@ -23,16 +23,17 @@ type session struct {
 	done   chan struct{} // closed by the caller when the function has returned
 }
 
-// sessionKey is the key of a writer's session in a context.
+// sessionKey is the context key for a session of a writer.
 type sessionKey struct{ w *writer }
 
-// session returns the Atomic of ctx, even if it has ended; nil if there is none.
+// session returns the Atomic of ctx, even if it has ended; nil if ctx does not belong to an Atomic.
 func (w *writer) session(ctx context.Context) *session {
 	s, _ := ctx.Value(sessionKey{w}).(*session)
 	return s
 }
 
-// Atomic implements store.DB in the transaction that writes share: with a savepoint, unless it is the first write of the transaction.
+// Atomic implements store.DB in the transaction that queued writes share. It uses a savepoint, unless the Atomic is the first
+// write of the transaction.
 func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err error) {
 	w := db.writer
 	if s := w.session(ctx); s != nil {
@@ -84,7 +85,7 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 func (db *DB) Serializable() bool { return true }
 
 // serve lets the caller of an Atomic use the transaction until the function returns or the time limit expires. If nothing is to
-// be stored, serve then rolls back the changes of the Atomic. An error means that the transaction is unusable.
+// be stored, serve then rolls back the changes of the Atomic. If serve returns an error, the transaction is unusable.
 func (w *writer) serve(tx *transaction, s *session) error {
 	begun := time.Now()
 	defer func() { tx.held += time.Since(begun) }()
@@ -167,7 +168,7 @@ func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) err
 }
 
 // list calls read for a List. n points to the number of documents that read counts. If read counts all documents, list adds the
-// changes of the transaction to the number.
+// change in this number that the transaction has not stored yet.
 func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn) error) error {
 	return s.read(ctx, q.Filter, func(conn *conn) error {
 		err := read(conn)

@@ -15,10 +15,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Backup writes a snapshot of the database at path to a new file and checks it. It fails if the file exists. It calls progress
-// after every few MiB with the number of copied bytes and the total. Meanwhile another process may read and write the database;
-// its changes are not in the backup, and stay in the write-ahead log until the backup ends. After an error, the file does not
-// exist.
+// Backup writes a snapshot of the database at path to a new file and checks the file. It fails if the new file already exists.
+// After every few MiB, it calls progress with the number of copied bytes and the total number. Meanwhile another process may
+// read and write the database. The changes of that process are not in the backup, and stay in the write-ahead log until the
+// backup ends. After any other error, the new file does not exist.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s already exists; name a new file", file)
@@ -57,7 +57,7 @@ func Backup(ctx context.Context, path, file string, progress func(done, total in
 	return syncDir(filepath.Dir(file))
 }
 
-// openReadOnly opens a database of this package for reading. Another process may have it open.
+// openReadOnly opens a database of this package for reading. Another process may have the database open.
 func openReadOnly(ctx context.Context, path string) (*conn, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -77,8 +77,8 @@ func openReadOnly(ctx context.Context, path string) (*conn, error) {
 	return c, err
 }
 
-// connectReadOnly opens a database for reading and checks that it is one of this package. options are more parameters of the
-// driver's data source name.
+// connectReadOnly opens a database for reading and checks that this package created it. options has additional parameters for
+// the driver's data source name.
 func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	dsn, err := dataSource(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func connectReadOnly(ctx context.Context, path, options string) (*conn, error) {
 	return c, nil
 }
 
-// dataSource returns the driver's data source name of a file.
+// dataSource returns the driver's data source name for a file.
 func dataSource(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), err
@@ -126,7 +126,7 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	return cmp.Or(copyPages(ctx, b, progress), b.Finish()) // after a failed step, Finish returns the same error
 }
 
-// copyPages copies all pages, and calls progress with the copied and the total bytes after each step.
+// copyPages copies all pages. After each step, it calls progress with the copied and the total number of bytes.
 func copyPages(ctx context.Context, b *sqlite.Backup, progress func(done, total int64)) error {
 	const pageSize = 4096 // bytes; SQLite's default
 	const step = 1024     // pages between checks of ctx

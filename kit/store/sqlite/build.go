@@ -51,7 +51,7 @@ func (b *builder) fail(err error) *builder {
 	return b
 }
 
-// field writes the value of a field. It must have the same form as in an index, or SQLite does not use the index.
+// field writes an expression for the value of a field. SQLite uses an index only if the index has the same expression.
 func (b *builder) field(path string) *builder {
 	if !isPath(path) {
 		return b.fail(fmt.Errorf("store: %q is not a valid field name", path))
@@ -148,8 +148,8 @@ func (b *builder) membership(f store.Membership) *builder {
 	return b.write(")")
 }
 
-// oneOf writes the condition that the expression before it equals an item of list. One parameter has all items, so that
-// their number is not limited and does not change the statement.
+// oneOf writes the condition that the preceding expression equals an item of list. One parameter has all items, so that the
+// number of items is not limited and does not change the statement.
 func (b *builder) oneOf(list any) *builder {
 	data, err := encode(list)
 	if err != nil {
@@ -196,10 +196,10 @@ type part struct {
 
 // parts returns the parts of a list, in order.
 //
-// Without After, the list is one part. With After, the first part has the rows that differ from the given row only in the
-// last field, the id; the next ones have those that differ in the field before it, and so on up to the first field. Each
-// part is one range of an index, whose start SQLite finds directly. A single condition would be a comparison of row values,
-// which excludes absent values and for which SQLite uses the index of the first field only.
+// Without After, the list is one part. With After, the first part has the rows that differ from the row After only in the last
+// field, the id. The next parts have the rows that differ in the field before the id, and so on up to the first field. Each
+// part is one range of an index, and SQLite finds the start of the range directly. A single condition would be a comparison of
+// row values, which excludes absent values and for which SQLite uses the index of the first field only.
 func parts(q store.Query) ([]part, error) {
 	order := engine.TotalOrder(q.Sort)
 	if q.After == nil {
@@ -226,7 +226,7 @@ func parts(q store.Query) ([]part, error) {
 			add(store.Gte(field, math.Inf(-1)), order[i:]) // all present values; for IS NOT NULL, SQLite would not use the index
 		case !order[i].Desc:
 			add(store.Gt(field, value), order[i:])
-		case !absent: // in descending order, nothing follows absent values
+		case !absent: // in descending order, absent values come last
 			add(store.Lt(field, value), order[i:])
 			if field != "id" {
 				add(store.Eq(field, nil), order[i+1:])
@@ -274,7 +274,8 @@ func (b *builder) unsetFields(changes []store.Change) {
 	b.write(")")
 }
 
-// docColumn writes a column with the document as a BLOB: only the id and the fields, or the whole document if fields is nil.
+// docColumn writes a column with the document as a BLOB. The BLOB has only the id and the fields, or the whole document if
+// fields is nil.
 func (b *builder) docColumn(fields []string) *builder {
 	if fields == nil {
 		return b.write("CAST(doc AS BLOB)")
@@ -299,7 +300,7 @@ func (b *builder) textColumn() *builder {
 	return b.write(",concat_ws(' ',", expressions(b.c.spec.Search), ")")
 }
 
-// path writes the JSON path of a field that changes may set. The id is not such a field.
+// path writes the JSON path of a field that is to be changed. The id cannot be changed.
 func (b *builder) path(field string) *builder {
 	if !isPath(field) || field == "id" {
 		return b.fail(fmt.Errorf("store: the field %q cannot be changed", field))

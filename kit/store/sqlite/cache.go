@@ -8,21 +8,21 @@ import (
 
 // The limits of a cache, in bytes.
 const (
-	cacheSize   = 4 << 20  // total size of the documents, each with entrySize
+	cacheSize   = 4 << 20  // maximum total size of the documents, plus entrySize for each document
 	entrySize   = 256      // estimated memory of a map entry without the JSON
 	maxDocument = 64 << 10 // larger documents are not cached
 )
 
-// cache keeps documents that were read by ID, as JSON. It never returns an outdated one: before a commit, the writer removes
-// the documents that the transaction changes, and nothing is added until the commit has ended.
+// cache keeps documents that were read by ID, as JSON. It never returns an outdated document: before a commit, the writer
+// removes the documents that the transaction changes, and no document is added until the commit has ended.
 //
-// The cache has two generations, each of up to half of cacheSize. A document that is read moves to the recent one. When that
-// is full, it becomes the old one, and the previous old one is dropped.
+// The cache has two generations, each of up to half of cacheSize. A document that is read moves to the recent generation. When
+// the recent generation is full, it becomes the old generation, and the previous old generation is dropped.
 type cache struct {
 	mu          sync.Mutex
 	state       uint64 // incremented when a commit begins and when it ends; odd in between
 	recent, old map[cacheKey][]byte
-	size        int // of recent, in bytes
+	size        int // size of recent, in bytes
 }
 
 type cacheKey struct {
@@ -34,7 +34,8 @@ func newCache() *cache {
 	return &cache{recent: make(map[cacheKey][]byte), old: make(map[cacheKey][]byte)}
 }
 
-// get returns a document, nil if it is not in the cache, and the state to pass to put. Callers must not modify the document.
+// get returns a document, or nil if the cache does not have it, and the state to pass to put. Callers must not modify the
+// document.
 func (c *cache) get(key cacheKey) (doc []byte, state uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,8 +48,8 @@ func (c *cache) get(key cacheKey) (doc []byte, state uint64) {
 	return doc, c.state
 }
 
-// put adds a document that was read from the database after get returned state. It does nothing if a commit was running then
-// or has begun since, because the document may be outdated.
+// put adds a document that was read from the database after get returned state. If a commit was running at that time, or has
+// begun since, the document may be outdated and put does not add it.
 func (c *cache) put(key cacheKey, doc []byte, state uint64) {
 	if len(doc) > maxDocument || state%2 != 0 {
 		return
@@ -91,7 +92,6 @@ func (c *cache) commit(changed []cacheKey, do func() error) error {
 	return err
 }
 
-// clear removes all documents.
 func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// logSchema creates the log of changes. An entry is written in the transaction of its change. Its n is the highest n plus 1,
-// without gaps, because the newest entry is never deleted. SQLite appends n to each index.
+// logSchema creates the log of changes. An entry is written in the transaction of its change. SQLite sets n to the highest n
+// plus 1. There are no gaps, because the newest entry is never deleted. SQLite appends n to each index.
 const logSchema = `
 	CREATE TABLE IF NOT EXISTS _changes (
 		n INTEGER PRIMARY KEY, change BLOB NOT NULL, collection TEXT NOT NULL, record BLOB NOT NULL, type TEXT NOT NULL,
@@ -24,7 +24,7 @@ const logSchema = `
 	CREATE INDEX IF NOT EXISTS _changes_record ON _changes(record);
 	CREATE INDEX IF NOT EXISTS _changes_author ON _changes(author) WHERE author IS NOT NULL`
 
-// entryColumns are the columns of the log in the order of entryOf.
+// entryColumns are the columns of the log in the order that entryOf expects.
 const entryColumns = "n,change,collection,record,type,author,apikey,request,fields,scope,at"
 
 // prepareLog creates the log if it is missing, with a first entry, so that even a log without changes has a position.
@@ -39,7 +39,8 @@ func prepareLog(tx *transaction) error {
 	return tx.addEntry("", store.Reset, store.ID{}, store.Author{}, nil, "")
 }
 
-// scope writes a comma and a column with the values of Spec.Scope as a JSON object, for the method record.
+// scope writes a comma and a column. The column has the values of the fields in Spec.Scope as a JSON object, for the method
+// record.
 func (b *builder) scope() *builder {
 	if len(b.c.spec.Scope) == 0 {
 		return b.write(",''")
@@ -52,13 +53,13 @@ func (b *builder) scope() *builder {
 	return b.write(")")
 }
 
-// record adds the entry of a change to the log, unless the change has none. scope is the column that builder.scope writes.
+// record adds an entry for a change to the log, if the log records the change. scope is the column that builder.scope writes.
 func (tx *transaction) record(ctx context.Context, c *collection, kind store.ChangeType, id store.ID, fields []string, scope driver.Value) error {
 	if !c.spec.IsLogged(ctx) {
 		return nil
 	}
 	if err := tx.addEntry(c.spec.Name, kind, id, store.AuthorOf(ctx), fields, scope); err != nil {
-		return tx.fail(err) // the change has been made
+		return tx.fail(err) // the transaction already has the change, so it cannot be committed
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (tx *transaction) addEntry(collection string, kind store.ChangeType, id sto
 	return err
 }
 
-// blob returns the bytes of an ID; nil if there is none.
+// blob returns the bytes of an ID; nil if id is nil.
 func blob(id *store.ID) any {
 	if id == nil {
 		return nil
@@ -86,7 +87,7 @@ func blob(id *store.ID) any {
 	return id[:]
 }
 
-// notify wakes the readers of the log after the commit.
+// notify wakes the callers of Log.Wait that are waiting for the entries of the transaction. It is called after the commit.
 func (tx *transaction) notify() {
 	for collection, n := range tx.logged {
 		tx.log.Notify(collection, n)
@@ -206,7 +207,7 @@ func (l changeLog) Newest(ctx context.Context, f store.LogFilter) (entries []sto
 	return entries, err
 }
 
-// isLogged reports whether a collection has a log.
+// isLogged reports whether at least one collection has Spec.Changes.
 func (db *DB) isLogged() bool {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -249,7 +250,8 @@ func (l changeLog) Wait(ctx context.Context, collection string, after store.Posi
 	return l.db.writer.log.Wait(ctx, collection, after)
 }
 
-// Sweep implements store.Log. It deletes only the first entries, so that the rest has no gaps even if the clock was set back.
+// Sweep implements store.Log. It stops at the first entry that must be kept. Therefore the remaining entries have no gaps, even
+// if the clock was set back.
 func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err error) {
 	if !l.db.isLogged() {
 		return 0, nil

@@ -16,8 +16,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// collection implements store.Engine. The names of its indexes and of its table of words are its name, a colon and a suffix;
-// no collection name has a colon.
+// collection implements store.Engine. The names of its indexes and of its table of words have the form COLLECTION:SUFFIX. No
+// name of a collection contains a colon.
 type collection struct {
 	db    *DB
 	spec  store.Spec
@@ -105,8 +105,9 @@ func (c *collection) changesSearched(changes []store.Change) bool {
 	})
 }
 
-// merge merges segments of FTS5: as many pages as texts of the given size in bytes need on average. A page takes about 150 µs,
-// and merging a large segment takes thousands of writes, which more pages would slow down.
+// merge merges segments of FTS5. It merges as many pages as texts with a total of size bytes need on average. Merging a page
+// takes about 150 µs. Thousands of writes share the merge of a large segment; with more pages, each of these writes would take
+// longer.
 func (c *collection) merge(tx *transaction, size int64) error {
 	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
@@ -156,8 +157,9 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write has the writer call do, which executes b, and waits for the commit. The statement text reads the searched text that do
-// stores, if it is long; text is nil if do stores none. write fails without calling do if b or the Spec is invalid.
+// write makes the writer call do, which executes b, and waits for the commit. The statement text reads the searched text that
+// do stores, if this text is long; text is nil if do stores no searched text. write fails without calling do if b or the Spec
+// is invalid.
 func (c *collection) write(ctx context.Context, b, text *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
@@ -168,7 +170,8 @@ func (c *collection) write(ctx context.Context, b, text *builder, do func(*trans
 	return c.writeText(ctx, text, do)
 }
 
-// First implements store.Engine. If f selects a document by its id alone, First reads it from the cache, or adds it there.
+// First implements store.Engine. If f selects a document by its id alone, First reads the document from the cache, or adds it
+// to the cache.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	id, ok := idOf(f)
 	if !ok || c.db.writer.session(ctx) != nil {
@@ -185,7 +188,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	doc, state := c.db.cache.get(key)
 	if doc == nil {
 		var err error
-		if doc, err = c.first(ctx, context.Background(), f); err != nil { // takes microseconds; see conn.query
+		if doc, err = c.first(ctx, context.Background(), f); err != nil { // takes microseconds; see conn.rows
 			return err
 		}
 		c.db.cache.put(key, doc, state)
@@ -217,7 +220,8 @@ func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc [
 	return doc, err
 }
 
-// count returns the number of documents that f selects, up to limit; if f is nil, the number of all documents.
+// count returns the number of documents that f selects, up to limit. If f is nil, it returns the number of all documents and
+// ignores limit.
 func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, limit int64) (int64, error) {
 	if f == nil {
 		return c.documents(conn)
@@ -258,7 +262,7 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 		return c.search(ctx, q, search, words, next)
 	}
 	err = c.db.readers.use(ctx, func(conn *conn) error {
-		if q.MaxCount > 0 && next != nil || q.After != nil { // more than one statement
+		if q.MaxCount > 0 && next != nil || q.After != nil { // read executes more than one statement
 			return conn.snapshot(func() error { return read(conn) })
 		}
 		return read(conn)
@@ -275,8 +279,8 @@ func (c *collection) list(ctx context.Context, conn *conn, q store.Query, next f
 	return err
 }
 
-// decodeNext decodes a document of q into the value that next returns. more is false if the document exceeds q.Bytes, so that
-// the list ends before it.
+// decodeNext decodes a document of q into the value that next returns. If the document exceeds q.Bytes, more is false and the
+// list ends before this document.
 func (c *collection) decodeNext(q store.Query, doc []byte, next func() any) (more bool, err error) {
 	switch {
 	case !q.Bytes.Add(len(doc)):
@@ -297,7 +301,7 @@ func (c *collection) rows(
 	left, skip := q.Limit, q.Skip // left is 0 without a limit
 	queryCtx := ctx
 	if q.Filter == nil && left > 0 || plan != nil && (plan.rows != nil || plan.needsScan() && isSingleSearch(q.Filter)) {
-		queryCtx = context.Background() // reaches the next document in microseconds; see conn.rows
+		queryCtx = context.Background() // the statement reaches the next document in microseconds; see conn.rows
 	}
 	scan := plan.scanner(c)
 	for _, part := range parts {
@@ -335,9 +339,9 @@ func (c *collection) rows(
 	return true, nil
 }
 
-// selectPart builds the statement that reads one part of a list. A limit of 0 is no limit. The first column has the document
-// with q.Fields. For a scan, the last column has the whole document, and the statement has no limit and no offset: rows
-// applies them to the matches.
+// selectPart builds the statement that reads one part of a list. A limit of 0 means no limit. The first column has the fields
+// q.Fields of the document. For a scan, the last column has the whole document, and the statement has no limit and no offset,
+// because rows applies them to the matching documents.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
 	b := c.build("SELECT ").docColumn(q.Fields)
 	skip := q.Skip

@@ -27,8 +27,8 @@ const maxStatements = 128
 // row than the row itself.
 type conn struct {
 	driver   driver.Conn
-	prepared map[string]*list.Element // of lastUsed, by SQL
-	lastUsed *list.List               // of statement; most recently used first
+	prepared map[string]*list.Element // the elements of lastUsed, by SQL
+	lastUsed *list.List               // values are of type *statement; most recently used first
 
 	pool *readers // nil for the writer's connection
 }
@@ -80,8 +80,8 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (driver.Resu
 
 // rows returns the rows of a statement. An error ends them. The slice is only valid until the next row.
 //
-// If the statement takes less than a few milliseconds, pass a ctx that cannot be cancelled: for others, the driver starts a
-// goroutine that interrupts the statement when ctx ends.
+// If the statement takes less than a few milliseconds, pass a ctx that cannot be cancelled: for other contexts, the driver
+// starts a goroutine that interrupts the statement when ctx ends.
 func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]driver.Value, error] {
 	return func(yield func([]driver.Value, error) bool) {
 		stmt, err := c.prepare(ctx, query)
@@ -110,7 +110,7 @@ func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]d
 				return
 			}
 			if err != nil {
-				rows.Close() // its error would be the same
+				rows.Close() // ignore the error: it would be the same
 				yield(nil, err)
 				return
 			}
@@ -143,7 +143,8 @@ func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
 	return n, err
 }
 
-// prepare returns the prepared statement of a query. Above maxStatements, it closes the least recently used one.
+// prepare returns the prepared statement of a query. If the connection then has more than maxStatements, prepare closes the
+// least recently used statement.
 func (c *conn) prepare(ctx context.Context, query string) (driver.Stmt, error) {
 	if e, ok := c.prepared[query]; ok {
 		c.lastUsed.MoveToFront(e)
@@ -187,8 +188,8 @@ type readers struct {
 	dsn      string
 	maxScans int64         // maximum cost of a scan; see maxReaderScans
 	costly   bool          // the pool is DB.searches: plans may look up common words
-	wait     time.Duration // how long use waits for a connection; 0 is until the context ends
-	idle     chan *conn    // connections that are not in use; nil for each that is not open yet
+	wait     time.Duration // how long use waits for a connection; with 0, it waits until the context ends
+	idle     chan *conn    // connections that are not in use; nil stands for a connection that is not open yet
 	closed   chan struct{} // closed by close
 }
 
@@ -200,12 +201,12 @@ func newReaders(n int, dsn string) *readers {
 	return r
 }
 
-// use waits for a connection and calls read with it. The errors of read are translated. Other errors: Unavailable if ctx
-// ends first or the pool is closed; ErrSearches after r.wait.
+// use waits for a connection and calls read with it. It translates the error that read returns. Other errors: Unavailable if
+// ctx ends first or the pool is closed; ErrSearches if no connection is free within r.wait.
 func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 	var c *conn
 	select {
-	case c = <-r.idle: // even if r.wait is very short
+	case c = <-r.idle: // use a free connection even if r.wait is very short
 	default:
 		if c, err = r.await(ctx); err != nil {
 			return err
@@ -285,8 +286,8 @@ func translate(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err is an error of SQLite that means that the file cannot be used, for example a full or
-// read-only disk, an I/O error or a lock of another program, rather than that a statement is wrong.
+// isUnavailable reports whether err is an SQLite error because of which the file cannot be used, for example a full or
+// read-only disk, an I/O error or a lock of another program. It returns false for the error of an invalid statement.
 func isUnavailable(err error) bool {
 	switch codeOf(err) & 0xff {
 	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
@@ -305,7 +306,7 @@ func codeOf(err error) int {
 	return e.Code()
 }
 
-// uniqueFields returns the fields of the unique index that SQLite's message names. A message without an index is about the
+// uniqueFields returns the fields of the unique index that SQLite's message names. A message that names no index is about the
 // column id.
 func uniqueFields(err error) []string {
 	_, after, ok := strings.Cut(err.Error(), "index '")

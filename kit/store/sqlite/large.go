@@ -10,16 +10,16 @@ import (
 )
 
 // Indexing a text takes about 1.5 µs for each of its words: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of
-// which begins a word. Meanwhile other writes wait. So a write with a long text splits it into words before it waits for the
-// writer, and writes with more than maxWords words take turns, between which all other writes run.
+// which begins a word. Meanwhile other writes wait. So a write splits a long text into words before it waits for the writer.
+// Writes with more than maxWords words take turns, and all other writes run between two turns.
 const (
 	longText  = 4 << 10  // bytes of a document and its changes; shorter ones have fewer words than maxWords
-	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because that needs memory
+	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because its words need much memory
 	maxWords  = 2000
 )
 
 // After a write with many words, separate transactions merge segments of FTS5: mergedPages pages each, in about 5 ms. So the
-// write's own transaction merges only as many pages as maxMerged bytes of text need.
+// transaction of the write itself merges only as many pages as maxMerged bytes of text need.
 const (
 	mergedPages = 64
 	maxMerged   = 16 << 10
@@ -61,8 +61,8 @@ func (b *builder) size() (n int) {
 	return n
 }
 
-// writeText has the writer make a change and waits for the commit. b reads the searched text that the change stores; it returns
-// no row if the text is short.
+// writeText makes the writer call do, which makes a change, and waits for the commit. The statement b reads the searched text
+// that the change stores. It returns no row if the text is short, and b is nil if writeText need not read the text.
 func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
 	var text string
 	if b != nil {
@@ -99,7 +99,7 @@ func (c *collection) writeText(ctx context.Context, b *builder, do func(*transac
 	return nil
 }
 
-// withWords returns a function that calls do with a transaction that knows the words of text.
+// withWords returns a function that adds the words of text to the transaction and then calls do.
 func withWords(text string, words []string, do func(*transaction) error) func(*transaction) error {
 	return func(tx *transaction) error {
 		if tx.words == nil {
@@ -110,14 +110,14 @@ func withWords(text string, words []string, do func(*transaction) error) func(*t
 	}
 }
 
-// mergeLarge merges segments after a large text was indexed, so that their number stays small. Other writes run between its
-// transactions. Errors are ignored: a later write merges the remaining segments.
+// mergeLarge merges segments after a large text was indexed, so that the number of segments stays small. Other writes run
+// between its transactions. Errors are ignored: a later write merges the remaining segments.
 func (c *collection) mergeLarge(words []string) {
 	bytes := 0
 	for _, word := range words {
 		bytes += len(word)
 	}
-	for pages := bytes / 1024; pages > 0; pages -= mergedPages { // at most four levels, each with a quarter of this
+	for pages := bytes / 1024; pages > 0; pages -= mergedPages { // enough to merge bytes/4096 pages at each of four levels
 		err := c.db.writer.doLarge(func(tx *transaction) error {
 			_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", int64(mergedPages))
 			return err
@@ -151,7 +151,7 @@ func (w *writer) doLarge(change func(*transaction) error) error {
 	return translate(tx.end(err))
 }
 
-// joined returns the words of a searched text in the form of the table of words.
+// joined returns the words of a searched text, separated by spaces, as the table of words stores them.
 func (tx *transaction) joined(text string) string {
 	words, ok := tx.words[text]
 	if !ok {

@@ -11,10 +11,10 @@ import (
 
 // scan checks documents for words.
 type scan struct {
-	words []string // matches moves those that are often missing to the front
+	words []string // the method matches moves words that are often missing to the front
 	paths []string // the searched fields
-	cost  int64    // total cost of the documents so far; see maxReaderScans
-	max   int64    // limit of cost; 0 is no limit
+	cost  int64    // total cost of the documents checked so far; see maxReaderScans
+	max   int64    // maximum of cost; 0 means no limit
 
 	decoder jsontext.Decoder
 	text    []byte // buffer for the searched text of a document
@@ -28,7 +28,7 @@ func (p *searchPlan) scanner(c *collection) *scan {
 	return &scan{words: p.scan, paths: c.spec.Search, max: p.maxScans}
 }
 
-// pay adds the cost of checking a document. It returns false if the total exceeds the limit.
+// pay adds the cost of checking a document to s.cost. It returns false if s.cost then exceeds s.max.
 func (s *scan) pay(doc []byte) bool {
 	s.cost += 1 + int64(len(doc))/1024
 	return s.max == 0 || s.cost <= s.max
@@ -53,7 +53,7 @@ func (s *scan) matches(doc []byte) bool {
 	return missing < 0
 }
 
-// appendText appends the string at the path of a JSON object to s.text and returns the result. Other values are ignored.
+// appendText returns s.text with the string at the path of a JSON object appended. It ignores values other than strings.
 func (s *scan) appendText(object []byte, path string) []byte {
 	for name := range strings.SplitSeq(path, ".") {
 		object = s.property(object, name)
@@ -65,7 +65,7 @@ func (s *scan) appendText(object []byte, path string) []byte {
 	return text
 }
 
-// property returns the JSON of a property of a JSON object; nil if object has none or is not an object.
+// property returns the JSON of the property with the name; nil if object has no such property or is not a JSON object.
 func (s *scan) property(object []byte, name string) []byte {
 	s.decoder.Reset(bytes.NewBuffer(object), trusted)
 	if start, err := s.decoder.ReadToken(); err != nil || start.Kind() != '{' {

@@ -44,8 +44,8 @@ func check(spec store.Spec) error {
 	return nil
 }
 
-// The name of an index is the collection's name, a colon and the fields, separated by commas. A unique index has the
-// suffix ":unique".
+// The name of an index has the form COLLECTION:FIELDS, in which commas separate the fields. A unique index has the form
+// COLLECTION:FIELDS:unique.
 const uniqueSuffix = ":unique"
 
 // fieldsOf returns the fields in the name of an index. It returns nil for an index that the engine has not created.
@@ -58,8 +58,8 @@ func fieldsOf(index string) []string {
 }
 
 // indexes returns the statements that create the declared indexes, by the index's name. A unique index does not end with the
-// id, which would make all entries distinct; so a list cannot read it in order. It omits documents that lack one of its fields:
-// absent values are not duplicates.
+// id, because the id would make all entries distinct. Therefore a list cannot read a unique index in order. A unique index
+// omits documents that lack one of its fields, because absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
 	for _, index := range c.spec.Indexes {
@@ -79,7 +79,7 @@ func (c *collection) indexes() map[string]string {
 	return statements
 }
 
-// create creates the table of documents if it is missing.
+// create creates the table of documents, and the collection's row in _collections, if they are missing.
 func (c *collection) create(tx *transaction) error {
 	return tx.run("CREATE TABLE IF NOT EXISTS "+c.table+" (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc TEXT NOT NULL)",
 		"INSERT INTO _collections VALUES('"+c.spec.Name+"',0,'') ON CONFLICT DO NOTHING")
@@ -191,7 +191,7 @@ func (c *collection) configureWords(tx *transaction) error {
 	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }
 
-// rowText is the searched text of row n; intoWords replaces it with its words, separated by spaces.
+// rowText has the searched text of row n. intoWords replaces the text with its words, separated by spaces.
 type rowText struct {
 	n    int64
 	text string
@@ -199,7 +199,7 @@ type rowText struct {
 
 // fillWords stores the words of all documents. Other goroutines read the documents and split their texts into words.
 func (c *collection) fillWords(tx *transaction) error {
-	const ahead = 4 // batches that may wait to be stored
+	const ahead = 4 // number of batches that may wait to be stored
 	queue := make(chan (<-chan []rowText), ahead)
 	group, ctx := errgroup.WithContext(tx.ctx)
 	group.Go(func() error {
@@ -219,13 +219,13 @@ func (c *collection) fillWords(tx *transaction) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // one segment: faster searches
+	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // into one segment, for faster searches
 }
 
 // readTexts sends the words of all committed documents in batches, in the order of the rows. Each batch is a channel that
-// receives its words when they are ready.
+// receives the words of the batch when they are ready.
 func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowText)) error {
-	const batchSize, batchText = int64(256), 256 << 10 // documents; bytes of text, after which a batch ends
+	const batchSize, batchText = int64(256), 256 << 10 // documents in a batch; bytes of text after which a batch ends
 	for last := int64(0); ; {
 		var texts []rowText
 		size := 0
@@ -254,7 +254,7 @@ func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowTe
 	}
 }
 
-// intoWords replaces the texts with their words in another goroutine. The returned channel receives them when it is done.
+// intoWords replaces the texts with their words in another goroutine, which then sends them to the returned channel.
 func intoWords(texts []rowText) <-chan []rowText {
 	done := make(chan []rowText, 1)
 	go func() {

@@ -12,10 +12,10 @@ import (
 	"example.com/ginseng/kit/store/textsearch"
 )
 
-// searchPlan describes how to find the documents of a list that match a search, on one connection. Looking up a common word
-// gives too many rows. Scanning is faster: reading documents and checking each for the word. If the search has rare words, the
-// documents with all of them are scanned; otherwise the documents of the list, in its order, until the page is full.
-// docs/performance.md has figures.
+// searchPlan describes how one connection finds the documents of a list that match a search. A lookup of a common word returns
+// too many rows. It is faster to scan, which means to read documents and to check each document for the word. If the search has
+// rare words, the documents with all rare words are scanned. Otherwise the documents of the list are scanned in the order of
+// the list, until the page is full. docs/performance.md has figures.
 type searchPlan struct {
 	c    *collection
 	conn *conn
@@ -24,10 +24,10 @@ type searchPlan struct {
 	search    store.TextSearch // the search; every document of the list must match it
 	rows      []int64          // numbers of the rows that have all rare words; nil if no word is rare
 	lookUp    []string         // words that FTS5 looks up
-	scan      []string         // words to scan for; a scan moves those that are often missing to the front
-	maxScans  int64            // limit of the cost of a scan; 0 is no limit
+	scan      []string         // words to scan for; a scan moves words that are often missing to the front
+	maxScans  int64            // maximum cost of a scan; 0 means no limit
 	documents int64            // number of documents in the collection
-	threshold int64            // number of documents from which a word is common; 0 if a word of the search is rare
+	threshold int64            // a word in this many documents is common; 0 if a word of the search is rare
 }
 
 // Measured costs: scanning one document takes as long as looking up 8 documents of a word, or as looking up, fetching and
@@ -39,18 +39,18 @@ const (
 
 // Limits of a search. Scanning a document costs 1, plus 1 for each KiB of its JSON.
 const (
-	maxReaderScans  = 2000    // cost of a scan on a connection of DB.readers
-	maxSearchScans  = 200_000 // cost of a scan on a connection of DB.searches
-	maxLookUps      = 100_000 // number of documents with a word, above which the word is not looked up
-	maxPlannedRows  = 1000    // number of rows of a list that a plan assumes at most
+	maxReaderScans  = 2000    // maximum cost of a scan on a connection of DB.readers
+	maxSearchScans  = 200_000 // maximum cost of a scan on a connection of DB.searches
+	maxLookUps      = 100_000 // a word in more documents is not looked up
+	maxPlannedRows  = 1000    // maximum number of rows that a plan assumes for a list
 	fallbackLookUps = 3       // number of words to look up if all are common and a scan has found too few rows
 )
 
 // defaultRows is the number of rows that the plan of a list without a limit assumes.
 const defaultRows = 30
 
-// search executes a List for a search of words that all of its documents must match: on a connection of DB.readers or, if that
-// exceeds their cost limits, on one of DB.searches.
+// search executes a List whose documents must all match a search for words. It uses a connection of DB.readers. If the search
+// exceeds the cost limits of this connection, search then uses a connection of DB.searches.
 func (c *collection) search(ctx context.Context, q store.Query, search store.TextSearch, words []string, next func() any) (n int64, err error) {
 	cheap := true
 	run := func(conn *conn) error {
@@ -69,8 +69,8 @@ func (c *collection) search(ctx context.Context, q store.Query, search store.Tex
 	return n, err
 }
 
-// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. cheap is false if that would exceed the
-// cost limits of the connection; then nothing was read. A connection of DB.searches has no such limits.
+// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. cheap is false if this would exceed the
+// cost limits of the connection. In this case, run has not called next. On a connection of DB.searches, cheap is always true.
 func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap bool, err error) {
 	cheap = true
 	if p.q.MaxCount > 0 {
@@ -82,11 +82,11 @@ func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap b
 	return n, cheap, err
 }
 
-// count returns the number of documents, up to q.MaxCount. cheap is as in run.
+// count returns the number of documents, up to q.MaxCount. cheap has the same meaning as in run.
 func (p *searchPlan) count(ctx context.Context) (n int64, cheap bool, err error) {
 	limit, pool := p.q.MaxCount, p.conn.pool
 	if p.rows == nil && !pool.costly && min(limit, p.documents) > pool.maxScans {
-		return 0, false, nil // it would read at least as many documents as it counts
+		return 0, false, nil // counting would read at least as many documents as it counts
 	}
 	if isSingleSearch(p.q.Filter) {
 		words := slices.Concat(p.lookUp, p.scan)
@@ -115,7 +115,8 @@ func (p *searchPlan) count(ctx context.Context) (n int64, cheap bool, err error)
 	return n, ok, err
 }
 
-// countByScan returns the number of documents, up to q.MaxCount, by reading them. ok is as in collection.rows.
+// countByScan returns the number of documents, up to q.MaxCount, by reading them. ok has the same meaning as in
+// collection.rows.
 func (p *searchPlan) countByScan(ctx context.Context) (n int64, ok bool, err error) {
 	q := store.Query{Filter: p.q.Filter, Limit: int(p.q.MaxCount)}
 	ok, err = p.c.rows(ctx, p.conn, q, []part{{filter: q.Filter}}, p, func([]byte) (bool, error) {
@@ -125,7 +126,7 @@ func (p *searchPlan) countByScan(ctx context.Context) (n int64, ok bool, err err
 	return n, ok, err
 }
 
-// list reads the documents into the values that next returns. cheap is as in run.
+// list reads the documents into the values that next returns. cheap has the same meaning as in run.
 func (p *searchPlan) list(ctx context.Context, next func() any) (cheap bool, err error) {
 	parts, err := parts(p.q)
 	if err != nil {
@@ -150,8 +151,9 @@ func (p *searchPlan) list(ctx context.Context, next func() any) (cheap bool, err
 	return p.c.rows(ctx, p.conn, p.q, parts, p, decode)
 }
 
-// scanList returns the documents by scanning the list in its order. ok is false if the words occur together too rarely, or too
-// late in the list. Because the scan can end early, scanList returns all documents at the end, for the caller to decode.
+// scanList returns the documents by scanning the list in its order. ok is false if too few documents near the start of the list
+// have all words. Because the scan can fail in this way after some documents, the caller must decode the documents only if ok
+// is true.
 func (p *searchPlan) scanList(ctx context.Context, parts []part) (docs [][]byte, ok bool, err error) {
 	scan := &searchPlan{search: p.search, scan: append(slices.Clip(p.scan), p.lookUp...)}
 	scan.maxScans = min(2*p.threshold, p.conn.pool.maxScans) // twice the cost that plan has estimated
@@ -177,15 +179,15 @@ func eachDoc(docs [][]byte, row func([]byte) (more bool, err error)) error {
 	return nil
 }
 
-// plan returns the plan of a List for a search of words that all of its documents must match.
+// plan returns the plan for a List whose documents must all match a search for words.
 func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, words []string) (*searchPlan, error) {
 	documents, err := c.documents(conn)
 	if err != nil {
 		return nil, err
 	}
 	rows := min(q.Skip+cmp.Or(q.Limit, defaultRows), maxPlannedRows)
-	// threshold is the number of documents from which a word is common: looking it up then costs as much as scanning the list.
-	// If threshold documents have the word, a scan finds the rows in about rows*documents/threshold documents.
+	// A word in threshold documents is common, because looking up the word costs as much as scanning the list. If threshold
+	// documents have the word, a scan finds the rows in about rows*documents/threshold documents.
 	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	threshold = max(1, min(threshold, conn.pool.maxScans/2))
 	limit := threshold
@@ -218,7 +220,7 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 	}
 	for i, word := range words {
 		switch {
-		case counts[i] < threshold: // in p.rows
+		case counts[i] < threshold: // p.rows considers this word
 		case p.rows == nil && counts[i] < limit && counts[i] <= rarest*lookUpsPerScan: // cheaper than to scan for it
 			p.lookUp = append(p.lookUp, word)
 		default:
@@ -238,8 +240,8 @@ func (p *searchPlan) keepRows(found map[int64]struct{}) {
 	p.rows = slices.DeleteFunc(p.rows, func(n int64) bool { _, ok := found[n]; return !ok })
 }
 
-// withLookUps returns the plan for common words after a scan has found too few rows. It looks up the words that the scanned
-// documents lacked most often, which the scan has moved to the front of p.scan.
+// withLookUps returns the plan for common words after a scan has found too few rows. This plan looks up the words that the
+// scanned documents lacked most often. The scan has moved these words to the front of p.scan.
 func (p *searchPlan) withLookUps() *searchPlan {
 	n := min(fallbackLookUps, len(p.scan))
 	return &searchPlan{c: p.c, conn: p.conn, q: p.q, search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
@@ -256,8 +258,8 @@ func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// requiredSearch returns the first search that every document of f must match, and its words; no words if there is none, or
-// it selects nothing.
+// requiredSearch returns the first search that every document of f must match, and the words of the search. It returns no words
+// if f requires no search, or if the search has no words.
 func (c *collection) requiredSearch(f store.Filter) (search store.TextSearch, words []string) {
 	switch f := f.(type) {
 	case store.TextSearch:
@@ -286,11 +288,12 @@ func isSingleSearch(f store.Filter) bool {
 	return ok
 }
 
-// match returns the query of FTS5 for rows that have words with all of the prefixes. words must not be empty.
+// match returns the FTS5 query for rows that have, for each of the prefixes in words, a word with this prefix. words must not
+// be empty.
 func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `"*` }
 
-// search writes the condition of a search. Without a plan, all its words are looked up. With a plan for this search, the
-// condition selects the plan's rows or looks up its words; collection.rows scans for the others.
+// search writes the condition of a search. Without a plan, the condition looks up all words of the search. With a plan for this
+// search, it selects the rows of the plan or looks up plan.lookUp, and collection.rows scans for the words in plan.scan.
 func (b *builder) search(f store.TextSearch) *builder {
 	b.searches = true
 	var words []string

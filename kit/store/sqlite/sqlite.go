@@ -3,7 +3,7 @@
 //
 // A collection is a table with the columns n (the row number), id, and doc (the document as JSON). Its indexes are on
 // json_extract(doc,'$.field'). An FTS5 table has the folded words of the searched fields, and the table _collections has the
-// number of documents. Each write updates both in its transaction. The table _changes is the log of changes.
+// number of documents. Each write updates both tables in its transaction. The table _changes is the log of changes.
 //
 // One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the
 // commit is on disk (see writer). Reads use other connections and never wait for writes: the file is in WAL mode. Documents
@@ -38,7 +38,7 @@ type Options struct {
 // searchWait is how long a search waits for a connection of DB.searches before it fails with store.ErrSearches.
 const searchWait = 5 * time.Second
 
-// The sizes of SQLite's page caches, in KiB per connection. Larger ones are not faster, because the operating system caches
+// The sizes of SQLite's page caches, in KiB per connection. Larger caches are not faster, because the operating system caches
 // the file too. The caches use twice as much memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8 KiB.
 const (
 	writerCache = 2048
@@ -72,7 +72,7 @@ type DB struct {
 	lock    *flock.Flock
 	writer  *writer
 	cache   *cache
-	byID    *readers // for single documents, so that they do not wait for lists
+	byID    *readers // for reads of single documents, so that these reads do not wait for lists
 	readers *readers // for lists: one for each processor, at least 4 and at most 16
 	// searches is for costly searches. It has one connection fewer than there are processors, but at least one: a search uses a
 	// processor for many milliseconds, and one processor must stay free for other requests.
@@ -82,11 +82,11 @@ type DB struct {
 	closeErr  error // the result of the first Close, which later calls also return
 
 	mu          sync.Mutex
-	collections []*collection // in the order of Open
+	collections []*collection // in the order of the calls to Open
 }
 
 // Open opens the file at path. It creates the file and its directory if they are missing, accessible to their owner only. A
-// lock on the file path.lock ensures that only one process has the database open; in another one, Open fails.
+// lock on the file path.lock ensures that only one process has the database open; in another process, Open fails.
 func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -146,8 +146,8 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	}, nil
 }
 
-// claim checks that the file is empty, unless existing is true, or a database of this package that this version supports. It
-// then configures the connection for writes and initializes an empty file.
+// claim checks that the file is a database of this package, in a supported version. If existing is false, the file may also be
+// empty. claim then configures the connection for writes and initializes an empty file.
 func (c *conn) claim(ctx context.Context, existing bool) error {
 	var application, version, tables int64
 	const query = "SELECT application_id,user_version,(SELECT count(*) FROM sqlite_schema)" +
@@ -171,7 +171,7 @@ func (c *conn) claim(ctx context.Context, existing bool) error {
 	return c.run(ctx, fmt.Sprintf(schema, applicationID, schemaVersion))
 }
 
-// Open implements store.DB. If the Spec is invalid, each method of the engine, and Prepare, return the error.
+// Open implements store.DB. If the Spec is invalid, Prepare and each method of the engine return the error.
 func (db *DB) Open(spec store.Spec) store.Engine {
 	c := newCollection(db, spec)
 	db.mu.Lock()
@@ -205,11 +205,11 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// System returns OpenTelemetry's name of the engine.
+// System returns OpenTelemetry's name for the engine.
 func (db *DB) System() string { return "sqlite" }
 
-// ObserveCommits sets a function that is called after each commit of queued writes, with their number and the duration of
-// the commit. It must return quickly: the next writes wait for it.
+// ObserveCommits sets a function that is called after each commit of queued writes. Its arguments are the number of these
+// writes and the duration of the commit. The function must return quickly, because the next writes wait for it.
 func (db *DB) ObserveCommits(committed func(writes int, took time.Duration)) {
 	db.writer.connMu.Lock()
 	defer db.writer.connMu.Unlock()

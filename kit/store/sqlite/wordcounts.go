@@ -19,12 +19,12 @@ type wordCount struct {
 	documents int64 // number of all documents at that time
 }
 
-// maxWordCounts is the number of words in the cache, above which it is emptied.
+// maxWordCounts is the maximum number of words in the cache. A full cache is emptied before another word is added.
 const maxWordCounts = 1000
 
-// estimate returns the number of documents with a word, up to limit. It returns 0 if the caller must count them: the word is
-// unknown or was counted up to a lower limit, or the collection has doubled since. For a number above half of the limit it
-// returns the limit, because the plan is the same.
+// estimate returns the number of documents with a word, up to limit. It returns 0 if the caller must count the documents,
+// because the word is unknown or was counted up to a lower limit, or because the collection has doubled since. If the number
+// exceeds half of the limit, estimate returns the limit, because the plan is the same.
 func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *wordCounts) add(word string, count wordCount) {
 	w.known[word] = count
 }
 
-// forget removes words, so that they are counted again.
+// forget removes words, so that the next search counts them again.
 func (w *wordCounts) forget(words []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *wordCounts) forget(words []string) {
 }
 
 // lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether rows has all
-// such documents. If all is false, rows may have fewer than limit entries.
+// of these documents. If all is false, rows may have fewer than limit entries.
 func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
 	const wordsPerDocument = 4 // assumed number of words of a document that begin with the prefix
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)

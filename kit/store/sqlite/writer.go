@@ -21,16 +21,16 @@ import (
 // first write does not wait long.
 const maxBatch = 256
 
-// maxBatchText is the size of the searched texts of a transaction, in bytes, after which it accepts no more writes: indexing
-// texts is slow, up to 40 ms for this size.
+// maxBatchText is the size of the searched texts of a transaction, in bytes, after which the transaction accepts no more
+// writes. Indexing texts is slow: it takes up to 40 ms for this size.
 const maxBatchText = 64 << 10
 
-// maxHeld is the total time of the Atomics of a transaction after which it accepts no further Atomic, because the writes that
-// it has made wait for its commit.
+// maxHeld limits the total time of the Atomics in a transaction. After this time, the transaction accepts no further Atomic,
+// because its earlier writes are waiting for the commit.
 const maxHeld = 10 * time.Millisecond
 
-// writesPerCheckpoint is the number of writes after which a checkpoint starts. They fill about 2000 pages of the log, fewer
-// than wal_autocheckpoint, after which a commit would make a checkpoint itself.
+// writesPerCheckpoint is the number of writes after which a checkpoint starts. This many writes fill about 2000 pages of the
+// log. That is fewer than wal_autocheckpoint, the number of pages after which a commit makes a checkpoint itself.
 const writesPerCheckpoint = 300
 
 // writer makes all changes. Its goroutine runs the queued writes in one transaction, commits, and then returns their
@@ -41,7 +41,7 @@ type writer struct {
 	connMu  sync.Mutex // guards conn; locked during a batch and doAlone
 	queue   chan *write
 	waiting []*write      // Atomics from the queue that have not begun; used only by the writer's goroutine
-	limit   time.Duration // of an Atomic
+	limit   time.Duration // time limit of an Atomic
 	queueMu sync.RWMutex  // guards closed; read-locked to use the writer, locked to close the queue
 	closed  bool
 	done    chan struct{} // closed after the last write
@@ -60,7 +60,7 @@ type write struct {
 	do      func(*transaction) error
 	atomic  bool        // do is writer.serve
 	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when its context ends earlier
-	result  chan error  // receives the error of the write after the commit; has room for it
+	result  chan error  // receives the error of the write after the commit; buffered
 }
 
 // transaction is the state that the writes of a batch share.
@@ -70,18 +70,18 @@ type transaction struct {
 	cache      *cache
 	changed    []cacheKey            // documents to remove from the cache
 	clearCache bool                  // remove all documents from the cache, because changed is incomplete
-	documents  map[*collection]int64 // change of the number of documents
+	documents  map[*collection]int64 // change in the number of documents
 	texts      map[row]string        // searched texts of written rows that are not indexed yet
-	words      map[string][]string   // the words of some texts
+	words      map[string][]string   // the words of long texts, by text; other texts are split when they are indexed
 	size       int                   // total size of the searched texts so far, in bytes
 	held       time.Duration         // total time of Atomics so far
 	writes     int                   // number of writes so far, without the one that is running
 	log        *engine.LogSignal
-	logged     map[string]int64 // by collection: number of the newest entry of the log that this transaction has added
+	logged     map[string]int64 // number of the newest log entry that this transaction has added, by collection
 	broken     bool             // a write failed halfway, so the transaction must be rolled back
 }
 
-// row is row n of a collection's table.
+// row identifies row n of a collection's table.
 type row struct {
 	c *collection
 	n int64
@@ -137,8 +137,8 @@ func (w *writer) send(ctx context.Context, job *write) error {
 	}
 }
 
-// batch makes the first write and those that are queued in the meantime in one transaction, and sends their results. If a write
-// fails, the others are committed, unless the error makes the transaction unusable.
+// batch makes the first write, and the writes that are queued in the meantime, in one transaction, and sends their results. If
+// a write fails, the other writes are committed, unless the error makes the transaction unusable.
 func (w *writer) batch(first *write) {
 	w.connMu.Lock()
 	defer w.connMu.Unlock()
@@ -154,7 +154,7 @@ func (w *writer) batch(first *write) {
 	batchErr := tx.begin()
 	for job := first; job != nil; job = w.next(tx) {
 		if !job.claimed.CompareAndSwap(false, true) {
-			continue // the context of its caller has ended
+			continue // the context of the write's caller has ended
 		}
 		err := batchErr
 		if err == nil {
@@ -184,8 +184,8 @@ func (w *writer) batch(first *write) {
 	}
 }
 
-// checkpoint copies the log into the database while writes continue. Otherwise a commit would do this, and delay its batch.
-// If the checkpoint fails, a later one or a later commit copies the log.
+// checkpoint copies the log into the database while writes continue. Otherwise a commit would copy the log, and delay its
+// batch. If the checkpoint fails, a later checkpoint or a later commit copies the log.
 func (w *writer) checkpoint() {
 	defer w.checkpointing.Store(false)
 	_ = w.readers.use(context.Background(), func(c *conn) error {
@@ -193,10 +193,10 @@ func (w *writer) checkpoint() {
 	})
 }
 
-// next returns the next write of a batch; nil if the batch is full or no write is queued. If the queue is empty, it lets other
-// goroutines run first: the callers of the last batch are about to send their next writes, and an fsync for the first of them
-// would delay the others. An Atomic begins after all queued writes, so that many Atomics do not delay other writes longer than
-// one does.
+// next returns the next write of a batch; nil if the batch is full or no write is queued. If the queue is empty, next lets other
+// goroutines run first: the callers of the last batch are about to send their next writes, and an fsync for the first of these
+// writes would delay the others. An Atomic begins after all queued writes, so that many Atomics do not delay other writes longer
+// than one Atomic does.
 func (w *writer) next(tx *transaction) *write {
 	if tx.writes == maxBatch || tx.size > maxBatchText {
 		return nil
@@ -228,8 +228,8 @@ func (w *writer) nextAtomic() *write {
 }
 
 // doAlone makes a change in a separate transaction, which an error rolls back. If durable is false, the commit does not call
-// fsync; the fsync of the next durable commit includes the change. Until then a power failure may lose the change; a crash of
-// the process does not.
+// fsync; the fsync of the next durable commit includes the change. Until then the change may be lost in a power failure, but
+// not in a crash of the process.
 func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
 	if w.session(ctx) != nil {
 		return errors.New("sqlite: Prepare, Load and Drop cannot be part of an Atomic; call them before it, with another context")
@@ -278,13 +278,13 @@ func (tx *transaction) addText(c *collection, n, text driver.Value) {
 }
 
 // indexTexts stores the words of the recorded texts. It is called before a search, before a delete, and at the end of the
-// transaction, not after each write: FTS5 makes one segment of rows that are written in ascending order, but one segment for
-// each row if other statements run in between.
+// transaction, but not after each write. FTS5 makes one segment of rows that are written in ascending order. If other
+// statements run in between, it makes one segment for each row.
 func (tx *transaction) indexTexts() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
 	})
-	size := int64(0) // of the texts of this collection
+	size := int64(0) // size of the texts of this collection
 	for i, row := range rows {
 		text := tx.texts[row]
 		_, err := tx.exec("REPLACE INTO "+row.c.words+"(rowid,words) VALUES(?,?)", row.n, tx.joined(text))
@@ -301,7 +301,8 @@ func (tx *transaction) indexTexts() error {
 	return nil
 }
 
-// end commits the transaction if err is nil. It rolls it back if err is not nil or the commit fails, and returns that error.
+// end commits the transaction if err is nil. If err is not nil or the commit fails, end rolls the transaction back and returns
+// the error.
 func (tx *transaction) end(err error) error {
 	if err == nil {
 		err = tx.commit()
@@ -312,7 +313,7 @@ func (tx *transaction) end(err error) error {
 	return err
 }
 
-// commit indexes the recorded texts, updates the numbers of documents and the cache, and commits.
+// commit indexes the recorded texts, updates the numbers of documents and the cache, and commits the transaction.
 func (tx *transaction) commit() error {
 	if err := tx.indexTexts(); err != nil {
 		return err

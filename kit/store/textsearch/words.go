@@ -12,16 +12,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The maximum length of a word, in runes; longer words are cut. Texts and queries have the same maximum, so that a long word
-// of a query matches the same word of a text. It keeps the keys of an index short.
+// The maximum length of a word, in runes. Longer words are cut, which keeps the keys of an index short. Texts and queries have
+// the same maximum, so that a long word in a query matches the same word in a text.
 const (
 	maxWord  = 32 // in a script with spaces
 	maxPiece = 6  // in a script without spaces
 )
 
 // Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits without case
-// and accents, of at most 32 runes. In a script without spaces between words, each position of a run yields a word of up to 6
-// runes from there, so that any part of the run is the prefix of a word.
+// and accents, of at most 32 runes. In a script without spaces between words, a word of up to 6 runes begins at each rune of a
+// run, so that any part of the run, up to 6 runes long, is the prefix of a word.
 func Words(text string) []string {
 	return split(fold(text), func(run string, add func(string)) {
 		for rest := run; len(rest) > 0; rest = rest[len(cut(rest, 1)):] {
@@ -30,8 +30,8 @@ func Words(text string) []string {
 	})
 }
 
-// QueryWords returns the distinct prefixes of a query. A text matches if each of them begins one of its Words. The
-// result is empty if the query has neither letters nor digits.
+// QueryWords returns the distinct prefixes of a query. A text matches if each of these prefixes begins one of the Words of the
+// text. The result is empty if the query has neither letters nor digits.
 func QueryWords(text string) []string {
 	return split(fold(text), func(run string, add func(string)) {
 		for rest := run; ; {
@@ -144,7 +144,7 @@ func appendFolded(folded []byte, r rune) []byte {
 	}
 	switch {
 	case unicode.IsLetter(r), unicode.IsNumber(r):
-		// Through upper case, which is the same for σ and ς, and for i and ı.
+		// Convert to upper case first, which is the same for σ and ς, and for i and ı.
 		return utf8.AppendRune(folded, unicode.ToLower(unicode.ToUpper(r)))
 	case isVoicingMark(r):
 		return utf8.AppendRune(folded, r)
@@ -167,8 +167,8 @@ var asciiFold = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-// plainLetters are letters that Unicode does not decompose, but that people type without their stroke or as two
-// letters; the mark that is a letter in upper case; and the letter that only stretches a line of Arabic.
+// plainLetters has the folded form of letters that Unicode does not decompose, but that people type without their stroke or as
+// two letters. It also has U+0345, a mark whose upper case is a letter, and U+0640, which only stretches Arabic text.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d",
 	'ħ': "h", 'Ħ': "h", 'ł': "l", 'Ł': "l", 'ŧ': "t", 'Ŧ': "t", '\u0345': "ι", 'ـ': "",
@@ -186,7 +186,7 @@ func isUnspaced(r rune) bool {
 		unicode.Myanmar) || r == 'ー' || r == '〆' || isVoicingMark(r)
 }
 
-// isVoicingMark reports whether r changes は to ば or ぱ, which is another sound and no accent.
+// isVoicingMark reports whether r is a mark that changes は to ば or ぱ. Such a mark changes the sound, so it is not an accent.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
 // MissingWord returns the index of the first prefix that none of the Words of a text begins with, or -1 if there is no such
@@ -213,14 +213,15 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// containsFold reports whether an ASCII text contains prefix in any case; with atWord, only at the start of a word counts.
+// containsFold reports whether an ASCII text contains prefix, in upper or lower case. If atWord is true, prefix must be at the
+// start of a word.
 func containsFold(text []byte, prefix string, atWord bool) bool {
 	lower := prefix[0]
 	upper := byte(unicode.ToUpper(rune(lower)))
 	return containsCase(text, prefix, lower, atWord) || containsCase(text, prefix, upper, atWord)
 }
 
-// containsCase is containsFold for one case of the first character, which is first.
+// containsCase does the same as containsFold, but the first character in text must be first.
 func containsCase(text []byte, prefix string, first byte, atWord bool) bool {
 	for start := 0; ; {
 		at := bytes.IndexByte(text[start:], first)

@@ -36,15 +36,15 @@ func (r *Recorder) Open(spec store.Spec) store.Engine {
 type Options struct {
 	From, To string       // addresses of the databases
 	Specs    []store.Spec // all collections of the service
-	Skip     []string     // names of collections of the source that are not copied
+	Skip     []string     // names of the source's collections that are not copied
 	Replace  bool         // delete the documents of the target; if false, Copy fails if the target has documents
 	Progress io.Writer    // receives the progress
 	Report   io.Writer    // receives a table of the copied collections
 }
 
-// Copy copies all collections, compares the target with the source, and creates the indexes. While it runs, and after an
-// interruption, the target is marked as unfinished. Called again with the same addresses, Copy continues after the last
-// document of the target.
+// Copy copies all collections, compares the target with the source, and creates the indexes. While Copy runs, and after an
+// interruption, the target is marked as unfinished. If Copy is called again with the same addresses, it continues after the
+// last document of the target.
 func Copy(ctx context.Context, o Options) (err error) {
 	if engines.Same(o.From, o.To) {
 		return errSame
@@ -88,12 +88,12 @@ func open(ctx context.Context, open func(context.Context, string) (store.DB, err
 type copier struct {
 	Options
 	source, target     store.DB
-	last               map[string][]any    // by collection of the target: its last document, as in Query.After
+	last               map[string][]any    // last document of each collection of the target, as in Query.After
 	inSource, inTarget map[string]checksum // by collection; without empty collections
 }
 
-// checkSource fails if the source is an unfinished copy or has collections that would not be copied. It removes the
-// collections of Skip from Specs.
+// checkSource fails if the source is an unfinished copy or has collections that would not be copied. It removes the collections
+// in Skip from Specs.
 func (c *copier) checkSource(ctx context.Context) error {
 	if m, err := findMarker(ctx, c.source); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (c *copier) checkSource(ctx context.Context) error {
 	return nil
 }
 
-// prepareTarget marks the target as unfinished and empties it, unless it has documents of an earlier, interrupted copy of
-// the same source.
+// prepareTarget marks the target as unfinished and empties it, unless it is the unfinished target of an earlier copy of the
+// same source.
 func (c *copier) prepareTarget(ctx context.Context) error {
 	from := engines.Redact(c.From)
 	filled, err := c.filledCollections(ctx)
@@ -166,8 +166,8 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	return updateMarker(ctx, c.target, store.Set("emptied", true))
 }
 
-// filledCollections returns the names of the collections in Specs that have documents in the target. It records their last ids
-// in c.last.
+// filledCollections returns the names of the collections in Specs that have documents in the target. It records the last id of
+// each of these collections in c.last.
 func (c *copier) filledCollections(ctx context.Context) (filled []string, err error) {
 	err = eachCollection(ctx, c.target, c.Specs, func(spec store.Spec) error {
 		last, err := lastID(ctx, c.target, spec, false)
@@ -247,8 +247,8 @@ func (c *copier) report() error {
 // markerName is the collection that the target of an unfinished copy has.
 const markerName = "unfinished-copy"
 
-// marker is the only document of that collection. If the source has a marker with the same id, both addresses name the same
-// database.
+// marker is the only document of the collection markerName. If the source has a marker with the same id, both addresses name
+// the same database.
 type marker struct {
 	store.Meta `bson:",inline"`
 	Source     string `json:"source"`  // address of the source, without credentials
@@ -257,7 +257,7 @@ type marker struct {
 
 var markerSpec = store.Spec{Name: markerName}
 
-// findMarker returns the marker of a database; nil if it has none.
+// findMarker returns the marker of a database; nil if the database has no marker.
 func findMarker(ctx context.Context, db store.DB) (*marker, error) {
 	names, err := db.Names(ctx)
 	if err != nil || !slices.Contains(names, markerName) {

@@ -15,7 +15,7 @@ import (
 // pageSize is the number of documents that are read and written together.
 const pageSize = 500
 
-// load copies the documents of all collections that the target does not have yet.
+// load copies the documents that the target does not have yet, from all collections.
 func (c *copier) load(ctx context.Context) error {
 	total, err := count(ctx, c.source, c.Specs)
 	if err != nil {
@@ -30,9 +30,9 @@ func (c *copier) load(ctx context.Context) error {
 	return eachCollection(ctx, c.source, c.Specs, func(spec store.Spec) error { return c.loadCollection(ctx, spec, bar) })
 }
 
-// loadCollection copies the documents of one collection that follow the last one in the target.
+// loadCollection copies the documents of one collection that follow the last document in the target.
 func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progress.Bar) error {
-	// A key of a type other than ID may sort after all ids, where the pages would not reach it.
+	// A key of a type other than ID may sort after all ids, where eachPage would not find it.
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}

@@ -24,8 +24,8 @@ func Available() bool { return os.Getenv(variable) != "" }
 
 // New returns the address of a new database on the server at TEST_MONGODB_URI, and drops the database when the test ends. It
 // skips the test if the variable is not set. The database in the variable's address is not used, so that no test changes
-// existing data. The address keeps the options of the variable, except those that opts replaces in the form NAME=VALUE. To
-// connect through a proxy, change the Host of the URL before calling String.
+// existing data. The address keeps the options in the variable, but opts can replace options; each item of opts has the form
+// NAME=VALUE. To connect through a proxy, change the Host of the URL before calling String.
 func New(t testing.TB, opts ...string) *url.URL {
 	t.Helper()
 	if !Available() {
@@ -50,7 +50,7 @@ func New(t testing.TB, opts ...string) *url.URL {
 func withDatabase(uri, name string, opts ...string) (*url.URL, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		return nil, errors.New("is not a URL; special characters in the password must be escaped") // err has the password
+		return nil, errors.New("is not a URL; special characters in the password must be escaped") // err contains the password
 	}
 	u.Path = "/" + name
 	query := u.Query()
