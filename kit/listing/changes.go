@@ -18,22 +18,22 @@ type ChangesParams struct {
 // ChangesQuery is a parsed query string of a feed of changes.
 type ChangesQuery struct {
 	Limit  int
-	After  store.Position // zero: begin now
-	Lost   bool           // the client sent a position that is from no response of this service
+	After  store.Position // the zero value: begin now
+	Lost   bool           // the client sent a position that this service has not returned
 	Filter store.Filter   // nil selects all
 
 	fields  []string // fields of the view that the client selected; nil: all
 	cursors Cursors
 }
 
-// ownerField is the only field that changes can be filtered by, because it never changes.
+// ownerField is the only field by which clients can filter a feed of changes, because the owner of a record never changes.
 const ownerField = "userId"
 
-// changesScope is what the cursors of positions in the log are bound to.
+// changesScope is the scope of the cursors of positions in the log; see Cursors.Seal.
 const changesScope = "changes"
 
-// ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence over
-// after. The error is ValidationFailed with every invalid parameter.
+// ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence
+// over after. ValidationFailed: at least one parameter is invalid; the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
 	params := []string{"after", "fields", "limit"}
 	var owner *condition
@@ -63,7 +63,7 @@ func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQue
 	return q, nil
 }
 
-// openPosition returns the position in the log that a cursor encodes. lost reports that the cursor is invalid.
+// openPosition returns the position in the log that a cursor encodes. lost reports whether the cursor is invalid.
 func (c Cursors) openPosition(cursor string) (p store.Position, lost bool) {
 	values, ok := c.Open(changesScope, cursor, 1)
 	if !ok {

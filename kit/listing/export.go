@@ -10,17 +10,17 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// export has what a page of an export has in addition to its rows.
+// export has the properties of an exported page that other pages do not need.
 type export[V any] struct {
 	format  exchange.Format
-	name    string // of the list
+	name    string // name of the list
 	expands bool   // the rows have the field expand
-	after   []any  // the position after the page; nil if it is the last
+	after   []any  // the position after the page; nil if the page is the last one
 	next    func(context.Context) (Page[V], error)
 }
 
-// Then returns the page with list as the function that reads the pages after it, if the page is exported. A function that calls
-// Run needs Then only if it does more than Run, such as change the rows.
+// Then returns p with list as the function that reads the next pages of an export. Without an export, it returns p unchanged.
+// Call Then only in a function that does more than call Run, for example changes the rows.
 func (p Page[V]) Then(q Query, list func(context.Context, Query) (Page[V], error)) Page[V] {
 	if p.export == nil {
 		return p
@@ -59,7 +59,7 @@ func (p Page[V]) Export() *rest.Export {
 				return false, nil
 			}
 			next := p.export.next
-			p.Rows = nil // not in memory while the next ones are read
+			p.Rows = nil // free the memory before the next rows are read
 			p, err = next(ctx)
 			return err == nil, err
 		},

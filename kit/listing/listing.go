@@ -50,14 +50,14 @@ const (
 type Filter struct {
 	Field  string
 	Type   Type
-	Values []string // those that an Enum allows
+	Values []string // the allowed values of an Enum
 	List   bool     // the field is a list; the filter selects records whose list contains the value
 	Absent bool     // only for a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. Fields are given by their names in the JSON of the view. The document must have them too,
-// except those of View. If clients select a field of the view that the document lacks, such as a computed one, the list reads
-// whole documents.
+// Spec declares the list of a resource. It names fields as in the JSON of the view. The document must have the fields of
+// Search, Sort and Filter under the same names, but may lack fields of the view. If clients select a field that the document
+// lacks, such as a computed field, the list reads whole documents.
 type Spec struct {
 	Name   string   // the name of the collection, in the plural
 	Search []string // fields that q searches
@@ -66,13 +66,13 @@ type Spec struct {
 	View   any      // the zero view; clients select its fields with the parameter fields
 	Expand []string // references of the view that can be expanded; see package resource
 
-	Changes bool // changes of the records are recorded; see store.Spec
+	Changes bool // the log records changes to the records; see store.Spec
 }
 
 const defaultSort = "createdAt"
 
-// Store returns the declaration of the collection. It has the given indexes, an index of each sort field, and an index of
-// each filter field followed by createdAt. Filters of list fields, and of fields in Sort, get no such index.
+// Store returns the declaration of the collection. It has the indexes in more, an index of each field in Sort, and an index of
+// each filter field followed by createdAt. Filters of list fields, and of fields in Sort, get no index with createdAt.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {
@@ -100,7 +100,7 @@ type Page[V any] struct {
 	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // for the parameter after, if there is a next page
 
 	fields []string
-	export *export[V] // nil unless the query exports
+	export *export[V] // nil unless the query asks for an export
 }
 
 // Collection is a store.Collection, or a type that embeds one.
@@ -109,10 +109,10 @@ type Collection[D store.Document] interface {
 	Page(context.Context, store.Query) ([]D, int64, error)
 }
 
-// Run returns the page of a collection that a query selects. A page ends early if the next record would make it larger than
-// MaxPageBytes. It then has the cursor of the next page. ValidationFailed: the query has the parameter page, and this page ends
-// early; or it is page 2, and page 1 ends early. Unavailable: the response is large, and other large responses use the budget of
-// ctx (rest.Budget).
+// Run returns the page that q selects in a collection. A page ends early if the next record would make it larger than
+// MaxPageBytes; it then has the cursor of the next page. ValidationFailed: the query has the parameter page, and the page ends
+// early, or the page is page 2 and page 1 ends early. Unavailable: the response is large, and other large responses are using
+// the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	if stored := fieldIndexes(reflect.TypeFor[D]()); slices.ContainsFunc(q.Fields, func(name string) bool { return stored[name] == nil }) {
@@ -140,7 +140,7 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		*page.Count, page.CountCapped = MaxCount, true
 	}
 	skips := q.paged && early && len(docs) < q.Limit // the next page number would skip rows
-	if q.paged && q.Skip == q.Limit && !skips {      // page 2: page 1 may have been read without page, and ended early without an error
+	if q.paged && q.Skip == q.Limit && !skips {      // page 2: without the parameter page, page 1 may have ended early without an error
 		first := q.Query
 		first.Skip = 0
 		_, skips, err = readPage(ctx, c, first, c.List)
@@ -170,8 +170,9 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 	return page, nil
 }
 
-// readPage reads documents with read. early reports whether they end before the limit of sq because they would have more
-// than MaxPageBytes. If they have more than rest.LargeResponse, readPage reserves memory and reads them again with c.List.
+// readPage reads documents with read. early reports whether the documents end before the limit of sq because more documents
+// would exceed MaxPageBytes. If the documents exceed rest.LargeResponse bytes, readPage reserves memory and reads them again
+// with c.List.
 func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Query, read func(context.Context, store.Query) ([]D, error)) (
 	docs []D, early bool, err error) {
 	sq.Bytes = &store.Size{Max: rest.LargeResponse}
@@ -181,7 +182,7 @@ func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Q
 	}
 	const share = MaxPageBytes * 5 / 4 // JSON can be larger than the stored records
 
-	docs = nil // not in memory while the request waits
+	docs = nil // free the memory while the request waits
 	if err := rest.ReservePage(ctx, share); err != nil {
 		return docs, false, err
 	}
@@ -234,12 +235,12 @@ type Params struct {
 	Format string `form:"format" enums:"ndjson,csv"` // exports all rows, not together with page or limit
 }
 
-// Cursors encodes positions in lists. A cursor is opaque, authenticated, and valid only for the list, and with the sort and filters,
-// that it was returned with.
+// Cursors encodes positions in lists. A cursor is opaque and authenticated. It is valid only for the list that returned it,
+// with the same sort and filters.
 type Cursors struct{ keys [][]byte }
 
-// NewCursors returns Cursors with the secrets that all instances share. The first signs and any verifies, so that a secret
-// can be replaced while clients read lists.
+// NewCursors returns Cursors with the secrets that all instances share. The first secret signs new cursors, and any of the
+// secrets verifies a cursor, so that a secret can be replaced while clients read lists.
 func NewCursors(secrets ...string) Cursors {
 	var c Cursors
 	for _, secret := range secrets {
@@ -252,7 +253,7 @@ func NewCursors(secrets ...string) Cursors {
 
 const tagBytes = 16
 
-// tag returns the tag that authenticates a position in a list. scope is that of parser.scope.
+// tag returns the tag that authenticates a position in a list. scope is what the cursor is bound to; see Seal.
 func tag(key []byte, scope string, position []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
@@ -261,8 +262,8 @@ func tag(key []byte, scope string, position []byte) []byte {
 	return mac.Sum(nil)[:tagBytes]
 }
 
-// Seal returns the cursor of a position: values of a stored document. scope is what the cursor is bound to: the list, and what
-// determines its rows and their order.
+// Seal returns the cursor of a position, whose values come from a stored document. scope is what the cursor is bound to: the
+// list, and the parameters that determine its rows and their order.
 func (c Cursors) Seal(scope string, values []any) string {
 	position, err := store.MarshalValues(values)
 	if err != nil {
@@ -271,8 +272,8 @@ func (c Cursors) Seal(scope string, values []any) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
-// Open returns the position of a cursor: the values of the sort fields, of which there are sorts, and the ID. ok is false if the
-// cursor was not returned by Seal with the scope.
+// Open returns the position of a cursor: the values of the sort fields, and the ID. sorts is the number of sort fields. ok is
+// false if Seal has not returned the cursor for the same scope.
 func (c Cursors) Open(scope, cursor string, sorts int) (position []any, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < tagBytes {

@@ -16,19 +16,20 @@ import (
 	"example.com/ginseng/kit/store/textsearch"
 )
 
-// Query is a parsed query string.
+// Query is the parsed query string of a list.
 type Query struct {
 	store.Query
 	Expand []string                  // references to expand
 	count  bool                      // the page has a count
 	paged  bool                      // the parameter page was given
 	fields []string                  // fields of the view that the client selected; nil: all
-	format exchange.Format           // of an export; "" for a page
-	name   string                    // of the list
+	format exchange.Format           // format of the export; "" for a page
+	name   string                    // name of the list
 	seal   func(values []any) string // returns the cursor of a position
 }
 
-// Only adds a filter to the query, such as the records that the caller may see; nil selects all.
+// Only restricts the query to the records that f selects, for example to the records that the caller may see. nil selects all
+// records.
 func (q Query) Only(f store.Filter) Query {
 	if f != nil {
 		q.Filter = store.And(q.Filter, f)
@@ -40,8 +41,8 @@ func (q Query) Only(f store.Filter) Query {
 type Lister struct {
 	spec    Spec
 	cursors Cursors
-	fields  []string // names that the parameter fields can select
-	params  []string // allowed names, sorted
+	fields  []string // field names that the parameter fields can select
+	params  []string // names of the allowed parameters, sorted
 
 	conditions []condition
 }
@@ -77,14 +78,15 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. of has the ID of the record or user that the list belongs to; it is empty for the list of all
-// records. A cursor is valid only for the list that returned it. The error is ValidationFailed with every invalid parameter.
+// Parse parses a query string. of has the ID of the record or user to which the list belongs; it is empty for the list of all
+// records. A cursor is valid only for the list that returned it. ValidationFailed: at least one parameter is invalid; the error
+// lists all invalid parameters.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true, paged: p.given("page"), name: l.spec.Name}
 	p.checkNames()
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
-	page := p.number("page", 1, 1, 1<<31) // the product below does not overflow
+	page := p.number("page", 1, 1, 1<<31) // with this maximum, the product below does not overflow
 	if (page-1)*limit > MaxSkip {
 		p.bad("page", apperr.Max, fmt.Sprintf("Skips more than %d rows. Use after=… with the value of next in the previous page instead.", MaxSkip), MaxSkip/limit+1)
 	}
@@ -143,14 +145,14 @@ func (p *parser) bad(param string, code apperr.FieldCode, message string, expect
 	p.fieldErrs = append(p.fieldErrs, apperr.Field{In: "query", Param: param, Code: code, Message: message, Expected: expected})
 }
 
-// add adds an error of the parameter, unless it is nil.
+// add adds fieldErr as an error of the parameter, unless fieldErr is nil.
 func (p *parser) add(param string, fieldErr *apperr.Field) {
 	if fieldErr != nil {
 		p.bad(param, fieldErr.Code, fieldErr.Message, fieldErr.Expected)
 	}
 }
 
-// checkNames checks that all names are known, and that each has one value, which is a valid string.
+// checkNames checks that all parameters are known, and that each parameter has exactly one value, a valid string.
 func (p *parser) checkNames() {
 	p.fieldErrs = rest.UnknownQuery(p.values, p.params)
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
@@ -167,7 +169,7 @@ func (p *parser) checkNames() {
 // get returns the value of a parameter without surrounding spaces.
 func (p *parser) get(name string) string { return strings.TrimSpace(p.values.Get(name)) }
 
-// given reports whether the parameter has a value. An empty value is the same as none.
+// given reports whether the parameter has a value. An empty parameter counts as absent.
 func (p *parser) given(name string) bool { return p.get(name) != "" }
 
 // number returns the value of a parameter, or fallback if it is absent or invalid.
@@ -222,8 +224,8 @@ func (p *parser) sort() []store.Order {
 	return orders
 }
 
-// selection returns the fields of the view that the parameter fields selects: those that it lists, or all except those that
-// it lists with -. The id is always included. It returns nil if the parameter is absent or invalid.
+// selection returns the fields of the view that the parameter fields selects: either the listed fields or, if each listed field
+// has - before it, all other fields. The id is always included. selection returns nil if the parameter is absent or invalid.
 func (p *parser) selection() []string {
 	items := p.list("fields")
 	if len(items) == 0 {
@@ -278,7 +280,8 @@ func (p *parser) format() exchange.Format {
 // paramExpand is the parameter with the references to expand, and the field of the view with the expanded records.
 const paramExpand = "expand"
 
-// ParseExpand returns the references that the parameter expand names. ValidationFailed: one of them is not allowed.
+// ParseExpand returns the references that the parameter expand names. ValidationFailed: a reference is not allowed, or the
+// parameter occurs more than once.
 func ParseExpand(values url.Values, allowed []string) ([]string, error) {
 	p := parser{values: values}
 	if len(values[paramExpand]) > 1 {
@@ -375,7 +378,7 @@ func (f Filter) operators() []store.Op {
 	return []store.Op{store.OpGt, store.OpGte, store.OpLt, store.OpLte, store.OpNe, opIn}
 }
 
-// value parses the value of a filter. ok is false if it is invalid.
+// value parses the value of a filter. ok is false if the value is invalid.
 func (p *parser) value(c condition, text string) (value any, ok bool) {
 	if c.Type == Text {
 		return text, true
@@ -393,7 +396,7 @@ func (p *parser) value(c condition, text string) (value any, ok bool) {
 	return value, fieldErr == nil
 }
 
-// parsers parse the values of filters. Text and Enum need none.
+// parsers parse the values of filters, by type. Values of the types Text and Enum need no parser.
 var parsers = map[Type]func(string) (any, *apperr.Field){
 	Int: scalar[int64], Float: scalar[float64], Bool: scalar[bool], Time: scalar[store.Time], ID: scalar[store.ID],
 	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal],
@@ -401,8 +404,8 @@ var parsers = map[Type]func(string) (any, *apperr.Field){
 
 func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text) }
 
-// scope returns what a cursor is bound to: the list, the record or user that it belongs to, and the parameters that determine the
-// rows and their order.
+// scope returns what a cursor is bound to: the list, the record or user to which the list belongs, and the parameters that
+// determine the rows and their order.
 func (p *parser) scope(of []store.ID) string {
 	scope := url.Values{}
 	for name, values := range p.values {

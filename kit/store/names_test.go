@@ -104,7 +104,7 @@ func TestUnknownNamesFail(t *testing.T) {
 	}
 }
 
-// nothing is a database without an engine: a call of one panics.
+// nothing is a database whose collections have no engine: a call of an engine's method panics.
 type nothing struct{ DB }
 
 func (nothing) Open(Spec) Engine { return nil }

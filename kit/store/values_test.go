@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// moments are times, ascending, with their form on the wire.
+// moments are times in ascending order, with their form in JSON.
 var moments = []struct {
 	time time.Time
 	text string
@@ -169,7 +169,7 @@ func TestEncodeJSON(t *testing.T) {
 	}
 }
 
-// TestParseDecimalZeros parses numbers with more zeros at the end than big.Rat takes.
+// TestParseDecimalZeros parses numbers with more zeros at the end than big.Rat accepts.
 func TestParseDecimalZeros(t *testing.T) {
 	t.Parallel()
 	zeros := strings.Repeat("0", 1_000_001)

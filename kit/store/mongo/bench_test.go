@@ -21,7 +21,7 @@ import (
 //
 //	go -C scripts/mongod run . -- go test -run '^$' -bench . ./kit/store/mongo
 //
-// cpu-µs/op is the CPU time of this process, without that of the server.
+// cpu-µs/op is the CPU time of this process. It does not include the CPU time of the server.
 
 // article is a document of the engine, some 400 bytes.
 type article struct {
@@ -102,7 +102,7 @@ func newArticle(at store.Time) article {
 	return article{Meta: store.NewMeta(store.NewID(), at), Title: "A title", Content: content, UserID: store.NewID()}
 }
 
-// benchmarked returns a collection with articles, and the same for the driver alone.
+// benchmarked returns a collection with articles, and a collection of the driver with the same articles.
 func benchmarked(b *testing.B) (*store.Collection[article], *driver.Collection) {
 	b.Helper()
 	address := mongotest.New(b)

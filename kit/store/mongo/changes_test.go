@@ -93,7 +93,7 @@ func checkLog(t *testing.T, c *collection, when string) {
 	want := maps.Clone(types)
 	for id, got := range types {
 		before := throughLast(got, "deleted ")
-		want[id] = before // and what follows from its version, if it exists
+		want[id] = before // the later entries follow from the version of the document, if it exists
 	}
 	for _, doc := range docs {
 		id := doc["_id"].(store.ID)
@@ -155,7 +155,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestMaxPending checks that a writer moves the entries if no mover does.
+// TestMaxPending checks that a writer moves the entries if no mover is running.
 func TestMaxPending(t *testing.T) {
 	t.Parallel()
 	_, c, internal := openWithoutMover(t, createLog(t))
@@ -174,8 +174,8 @@ func TestMaxPending(t *testing.T) {
 	checkLog(t, internal, "at the end")
 }
 
-// TestMovers runs several movers on the same entries. One of them continues with entries that it read before the others moved
-// them.
+// TestMovers runs several movers on the same entries. One mover continues with entries that it read before the other movers
+// moved them.
 func TestMovers(t *testing.T) {
 	t.Parallel()
 	address := createLog(t)

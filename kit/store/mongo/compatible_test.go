@@ -26,7 +26,7 @@ func isCommand(request []byte, name string) bool {
 	return bytes.Contains(request[:min(len(request), 64)], append([]byte(name), 0))
 }
 
-// TestUnnamedDuplicate responds to updates as DocumentDB does: without the code and without the index.
+// TestUnnamedDuplicate responds to updates as DocumentDB does: the error has neither the code nor the name of the index.
 func TestUnnamedDuplicate(t *testing.T) {
 	t.Parallel()
 	_, address := newProxy(t, func(request []byte) bson.D {

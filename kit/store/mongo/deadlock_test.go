@@ -31,8 +31,8 @@ func titles() *collection {
 	return &collection{schema: newSchema(store.Spec{Indexes: []store.Index{{Fields: []string{"title"}, Unique: true}}})}
 }
 
-// TestOneWriteOfAValue checks that writes of one value run one after the other, even while one pauses after a deadlock, and
-// that they do not delay writes of other values.
+// TestOneWriteOfAValue checks that writes of one value run one after the other, even while one of them pauses after a deadlock,
+// and that these writes do not delay writes of other values.
 func TestOneWriteOfAValue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestDeadlockPauses(t *testing.T) {
 	})
 }
 
-// TestWritesHoldValues checks which values of unique indexes a write reserves until its end.
+// TestWritesHoldValues checks which values of unique indexes a write holds until it ends.
 func TestWritesHoldValues(t *testing.T) {
 	t.Parallel()
 	received, proceed := make(chan struct{}), make(chan struct{})

@@ -92,7 +92,7 @@ func anywhere(word string) string {
 	return `{"$or":[{"_words.title":` + expression + `},{"_words.profile%2Ecity":` + expression + `}]}`
 }
 
-// TestFilterRejects passes values that could contain operators. None of them may reach the server.
+// TestFilterRejects passes values that could contain operators. None of these values may reach the server.
 func TestFilterRejects(t *testing.T) {
 	t.Parallel()
 	s := newSchema(store.Spec{})

@@ -192,7 +192,7 @@ func TestAtomicFaults(t *testing.T) {
 	)
 	wantBatch(t, db, apperr.Unavailable,
 		func() error { return c.Insert(t.Context(), newItem("item "+strings.Repeat("x", 60_000))) },
-		func() error { // its function does not run
+		func() error { // the function of this Atomic does not run
 			return db.Atomic(t.Context(), func(ctx context.Context) error { return c.Insert(ctx, newItem("item after")) })
 		},
 	)
@@ -205,7 +205,7 @@ func TestAtomicFaults(t *testing.T) {
 		_, err := db.writer.session(ctx).tx.exec("INSERT INTO promise VALUES (?)", int64(-1))
 		return errors.Join(err, c.Insert(ctx, newItem("item")))
 	})
-	if !apperr.Is(err, apperr.Conflict) { // of the name
+	if !apperr.Is(err, apperr.Conflict) { // the name is a duplicate
 		t.Errorf("Atomic returns %v", err)
 	}
 	err = db.Atomic(t.Context(), func(ctx context.Context) error {

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// TestBackup backs up a file that is open, between two writes that are not checkpointed, and one that is closed.
+// TestBackup backs up a file that is open, between two writes that are not checkpointed, and a file that is closed.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,7 +55,7 @@ func TestBackup(t *testing.T) {
 	wantNotes(second, 101)
 }
 
-// TestBackupRejects checks that a backup that is impossible fails with the reason and leaves no file.
+// TestBackupRejects checks that an impossible backup fails with the reason and leaves no file.
 func TestBackupRejects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

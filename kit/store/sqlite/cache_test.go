@@ -21,7 +21,7 @@ func TestCachedChanges(t *testing.T) {
 	must(t, c.Insert(t.Context(), d))
 	name := func(want string) {
 		t.Helper()
-		for range 2 { // the second one is from the cache
+		for range 2 { // the second read is from the cache
 			got, err := c.Get(t.Context(), d.ID)
 			must(t, err)
 			if got.Name != want {

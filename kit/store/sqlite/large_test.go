@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// manyWords returns a text of n words, which begins with the given one.
+// manyWords returns a text of n words, which begins with first.
 func manyWords(first string, n int) string {
 	var text strings.Builder
 	text.WriteString(first)
@@ -87,7 +87,7 @@ func TestLargeTextAlone(t *testing.T) {
 		defer large.Wait()
 		return c.Insert(t.Context(), newItem("after"))
 	})
-	if len(together) != 1 || together[0] != 3 { // that of wantBatch is the third
+	if len(together) != 1 || together[0] != 3 { // the write of wantBatch is the third one
 		t.Errorf("transactions of %v writes, want one of 3", together)
 	}
 	if n, err := c.Count(t.Context(), nil); n != 4 || err != nil {
@@ -133,7 +133,7 @@ func TestLargeTextsMerge(t *testing.T) {
 	}
 }
 
-// TestPreparedWords checks that the words of a change that reads another text than expected are those of the stored text.
+// TestPreparedWords checks that the words of the stored text are indexed if a change stores another text than expected.
 func TestPreparedWords(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

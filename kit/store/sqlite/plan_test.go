@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// TestPlans checks that queries which a declared index supports read only that index. They visit no other rows and sort none. A
-// page after a row begins with an index lookup, so that its cost does not depend on its position.
+// TestPlans checks that queries which a declared index supports read only this index: the queries visit no other rows and do
+// not sort rows. A page after a row begins with an index lookup, so that its cost does not depend on its position.
 func TestPlans(t *testing.T) {
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "plan.db"), Options{})
 	if err != nil {

@@ -119,8 +119,8 @@ func TestPrepareChanges(t *testing.T) {
 	want("by_hand")
 }
 
-// TestMergeInSteps checks that a table of words from an older version gets the options for merges in steps, and that they keep
-// the number of its segments small.
+// TestMergeInSteps checks that a table of words from an older version gets the options for merges in steps, and that these
+// options keep the number of its segments small.
 func TestMergeInSteps(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -150,8 +150,7 @@ func TestMergeInSteps(t *testing.T) {
 	}
 }
 
-// TestFillWords checks that Prepare stores the words of more documents than it reads together, also after a Load that
-// failed.
+// TestFillWords checks that Prepare stores the words of more documents than it reads together, also after a failed Load.
 func TestFillWords(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -133,7 +133,7 @@ func TestScannedText(t *testing.T) {
 	for _, text := range append(texts, "ew", "here", "twice", "elsewhere", "other", "city", "u0061", "rosse", "fin", "k", "b", "京") {
 		words := textsearch.QueryWords(text)
 		if len(words) == 0 {
-			continue // it selects nothing, and has no plan
+			continue // this search selects nothing and has no plan
 		}
 		find := func(plan *searchPlan) (docs []string) {
 			q := store.Query{Filter: store.Search(text)}
@@ -159,9 +159,9 @@ func TestPlan(t *testing.T) {
 	c := searched(t)
 	const none, rare = -1, searchDocuments / 40
 	for text, want := range map[string]struct {
-		rows  int // with the rare words; none if there are no rare words
+		rows  int // number of rows with all rare words; the constant none if no word is rare
 		scan  []string
-		scans bool // for a page of 10
+		scans bool // the list is scanned for a page of 10
 	}{
 		"all":        {none, []string{"all"}, true},
 		"rare":       {rare, nil, false},

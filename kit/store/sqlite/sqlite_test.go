@@ -232,7 +232,7 @@ func TestOpenRejects(t *testing.T) {
 	})
 }
 
-// TestFiles checks the permissions of the files, and which remain after Close.
+// TestFiles checks the permissions of the files, and which files remain after Close.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "dir")

@@ -61,7 +61,7 @@ func hold(t *testing.T, db *DB) (release func()) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		db.writer.do(t.Context(), func(*transaction) error { // fails if its batch does
+		db.writer.do(t.Context(), func(*transaction) error { // fails if its batch fails
 			close(begun)
 			<-end
 			return nil
@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// TestFailedCommit checks that all writes of a batch whose COMMIT fails return Unavailable, and that none is stored.
+// TestFailedCommit checks that all writes of a batch whose COMMIT fails return Unavailable, and that no write is stored.
 func TestFailedCommit(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

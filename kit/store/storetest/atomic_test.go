@@ -13,7 +13,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// openAtomic is openDocs on a database with transactions. On another one, it checks that Atomic fails, and skips the test.
+// openAtomic is openDocs for a database with transactions. If the database has no transactions, openAtomic checks that Atomic
+// fails, and skips the test.
 func openAtomic(t *testing.T, open Opener, indexes ...store.Index) (store.DB, *store.Collection[doc]) {
 	t.Helper()
 	db := open(t)
@@ -100,7 +101,7 @@ func testAtomicRollback(t *testing.T, open Opener) {
 		must(t, err)
 		wantDoc(t, got, kept)
 		next := newDoc("next")
-		insert(t, c, next) // may get the row number of one that was rolled back
+		insert(t, c, next) // may get the row number of a document that was rolled back
 		wantSearch(t, c, "next", "next")
 		_, err = c.Delete(t.Context(), store.Eq("id", next.ID))
 		must(t, err)
@@ -177,7 +178,7 @@ func testAtomicFailure(t *testing.T, open Opener) {
 		}
 	}
 
-	must(t, db.Atomic(t.Context(), func(ctx context.Context) error { // NotFound does not end it
+	must(t, db.Atomic(t.Context(), func(ctx context.Context) error { // NotFound does not end the Atomic
 		_, err := c.Get(ctx, store.NewID())
 		wantCode(t, err, apperr.NotFound)
 		_, err = c.Update(ctx, store.Eq("title", "none"), store.Inc("count", 1))
@@ -393,8 +394,8 @@ func testTogether(t *testing.T, open Opener) {
 	}
 }
 
-// testAfterTogether works on every server: a function runs once, after the function of the outermost Together, and immediately
-// outside of one.
+// testAfterTogether works on every server: a function runs once, after the function of the outermost Together. Outside of a
+// Together it runs immediately.
 func testAfterTogether(t *testing.T, open Opener) {
 	db := open(t)
 	c := prepare(t, db, docSpec())
@@ -434,7 +435,7 @@ func testAfterCommit(t *testing.T, open Opener) {
 	}
 	wantCode(t, db.Atomic(t.Context(), func(ctx context.Context) error {
 		never(ctx)
-		_ = c.Insert(ctx, existing) // ends it
+		_ = c.Insert(ctx, existing) // the Conflict ends the Atomic
 		return nil
 	}), apperr.Conflict)
 	failure := errors.New("failure")

@@ -91,7 +91,8 @@ func (c clinic) cancel(ctx context.Context, id store.ID) error {
 	})
 }
 
-// work books and cancels appointments at random, n times. It reports before and after each call, the latter only if it succeeds.
+// work books and cancels appointments at random, n times. It reports each call before it and, if the call succeeds, again after
+// it.
 func (c clinic) work(ctx context.Context, n int, report func(event string, id store.ID)) error {
 	var own []store.ID
 	for range n {
@@ -117,7 +118,7 @@ func (c clinic) work(ctx context.Context, n int, report func(event string, id st
 	return nil
 }
 
-// check checks the rule and that the appointments are those of the reported events, and returns the number of appointments.
+// check checks the rule, and that the appointments match the reported events. It returns the number of appointments.
 func (c clinic) check(t *testing.T, events map[store.ID]string) int {
 	t.Helper()
 	appointments, err := c.appointments.List(t.Context(), store.Query{Sort: []store.Order{{Field: "room"}, {Field: "start"}}})
@@ -181,7 +182,7 @@ func testClinic(t *testing.T, open Opener) {
 
 var kills = flag.Int("kills", 3, "how often TestKilled kills the process")
 
-// clinicVariable has the path of the database if the process is to run workClinic.
+// clinicVariable is the environment variable with the path of the database. If it is set, the process runs workClinic.
 const clinicVariable = "STORETEST_CLINIC"
 
 func TestMain(m *testing.M) {
@@ -212,8 +213,8 @@ func workClinic(path string) error {
 	return <-failed
 }
 
-// TestKilled kills a process during its Atomics. Afterwards each Atomic is stored completely or not at all, and all reported
-// ones are stored.
+// TestKilled kills a process during its Atomics. Afterwards each Atomic must be stored completely or not at all, and all
+// reported Atomics must be stored.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -229,7 +230,7 @@ func TestKilled(t *testing.T) {
 		must(t, cmd.Start())
 		var kill *time.Timer
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if kill == nil { // it has begun
+			if kill == nil { // the process has begun to work
 				kill = time.AfterFunc(20*time.Millisecond+rand.N(100*time.Millisecond), func() { _ = cmd.Process.Kill() })
 			}
 			event, hex, _ := strings.Cut(lines.Text(), " ")

@@ -27,7 +27,7 @@ func testUnique(t *testing.T, open Opener) {
 	for _, test := range []struct {
 		name     string
 		edit     func(*doc)
-		conflict []string // nil: none
+		conflict []string // nil: no conflict
 	}{
 		{"text", name("ada"), []string{"name"}},
 		{"another text", name("Ada"), nil},
@@ -143,7 +143,7 @@ func testPrepare(t *testing.T, open Opener) {
 	group.Wait()
 	for _, db := range handles {
 		c := prepare(t, db, spec)
-		_, err := c.Delete(t.Context(), nil) // a document that came by the other handle
+		_, err := c.Delete(t.Context(), nil) // a document that the other handle has inserted
 		must(t, err)
 		insert(t, c, newDoc("a", func(d *doc) { d.Name = new("a") }))
 		must(t, db.Prepare(t.Context()))

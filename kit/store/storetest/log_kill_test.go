@@ -20,8 +20,8 @@ import (
 // is killed.
 const killedEnv = "STORETEST_KILLED"
 
-// TestLogKilled kills a process that writes, several times at random moments. The log then has one entry for each version of
-// each document, in order, and one for each deletion.
+// TestLogKilled kills a process that writes, several times at random moments. Afterwards the log must have one entry for each
+// version of each document, in order, and one entry for each deletion.
 func TestLogKilled(t *testing.T) {
 	if target := os.Getenv(killedEnv); target != "" {
 		writeUntilKilled(t, target)
@@ -112,7 +112,7 @@ func checkLogged(t *testing.T, db store.DB, c *store.Collection[doc], name strin
 	t.Error(wrong)
 }
 
-// mismatch returns how the entries differ from those that the documents must have; "" if they do not.
+// mismatch describes how the entries differ from the entries that the documents must have; "" if they do not differ.
 func mismatch(docs []doc, entries []store.Entry) string {
 	types, want := make(map[store.ID]string), make(map[store.ID]string)
 	for _, e := range entries {

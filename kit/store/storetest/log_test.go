@@ -38,7 +38,7 @@ func openLogged(t *testing.T, db store.DB, spec store.Spec) (*store.Collection[d
 	return c, last
 }
 
-// readEntries waits until the collection has n entries after a position, and returns all that it has.
+// readEntries waits until the collection has n entries after a position, and returns all entries after the position.
 func readEntries(t *testing.T, db store.DB, collection string, after store.Position, n int) (entries []store.Entry) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), logWait)
@@ -181,7 +181,8 @@ func testLog(t *testing.T, open Opener) {
 	}
 }
 
-// testLogAtomic checks that an Atomic that fails adds no entries, and that one that succeeds adds the entries of its writes.
+// testLogAtomic checks that an Atomic that fails adds no entries, and that an Atomic that succeeds adds the entries of its
+// writes.
 func testLogAtomic(t *testing.T, open Opener) {
 	db, _ := openAtomic(t, open)
 	spec, otherSpec := loggedSpec(), loggedSpec()
@@ -211,8 +212,8 @@ func testLogAtomic(t *testing.T, open Opener) {
 	}
 }
 
-// testLogConcurrent has concurrent writers. Each document has one entry for each of its versions, in order, and one for its
-// deletion.
+// testLogConcurrent runs concurrent writers. Each document must have one entry for each of its versions, in order, and one
+// entry for its deletion.
 func testLogConcurrent(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec(store.Index{Fields: []string{"name"}, Unique: true})
@@ -224,7 +225,7 @@ func testLogConcurrent(t *testing.T, open Opener) {
 	for worker := range 8 {
 		group.Go(func() {
 			for range 12 {
-				name := fmt.Sprint("name", rand.IntN(4)) // of a tombstone, or taken
+				name := fmt.Sprint("name", rand.IntN(4)) // may be the name of a tombstone, or of another document
 				d := newDoc("x", func(d *doc) { d.Name = &name })
 				if err := c.Insert(t.Context(), d); err != nil {
 					if !apperr.Is(err, apperr.Conflict) {
@@ -310,7 +311,7 @@ func testLogReplaced(t *testing.T, open Opener) {
 	}
 }
 
-// testLogReset checks that Load, and changes without entries, have an entry reset.
+// testLogReset checks that the log has an entry of type Reset for Load and for changes without entries.
 func testLogReset(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec()
@@ -338,7 +339,7 @@ func testLogReset(t *testing.T, open Opener) {
 	}
 }
 
-// testLogSweep sweeps entries of two portions, and then all but the newest.
+// testLogSweep sweeps two batches of entries, and then all entries but the newest one.
 func testLogSweep(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec()

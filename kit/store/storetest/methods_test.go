@@ -158,7 +158,7 @@ func testPage(t *testing.T, open Opener) {
 	wantPage(t, c, store.Query{Filter: zero, Limit: 1, MaxCount: 4}, 3, "a")
 }
 
-// testBytes checks that a list ends before the document that is too large, and never before the first.
+// testBytes checks that a list ends before a document that is too large, but never before the first document.
 func testBytes(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	large := strings.Repeat("long words ", 1000)

@@ -18,7 +18,7 @@ func testModify(t *testing.T, open Opener) {
 	})
 	insert(t, c, old, newDoc("other", func(d *doc) { d.Name = new("taken") }))
 	got, err := c.Modify(t.Context(), old.ID, func(d *doc) error {
-		d.ID, d.Version = owner, 7 // are ignored
+		d.ID, d.Version = owner, 7 // Modify ignores these changes
 		d.Title, d.Body, d.Owner, d.Profile.City, d.Labels = "new", nil, owner, "Oslo", nil
 		d.Tags = append(d.Tags[:1], d.Tags[2:]...) // in the same array
 		return nil
@@ -54,8 +54,8 @@ func testModify(t *testing.T, open Opener) {
 	wantDoc(t, got, want)
 }
 
-// testUpdatedAt checks that each update sets updatedAt by the clock of the database, except one that sets it itself, and one that
-// changes nothing.
+// testUpdatedAt checks that each update sets updatedAt by the clock of the database, except an update that sets updatedAt
+// itself, and an update that changes nothing.
 func testUpdatedAt(t *testing.T, open Opener) {
 	now := noon.Add(time.Hour)
 	db := open(t)
@@ -99,7 +99,8 @@ func testUpdatedAt(t *testing.T, open Opener) {
 	}
 }
 
-// testModifyTogether has concurrent callers change the same document, and each sees the changes of those before it.
+// testModifyTogether runs concurrent callers that change the same document. Each caller must see the changes of the previous
+// callers.
 func testModifyTogether(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	d := newDoc("counter")

@@ -198,7 +198,7 @@ func testSearchFollows(t *testing.T, open Opener) {
 	insert(t, c, d)
 	for _, test := range []struct {
 		change store.Change
-		finds  string // each of these words, and none of the others
+		finds  string // the search finds each of these words, and no other word
 	}{
 		{store.Inc("count", 1), "red green oslo"},
 		{store.Set("title", "blue"), "blue green oslo"},

@@ -49,7 +49,7 @@ type plain struct {
 
 var noon = store.At(time.Date(2024, time.May, 17, 12, 0, 0, 123e6, time.UTC))
 
-// specs are the collections of the tests; nothing has documents, and absent is in no source.
+// specs are the collections of the tests. The collection nothing has no documents.
 func specs() []store.Spec {
 	var r Recorder
 	store.Open[paper](&r, store.Spec{
@@ -304,7 +304,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// TestStale changes the source between two parts of a copy. The second fails, and the third starts from the beginning.
+// TestStale changes the source between two runs of a copy. The second run fails, and the third run starts from the beginning.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
