@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// SweepPortion is the maximum number of entries that one call of Log.Sweep deletes.
-const SweepPortion = 500
+// SweepBatch is the maximum number of entries that one call of Log.Sweep deletes.
+const SweepBatch = 500
 
 // ChangedFields returns the value of Entry.Fields for an update: the sorted names of the top-level fields that the changes
 // affect, without updatedAt.

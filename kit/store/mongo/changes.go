@@ -632,7 +632,7 @@ func (l *changeLog) Wait(ctx context.Context, collection string, after store.Pos
 // that must be kept. Therefore the remaining entries have no gaps, even if an instance's clock was set back.
 func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error) {
 	limit := before.Add(-sweepMargin)
-	entries, err := l.find(ctx, bson.D{}, 0, engine.SweepPortion+1)
+	entries, err := l.find(ctx, bson.D{}, 0, engine.SweepBatch+1)
 	if err != nil {
 		return 0, translate(err, nil)
 	}

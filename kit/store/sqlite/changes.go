@@ -260,7 +260,7 @@ func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err e
 	const kept = "SELECT n FROM " + first + " WHERE at>=? ORDER BY n LIMIT 1"
 	const query = "DELETE FROM _changes WHERE n IN (SELECT n FROM " + first + ") AND n<(SELECT max(n) FROM _changes) AND n<coalesce((" + kept + "),9e18)"
 	err = l.db.writer.do(ctx, func(tx *transaction) error {
-		n, err = tx.exec(query, int64(engine.SweepPortion), int64(engine.SweepPortion), before.UnixMilli())
+		n, err = tx.exec(query, int64(engine.SweepBatch), int64(engine.SweepBatch), before.UnixMilli())
 		return err
 	})
 	return n, err

@@ -344,7 +344,7 @@ func testLogSweep(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec()
 	c, start := openLogged(t, db, spec)
-	const n = engine.SweepPortion + 20
+	const n = engine.SweepBatch + 20
 	d := newDoc("d")
 	insert(t, c, d)
 	for range 5 {
@@ -360,7 +360,7 @@ func testLogSweep(t *testing.T, open Opener) {
 		for {
 			n, err := db.Log().Sweep(t.Context(), store.At(before))
 			must(t, err)
-			if n > engine.SweepPortion {
+			if n > engine.SweepBatch {
 				t.Errorf("one portion has %d entries", n)
 			}
 			if deleted += n; n == 0 {
