@@ -22,11 +22,11 @@ import (
 const (
 	DefaultLimit = 30
 	MaxLimit     = 100
-	MaxSkip      = 10_000  // rows that page can skip; the parameter after has no such limit
-	MaxQuery     = 200     // characters of q
-	MaxWords     = 10      // words of q
+	MaxSkip      = 10_000  // maximum number of rows that page can skip; the parameter after has no such limit
+	MaxQuery     = 200     // maximum number of characters of q
+	MaxWords     = 10      // maximum number of words of q
 	MaxCount     = 10_000  // largest count with q or a filter
-	MaxPageBytes = 1 << 20 // bytes of the records of a page; the first record alone may be larger
+	MaxPageBytes = 1 << 20 // maximum size of the records of a page in bytes; the first record alone may be larger
 )
 
 // Type is the type of the values of a filter.
@@ -85,7 +85,7 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 		add(field)
 	}
 	for _, f := range s.Filter {
-		if !f.List && !slices.Contains(s.Sort, f.Field) { // indexes of lists cost more than they save, on both engines
+		if !f.List && !slices.Contains(s.Sort, f.Field) { // indexes on list fields cost more than they save, on both engines
 			add(f.Field, defaultSort)
 		}
 	}

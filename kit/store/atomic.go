@@ -74,7 +74,7 @@ func storedFields(doc any) (map[string]jsontext.Value, error) {
 	return fields, err
 }
 
-// changesSince returns the changes that turn a document with the given fields into doc.
+// changesSince returns the changes that turn a document with these stored fields into doc.
 func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, err error) {
 	now, err := storedFields(doc)
 	if err != nil {

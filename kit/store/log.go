@@ -21,7 +21,7 @@ type Log interface {
 	// Wait returns nil when the collection may have an entry after the position; "" stands for any collection. It returns
 	// Unavailable if ctx ends first. It notices an entry of another instance about 100 ms later.
 	Wait(ctx context.Context, collection string, after Position) error
-	// Sweep deletes up to 500 of the oldest entries, which must be older than the time, and returns their number. It never
+	// Sweep deletes the oldest entries that were created before the time, at most 500, and returns their number. It never
 	// deletes the newest entry.
 	Sweep(ctx context.Context, before Time) (int64, error)
 }
@@ -69,7 +69,7 @@ const (
 type Entry struct {
 	Position
 	Collection string
-	RecordID   ID // zero for Reset
+	RecordID   ID // zero if Type is Reset
 	Type       ChangeType
 	Author
 	Fields []string      // names of the changed fields, without updatedAt; nil unless Type is Updated

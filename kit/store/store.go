@@ -33,7 +33,8 @@ import (
 
 // DB is a database. An engine implements it.
 type DB interface {
-	// Open declares a collection without accessing the database. If a name is opened again, Prepare uses the later Spec.
+	// Open declares a collection without accessing the database. If Open is called again with the same name, Prepare uses the
+	// later Spec.
 	Open(Spec) Engine
 	// Prepare creates the missing parts of the declared collections: tables, indexes, and the words that Search looks up, also
 	// for existing documents. It may be called repeatedly, and by several instances concurrently.
@@ -42,13 +43,13 @@ type DB interface {
 	Names(context.Context) ([]string, error)
 	// Drop deletes a collection if it exists. Prepare and Load create it again.
 	Drop(ctx context.Context, name string) error
-	// Atomic calls f and stores all writes that f makes with its context, or none. They are durable when Atomic returns nil.
-	// Reads with the context see the writes immediately; other callers see them only after they are stored.
+	// Atomic calls f and stores all writes that f makes with its context, or none. The writes are durable when Atomic returns
+	// nil. Reads with this context see the writes immediately; other callers see the writes only after they are stored.
 	//
 	// Nothing is stored if f returns an error or panics, if ctx ends, or if an operation of f fails with an error other than
 	// NotFound, even if f ignores the error. Atomic returns the first of these errors. f must not search (ErrSearchInAtomic),
-	// and must have no effects except its writes, because MongoDB repeats it after a conflict with other writers. A call of
-	// Atomic in f joins the outer Atomic. Operations with the context fail after the end of Atomic.
+	// and must have no effects except its writes, because on MongoDB, f is repeated after a conflict with other writers. A call
+	// of Atomic in f joins the outer Atomic. After Atomic has returned, operations with the context fail.
 	//
 	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), and other writes wait: f must not wait for anything
 	// else, such as a write with another context. On MongoDB, f sees a snapshot, and other callers can change documents that f
@@ -57,7 +58,7 @@ type DB interface {
 	// Together calls Atomic if the server supports transactions. Otherwise it stores each write of f separately, and f must
 	// order its writes so that it can be interrupted after each write.
 	Together(ctx context.Context, f func(context.Context) error) error
-	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other, so that
+	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other. If they do,
 	// Collection.Lock is not needed.
 	Serializable() bool
 	// Log returns the log of the changes in collections with Spec.Changes.
@@ -131,7 +132,7 @@ type Query struct {
 	Sort   []Order  // nil sorts by id
 	After  []any    // start after a row: its values of the Sort fields (nil if absent), then its id; nil starts at the first row
 	Skip   int      // number of documents to skip; not together with After
-	Limit  int      // 0 is no limit
+	Limit  int      // 0 means no limit
 	Fields []string // top-level fields to read; nil reads all. The id is always read; other fields may be read too
 	// Lossless makes List fail if the Go type cannot represent all of a document; see engine.CheckLossless. If Fields is set,
 	// Lossless has no effect.
@@ -139,7 +140,7 @@ type Query struct {
 	// MaxCount limits the count of the documents that Filter selects. With 0, the documents are not counted; with CountAll, all
 	// of them are counted. Engines may ignore the limit if Filter is nil.
 	MaxCount int64
-	Bytes    *Size // limits the size of the documents; nil is no limit. Use a new Size for each Query
+	Bytes    *Size // limits the size of the documents; nil means no limit. Use a new Size for each Query
 }
 
 // CountAll is a Query.MaxCount without limit.
@@ -346,8 +347,8 @@ func (c *Collection[T]) DeleteList(ctx context.Context, q Query) error {
 // ErrNotFound is returned if a filter selects no document.
 var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 
-// Duplicate returns the Conflict for a duplicate in a unique index with the given fields. It does not report userId, the
-// owner of a record, which no request has as a parameter.
+// Duplicate returns the Conflict for a duplicate in a unique index with these fields. The error does not name userId, the owner
+// of a record, because no request has this parameter.
 func Duplicate(fields ...string) *apperr.Error {
 	err := apperr.New(apperr.Conflict, "A record with the same value already exists.")
 	for _, f := range fields {

@@ -327,16 +327,16 @@ var marshalers = json.JoinMarshalers(
 	}),
 )
 
-// EncodeStored writes a document, or a value of one, as engines store it in JSON: as EncodeJSON does, but decimals are
-// integers.
+// EncodeStored writes a document, or a value in a document, in the form in which engines store JSON. This form is the same as
+// with EncodeJSON, but decimals are integers.
 func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, storedEncoding) }
 
 var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
 	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
-// SetDefaults sets the fields of a struct that have the tag default to that value, and nil lists to empty ones. dst is a
-// pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics if a
-// default does not fit the type of its field.
+// SetDefaults sets the fields of a struct that have the tag default to the value of the tag, and nil lists to empty lists. dst
+// is a pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics
+// if a default does not fit the type of its field.
 func SetDefaults(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Kind() != reflect.Struct {
@@ -376,7 +376,7 @@ func FieldName(f reflect.StructField) string {
 	return name
 }
 
-// FieldNames returns the JSON names of a struct's fields, with those of embedded structs.
+// FieldNames returns the JSON names of a struct's fields, including the fields of embedded structs.
 func FieldNames(t reflect.Type) []string {
 	cached, ok := fieldNames.Load(t)
 	if !ok {

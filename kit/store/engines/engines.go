@@ -23,7 +23,8 @@ func Open(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{})
 }
 
-// OpenExisting is Open, but fails if the file of a sqlite address does not exist or is not a database of the service.
+// OpenExisting does the same as Open, but fails if the file of a sqlite address does not exist or is not a database of the
+// service.
 func OpenExisting(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{Existing: true})
 }

@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Codes of MongoDB's errors (error_codes.yml in its source).
+// Codes of MongoDB's errors (error_codes.yml in MongoDB's source).
 const (
 	codeNamespaceNotFound     = 26
 	codeIndexNotFound         = 27

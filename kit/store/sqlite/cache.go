@@ -111,6 +111,6 @@ func idOf(f store.Filter) (id store.ID, ok bool) {
 }
 
 func (c *collection) cacheKey(id string) cacheKey {
-	parsed, _ := store.ParseID(id) // always valid: insert has written it
+	parsed, _ := store.ParseID(id) // id is always valid, because insert has written it
 	return cacheKey{c.spec.Name, parsed}
 }

@@ -125,7 +125,7 @@ func (c *collection) decode(doc []byte, into any) error {
 	return nil
 }
 
-// decodeLossless is decode, but fails if into cannot represent all of the document.
+// decodeLossless does the same as decode, but fails if into cannot represent all of the document.
 func (c *collection) decodeLossless(doc []byte, into any) error {
 	if err := c.decode(doc, into); err != nil {
 		return fmt.Errorf("%w: %.4000s", err, doc)

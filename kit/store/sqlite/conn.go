@@ -38,7 +38,7 @@ type statement struct {
 	stmt  driver.Stmt
 }
 
-// connect opens a connection with a page cache of the given size in KiB.
+// connect opens a connection. cache is the size of its page cache in KiB.
 func connect(ctx context.Context, dsn string, cache int) (*conn, error) {
 	c := &conn{prepared: make(map[string]*list.Element), lastUsed: list.New()}
 	var err error
@@ -78,7 +78,7 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (driver.Resu
 	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
 }
 
-// rows returns the rows of a statement. An error ends them. The slice is only valid until the next row.
+// rows returns the rows of a statement. No row follows an error. The slice is only valid until the next row.
 //
 // If the statement takes less than a few milliseconds, pass a ctx that cannot be cancelled: for other contexts, the driver
 // starts a goroutine that interrupts the statement when ctx ends.
@@ -110,7 +110,7 @@ func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]d
 				return
 			}
 			if err != nil {
-				rows.Close() // ignore the error: it would be the same
+				rows.Close() // ignore its error, which would be the same as err
 				yield(nil, err)
 				return
 			}

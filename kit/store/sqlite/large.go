@@ -13,7 +13,7 @@ import (
 // which begins a word. Meanwhile other writes wait. So a write splits a long text into words before it waits for the writer.
 // Writes with more than maxWords words take turns, and all other writes run between two turns.
 const (
-	longText  = 4 << 10  // bytes of a document and its changes; shorter ones have fewer words than maxWords
+	longText  = 4 << 10  // bytes of a document and its changes; shorter texts have fewer words than maxWords
 	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because its words need much memory
 	maxWords  = 2000
 )

@@ -16,7 +16,7 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 		return c.err
 	}
 	statements := make(chan *builder, len(docs))
-	go func() { // encode documents while others are written
+	go func() { // encode documents while other documents are written
 		defer close(statements)
 		for _, doc := range docs {
 			statements <- c.insert(store.IDOf(doc), doc)

@@ -100,7 +100,7 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 		switch {
 		case wanted[name] == statement:
 			delete(wanted, name)
-		case strings.HasPrefix(name, c.spec.Name+":"): // otherwise it is not an index of the engine
+		case strings.HasPrefix(name, c.spec.Name+":"): // an index with another name was not created by the engine
 			stale = append(stale, "DROP INDEX "+quote(name))
 		}
 		return nil
@@ -133,7 +133,7 @@ func (c *collection) prepareWords(tx *transaction) error {
 	wanted := ""
 	if len(c.spec.Search) > 0 {
 		wanted = fmt.Sprintf("%d:%s", wordsVersion, strings.Join(c.spec.Search, ","))
-		// A table of fts5vocab stores nothing itself.
+		// An fts5vocab table stores nothing itself.
 		if err := tx.run("CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"); err != nil {
 			return err
 		}
@@ -183,10 +183,10 @@ func (c *collection) configureWords(tx *transaction) error {
 	if set, err := tx.conn.integer(tx.ctx, b); err != nil || set > 0 {
 		return err
 	}
-	// usermerge is the number of segments, and deletemerge the percentage of deleted entries, from which segments are
-	// merged. With the defaults, 4 and 10, words are merged twice as often, and searches are not faster. hashsize is the
-	// memory in bytes for the words of a transaction. With the default of 1 MiB, fillWords makes 16 times as many segments,
-	// and merges most words twice.
+	// Segments are merged when there are usermerge segments, or when deletemerge percent of their entries are deleted. With the
+	// defaults, 4 and 10, words are merged twice as often, and searches are not faster. hashsize is the memory in bytes for the
+	// words of a transaction. With the default of 1 MiB, fillWords makes 16 times as many segments, and merges most words
+	// twice.
 	option := "INSERT INTO " + c.words + "(" + c.words + ",rank) VALUES"
 	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }

@@ -43,7 +43,7 @@ const (
 	maxSearchScans  = 200_000 // maximum cost of a scan on a connection of DB.searches
 	maxLookUps      = 100_000 // a word in more documents is not looked up
 	maxPlannedRows  = 1000    // maximum number of rows that a plan assumes for a list
-	fallbackLookUps = 3       // number of words to look up if all are common and a scan has found too few rows
+	fallbackLookUps = 3       // number of words to look up if all words are common and a scan has found too few rows
 )
 
 // defaultRows is the number of rows that the plan of a list without a limit assumes.
@@ -220,7 +220,7 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 	}
 	for i, word := range words {
 		switch {
-		case counts[i] < threshold: // p.rows considers this word
+		case counts[i] < threshold: // keepRows has already restricted p.rows to this word
 		case p.rows == nil && counts[i] < limit && counts[i] <= rarest*lookUpsPerScan: // cheaper than to scan for it
 			p.lookUp = append(p.lookUp, word)
 		default:

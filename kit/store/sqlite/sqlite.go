@@ -77,7 +77,7 @@ type DB struct {
 	// searches is for costly searches. It has one connection fewer than there are processors, but at least one: a search uses a
 	// processor for many milliseconds, and one processor must stay free for other requests.
 	searches  *readers
-	large     *semaphore.Weighted // acquired by a write with many words when it is its turn; see writeText
+	large     *semaphore.Weighted // held by the write with many words whose turn it is; see writeText
 	closeOnce sync.Once
 	closeErr  error // the result of the first Close, which later calls also return
 

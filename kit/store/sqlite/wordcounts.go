@@ -16,7 +16,7 @@ type wordCounts struct {
 type wordCount struct {
 	count     int64 // number of documents with the word, up to limit
 	limit     int64
-	documents int64 // number of all documents at that time
+	documents int64 // number of all documents when the word was counted
 }
 
 // maxWordCounts is the maximum number of words in the cache. A full cache is emptied before another word is added.

@@ -15,8 +15,8 @@ import (
 // The maximum length of a word, in runes. Longer words are cut, which keeps the keys of an index short. Texts and queries have
 // the same maximum, so that a long word in a query matches the same word in a text.
 const (
-	maxWord  = 32 // in a script with spaces
-	maxPiece = 6  // in a script without spaces
+	maxWord  = 32 // in a script with spaces between words
+	maxPiece = 6  // in a script without spaces between words
 )
 
 // Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits without case
