@@ -36,7 +36,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DefaultName is the name of the database if the URI has none, and the name of the client in the server's log.
+// DefaultName is the name of the database if the URI does not name a database, and the name of the client in the server's log.
 const DefaultName = "ginseng"
 
 const (
@@ -63,9 +63,9 @@ type DB struct {
 // System returns OpenTelemetry's name for the engine.
 func (db *DB) System() string { return "mongodb" }
 
-// Open returns a handle for the database at the URI ("mongodb://host/name" or "mongodb+srv://host/name"). If the URI has no
-// name, the name is DefaultName. It connects in the background; use Ping to wait for the server. monitor observes the commands;
-// it may be nil. Unless the URI says otherwise:
+// Open returns a handle for the database at the URI ("mongodb://host/name" or "mongodb+srv://host/name"). If the URI does not
+// name a database, the name is DefaultName. It connects in the background; use Ping to wait for the server. monitor observes
+// the commands; it may be nil. Unless the URI says otherwise:
 //
 //   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
 //     loses a confirmed write.
@@ -106,8 +106,8 @@ func clientOptions(uri string) *options.ClientOptions {
 		ApplyURI(uri)
 }
 
-// databaseName returns the database name of a URI that the driver has accepted; DefaultName if it has none. net/url cannot
-// parse such a URI, because it may list several hosts.
+// databaseName returns the database name in a URI that the driver has accepted; DefaultName if the URI does not name a
+// database. net/url cannot parse such a URI, because it may list several hosts.
 func databaseName(uri string) string {
 	_, rest, _ := strings.Cut(uri, "://")
 	if _, server, ok := strings.Cut(rest, "@"); ok { // a password may have a "?"

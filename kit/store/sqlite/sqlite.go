@@ -228,7 +228,7 @@ func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		err := db.byID.close()
 		db.cache.clear()
-		// The connection that is closed last moves the log, so it must be the one that can write.
+		// The connection that is closed last moves the log, so it must be the writer's connection.
 		db.closeErr = errors.Join(err, db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
 	})
 	return db.closeErr
