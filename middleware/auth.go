@@ -31,12 +31,12 @@ type Authenticator struct {
 	Now           func() time.Time
 
 	restricted bool // accepts users with an access.Restriction
-	largeBody  bool // accepts bodies of the largest size of BodyLimit
+	largeBody  bool // accepts bodies up to the largest size of BodyLimit
 	anyKey     bool // accepts every API key
 }
 
-// Middleware returns one middleware per kind of caller. Each reads the query string and the body, which can have the
-// credential, and sets rest.Caller.
+// Middleware returns one middleware per kind of caller. Each middleware reads the query string and the body, which can contain
+// the credential, and sets rest.Caller.
 func (a Authenticator) Middleware() kit.Auth {
 	return kit.Auth{
 		Public:   a.handler(a.public),
@@ -103,7 +103,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if caller.Master || caller.IsUser() {
 			g.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
-		g.Next() // returns after the handlers, so that end is called after them
+		g.Next() // Next returns after the handlers, so that end is called after them
 	}
 }
 
@@ -149,9 +149,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, err
 }
 
-// writeSize returns the size in bytes that a request counts toward UserWrites: the bytes of its body that have been read or,
-// before that, the announced size or else the limit of the route. It is at least minChange if the response can have a record that
-// is larger than the body.
+// writeSize returns the size in bytes that a request counts toward UserWrites: the bytes of its body that have been read. If the
+// body has not been read, the size is Content-Length or, if that is unknown, the limit of the route. The size is at least
+// minChange if the response can have a record that is larger than the body.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
@@ -196,7 +196,7 @@ func (a Authenticator) signIn(g *gin.Context) (access.Principal, error) {
 }
 
 // optional verifies the credential, if the request has one. If inBody is true, access_token in the body is a credential too.
-// Unauthorized: it is invalid, or the header Authorization has no bearer token.
+// Unauthorized: the credential is invalid, or the Authorization header has no bearer token.
 func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(g, inBody)
 	if err == nil && !given && g.GetHeader("Authorization") != "" {
@@ -295,8 +295,8 @@ func (a Authenticator) basic(g *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// caller verifies the credential of the request, and that the route accepts it if it is an API key. given reports whether the
-// request has one. inBody is as in optional.
+// caller verifies the credential of the request. If the credential is an API key, caller also checks that the route accepts the
+// key. given reports whether the request has a credential. For inBody, see optional.
 func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
 	token, given, err := a.credential(g, inBody)
 	if err != nil || !given {
@@ -309,8 +309,8 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Verify repeats the verification of the user token or API key of a request that the middleware has accepted. It uses ctx, which
-// can be that of a transaction. Its errors are those of the middleware User.
+// Verify repeats the verification of the user token or API key of a request that the middleware has accepted. Verify uses ctx,
+// which can be the context of a transaction. It returns the same errors as the middleware User.
 func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {
@@ -323,7 +323,8 @@ func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Princ
 	return caller, err
 }
 
-// verify returns the caller with the master key, the user token or the API key. Unauthorized: it is none of them.
+// verify returns the caller whose credential is token: the master key, a user token or an API key. Unauthorized: token is none of
+// these.
 func (a Authenticator) verify(g *gin.Context, token string) (access.Principal, error) {
 	if a.Keys.Match(token) {
 		return access.Principal{Master: true}, nil
@@ -331,7 +332,7 @@ func (a Authenticator) verify(g *gin.Context, token string) (access.Principal, e
 	return a.verifyUser(g.Request.Context(), rest.Client(g), token)
 }
 
-// verifyUser returns the caller with the user token or the API key. Unauthorized: it is neither.
+// verifyUser returns the caller whose credential is token: a user token or an API key. Unauthorized: token is neither.
 func (a Authenticator) verifyUser(ctx context.Context, client access.Client, token string) (access.Principal, error) {
 	switch {
 	case a.APIKeys != nil && strings.HasPrefix(token, access.KeyPrefix):
@@ -386,29 +387,29 @@ func bearer(g *gin.Context) (tokens []string) {
 	return tokens
 }
 
-// UserWrites limits the size of the requests other than GET that a user has in progress on an instance, so that one user
-// cannot delay the writes of others: storing a long text takes long, while small requests share the cost of a commit.
-// Further requests wait.
+// UserWrites limits the total size of the requests other than GET that a user has in progress on an instance, so that one user
+// cannot delay the writes of others. Further requests wait. The limit is a size because a long string takes long to store, while
+// small requests share the cost of a commit.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration
 	running *slot.Keyed[store.ID]
 }
 
-// Minimum sizes in bytes that a request counts.
+// Minimum sizes in bytes that are counted for a request.
 const (
 	minWrite  = 512     // a small request costs more than its body
 	minChange = 2 << 10 // a change of a record that can be large: the response has the whole record
 )
 
 // NewUserWrites returns UserWrites that limit the bodies of the requests that a user has in progress to limit bytes in total. A
-// request with a larger body runs alone. A request that cannot start within the given wait fails with TooManyRequests.
+// request with a larger body runs alone. A request that cannot start within wait fails with TooManyRequests.
 func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
 	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
 }
 
-// begin waits until the user may have a request with a body of size bytes in progress. Call end after the request; it is nil
-// if w is nil, which means that there is no limit. TooManyRequests: the wait is over.
+// begin waits until the user may start a request with a body of size bytes. Call end after the request. end is nil if w is nil,
+// which means that there is no limit. TooManyRequests: the request could not start in time.
 func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end func(), err error) {
 	if w == nil {
 		return nil, nil

@@ -191,10 +191,10 @@ func CORS(origins []string) gin.HandlerFunc {
 	}
 }
 
-// Origin rejects requests from web pages with other origins than those of CORS: with DNS rebinding, a page can call a service on
-// the user's machine or network as if it had the same origin.
+// Origin rejects requests from web pages whose origin CORS does not allow: with DNS rebinding, a page can call a service on the
+// user's machine or network as if it had the same origin.
 func Origin(origins []string) gin.HandlerFunc {
-	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, it allows all
+	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows all
 	return func(g *gin.Context) {
 		if g.GetHeader("Origin") != "" && (len(origins) == 0 || !rules.OriginAllowed(g.Request)) {
 			rest.Fail(g, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add it to CORS_ORIGINS."))
@@ -262,9 +262,9 @@ type limitedBody struct {
 	share         int64               // memory that the body has acquired from shares
 	shares, users *semaphore.Weighted // memory for the sender; memory for users
 	ctx           context.Context
-	wait          time.Duration            // how long a read waits for a share
-	header        http.Header              // of the response
-	connection    *http.ResponseController // nil: without deadlines
+	wait          time.Duration            // how long a read waits for memory
+	header        http.Header              // header of the response
+	connection    *http.ResponseController // nil: reads have no deadline
 }
 
 // isLarge reports whether the body needs a share of the memory.
@@ -296,7 +296,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// acquire waits for memory for the whole body. Unavailable: other bodies use it.
+// acquire waits for memory for the whole body. Unavailable: other bodies are using the memory.
 func (b *limitedBody) acquire() error {
 	share := b.announced
 	if share < 0 {

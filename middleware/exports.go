@@ -46,7 +46,7 @@ func (s *Streams) Exports() gin.HandlerFunc {
 			Verify: func(ctx context.Context) error { return s.same(ctx, g) },
 			Pace:   func(ctx context.Context, read func() error) error { return pace(ctx, turn, read) },
 		})
-		g.Next() // returns after the handlers
+		g.Next() // Next returns after the handlers
 	}
 }
 

@@ -30,7 +30,8 @@ type Idempotency struct {
 	now       func() time.Time
 }
 
-// storedResponse is the response to one key of one caller on one route. Status is 0 until the first request is finished.
+// storedResponse is the response to the requests that a caller sends with a key to a route. Status is 0 until the first request
+// is finished.
 type storedResponse struct {
 	store.Meta  `bson:",inline"`
 	Key         string     `json:"key"`         // digest of caller, route and key
@@ -40,7 +41,7 @@ type storedResponse struct {
 	Location    string     `json:"location"`
 	ETag        string     `json:"etag"`
 	Body        string     `json:"body"`
-	Size        int64      `json:"size"` // of Body in bytes
+	Size        int64      `json:"size"` // size of Body in bytes
 }
 
 const (
@@ -48,8 +49,8 @@ const (
 	responseWait    = 10 * time.Second       // default of Idempotency.Wait
 	responsePoll    = 10 * time.Millisecond  // first interval at which a repeated request polls; each next one is twice as long
 	maxResponsePoll = 250 * time.Millisecond // longest interval
-	createTimeout   = 30 * time.Second       // of a first request, even if its client disconnects
-	releaseTimeout  = 5 * time.Second        // to delete the key of a request that failed
+	createTimeout   = 30 * time.Second       // time limit of a first request, even if its client disconnects
+	releaseTimeout  = 5 * time.Second        // time limit for deleting the key of a request that failed
 	maxKeyLength    = 255                    // bytes
 )
 
@@ -116,8 +117,8 @@ func (i *Idempotency) handle(g *gin.Context, key string) error {
 	return nil
 }
 
-// claim reserves the key for this request: it stores a response without a status, and returns it even with an error. Conflict:
-// another request has the key.
+// claim reserves the key for this request: it stores a response without a status. It returns that response even after an error.
+// Conflict: another request has reserved the key.
 func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (storedResponse, error) {
 	now := store.At(i.now())
 	r := storedResponse{
@@ -148,7 +149,7 @@ func callerName(g *gin.Context) string {
 	switch p := rest.Caller(g); {
 	case p.Master:
 		return "master"
-	case p.Key != nil: // with other rights than the user
+	case p.Key != nil: // a key does not have all rights of its user
 		return "key " + p.Key.ID.Hex()
 	case p.IsUser():
 		return p.UserID.Hex()
@@ -186,16 +187,16 @@ func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) 
 	return keep.(func(context.Context, int, []byte) error)(ctx, status, body)
 }
 
-// store stores the response of a claim. header has its Location and ETag.
+// store stores the response of a claim. header has the Location and the ETag of the response.
 func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, header http.Header, body []byte) error {
 	_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(status)), store.Set("body", string(body)), store.Set("size", int64(len(body))),
 		store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
 	return err
 }
 
-// runAndStore runs the handlers that follow, stores their response as that of the claim, and then sends it. After an error
-// that shows that nothing was created, it deletes the claim instead. It continues if the client disconnects, which can then
-// request the response again.
+// runAndStore runs the handlers that follow, stores their response in the claim, and then sends it. After an error that shows
+// that nothing was created, it deletes the claim instead. It continues if the client disconnects: the client can then repeat the
+// request to get the response.
 func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
 	defer cancel()
@@ -234,7 +235,7 @@ func nothingWritten(g *gin.Context) bool {
 
 // replay waits until the first request with the key has finished, and sends its stored response. Conflict: that request failed,
 // or did not finish within Wait. IdempotencyMismatch: that request had another path or other parameters. Unavailable: the
-// response is large, and other large responses use the budget (rest.Budget).
+// response is large, and other large responses are using the budget (rest.Budget).
 func (i *Idempotency) replay(g *gin.Context, key string, fingerprints []string) error {
 	ctx, cancel := context.WithTimeout(g.Request.Context(), i.Wait)
 	defer cancel()
@@ -263,8 +264,8 @@ func (i *Idempotency) replay(g *gin.Context, key string, fingerprints []string) 
 	}
 }
 
-// stored returns the response to the first request with the key. Before it reads a large body, it reserves memory. NotFound:
-// there is none. Other errors are those of the database and of rest.Reserve.
+// stored returns the response to the first request with the key. Before it reads a large body, it reserves memory. NotFound: no
+// response is stored. stored also returns the errors of the database and of rest.Reserve.
 func (i *Idempotency) stored(ctx context.Context, key string) (storedResponse, error) {
 	only := store.Query{Filter: store.Eq("key", key), Fields: []string{"fingerprint", "status", "size"}, Limit: 1}
 	found, err := i.responses.List(ctx, only)

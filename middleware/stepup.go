@@ -30,14 +30,14 @@ func (a Authenticator) stepUpSelf(g *gin.Context) (access.Principal, error) {
 	if err != nil {
 		return p, err
 	}
-	id, _ := store.ParseID(g.Param("id")) // the zero ID if it is malformed, and for me
+	id, _ := store.ParseID(g.Param("id")) // the zero ID if the parameter is malformed or me
 	if withPassword := p.SessionID.IsZero(); withPassword || g.Param("id") == "me" || p.Is(id) {
 		err = a.checkSignIn(g, p)
 	}
 	return p, err
 }
 
-// tokenOrBasic accepts a user token, or HTTP Basic if the header Authorization has it.
+// tokenOrBasic accepts a user token or, if the Authorization header has the scheme Basic, an email address and a password.
 func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 	scheme, _, _ := strings.Cut(g.GetHeader("Authorization"), " ")
 	_, given, err := a.credential(g, true)
@@ -56,9 +56,9 @@ func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 		`A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …". Or send email and password as Authorization: Basic.`)
 }
 
-// checkSignIn checks that the user has signed in recently, or with this request, and with the second factor, if the user has
-// one. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired, ValidationFailed, TooManyRequests: as
-// access.SecondFactorVerifier.
+// checkSignIn checks that the user has signed in recently or with this request. If the user has a second factor, the sign-in or
+// this request must include it. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired, ValidationFailed,
+// TooManyRequests: see access.SecondFactorVerifier.
 func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	if err := a.checkRecent(g, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
 		return err
@@ -69,14 +69,14 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	}
 	limits, err := a.SecondFactors.VerifySecondFactor(g.Request.Context(), p.UserID, rest.Client(g), proof)
 	rest.SetRateLimit(g, limits)
-	if invalid != nil { // if the user has no second factor, the handler returns it, together with the errors of other parameters
+	if invalid != nil { // if the user has no second factor, the handler returns invalid, together with the errors of other parameters
 		err = apperr.Replace(err, apperr.SecondFactorRequired, invalid)
 	}
 	return err
 }
 
-// checkRecent fails with ReauthenticationRequired if the caller has signed in too long ago, or not at all. A time in the
-// future, because a clock was set back since, has an unknown age. Other errors are those of checkRestriction.
+// checkRecent fails with ReauthenticationRequired if the caller has signed in too long ago, or not at all. A sign-in time in the
+// future, which is possible if a clock was set back, has an unknown age. checkRecent also returns the errors of checkRestriction.
 func (a Authenticator) checkRecent(g *gin.Context, p access.Principal) error {
 	if err := a.checkRestriction(g, p); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (s *Streams) Open() int {
 }
 
 // Middleware makes rest.ServeFeed respond with a stream, if the request accepts one. It runs after authentication. A stream has
-// no time limit. TooManyRequests, Unavailable: too many are open.
+// no time limit. TooManyRequests, Unavailable: too many streams are open.
 func (s *Streams) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if !rest.AcceptsStream(g) || originalMethod(g.Request) == http.MethodHead {
@@ -90,13 +90,13 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 			},
 			Written: s.observe(),
 		})
-		g.Next() // returns after the handlers
+		g.Next() // Next returns after the handlers
 	}
 }
 
-// observe returns a function that reports the delays of the changes from now on.
+// observe returns a function that reports the delay of each change that was made after the call of observe.
 func (s *Streams) observe() func(rest.FeedEvent) {
-	begun := time.Now().Truncate(time.Millisecond) // the log has the times of the machine, in milliseconds
+	begun := time.Now().Truncate(time.Millisecond) // the times in the log have milliseconds
 	return func(e rest.FeedEvent) {
 		if s.Delay != nil && !e.At.Before(begun) {
 			s.Delay(time.Since(e.At))
@@ -131,7 +131,7 @@ func (s *Streams) end(key string) {
 	}
 }
 
-// untimedKey is the key, in the context of a request, of the context before Timeout.
+// untimedKey is the key under which the context of a request has the context that the request had before Timeout.
 type untimedKey struct{}
 
 // withoutTimeout returns a context that ends when the client disconnects, but not after the duration of Timeout.

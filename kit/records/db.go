@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DB is the database of a Service. The service must open its collections on it.
+// DB is the database of a Service, which must open its collections on this DB.
 type DB struct {
 	store.DB
 	engines map[string]*engine
@@ -39,7 +39,7 @@ func (d *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	return d.DB.Atomic(ctx, f)
 }
 
-// Together implements store.DB, like Atomic.
+// Together implements store.DB. Like Atomic, it only calls f in an import whose mode is not write.
 func (d *DB) Together(ctx context.Context, f func(context.Context) error) error {
 	if c, ok := importing(ctx); ok && c.on.mode != write {
 		return f(ctx)
@@ -47,23 +47,24 @@ func (d *DB) Together(ctx context.Context, f func(context.Context) error) error 
 	return d.DB.Together(ctx, f)
 }
 
-// engine is a collection. In requests of an import, it makes only the writes that the mode of the import allows.
+// engine is the store.Engine of a collection. For requests of an import, it makes only the writes that the mode of the import
+// allows.
 type engine struct {
 	store.Engine
 	spec store.Spec
 }
 
-// importing returns the request of ctx, if it is a request of an import.
+// importing returns the call of ctx, and reports whether the call belongs to an import.
 func importing(ctx context.Context) (*call, bool) {
 	c, ok := callOf(ctx)
 	return c, ok && c.on != nil
 }
 
-// errNotAlone is returned to a service that does more than create one record while records are collected for a Load. The import
-// then continues with transactions.
+// errNotAlone is returned while an import collects records for a Load, if the service does more than create one record. The
+// import then continues with transactions.
 var errNotAlone = errors.New("records: the service does more than create the record")
 
-// alone returns errNotAlone in an import that collects records.
+// alone returns errNotAlone if ctx belongs to an import that collects records for a Load.
 func (e *engine) alone(ctx context.Context) error {
 	if c, ok := importing(ctx); ok && c.on.mode == collect {
 		c.on.notAlone.Store(true)
@@ -72,10 +73,10 @@ func (e *engine) alone(ctx context.Context) error {
 	return nil
 }
 
-// isTarget reports whether records of the collection are imported.
+// isTarget reports whether c imports records of this collection.
 func (e *engine) isTarget(c *call) bool { return c.on.target.engine == e }
 
-// aloneTarget is alone, but only for the collection of the imported records.
+// aloneTarget is alone for the collection of the imported records, and returns nil for other collections.
 func (e *engine) aloneTarget(ctx context.Context) error {
 	if c, ok := importing(ctx); ok && e.isTarget(c) {
 		return e.alone(ctx)
@@ -83,7 +84,7 @@ func (e *engine) aloneTarget(ctx context.Context) error {
 	return nil
 }
 
-// writing returns the context for a write. In an import, the write has no author, and is noted in the record.
+// writing returns the context for a write. In an import, the context has no author, and writing sets wrote of the record.
 func writing(ctx context.Context) context.Context {
 	c, ok := importing(ctx)
 	if !ok {
@@ -122,7 +123,7 @@ func (e *engine) Insert(ctx context.Context, id store.ID, doc any) error {
 	return e.Engine.Insert(writing(ctx), c.record.id, completed)
 }
 
-// complete returns the document of a new record, with the fields of the file that clients of the API cannot set.
+// complete returns a copy of doc, a new document, with the values in the file of fields that clients of the API cannot set.
 func (c *call) complete(doc any) (store.Document, error) {
 	completed := reflect.New(reflect.TypeOf(doc))
 	completed.Elem().Set(reflect.ValueOf(doc))

@@ -44,7 +44,7 @@ func (s *Service) Export(ctx context.Context, out io.Writer, o ExportOptions) er
 	return x.under(ctx, nil)
 }
 
-// exporter is one call of Export.
+// exporter is the state of a call to Export.
 type exporter struct {
 	*Service
 	ExportOptions
@@ -53,7 +53,7 @@ type exporter struct {
 	lists  int // number of exported lists
 }
 
-// under exports all lists below the parents, which are the outermost ones, in order.
+// under exports all lists below parents, which has the IDs of the outermost parents, outermost first, and can be empty.
 func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 	if len(parents) == len(x.target.parents) {
 		return x.list(ctx, x.target.path(parents))

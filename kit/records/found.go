@@ -15,7 +15,7 @@ const maxFound = 10_000
 // found caches the results of the queries that check whether referenced records exist.
 type found struct {
 	mu   sync.Mutex
-	docs map[string]any // pointers to documents; nil: there is none
+	docs map[string]any // pointers to documents; nil: the record does not exist
 }
 
 // list is engine.List, but reads each referenced record only once.

@@ -30,7 +30,7 @@ type ImportOptions struct {
 	Resource string
 	Format   exchange.Format
 	DryRun   bool   // check the records, and store nothing
-	UpdateBy string // a unique field, or id: a stored record with the same value is updated; with "", it stays unchanged
+	UpdateBy string // a unique field, or id: a stored record with the same value is updated. "": no stored record changes
 
 	// Reject receives the records that are not stored, in the order of the file.
 	Reject func(line int, err error)
@@ -39,7 +39,7 @@ type ImportOptions struct {
 // Result has the number of records of a file by outcome.
 type Result struct {
 	Created, Updated int
-	Kept             int // their ID was stored already
+	Kept             int // records whose ID was stored already
 	Rejected         int
 }
 
@@ -61,7 +61,7 @@ const (
 	dry                 // nothing; writes seem to succeed
 )
 
-// Importer is one call of Import.
+// Importer is the state of a call to Import.
 type Importer struct {
 	ImportOptions
 	*Service
@@ -70,12 +70,12 @@ type Importer struct {
 	notAlone    atomic.Bool // see errNotAlone
 	found       found
 	result      Result
-	loading     chan error // the result of the Load in progress; nil: there is none
+	loading     chan error // receives the result of the Load in progress; nil: no Load is in progress
 	loadingPage []*record
-	loaded      bool // Load was called; the collection must be prepared
+	loaded      bool // Load was called, so finish must call DB.Prepare
 }
 
-// record is a record of the file.
+// record is a record of the file, and the state of its import.
 type record struct {
 	exchange.Record
 	err     error // why it is not stored
@@ -88,8 +88,9 @@ type record struct {
 }
 
 // Import creates the records of a file. The records keep id, createdAt, updatedAt and userId of the file, and all other fields
-// that clients of the API cannot set. A record without an ID gets one that is derived from its position and its content, so that
-// a repeated import has the same IDs. An error is one of the file or of the database; records that were stored before it remain.
+// that clients of the API cannot set. A record without an ID gets an ID that is derived from its position and its content, so
+// that a repeated import has the same IDs. Import fails if the file cannot be read or the database fails; records that are stored
+// by then remain.
 func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
 	im := &Importer{ImportOptions: o, Service: s}
 	if err := im.prepare(ctx); err != nil {
@@ -211,7 +212,7 @@ func (im *Importer) readPage(reader *exchange.Reader) (page []*record, err error
 	return page, nil
 }
 
-// parse reads the fields and the ID.
+// parse decodes the line, and sets the fields and the ID of the record.
 func (r *record) parse(resource string) {
 	r.doc, r.wrote = nil, false
 	if r.err = r.Err; r.err != nil {
@@ -239,7 +240,7 @@ func (r *record) parse(resource string) {
 	}
 }
 
-// store stores a page. A record that is not stored has an err.
+// store stores a page. It sets err of each record that is rejected.
 func (im *Importer) store(ctx context.Context, page []*record) error {
 	if im.mode == collect {
 		err := im.each(ctx, page, runtime.GOMAXPROCS(0))
@@ -273,8 +274,8 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 	return nil
 }
 
-// sideBySide stores several records concurrently. Records that are rejected without having written anything are tried again, one
-// after the other, because they may refer to records before them.
+// sideBySide stores several records concurrently. Records that fail with ValidationFailed before the service has written anything
+// are tried again, one after another, because they may refer to earlier records.
 func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
 	if err := im.each(ctx, records, writers); err != nil {
 		return err
@@ -294,7 +295,7 @@ func pending(page []*record) []*record {
 	return slices.DeleteFunc(slices.Clone(page), func(r *record) bool { return r.err != nil || r.kept })
 }
 
-// keep marks the records whose ID is already stored, or is that of an earlier record in the page.
+// keep sets kept of the records whose ID is already stored, or is the ID of an earlier record in the page.
 func (im *Importer) keep(ctx context.Context, page []*record) error {
 	seen := make(map[store.ID]bool, len(page))
 	var ids []any
@@ -310,7 +311,7 @@ func (im *Importer) keep(ctx context.Context, page []*record) error {
 	return err
 }
 
-// stored returns those of the IDs that are stored.
+// stored returns the subset of the IDs that are stored.
 func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, error) {
 	stored := make(map[store.ID]bool)
 	if len(ids) == 0 {
@@ -328,7 +329,8 @@ func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, e
 	return stored, err
 }
 
-// waves divides the records so that no two in a wave have the same value of UpdateBy, because the second one updates the first.
+// waves divides the records into waves, in which no two records have the same value of UpdateBy, because the second record
+// updates the first.
 func (im *Importer) waves(records []*record) (waves [][]*record) {
 	if im.UpdateBy == "" {
 		return [][]*record{records}
@@ -345,7 +347,7 @@ func (im *Importer) waves(records []*record) (waves [][]*record) {
 	return append(waves, records[begin:])
 }
 
-// each calls the service for each of the records, n at a time.
+// each calls the service for each record, at most n at a time.
 func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -364,7 +366,7 @@ func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	return group.Wait()
 }
 
-// isFatal reports whether an error has another cause than the record.
+// isFatal reports whether an error has a cause other than the record, and ends the import.
 func isFatal(err error) bool {
 	return apperr.Is(err, apperr.Unavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -440,7 +442,7 @@ func (im *Importer) one(ctx context.Context, r *record) error {
 	return err
 }
 
-// call calls the route of the collection with the suffix. stored is the record to update, or nil.
+// call calls the route whose path is the path of the collection followed by suffix. stored is the record to update, or nil.
 func (im *Importer) call(ctx context.Context, r *record, method string, stored store.Document, suffix string) error {
 	var parents []store.ID
 	if parentField := im.target.engine.spec.Parent; len(im.target.parents) > 0 {
@@ -462,7 +464,7 @@ func (im *Importer) call(ctx context.Context, r *record, method string, stored s
 	return err
 }
 
-// find returns the stored record with the value of UpdateBy; nil if there is none.
+// find returns the stored record that has the same value of UpdateBy as r, or nil if there is no such record.
 func (im *Importer) find(ctx context.Context, r *record) (store.Document, error) {
 	e, by := im.target.engine, im.UpdateBy
 	doc := e.spec.NewDocument()
@@ -497,7 +499,7 @@ func (im *Importer) load(ctx context.Context, page []*record) error {
 	return nil
 }
 
-// loadAll stores the documents of records. If one has a conflict, it is rejected.
+// loadAll stores the documents of records. A record with a conflict is rejected.
 func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	if len(records) == 0 {
 		return nil
@@ -519,7 +521,7 @@ func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	case 0:
 		return nil
 	case 1:
-		if duplicate := im.target.engine.checkUnique(ctx, records[0].doc); duplicate != nil { // its error names the fields on all databases
+		if duplicate := im.target.engine.checkUnique(ctx, records[0].doc); duplicate != nil { // the error of checkUnique names the fields on all databases
 			err = duplicate
 		}
 		records[0].err = err
@@ -532,7 +534,7 @@ func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	return im.loadAll(ctx, records[half:])
 }
 
-// waitForLoad waits for the Load in progress.
+// waitForLoad waits for the Load in progress, and counts its records.
 func (im *Importer) waitForLoad() error {
 	if im.loading == nil {
 		return nil
@@ -545,7 +547,7 @@ func (im *Importer) waitForLoad() error {
 	return err
 }
 
-// finish completes the last Load.
+// finish waits for the last Load, and prepares the database.
 func (im *Importer) finish(ctx context.Context) error {
 	err := im.waitForLoad()
 	if im.loaded && ctx.Err() == nil {

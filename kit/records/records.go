@@ -27,8 +27,8 @@ import (
 type Service struct {
 	DB     *DB
 	Engine *gin.Engine // has the routes of resources, mounted with Middleware
-	Root   string      // API_ROOT
-	Names  []string    // of the resources
+	Root   string      // value of API_ROOT
+	Names  []string    // names of the resources
 }
 
 // Middleware is the route middleware of the Engine. It accepts every request.
@@ -54,16 +54,16 @@ func Middleware(resources func() []string) kit.Middleware {
 	return kit.Middleware{Auth: auth, Idempotency: none, Streams: none, Origin: none, Resources: resources}
 }
 
-// call is a request in process. The context of the request contains it.
+// call is a request that is handled in process. The context of the request contains the call.
 type call struct {
 	g       *gin.Context // set when the request is routed
-	err     error        // of the response
+	err     error        // error of the response
 	header  http.Header
 	body    func([]byte) error // nil: the body of the response is not used
 	bodyErr error              // the error of body
 	export  *rest.Exports      // nil: the request is not an export
 
-	// Of an import:
+	// The following fields are for an import.
 	on     *Importer
 	record *record
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Changes returns the feed of the changes of the records that the caller may see. For records under a parent, c is the result of
-// Collection.Under. The rule to see records must only use the owner and the parent, which never change. The collection must have
-// store.Spec.Changes.
+// Collection.Under. The rule that decides who may see a record must use only the owner and the parent, because they never change.
+// The collection must have store.Spec.Changes.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
 }
@@ -39,7 +39,7 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 	return nil
 }
 
-// Next implements rest.Feed. NotFound: as Check.
+// Next implements rest.Feed. NotFound: the caller may not see the parent.
 func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page rest.FeedPage, err error) {
 	if err := f.Check(ctx, caller); err != nil {
 		return page, err
@@ -81,8 +81,8 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the records of the entries, except those that no longer exist, that the caller may not see or that the query does
-// not select. whole is false if the records are larger than rest.LargeResponse in total.
+// read returns the records of the entries that still exist, that the caller may see and that the query selects. whole is false if
+// these records are larger than rest.LargeResponse in total.
 func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
@@ -127,7 +127,7 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 			event.Data = map[string]store.ID{"id": e.RecordID}
 		} else {
 			doc, ok := docs[e.RecordID]
-			if !ok { // deleted by now, or not visible
+			if !ok { // deleted in the meantime, not visible or not selected
 				continue
 			}
 			if created[e.RecordID] {
@@ -140,8 +140,8 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 	return events
 }
 
-// selects reports whether a filter selects a deleted record, of which only the scope is known. Filters of other fields do not
-// select it.
+// selects reports whether a filter selects a deleted record. Only the scope of the record is known: a filter on other fields does
+// not select it.
 func selects(f store.Filter, scope map[string]store.ID) bool {
 	equal := func(field string, value any) bool {
 		ids, id := idsOf(value), scope[field]

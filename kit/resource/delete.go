@@ -13,7 +13,7 @@ import (
 // OnDelete is what happens to a record that refers to a deleted one.
 type OnDelete int
 
-// The rules.
+// The values of OnDelete.
 const (
 	Restrict OnDelete = iota // the deletion fails with Conflict
 	Cascade                  // the record is deleted too
@@ -21,13 +21,13 @@ const (
 	Keep                     // nothing: the reference keeps the ID of the deleted record
 )
 
-// MaxReferring is the number of records that a deletion can change or delete besides the record itself.
+// MaxReferring is the maximum number of records that a deletion can change or delete besides the record itself.
 const MaxReferring = 1000
 
 // Referrers are the references to the records of a Target.
 type Referrers struct{ plans []planner }
 
-// planner adds to d the effects that deleting the records with the IDs has on the records that refer to them by one reference.
+// planner adds to d the effects of deleting the records with the IDs on the records that refer to them by one reference.
 type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
@@ -47,7 +47,6 @@ func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, e
 	return d, nil
 }
 
-// plan calls every planner.
 func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
 	for _, plan := range r.plans {
 		if err := plan(ctx, d, ids); err != nil {
@@ -59,10 +58,10 @@ func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error
 
 // Deletion has the effects of deleting a record on the records that refer to it, or to a record that is deleted with it.
 type Deletion struct {
-	deleted        map[store.ID]bool // the record and those that are deleted with it
+	deleted        map[store.ID]bool // the record and the records that are deleted with it
 	blocked        []blocked
 	affected       int                           // number of records that are changed or deleted, not counting the record itself
-	clear, cascade []func(context.Context) error // cascade in the order of planning: a record before those that refer to it
+	clear, cascade []func(context.Context) error // cascade in the order of planning: a record before the records that refer to it
 }
 
 // blocked are records that restrict the deletion, unless they are deleted too.
@@ -82,14 +81,15 @@ func (d *Deletion) Run(ctx context.Context) error {
 	return nil
 }
 
-// steps returns the changes in order: references are cleared first, and records are deleted before those they refer to.
+// steps returns the changes in order: references are cleared first, and a record is deleted before the records that it refers to.
 func (d *Deletion) steps() []func(context.Context) error {
 	slices.Reverse(d.cascade)
 	return append(d.clear, d.cascade...)
 }
 
-// Delete deletes a record that has one of the versions, and applies the OnDelete rules of the references to it. NotFound,
-// Forbidden: as MayChange. Conflict: as PlanDeletion. Other errors: as store.Collection.DeleteByID.
+// Delete deletes a record that has one of the versions, and applies the OnDelete rules of the references to it. NotFound: the
+// record does not exist, or the caller may not see it. Forbidden: the caller may not change it. Conflict: see PlanDeletion.
+// Delete also returns the errors of store.Collection.DeleteByID.
 func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -130,12 +130,12 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 }
 
 // OnDelete registers a rule of the module, which is called with each record before it is deleted, by Delete or together with a
-// record that it refers to. If the rule fails, so does the deletion. The rule runs in the same Atomic as the deletion if the
+// record that it refers to. If the rule fails, the deletion fails. The rule runs in the same Atomic as the deletion if the
 // database is serializable, or if the caller has begun an Atomic. Otherwise the deletion can be repeated after an interruption,
 // so the rule must be idempotent. OnDelete must be called before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
 
-// beforeDelete calls the rule of OnDelete with each record that f selects.
+// beforeDelete calls the rule that OnDelete registered with each record that f selects.
 func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error {
 	if c.onDelete == nil {
 		return nil
@@ -149,7 +149,7 @@ func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error 
 	return err
 }
 
-// referrer is a reference of the records of a collection.
+// referrer is a collection and a reference that its records have.
 type referrer[D store.Document] struct {
 	collection *Collection[D]
 	*Reference
@@ -188,7 +188,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers: some may refer to other records by now
+		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers: some records may refer to other records by now
 		if err := r.collection.beforeDelete(ctx, cascaded); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 	return r.collection.Referrers.plan(ctx, d, referring)
 }
 
-// clear removes the IDs from the reference of each record that is not deleted.
+// clear removes the IDs from the reference of each referring record that is not deleted too.
 func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []store.ID) error {
 	for _, id := range referring {
 		if d.deleted[id] {
@@ -215,7 +215,7 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 	return nil
 }
 
-// remove removes the IDs from the reference of a record.
+// remove removes the IDs from the reference of doc, but does not store doc.
 func (r referrer[D]) remove(doc *D, ids []store.ID) {
 	removed := func(id store.ID) bool { return slices.Contains(ids, id) }
 	field := reflect.ValueOf(doc).Elem().FieldByIndex(r.index)

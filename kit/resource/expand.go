@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	expandBatch = listing.MaxLimit // records per query
+	expandBatch = listing.MaxLimit // maximum number of records per query
 	expandBytes = 1 << 20          // bytes of the records that a query reads, if the response has a share of the budget
-	readBytes   = 4 * expandBytes  // memory for these records while they are read and encoded
-	maxExpanded = 16 << 20         // bytes of expanded records in a response
+	readBytes   = 4 * expandBytes  // memory for the records of a query while they are read and encoded
+	maxExpanded = 16 << 20         // maximum bytes of expanded records in a response
 )
 
 // Expanded is embedded in the views of records with references.
@@ -54,7 +54,7 @@ func (e Expanded) ExpandTag() string {
 
 // ExpandView adds to a view the referenced records that the parameter expand of a query string names, as List does.
 // ValidationFailed: the parameter names a reference that the collection does not have. Unavailable: the expanded records are
-// large, and other large responses use the budget of ctx (rest.Budget).
+// large, and other large responses are using the budget of ctx (rest.Budget).
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
 	var names []string
 	for _, r := range c.references {
@@ -75,10 +75,10 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 var errNoShare = errors.New("resource: the response has no share of the budget")
 
 // List is listing.Run for the records that the caller may see. For records under a parent, c is the result of Collection.Under.
-// List adds the referenced records that the query names to the views; their type must embed Expanded and have the fields of the
-// references. A record that does not exist, or that the caller may not see, is null. For each reference, List makes one query per
-// 100 different records, or per 1 MiB of them. ValidationFailed: the expanded records are larger than 16 MiB in total. NotFound:
-// the caller may not see the parent.
+// List adds the referenced records that the query names to the views; the type of the views must embed Expanded and have the
+// fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference, List makes
+// one query per 100 different records, or per 1 MiB of them. ValidationFailed: the expanded records are larger than 16 MiB in
+// total. NotFound: the caller may not see the parent.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {
 		if c.within == nil {
@@ -91,7 +91,7 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 	visible := q.Only(c.visible(caller))
 	page, err := listExpanded(ctx, c, caller, visible, view)
 	if errors.Is(err, errNoShare) {
-		page = listing.Page[V]{} // not in memory while the request waits
+		page = listing.Page[V]{} // the page must not stay in memory while the request waits
 		if err := rest.ReservePage(ctx, listing.MaxPageBytes+readBytes); err != nil {
 			return page, err
 		}
@@ -102,7 +102,8 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 	}), err
 }
 
-// listExpanded is List, but fails with errNoShare if the expanded records need a share of the budget, and the page has none.
+// listExpanded is List, but fails with errNoShare if the expanded records need a share of the budget, and the response has no
+// share.
 func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	page, err := listing.Run(ctx, c.all, q, view)
 	if err != nil || q.Expand == nil {
@@ -116,8 +117,8 @@ func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D]
 	})
 }
 
-// expand adds to the views the referenced records of the references with the names. It calls reserve before the expanded records
-// become larger than the last reserved size; the first rest.LargeResponse bytes need no reservation.
+// expand adds the referenced records to the views, for the references with the names. It calls reserve before the expanded
+// records become larger than the last reserved size; the first rest.LargeResponse bytes need no reservation.
 func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V, reserve func(size int64) error) error {
 	used := &meter{reserved: rest.LargeResponse, reserve: reserve}
 	for _, name := range names {
@@ -148,7 +149,7 @@ type meter struct {
 	reserve        func(size int64) error
 }
 
-// add counts n bytes. ValidationFailed: they are too many. Other errors are those of reserve.
+// add counts n bytes. ValidationFailed: the expanded records are too large. It also returns the errors of reserve.
 func (m *meter) add(n int64) error {
 	m.used += n
 	if m.used > maxExpanded {
@@ -169,8 +170,8 @@ func (m *meter) ensure(size int64) error {
 	return m.reserve(size)
 }
 
-// nextQuery returns the size of the records that the next query may read: what is left of the first rest.LargeResponse
-// bytes, then expandBytes, for which it reserves readBytes.
+// nextQuery returns the size of the records that the next query may read: the rest of the first rest.LargeResponse bytes and,
+// when these are used up, expandBytes, for which it reserves readBytes.
 func (m *meter) nextQuery() (*store.Size, error) {
 	if left := rest.LargeResponse - m.used; left > 0 {
 		return &store.Size{Max: int(left)}, nil
@@ -195,13 +196,13 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 
 var null = json.RawMessage("null")
 
-// encode returns the records with the IDs as JSON, by ID; null for one that does not exist or that the caller may not see. An API
-// key must also have the scope to read them, unless everyone may see them. It adds their bytes to used, as often as their IDs
-// occur, and returns the errors of used.
+// encode returns the records with the IDs as JSON, by ID. The JSON is null if the record does not exist or the caller may not see
+// it. An API key must also have the scope to read the records, unless everyone may see them. encode adds the bytes of each record
+// to used as often as the ID of the record occurs, and returns the errors of used.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
 	if !caller.Key.Has(r.target.resource(), access.ScopeRead) {
-		caller = access.Principal{} // sees what everyone may see
+		caller = access.Principal{} // this caller sees what everyone may see
 	}
 	var buf bytes.Buffer
 	var distinct []store.ID

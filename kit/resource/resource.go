@@ -30,12 +30,12 @@ import (
 
 // Target has records that references can refer to.
 type Target interface {
-	// Find returns the views of the records with the IDs that the caller may see, by ID. fields are the stored fields
-	// that the caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of their
-	// IDs, and ends before one that does not fit; unread are the IDs of the rest.
+	// Find returns the views of the records with the IDs that the caller may see, by ID. fields are the stored fields that the
+	// caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of their IDs, and stops
+	// before the first record that does not fit; unread has the IDs of the remaining records.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
 	referredBy(planner)
-	resource() string // the name for scopes of API keys
+	resource() string // the name of the resource in the scopes of API keys
 }
 
 // Parent is a Target whose records can have other records under them.
@@ -48,26 +48,26 @@ type Parent interface {
 // Access returns the filter that selects the records that a caller may see, or may change. nil selects all.
 type Access func(access.Principal) store.Filter
 
-// Public allows every caller all records.
+// Public gives every caller access to all records.
 func Public(access.Principal) store.Filter { return nil }
 
-// Users allows users and the master key all records.
+// Users gives users and the master key access to all records.
 func Users(caller access.Principal) store.Filter { return allOrNone(caller.IsUser() || caller.Master) }
 
-// Admins allows admins and the master key all records.
+// Admins gives admins and the master key access to all records.
 func Admins(caller access.Principal) store.Filter { return allOrNone(caller.ActsForAll()) }
 
-// Roles returns the Access that allows users with one of the roles, admins and the master key all records.
+// Roles returns the Access that gives users with one of the roles, admins and the master key access to all records.
 func Roles(roles ...access.Role) Access {
 	return func(caller access.Principal) store.Filter {
 		return allOrNone(caller.HasRole(roles...) || caller.Master)
 	}
 }
 
-// Master allows the master key all records.
+// Master gives the master key access to all records.
 func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 
-// Own allows users the records with their ID in userId, and admins and the master key all records, like
+// Own gives users access to the records with their ID in userId, and admins and the master key access to all records, like
 // access.Principal.MayChange.
 func Own(caller access.Principal) store.Filter {
 	if !caller.IsUser() || caller.ActsForAll() {
@@ -76,7 +76,8 @@ func Own(caller access.Principal) store.Filter {
 	return store.Eq("userId", caller.UserID)
 }
 
-// OwnOr returns the Access that allows users with one of the roles all records, and other callers those of Own.
+// OwnOr returns the Access that gives users with one of the roles access to all records, and other callers the same access as
+// Own.
 func OwnOr(roles ...access.Role) Access {
 	return func(caller access.Principal) store.Filter {
 		if caller.HasRole(roles...) {
@@ -99,7 +100,7 @@ type Reference struct {
 	field    string
 	target   Target
 	onDelete OnDelete
-	parent   Parent // target, if the records are under it; otherwise nil
+	parent   Parent // the target, if the records are under its records; otherwise nil
 	index    []int  // the index of the field in the document
 	isList   bool
 	isOwner  bool
@@ -116,15 +117,15 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 }
 
 // Owner returns the reference of records to the user who owns them, in the field userId. Only admins and the master key can
-// create records of other users, and change the owner. With store.Spec.Changes, the owner must never change: the owner before
-// would not receive the change.
+// create records for other users, and change the owner. With store.Spec.Changes, the owner must never change, because the
+// previous owner would not receive the change.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }
 
 // Under returns the reference of records to their parent, the record that they are under. Callers may see the records only if
-// they may see the parent. If the collection has no rule to change records, callers may create and change them if they may change
-// the parent. The records are deleted with the parent.
+// they may see the parent. If Open receives no rule for changes, callers may create and change the records if they may change the
+// parent. The records are deleted with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
@@ -139,19 +140,19 @@ type Collection[D store.Document] struct {
 	view        func(D) any
 	see, change Access
 	references  []Reference
-	within      *store.ID                      // the parent of the records; nil for those of all parents; see Under
+	within      *store.ID                      // the parent that the records are under; nil: the records of all parents; see Under
 	onDelete    func(context.Context, D) error // see OnDelete; can be nil
 }
 
 // Open declares a collection, and registers its references with their targets. see and change select the records that a caller
-// may see and change. For records under a parent they can be nil: then the rules of the parent apply.
+// may see and change. For records under a parent, see and change can be nil: then the rules of the parent apply.
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
 	for _, r := range references {
 		if r.parent != nil {
 			spec.Parent = r.field
 		}
 	}
-	if spec.Changes { // the fields that decide who may see a record that was deleted
+	if spec.Changes { // the fields that decide who may see that a record was deleted
 		for _, r := range references {
 			if r.isOwner || r.parent != nil {
 				spec.Scope = append(spec.Scope, r.field)
@@ -206,7 +207,7 @@ func (c *Collection[D]) Unrestricted() *store.Collection[D] { return c.all }
 // Engine returns the untyped collection without rules, for migrations.
 func (c *Collection[D]) Engine() store.Engine { return c.all.Engine() }
 
-// Lock is store.Collection.Lock.
+// Lock is store.Collection.Lock. It does not check the rules.
 func (c *Collection[D]) Lock(ctx context.Context, ids ...store.ID) error {
 	return c.all.Lock(ctx, ids...)
 }
@@ -232,7 +233,7 @@ func indexOf(t reflect.Type, name string) []int {
 	panic(fmt.Sprintf("resource: %v has no field %s that is an ID or a list of IDs", t, name))
 }
 
-// idsOf returns the IDs in a reference.
+// idsOf returns the IDs in the value of a reference.
 func idsOf(value any) []store.ID {
 	switch v := value.(type) {
 	case store.ID:
@@ -250,7 +251,7 @@ func idsOf(value any) []store.ID {
 // value returns the value of a reference in a document.
 func (r Reference) value(doc any) any { return reflect.ValueOf(doc).FieldByIndex(r.index).Interface() }
 
-// refersTo returns the filter of the records that refer to one of the IDs.
+// refersTo returns the filter that selects the records that refer to one of the IDs.
 func (r Reference) refersTo(ids []store.ID) store.Filter {
 	if r.isList {
 		return store.Contains(r.field, store.Values(ids)...)
@@ -314,7 +315,8 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	return found, unread, nil
 }
 
-// visible returns the filter of the records that the caller may see, if the caller may see their parents; nil selects all.
+// visible returns the filter that selects the records that the caller may see, provided that the caller may see their parents.
+// nil selects all.
 func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	var filters []store.Filter
 	if c.within != nil {
@@ -331,7 +333,7 @@ func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	return store.And(filters...)
 }
 
-// changeable returns the filter that selects, of the visible records, those that the caller may change; nil selects all.
+// changeable returns the filter that selects which of the visible records the caller may change. nil selects all.
 func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
 	if c.change == nil {
 		return nil
@@ -365,7 +367,8 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 	return c.mayChangeParent(ctx, caller, doc)
 }
 
-// writable returns the filter of the record with the ID, if the caller may see and change it, and it has one of the versions.
+// writable returns the filter that selects the record with the ID, if the caller may see and change it, and it has one of the
+// versions.
 func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions store.Versions) store.Filter {
 	var hasVersion store.Filter
 	if versions != nil {
@@ -374,8 +377,9 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain returns err, the error of an operation on writable. If that is NotFound, it returns the reason: NotFound if the caller
-// may not see the record, Forbidden if the caller may not change it, or store.ErrStale.
+// explain returns the reason why an operation with the filter writable failed with err. If err is NotFound, the reason is
+// NotFound if the caller may not see the record, Forbidden if the caller may not change it, otherwise store.ErrStale. explain
+// returns other errors unchanged.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err
@@ -394,8 +398,9 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 // errForbidden is returned to a caller who may see a record, but not change it.
 var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it; an admin can.")
 
-// mayChangeParent fails with NotFound unless the caller may see the parent of a record, if it has one. If the rules of the parent
-// apply to changes, it also fails with Forbidden unless the caller may change the parent.
+// mayChangeParent does nothing if the records have no parent. Otherwise it fails with NotFound unless the caller may see the
+// parent of doc. If the rules of the parent apply to changes, it also fails with Forbidden unless the caller may change the
+// parent.
 func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
 	r := c.parent()
 	switch {

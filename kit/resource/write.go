@@ -11,8 +11,9 @@ import (
 )
 
 // Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Forbidden: the owner
-// is another user, and the caller does not act for all users. For a record under a parent also NotFound and Forbidden, as
-// MayChange of the parent. Conflict: as store.Collection.Insert.
+// is another user, and the caller does not act for all users. For a record under a parent, NotFound: the caller may not see the
+// parent; Forbidden: the rules of the parent apply, and the caller may not change the parent. Conflict: see
+// store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -31,9 +32,9 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	})
 }
 
-// Update changes a record that has one of the versions. Without changes it only reads the record. NotFound, Forbidden: as
-// MayChange. ValidationFailed: a change refers to a record that the caller may not see. Other errors: as
-// store.Collection.UpdateByID.
+// Update changes a record that has one of the versions. Without changes it only reads the record. NotFound: the record does not
+// exist, or the caller may not see it. Forbidden: the caller may not change it. ValidationFailed: a change refers to a record
+// that the caller may not see. Update also returns the errors of store.Collection.UpdateByID.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {
@@ -97,8 +98,8 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// checkChanges fails as check does, for the references among the changes of a stored record. A change to the same value is
-// not checked: its record may be deleted, or invisible to the caller.
+// checkChanges is check for the references that changes of a stored record set. A reference that is set to its current value is
+// not checked: the record that it refers to may be deleted, or invisible to the caller.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -124,13 +125,14 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// needsCheck reports whether check or mayChangeParent could reject a new record with the value. They cannot if the value is the
-// owner and the owner is the caller, and either the record would keep the ID of a deleted owner, or the caller is not a user.
+// needsCheck reports whether check or mayChangeParent could reject a new record with the value. They cannot reject it if the
+// reference is the owner, the owner is the caller, and either onDelete is Keep or the caller is not a user.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
 	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }
 
-// check returns an error for each ID in value that does not refer to a record that the caller may see.
+// check returns an error for each ID in value that does not refer to a record that the caller may see. Forbidden: the value is
+// another user as the owner, and the caller does not act for all users.
 func (r Reference) check(ctx context.Context, caller access.Principal, value any) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
 	if r.isOwner && !caller.ActsForAll() && !slices.Equal(ids, []store.ID{caller.UserID}) {

@@ -21,20 +21,21 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. The error is that
-// of Body, or ValidationFailed with every invalid parameter, in the order of the fields.
+// Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors of
+// Body, or ValidationFailed with all invalid parameters, in the order of the fields.
 //
-// Fields are string, bool, int64, float64, store.Time, Date, ID, UUID and Decimal (a JSON string or number), lists of
-// these (a JSON array, a repeated form parameter, or one comma-separated string), a type that implements Parser, or a
-// pointer to one of these. The fields of embedded structs are parameters too. If a parameter is absent, null, or empty (an
-// empty form value, string or list), its field has the default or else the zero value. Tags:
+// Fields are string, bool, int64, float64, store.Time, Date, ID, UUID and Decimal (a JSON string or number), lists of these (a
+// JSON array, a repeated form parameter, or one comma-separated string), a type that implements Parser, or a pointer to one of
+// these. The fields of embedded structs are parameters too. If a parameter is absent, null, or empty (an empty form value, string
+// or list), its field gets the default or, without a default, the zero value. Tags:
 //
-//   - json: the name.
+//   - json: the name of the parameter.
 //   - default: the default; see store.SetDefaults.
-//   - validate: rules of github.com/go-playground/validator for parameters that are not empty, and maxbytes=N, uncommon
-//     (not a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N of a Decimal, plain (no
-//     control characters), plain_http_url (a URL that is safe in a page), normalizable (an email address that package
-//     emailaddress can normalize). required, the first rule, rejects an absent or empty parameter.
+//   - validate: rules for parameters that are not empty: those of github.com/go-playground/validator, and maxbytes=N,
+//     uncommon (not a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N (bounds of a
+//     Decimal), plain (no control characters), plain_http_url (a URL that is safe in a page) and normalizable (an email
+//     address that package emailaddress can normalize). required must be the first rule; it rejects an absent or empty
+//     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //
 // The type of a JSON value must match: a number for a string is an error, and so is an object, which keeps operators such
@@ -45,14 +46,14 @@ func Bind[T any](g *gin.Context, views ...any) (T, error) {
 	return in, err
 }
 
-// BindPatch is Bind for an update: a required parameter may be absent. Given has the names of those in the request.
+// BindPatch is Bind for an update: a required parameter may be absent. Given of the result has the names of the parameters in the
+// request.
 func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
 	in, given, err := bind[T](g, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
 }
 
-// BindSome is Bind for some of the parameters: it ignores the others. Middleware uses it for parameters that the handler binds
-// too.
+// BindSome is Bind, but ignores unknown parameters. Middleware uses it for parameters that the handler binds too.
 func BindSome[T any](g *gin.Context) (in T, err error) {
 	params, err := Body(g)
 	if err != nil {
@@ -82,14 +83,14 @@ func Bound(g *gin.Context) []string {
 	return store.FieldNames(requestOf(g).bound)
 }
 
-// Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the
-// name of the parameter and its JSON value; from a form, the value without quotes, which may not be valid JSON. It returns
-// all errors. Param of each is a path that begins with the name. ParseInput is not called for null.
+// Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name of
+// the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
+// errors. The Param of each error is a path that begins with the name. ParseInput is not called for null.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
 
-// decode decodes the parameters into the struct that dst points to, and returns the names of those in the request. A
+// decode decodes the parameters into the struct that dst points to, and returns the names of the parameters in the request. A
 // required parameter must not be empty; if partial is true, it may be absent.
 func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
 	given, fieldErrs := p.decodeFields(dst, partial)
@@ -133,7 +134,7 @@ func parseForm(body []byte) (url.Values, error) {
 	return form, nil
 }
 
-// parseMultipart parses a form. A file in it is an error.
+// parseMultipart parses a multipart form. A file in the form is an error.
 func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	if boundary == "" {
 		return nil, malformed("The multipart body has no boundary.")
@@ -152,8 +153,8 @@ func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	return url.Values(form.Value), nil
 }
 
-// unknown returns an error for each parameter that is neither a field nor, as a field of a view, part of a record that the
-// client sends back.
+// unknown returns an error for each parameter that is not a field. It ignores fields of the views, because clients may send back
+// records.
 func (p Params) unknown(fields []field, views []any) []apperr.Field {
 	var names []string
 	add := func(name string) {
@@ -195,7 +196,7 @@ type field struct {
 	doc      string // the tag doc, which describes the field
 }
 
-// describe adds the description of the field to the messages of its errors.
+// describe adds the description of the field to the messages of the errors.
 func (f field) describe(fieldErrs []apperr.Field) []apperr.Field {
 	if f.doc != "" {
 		for i := range fieldErrs {
@@ -229,8 +230,8 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// decodeField decodes a parameter into dst. given reports whether the request has the parameter, and empty whether it is
-// absent, null or empty; dst then keeps the default.
+// decodeField decodes a parameter into dst. given reports whether the request has the parameter. empty reports whether the
+// parameter is absent, null or empty; then dst keeps the default.
 func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
 	raw, inJSON := p.json[f.name]
 	texts, inForm := p.form[f.name]
@@ -283,7 +284,7 @@ func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	return fieldErrs
 }
 
-// bodyErrors sets In and Param of an error of the field, and returns it as a list. It returns nil for nil.
+// bodyErrors sets In and Param of fieldErr, and returns it as a list. If fieldErr is nil, so is the list.
 func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	if fieldErr == nil {
 		return nil
@@ -292,7 +293,8 @@ func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	return []apperr.Field{*fieldErr}
 }
 
-// allocate sets dst, if it is a pointer, to a new value, also through several pointers. It returns the value that they point to.
+// allocate sets dst to a new value if dst is a pointer, and repeats this for a pointer to a pointer. It returns the value at the
+// end.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		dst.Set(reflect.New(dst.Type().Elem()))
@@ -363,9 +365,9 @@ func (f field) setList(values []string, dst reflect.Value, set func(string, refl
 	return nil
 }
 
-// Parse parses a parameter of a body or of a query string. T is string, bool, int64, float64, store.Time, store.Date,
-// store.ID, store.UUID or store.Decimal. fieldErr is nil if the value is valid. Otherwise it has Code and Message, and the
-// caller sets In and Param. The Code is Format for a string, an ID and a UUID, and Type for the others.
+// Parse parses a parameter of a body or of a query string. T is string, bool, int64, float64, store.Time, store.Date, store.ID,
+// store.UUID or store.Decimal. fieldErr is nil if the value is valid. Otherwise it has Code and Message, and the caller sets In
+// and Param. Code is Format if T is string, store.ID or store.UUID, otherwise Type.
 func Parse[T any](text string) (value T, fieldErr *apperr.Field) {
 	fieldErr = parse(text, &value)
 	return value, fieldErr
@@ -374,7 +376,7 @@ func Parse[T any](text string) (value T, fieldErr *apperr.Field) {
 // maxInt is the largest integer that every JSON reader represents exactly (RFC 8259 section 6).
 const maxInt = 1<<53 - 1
 
-// parse is Parse with a pointer to the value.
+// parse is Parse, but stores the value in the variable that into points to.
 func parse(text string, into any) *apperr.Field {
 	var err error
 	var expected string

@@ -10,15 +10,15 @@ import (
 	"example.com/ginseng/kit/slot"
 )
 
-// LargeResponse is the size in bytes above which a response needs a share of the Budget. A smaller response fits into the
-// send buffer of the system: even if the client does not read it, it does not stay in the memory of the process.
+// LargeResponse is the size in bytes above which a response needs a share of the Budget. A smaller response fits into the send
+// buffer of the operating system, so it does not stay in the memory of the process even if the client does not read it.
 const LargeResponse = 128 << 10
 
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
 // single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
 //
-// A response waits only for its first share. It acquires more without waiting: two responses that wait for each other's memory
-// would block the budget.
+// A response waits only for its first share. Later increases of the share do not wait, because two responses that wait for each
+// other's memory would block the budget.
 type Budget struct {
 	pages, records *semaphore.Weighted
 	wait           time.Duration
@@ -54,9 +54,9 @@ func tooManyResponses() error {
 	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less with limit or fields.").AsOverload()
 }
 
-// ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call it before the page is
-// read. It does nothing without a Budget, or if the response has a share already. Unavailable: other responses use the
-// budget.
+// ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call it before the page is read.
+// It does nothing if the context has no Budget, or if the response has a share already. Unavailable: other responses are using
+// the budget.
 func ReservePage(ctx context.Context, size int64) error {
 	s := shareOf(ctx)
 	if s == nil || s.from != nil {
@@ -76,13 +76,13 @@ func Reserved(ctx context.Context) bool {
 }
 
 // Reserve increases the share of the Budget of the context to at least size bytes. It does not wait. A response without a share
-// gets one from the limit for records. Unavailable: other responses use the budget.
+// gets one from the limit for records. Unavailable: other responses are using the budget.
 func Reserve(ctx context.Context, size int64) error {
 	_, err := reserve(ctx, size)
 	return err
 }
 
-// reserve is Reserve. It returns the size of the share. Without a Budget that is the given size.
+// reserve is Reserve, but also returns the size of the share, or size if the context has no Budget.
 func reserve(ctx context.Context, size int64) (int64, error) {
 	s := shareOf(ctx)
 	if s == nil {
@@ -102,13 +102,13 @@ func reserve(ctx context.Context, size int64) (int64, error) {
 	return size, nil
 }
 
-// shareOf returns the share of the response of a context, or nil.
+// shareOf returns the share that Budget.Context stored in ctx, or nil.
 func shareOf(ctx context.Context) *share {
 	s, _ := ctx.Value(shareKey{}).(*share)
 	return s
 }
 
-// buffer has the body of a response.
+// buffer collects the body of a response.
 type buffer struct {
 	data []byte
 	// ctx is the context of the request. When the buffer grows beyond LargeResponse bytes, it reserves memory from the Budget of
@@ -117,7 +117,7 @@ type buffer struct {
 	reserved int64
 }
 
-// Write implements io.Writer. Unavailable: other responses use the budget.
+// Write implements io.Writer. Unavailable: other responses are using the budget.
 func (b *buffer) Write(p []byte) (int, error) {
 	size := int64(len(b.data) + len(p))
 	if b.ctx != nil && size > max(LargeResponse, b.reserved) {

@@ -19,10 +19,10 @@ type Exporter interface{ Export() *Export }
 // Export reads a list page by page. The first page has been read.
 type Export struct {
 	Format  exchange.Format
-	Name    string // of the list
+	Name    string // name of the list
 	Columns []exchange.Column
 	Whole   bool // see exchange.NewWriter
-	// Write writes the rows of the page, and returns their number.
+	// Write writes the rows of the current page, and returns their number.
 	Write func(*exchange.Writer) (rows int, err error)
 	// Next reads the next page, if there is one.
 	Next func(context.Context) (more bool, err error)
@@ -33,21 +33,22 @@ type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
 	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.
 	Begin          func() (end func(), err error)
-	VerifyInterval time.Duration // interval between the calls of Verify
+	VerifyInterval time.Duration // interval between calls to Verify
 	// Verify verifies that the access of the caller has not changed since the start. nil: no verification.
 	Verify func(context.Context) error
 	Head   bool // the request is a HEAD: the response has no body
 
-	// Pace calls read, which reads a page, when other exports permit it. nil: immediately.
+	// Pace waits until the export may read, calls read, which reads a page, and can pause afterwards. nil: read is called
+	// immediately.
 	Pace func(ctx context.Context, read func() error) error
 
-	Rows func(n int) // is called after n rows are written; can be nil
+	Rows func(n int) // called after n rows are written; can be nil
 }
 
 // SetExports sets the Exports of the request.
 func SetExports(g *gin.Context, e *Exports) { requestOf(g).exports = e }
 
-// exportTimeout is the time limit of reading one page.
+// exportTimeout is the time limit for reading one page.
 const exportTimeout = 30 * time.Second
 
 // serve responds with all rows. An error after the start of the response aborts the connection, so that the client does not
@@ -78,10 +79,10 @@ func (e *Export) serve(g *gin.Context) error {
 	return nil
 }
 
-// errWrite is the error of a client that has disconnected, or reads too slowly.
+// errWrite is returned if the client has disconnected or reads too slowly.
 var errWrite = errors.Join(errors.New("the client does not read the export"), context.Canceled)
 
-// stream writes the pages. It keeps neither a page nor a snapshot of the database while it waits for the client.
+// stream writes all pages. It keeps neither a page nor a snapshot of the database while it waits for the client.
 func (e *Export) stream(g *gin.Context, exports *Exports) error {
 	var buf bytes.Buffer
 	w := exchange.NewWriter(&buf, e.Format, e.Columns, e.Whole)

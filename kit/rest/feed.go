@@ -18,11 +18,11 @@ import (
 
 // Feed reads the changes of a resource after a position.
 type Feed interface {
-	// Next returns the changes after the position that the caller may see, and moves the position.
+	// Next returns a page of the changes after the position, without those that the caller may not see, and moves the position.
 	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
-	// Wait returns nil once there may be changes after the position.
+	// Wait waits until there may be changes after the position. It fails if ctx ends first.
 	Wait(ctx context.Context) error
-	// Check returns the error of Next for a caller who may no longer read the feed, without reading changes.
+	// Check fails, as Next does, if the caller may no longer read the feed. It reads no changes.
 	Check(ctx context.Context, caller access.Principal) error
 }
 
@@ -49,7 +49,7 @@ type FeedEvent struct {
 type Stream struct {
 	Context        context.Context // ends when the client disconnects, or the server stops
 	Heartbeat      time.Duration
-	VerifyInterval time.Duration // interval between the calls of Verify
+	VerifyInterval time.Duration // interval between calls to Verify
 	// Verify verifies the credential of the request again, and returns the current caller.
 	Verify func(context.Context) (access.Principal, error)
 	// Written is called with each change that was written to the client.
@@ -77,11 +77,12 @@ func AcceptsStream(g *gin.Context) bool {
 	return false
 }
 
-// LastEventID returns the header with which a client resumes a stream; "" if it has none.
+// LastEventID returns the value of the header with which a client resumes a stream, or "" if the request does not have the
+// header.
 func LastEventID(g *gin.Context) string { return strings.TrimSpace(g.GetHeader("Last-Event-ID")) }
 
-// ServeFeed responds with a page of a feed or, on a route with kit.Middleware.Streams if the request accepts it, with a stream of
-// Server-Sent Events.
+// ServeFeed responds with a page of a feed. On a route with kit.Middleware.Streams, it responds with a stream of Server-Sent
+// Events if the request accepts one.
 func ServeFeed(g *gin.Context, f Feed) error {
 	s := requestOf(g).stream
 	ctx := g.Request.Context()
@@ -102,21 +103,22 @@ func ServeFeed(g *gin.Context, f Feed) error {
 	return nil
 }
 
-// eventWriter writes a stream.
+// eventWriter buffers events, and writes them to the client.
 type eventWriter struct {
 	g    *gin.Context
 	buf  bytes.Buffer
 	last string // the position of the feed
-	err  error  // of a write: the client has disconnected, or reads too slowly
+	err  error  // the first error, such as that the client has disconnected or reads too slowly
 }
 
-// moveInterval is the interval at which a stream without events moves its position, so that it does not expire.
+// moveInterval is the interval at which a stream without events moves the position of the client, so that the position does not
+// expire.
 const moveInterval = time.Minute
 
-// retryAfterStop is the field that makes clients connect again after a second, to another instance.
+// retryAfterStop is the field that makes clients reconnect after one second, to another instance.
 const retryAfterStop = "retry: 1000\n\n"
 
-// loop writes a page of the feed, and the pages after it.
+// loop writes page, and then the following pages of the feed until the stream ends.
 func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	ctx := s.Context
 	caller, checked, written, read := Caller(w.g), time.Now(), time.Now(), time.Now()
@@ -163,7 +165,7 @@ func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	}
 }
 
-// page adds the events of a page, and reports whether there are any.
+// page adds the events of a page to the buffer, and reports whether the buffer has any.
 func (w *eventWriter) page(page FeedPage) bool {
 	w.last = page.Next
 	position := map[string]string{"id": page.Next}
@@ -179,7 +181,7 @@ func (w *eventWriter) page(page FeedPage) bool {
 	return w.buf.Len() > 0
 }
 
-// event adds an event.
+// event adds an event to the buffer.
 func (w *eventWriter) event(e FeedEvent) {
 	if e.ID != "" {
 		w.buf.WriteString("id: " + e.ID + "\n")
@@ -192,7 +194,8 @@ func (w *eventWriter) event(e FeedEvent) {
 	requestOf(w.g).events++
 }
 
-// flush sends what was added; if that is nothing, a heartbeat, which moves the position of the client.
+// flush writes the buffer to the client. If the buffer is empty, flush writes a heartbeat, which moves the position of the
+// client.
 func (w *eventWriter) flush() {
 	if w.buf.Len() == 0 {
 		w.buf.WriteString(": heartbeat\nid: " + w.last + "\n\n")

@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// DecodeObject decodes a JSON object that is a part of a body, such as an item of a list, into the struct that dst points to,
-// by the rules of Bind. Param of each error is the name of a field of the object, or "" if raw is not an object.
+// DecodeObject decodes a JSON object in a body, such as an item of a list, into the struct that dst points to, with the rules of
+// Bind. Param of each error is the name of a field of the object, or "" if raw is not an object.
 func DecodeObject(raw json.RawMessage, dst any) []apperr.Field {
 	object, err := parseObject(raw)
 	if err != nil {

@@ -70,7 +70,7 @@ func (e *OperationError) Error() string { return fmt.Sprintf("operations[%d]: %v
 // Unwrap returns Err.
 func (e *OperationError) Unwrap() error { return e.Err }
 
-// Failure returns the error that Fail responded with; nil if there is none.
+// Failure returns the error that Fail responded with, or nil if Fail was not called.
 func Failure(g *gin.Context) error { return requestOf(g).failure }
 
 // Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
@@ -128,14 +128,14 @@ func challenge(g *gin.Context) string {
 	return `Bearer realm="ginseng"`
 }
 
-// Limits of a Problem: the body of a request can cause very many errors, with names of any length.
+// Limits of a Problem: a request body can cause any number of errors, with names of any length.
 const (
 	maxErrors    = 100
-	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["…"] with 317
+	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["…"] with 317 bytes
 )
 
-// limit shortens the list of errors to maxErrors, and the names in it to maxParamSize. It adds the number of errors that are
-// left out to the detail.
+// limit shortens the list of errors to maxErrors, and the names in it to maxParamSize. It adds the number of omitted errors to
+// the detail.
 func (p *Problem) limit() {
 	if more := len(p.Errors) - maxErrors; more > 0 {
 		p.Errors = p.Errors[:maxErrors]

@@ -39,9 +39,9 @@ import (
 // AnyQuery allows all parameters of a query string, when it is passed to Handle.
 const AnyQuery = "*"
 
-// Handle adapts a function that returns an error to Gin, and responds to the error with Fail. It rejects a malformed query
-// string, and one with a parameter other than params and access_token. Pass AnyQuery if the function rejects unknown
-// parameters itself, as listing.Lister.Parse does.
+// Handle adapts a function that returns an error to Gin, and responds to the error with Fail. It rejects a query string that is
+// malformed, or that has a parameter other than params and access_token. Pass AnyQuery if the function rejects unknown parameters
+// itself, as listing.Lister.Parse does.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if err := checkQuery(g, params); err != nil {
@@ -75,10 +75,10 @@ type request struct {
 	failure error // see Failure
 
 	stream *Stream // see SetStream
-	events int     // that were written to the stream
+	events int     // number of events written to the stream
 
 	exports *Exports     // see SetExports
-	bound   reflect.Type // of the parameters; see Bound
+	bound   reflect.Type // struct of the parameters; see Bound
 
 	query     url.Values
 	queryErr  error
@@ -118,7 +118,7 @@ func Client(g *gin.Context) access.Client {
 	return access.Client{Address: g.ClientIP(), UserAgent: g.Request.UserAgent(), Trusted: Caller(g).Master}
 }
 
-// ID returns the path parameter "id". NotFound: it is not an ID; the response is the same as for an unknown one.
+// ID returns the path parameter "id". NotFound: the parameter is not an ID; the response is the same as for an unknown ID.
 func ID(g *gin.Context) (store.ID, error) { return PathID(g, "id") }
 
 // PathID is ID for a path parameter with another name.
@@ -137,8 +137,8 @@ func Query(g *gin.Context) url.Values {
 	return query
 }
 
-// ParseQuery returns the parameters of the query string, which it parses once per request. ValidationFailed: the query
-// string is malformed; without the error, a filter could be ignored.
+// ParseQuery returns the parameters of the query string, which it parses once per request. ValidationFailed: the query string is
+// malformed; without the error, a malformed filter would be ignored.
 func ParseQuery(g *gin.Context) (url.Values, error) {
 	if g.Request.URL.RawQuery == "" {
 		return nil, nil
@@ -201,8 +201,8 @@ func Body(g *gin.Context) (Params, error) {
 	return r.params, r.paramsErr
 }
 
-// Strings returns the values of a parameter: one of a JSON string, or those of a form. It returns none if the parameter is
-// absent or another JSON value.
+// Strings returns the values of a parameter: all values in a form, or the one JSON string. It returns nil if the parameter is
+// absent or is a JSON value that is not a string.
 func (p Params) Strings(name string) []string {
 	var text string
 	if raw, ok := p.json[name]; ok && json.Unmarshal(raw, &text) == nil {
@@ -211,13 +211,13 @@ func (p Params) Strings(name string) []string {
 	return p.form[name]
 }
 
-// Canonical encodes the parameters, except omit, in a canonical order, so that two bodies can be compared: the bytes are
-// equal if both are forms or both are JSON, and their parameters are equal.
+// Canonical encodes the parameters, except omit, in a canonical order, so that two bodies can be compared. Two results are equal
+// if both bodies are forms or both are JSON, and their parameters are equal.
 func (p Params) Canonical(omit string) []byte {
 	if p.json != nil {
 		object := maps.Clone(p.json)
 		delete(object, omit)
-		data, _ := json.Marshal(object) // cannot fail: the values are valid JSON; it sorts names and removes spaces
+		data, _ := json.Marshal(object) // cannot fail: the values are valid JSON; Marshal sorts names and removes spaces
 		return data
 	}
 	form := maps.Clone(p.form)
@@ -231,15 +231,15 @@ func (p Params) Has(name string) bool {
 	return inJSON && string(raw) != "null" || p.form.Has(name)
 }
 
-// Credential is the parameter with the master key or a user token, which every body and query string can have.
+// Credential is the name of the parameter with the credential, which every body and query string can have.
 const Credential = "access_token"
 
 // plainName matches the parameter names that may be repeated in an error. Other names can contain values, for example if
 // JSON was sent as a form.
 var plainName = regexp.MustCompile(`^[\w$.\-\[\]]{1,64}$`)
 
-// UnknownQuery returns an error for each parameter of a query string that is neither known nor access_token; nil if there is
-// none.
+// UnknownQuery returns an error for each parameter of a query string that is neither known nor access_token. It returns nil if
+// there are no errors.
 func UnknownQuery(query url.Values, known []string) []apperr.Field {
 	names := slices.DeleteFunc(slices.Collect(maps.Keys(query)), func(name string) bool { return name == Credential })
 	return unknown("query", names, known, "")
@@ -259,7 +259,7 @@ func unknown(in string, names, known []string, note string) (fieldErrs []apperr.
 	for _, name := range slices.Compact(names) {
 		fieldErr := apperr.Field{In: in, Param: name, Code: apperr.Unknown, Message: "Is not a parameter of this operation."}
 		near := ""
-		if len(fieldErrs) < maxErrors { // the others are not sent
+		if len(fieldErrs) < maxErrors { // later errors are not sent
 			near = suggest.Nearest(name, known)
 		}
 		switch {
@@ -342,7 +342,7 @@ func tooManyParams() *apperr.Error {
 // maxPreallocated limits the bytes that are allocated for a Content-Length before the body arrives.
 const maxPreallocated = 64 << 10
 
-// readAll reads a body of the given Content-Length, which is -1 if it is unknown. Its errors are those of Body.
+// readAll reads a body of the given Content-Length, which is -1 if it is unknown. It returns the errors of Body.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)

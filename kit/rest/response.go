@@ -90,8 +90,8 @@ func NoContent(g *gin.Context) error {
 	return nil
 }
 
-// SetRateLimit sets the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), unless there are no
-// states.
+// SetRateLimit sets the headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), or does nothing if there
+// are no states.
 func SetRateLimit(g *gin.Context, states ratelimit.States) {
 	if len(states) == 0 {
 		return
@@ -116,8 +116,9 @@ func respond(g *gin.Context, status int, view any) error {
 	return err
 }
 
-// budgetOf returns the context of the request if a large response must have a share of its Budget, otherwise nil. Responses to
-// GET must, as must those that already have a share. Others need none, because the change that they report has already been made.
+// budgetOf returns the context of the request if a large response must reserve memory from the Budget, otherwise nil. Responses
+// to GET requests and responses that already have a share must reserve it. Other responses report a change that has already been
+// made, so they are sent without a share.
 func budgetOf(g *gin.Context) context.Context {
 	ctx := g.Request.Context()
 	if g.Request.Method != http.MethodGet && !Reserved(ctx) {
@@ -131,8 +132,8 @@ var buffers = sync.Pool{New: func() any { return new(buffer) }}
 // maxPooledBuffer is the capacity in bytes above which a buffer is not pooled.
 const maxPooledBuffer = 64 << 10
 
-// encode calls use with the view as JSON. The bytes are valid until use returns. ctx is the context of the buffer. Unavailable:
-// the JSON is large, and other responses use the budget.
+// encode encodes the view as JSON, and calls use with the bytes, which are valid until use returns. If ctx is not nil, large JSON
+// reserves memory from the Budget of ctx. Unavailable: the JSON is large, and other responses are using the budget.
 func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	if v, ok := view.(interface{ JSON() any }); ok {
 		view = v.JSON()
@@ -145,7 +146,7 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 		}
 	}()
 	buf.ctx = ctx
-	// It does not escape HTML: browsers do not read application/json with nosniff as HTML.
+	// EncodeJSON does not escape HTML. That is safe: with nosniff, browsers do not interpret application/json as HTML.
 	err := store.EncodeJSON(buf, view)
 	buf.data = append(buf.data, '\n')
 	var overload *apperr.Error
@@ -158,8 +159,8 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	return use(buf.data)
 }
 
-// autoLength is the size in bytes up to which net/http sets Content-Length itself. The header map of most responses then has
-// at most eight entries; with more it takes twice the memory.
+// autoLength is the size in bytes up to which net/http sets Content-Length itself. Without that header, the header map of most
+// responses has at most eight entries; a larger map takes twice the memory.
 const autoLength = 2 << 10
 
 func write(g *gin.Context, status int, contentType string, body []byte) {
@@ -178,8 +179,8 @@ const GzipSuffix = "-gzip"
 // recordTag matches what etag returns, with or without GzipSuffix.
 var recordTag = regexp.MustCompile(`^"([0-9a-f]{24})-(\d{1,18})-\w*View(?:\.[0-9a-f]{16})?(?:` + GzipSuffix + `)?"$`)
 
-// etag identifies a version of a record in a view, and the versions of the records that the view includes. It has the ID
-// because a path such as /users/me has none.
+// etag returns a tag that identifies a version of a record in a view, and the versions of the records that the view includes. The
+// tag contains the ID of the record, because a path such as /users/me does not.
 func etag(record store.Meta, view any) string {
 	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + reflect.TypeOf(view).Name()
 	if v, ok := view.(interface{ ExpandTag() string }); ok {
@@ -188,7 +189,7 @@ func etag(record store.Meta, view any) string {
 	return tag + `"`
 }
 
-// ContentTag identifies a representation by its bytes.
+// ContentTag returns an ETag that identifies a representation by its bytes.
 func ContentTag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
@@ -222,8 +223,8 @@ func headerValue(g *gin.Context, name string) string {
 	return strings.Join(g.Request.Header.Values(name), ",")
 }
 
-// IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1). nil means all: the header
-// is absent or *. An empty list means none: all tags are weak, or not of this record.
+// IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1). nil means all: the header is
+// absent or *. An empty list means none: all tags are weak, or belong to other records.
 func IfMatch(g *gin.Context, id store.ID) store.Versions {
 	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {
@@ -239,8 +240,8 @@ func IfMatch(g *gin.Context, id store.ID) store.Versions {
 	return versions
 }
 
-// IfMatchView is IfMatch for the ETag of View. The returned function reports whether the request may change a record with
-// the view; it is nil if the request may change any.
+// IfMatchView is IfMatch for the ETag of View. The returned function reports whether the request may change a record with the
+// view; it is nil if the request may change a record with any view.
 func IfMatchView(g *gin.Context) func(view any) bool {
 	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {
@@ -248,7 +249,7 @@ func IfMatchView(g *gin.Context) func(view any) bool {
 	}
 	return func(view any) bool {
 		matches := false
-		_ = encode(context.Background(), view, func(body []byte) error { // an error matches nothing; View reports it
+		_ = encode(context.Background(), view, func(body []byte) error { // after an error, no tag matches; View reports the error
 			tag := ContentTag(body)
 			for item := range strings.SplitSeq(header, ",") {
 				if strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag {

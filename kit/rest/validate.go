@@ -39,8 +39,8 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// Validate checks the fields of a struct that are not zero by their validate tags, as Bind does, except required. The error
-// is ValidationFailed with every invalid field.
+// Validate checks the nonzero fields of a struct against their validate tags, as Bind does, but ignores required. The error is
+// ValidationFailed with all invalid fields.
 func Validate(in any) error {
 	value := reflect.ValueOf(in)
 	var fieldErrs []apperr.Field
@@ -71,7 +71,7 @@ func isPlainURL(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(s, unsafe)
 }
 
-// decimal parses the bound of a rule decmin or decmax.
+// decimal parses the bound in a decmin or decmax rule.
 func decimal(bound string) store.Decimal {
 	d, err := store.ParseDecimal(bound)
 	if err != nil {
