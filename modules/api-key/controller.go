@@ -102,7 +102,7 @@ func (c *controller) delete(g *gin.Context) error {
 	return rest.NoContent(g)
 }
 
-// ids returns the IDs of the user and the key in the path. A malformed ID is NotFound.
+// ids returns the IDs of the user and the key in the path. NotFound: an ID is malformed.
 func ids(g *gin.Context) (userID, id store.ID, err error) {
 	if userID, err = user.IDOrMe(g); err == nil {
 		id, err = rest.PathID(g, "keyId")

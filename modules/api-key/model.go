@@ -25,7 +25,7 @@ type Key struct {
 }
 
 const (
-	maxKeys    = 50 // per user
+	maxKeys    = 50 // maximum number of keys per user
 	maxYears   = 1  // maximum lifetime of a key
 	defaultTTL = 90 * 24 * time.Hour
 )

@@ -23,7 +23,7 @@ type Service struct {
 	log       *slog.Logger
 }
 
-// Create creates a key of the caller, and returns it with the secret. ValidationFailed: a scope or the expiry is invalid.
+// Create creates a key for the caller, and returns it with the secret. ValidationFailed: a scope or the expiry is invalid.
 // Forbidden: the key has the scope admin, but the caller is not an admin. Conflict: the caller has maxKeys keys.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Created, error) {
 	now := s.now()

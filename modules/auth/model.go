@@ -13,11 +13,12 @@ type Session struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
 	Epoch      int64      `json:"epoch"`      // the user's epoch at sign-in; see user.User
-	ExpiresAt  store.Time `json:"expiresAt"`  // unless it is refreshed
-	LastUsedAt store.Time `json:"lastUsedAt"` // sign-in or the last refresh
+	ExpiresAt  store.Time `json:"expiresAt"`  // end of the session unless it is refreshed
+	LastUsedAt store.Time `json:"lastUsedAt"` // time of the sign-in or the last refresh
 	UserAgent  string     `json:"userAgent"`
 	IP         string     `json:"ip"`
-	// AMR are the methods of the sign-in that opened the session at CreatedAt (RFC 8176). Earlier versions stored none.
+	// AMR has the authentication methods (RFC 8176) of the sign-in that opened the session at CreatedAt. Sessions of earlier
+	// versions have no methods.
 	AMR     []access.Method `json:"amr"`
 	Family  string          `json:"family"`  // digest of the family of its refresh tokens
 	Current string          `json:"current"` // digest of the valid refresh token
@@ -34,7 +35,7 @@ type rotation struct {
 	At     store.Time `json:"at"`
 }
 
-// maxUserAgent is the number of bytes of a User-Agent header that are stored.
+// maxUserAgent is the maximum number of bytes of a User-Agent header that are stored.
 const maxUserAgent = 256
 
 // RefreshInput has the parameters of a refresh.

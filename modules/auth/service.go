@@ -32,15 +32,15 @@ type Service struct {
 const (
 	grace        = 30 * time.Second // during this time, a replaced refresh token returns the same next token again
 	maxRotations = 20               // replaced refresh tokens that a session stores; more within grace indicate theft
-	maxSessions  = 50               // per user
+	maxSessions  = 50               // maximum number of sessions per user
 )
 
 // invalidRefreshes limits invalid refresh tokens per network.
 var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * time.Minute}
 
-// SignIn opens a session for the user with the email address and the password. Unauthorized: they are wrong. Suspended: they
-// are right, but the user is suspended. TooManyRequests: too many wrong passwords. Unavailable: too many concurrent sign-ins.
-// The states of the rate limits are returned even on error.
+// SignIn opens a session for the user with the email address and the password. Unauthorized: the address or the password is
+// wrong. Suspended: both are right, but the user is suspended. TooManyRequests: too many passwords were wrong. Unavailable: too
+// many sign-ins are in progress. The states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, e
 }
 
 // rotate replaces the session's refresh token with the next one, which it returns. If token has been replaced within the grace
-// period, it returns the current one. Unauthorized: token was replaced earlier than that, so rotate has ended the session.
+// period, rotate returns the current token. Unauthorized: token was replaced earlier than that, so rotate has ended the session.
 // NotFound: a concurrent request has just replaced the token or ended the session.
 func (s *Service) rotate(ctx context.Context, session Session, token refreshToken) (refreshToken, error) {
 	now, old := store.At(s.now()), digest(token.secret[:])

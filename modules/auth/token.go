@@ -11,9 +11,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// refreshToken is 48 random bytes: the family, which all tokens of a session share and which identifies even an old token,
-// and a secret. The database has only digests of both. The next secret is derived from the last one and a random salt that
-// is stored for the grace period. So a token always has the same next token, which cannot be derived from the database.
+// refreshToken is 48 random bytes: the family, which all tokens of a session share and which identifies even an old token, and a
+// secret. The database has only digests of both. The next secret is derived from the last one and a random salt that is stored
+// for the grace period. So the same token and salt always produce the same next token, which cannot be derived from the database.
 type refreshToken struct {
 	family [16]byte
 	secret [32]byte

@@ -37,7 +37,7 @@ type Service struct {
 	now      func() time.Time
 }
 
-const ttl = 10 * time.Minute // validity of a code
+const ttl = 10 * time.Minute // how long a code is valid
 
 // Rate limits. emailsTo and wrongCodes are per email address, known or not. The networks from which the user signed in have
 // separate counters, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
@@ -49,10 +49,10 @@ var (
 	wrongCodes        = ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour}
 )
 
-// Request sends a code to the email address. It sends none if the address has received too many emails, or has no user while
-// sign-up is off. The result and its time do not depend on that: everything that depends on the account happens after the
-// response. TooManyRequests: too many requests from the client's network. Unavailable: too many emails are queued. The states
-// of the rate limits are returned even on error.
+// Request sends a code to the email address. It sends no code if the address has received too many emails, or if it belongs to no
+// user and sign-up is off. The result and its time do not depend on that: everything that depends on the account happens after
+// the response. TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The
+// states of the rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
 	if !client.Trusted {
 		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
@@ -107,8 +107,8 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	return newMessage(u, s.code(id)), nil
 }
 
-// key returns the key of the counter that applies to a client: that of the client's network if the user signed in from it,
-// otherwise one that all other networks share.
+// key returns the key of the counter that applies to a client. A network from which the user has signed in has its own counter.
+// All other networks share one.
 func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Client, address string, id store.ID) (ratelimit.Key, error) {
 	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that it takes the same time
 	if known {
@@ -140,10 +140,10 @@ func (s *Service) EmailPreviews() []email.Preview {
 }
 
 // SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was
-// used, has expired or had too many codes, or all sessions of the user have ended since. ValidationFailed: the code is wrong.
-// TooManyRequests: too many codes for the account were wrong, or too many sign-ups from the client's network. Suspended: the
-// code is right, but the user is suspended. SecondFactorRequired: the user has a second factor. The states of the rate limits
-// are returned even on error.
+// used, has expired or had too many codes, or all sessions of the user have ended since the request. ValidationFailed: the code
+// is wrong. TooManyRequests: too many codes for the account were wrong, or the client's network has made too many sign-ups.
+// Suspended: the code is right, but the user is suspended. SecondFactorRequired: the user has a second factor. The states of the
+// rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	c, limits, err := s.use(ctx, client, in)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 }
 
 // use accepts a code once. An attempt is counted before the code is compared, so that concurrent attempts cannot exceed the
-// limits. Its errors are those of SignIn.
+// limits. It returns the errors of SignIn.
 func (s *Service) use(ctx context.Context, client access.Client, in SignInInput) (Code, ratelimit.States, error) {
 	now := store.At(s.now())
 	open := store.And(store.Eq("id", s.id(in.Challenge)), store.Gt("expiresAt", now), store.Lt("attempts", int64(attempts.Max)))
@@ -188,8 +188,8 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 	return c, limits, err
 }
 
-// owner returns the user with the address of a used code, and marks the address as verified. It creates a user for an address
-// without one. NotFound: all sessions of the user have ended since the code was sent, or the user was deleted. TooManyRequests,
+// owner returns the user with the address of a used code, and marks the address as verified. If there is no such user, owner
+// creates one. NotFound: all sessions of the user have ended since the code was sent, or the user was deleted. TooManyRequests,
 // Suspended: see SignIn.
 func (s *Service) owner(ctx context.Context, client access.Client, c Code) (u user.User, limits ratelimit.States, err error) {
 	if c.UserID.IsZero() {

@@ -51,9 +51,9 @@ var (
 	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour} // per network
 )
 
-// Request sends an email that verifies the address of the caller. ValidationFailed: the link is missing or not allowed.
-// Conflict: the address is verified. TooManyRequests: too many emails to the address, or requests from the client's network.
-// Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
+// Request sends an email that verifies the address of the caller. ValidationFailed: the link is missing or not allowed. Conflict:
+// the address is verified. TooManyRequests: the address has received too many emails, or the client's network has sent too many
+// requests. Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, caller access.Principal, in Input) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	return limits, s.send(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
 }
 
-// RequestChange sends an email to another address, which becomes that of the caller when it is confirmed. Conflict: the address
-// is in use or reserved. ValidationFailed, TooManyRequests, Unavailable: see Request.
+// RequestChange sends an email to another address, which becomes the address of the caller when it is confirmed. Conflict: the
+// address is in use or reserved. ValidationFailed, TooManyRequests, Unavailable: see Request.
 func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {
@@ -260,9 +260,10 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	return t, u, nil
 }
 
-// change gives a user the address of a token. The token of the link that undoes the change, which also reserves a former address
-// that was verified, and the email to that address with the link are stored with the change: without them, the address must not
-// change. On a server without transactions, they are stored first.
+// change gives a user the address of a token. With the change, it stores a second token, which can undo the change, and the email
+// that sends the second token to the former address: without these, the address must not change. The second token also reserves
+// the former address if that was verified. On a server without transactions, the token and the email are stored before the
+// change.
 func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (u user.User, err error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err

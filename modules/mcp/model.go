@@ -58,7 +58,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 // The arguments of the tools. The tag jsonschema has the description for the model.
 
 type listArguments struct {
-	After string `json:"after,omitempty" validate:"max=100" jsonschema:"next of the previous result; leave it out for the first part"`
+	After string `json:"after,omitempty" validate:"max=100" jsonschema:"value of next in the previous result; leave it out for the first part"`
 }
 
 type resourceArgument struct {
@@ -82,7 +82,7 @@ type searchArguments struct {
 	Sort   []string `json:"sort,omitempty" validate:"max=20" jsonschema:"fields to sort by; - before a name for descending order"`
 	Fields []string `json:"fields,omitempty" validate:"max=100" jsonschema:"fields to include; leave it out for all. id is always included"`
 	Limit  int64    `json:"limit,omitempty" validate:"min=1,max=100" jsonschema:"maximum number of records, 1 to 100; 30 by default"`
-	After  string   `json:"after,omitempty" validate:"max=10000" jsonschema:"next of the previous result, with the same q, filter and sort; leave it out for the first page"`
+	After  string   `json:"after,omitempty" validate:"max=10000" jsonschema:"value of next in the previous result, with the same q, filter and sort; leave it out for the first page"`
 }
 
 type createArguments struct {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxText   = 32 << 10        // of a result, in bytes
+	maxText   = 32 << 10        // maximum size of a result in bytes
 	maxRecord = maxText - 2<<10 // the rest is for the other fields of the result
 )
 

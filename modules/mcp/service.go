@@ -113,7 +113,7 @@ type resourceRow struct {
 // resourceList is the result of list_resources.
 type resourceList struct {
 	Rows []resourceRow `json:"rows"`
-	Next string        `json:"next,omitempty"` // for after
+	Next string        `json:"next,omitempty"` // value for the parameter after
 }
 
 func (s *service) list(_ *call, in listArguments) (any, error) {

@@ -22,7 +22,7 @@ type Passkey struct {
 	CredentialID string   `json:"credentialId"` // base64url; unique
 	PublicKey    string   `json:"publicKey"`    // COSE, base64url
 	// Epoch is the user's epoch at registration. The passkey is invalid if Epoch is less than user.User.LinksFrom: a completed
-	// password reset, and an undo of a change of the address, invalidate what an attacker may have added.
+	// password reset, and an undo of a change of the address, invalidate passkeys that an attacker may have added.
 	Epoch          int64       `json:"epoch"`
 	SignCount      int64       `json:"signCount"`
 	BackupEligible bool        `json:"backupEligible"`

@@ -14,8 +14,9 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// RegistrationOptions begins the registration of a passkey of the caller. Conflict: the caller has too many. NotSupported:
-// passkeys are off. TooManyRequests: too many registrations. The states of the rate limits are returned even on error.
+// RegistrationOptions begins the registration of a passkey of the caller. Conflict: the caller has too many passkeys.
+// NotSupported: passkeys are off. TooManyRequests: the caller has begun too many registrations. The states of the rate limits are
+// returned even on error.
 func (s *Service) RegistrationOptions(ctx context.Context, caller access.Principal) (RegistrationOptions, ratelimit.States, error) {
 	if err := s.configured(); err != nil {
 		return RegistrationOptions{}, nil, err
@@ -102,8 +103,9 @@ func tooMany() error {
 	return apperr.New(apperr.Conflict, "This account has %d passkeys, the maximum. Remove one first.", maxPasskeys)
 }
 
-// add stores a passkey, and deletes the invalid ones of the user. Conflict: it is registered already, or the user has too many.
-// The passkeys are counted after the insertion, so that the last of several concurrent requests counts all of them.
+// add stores a passkey, and deletes the invalid ones of the user. Conflict: the passkey is registered already, or the user has
+// too many passkeys. The passkeys are counted after the insertion, so that the last of several concurrent requests counts all of
+// them.
 func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 	if _, err := s.passkeys.Delete(ctx, store.And(store.Eq("userId", u.ID), store.Lt("epoch", u.LinksFrom))); err != nil {
 		return err

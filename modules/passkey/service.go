@@ -32,7 +32,7 @@ type Service struct {
 
 const (
 	challengeTTL = 5 * time.Minute
-	maxPasskeys  = 20 // per user
+	maxPasskeys  = 20 // maximum number of passkeys per user
 )
 
 // Rate limits. They limit the number of stored challenges and of signature checks, not guesses: a passkey cannot be guessed.
@@ -127,7 +127,8 @@ func (s *Service) Get(ctx context.Context, caller access.Principal, id store.ID)
 	return s.passkeys.First(ctx, store.And(ownedBy(u), store.Eq("id", id)))
 }
 
-// Update changes the name of a passkey of the caller. NotFound; PreconditionFailed: it has none of the expected versions.
+// Update changes the name of a passkey of the caller. NotFound: the caller has no such passkey. PreconditionFailed: the passkey
+// has none of the expected versions.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[UpdateInput]) (Passkey, error) {
 	if _, err := s.Get(ctx, caller, id); err != nil {
 		return Passkey{}, err
@@ -139,7 +140,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	return s.passkeys.UpdateByID(ctx, id, expected, changes...)
 }
 
-// Delete deletes a passkey of the caller, and ends the caller's other sessions, which may have been opened with it. NotFound;
+// Delete deletes a passkey of the caller, and ends the caller's other sessions, which may have been opened with it. NotFound,
 // PreconditionFailed: see Update.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if _, err := s.Get(ctx, caller, id); err != nil {

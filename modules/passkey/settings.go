@@ -72,7 +72,8 @@ type relyingParty struct {
 	localhost          bool // accepts every port of localhost
 }
 
-// relyingParty returns the configuration. In development without settings, it is that of localhost.
+// relyingParty returns the configuration from the settings. In development without settings, it returns a configuration for
+// localhost.
 func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	id, origins, local := s.RPID, s.Origins, false
 	if id == "" && d.Development {
@@ -91,7 +92,7 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 			UserVerification: protocol.VerificationRequired,
 		},
 		Timeouts: webauthn.TimeoutsConfig{Login: timeout, Registration: timeout},
-		// Some password managers return outputs that were not requested. Only that of credProps is used.
+		// Some password managers return outputs that were not requested. Only the output of credProps is used.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
 	if err != nil { // unreachable after Check
@@ -100,8 +101,8 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	return relyingParty{web, local}
 }
 
-// session returns the session of a ceremony. If the relying party is localhost, in development, it accepts the origin that the
-// client reports with any port: the library cannot express that.
+// session returns s, the session of a ceremony. For localhost, in development, it first sets the origin of s to the one that the
+// client reports, so that any port is accepted: the library has no setting for this.
 func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
 		s.Origin = client.Origin

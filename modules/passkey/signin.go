@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// SignInOptions begins a sign-in. NotSupported: passkeys are off. TooManyRequests: too many sign-ins from the client's network.
-// The states of the rate limits are returned even on error.
+// SignInOptions begins a sign-in. NotSupported: passkeys are off. TooManyRequests: the client's network has begun too many
+// sign-ins. The states of the rate limits are returned even on error.
 func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out SignInOptions, limits ratelimit.States, err error) {
 	if err := s.configured(); err != nil {
 		return out, nil, err
@@ -36,8 +36,8 @@ func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out 
 
 // SignIn opens a session for the user of a passkey, who needs no second factor: the passkey has proved possession, and the
 // authenticator has verified the user. Unauthorized: the challenge or the credential is not accepted. Suspended: the user is
-// suspended. NotSupported: passkeys are off. TooManyRequests: too many rejected sign-ins from the client's network. The states
-// of the rate limits are returned even on error.
+// suspended. NotSupported: passkeys are off. TooManyRequests: too many sign-ins from the client's network were rejected. The
+// states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	if err := s.configured(); err != nil {
 		return user.SignedIn{}, nil, err
@@ -57,7 +57,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	return result, nil, err
 }
 
-// authenticate returns the user of a passkey. Unauthorized: it is not accepted; the log has the reason.
+// authenticate returns the user of a passkey. Unauthorized: the passkey is not accepted; the log has the reason.
 func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, error) {
 	session, err := s.take(ctx, access.Principal{}, in.Challenge)
 	if err != nil {
@@ -82,7 +82,8 @@ func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, 
 	return u, s.used(ctx, p, credential)
 }
 
-// find returns the passkey with the ID of a credential, and its user. NotFound: there is none, or it is no longer valid.
+// find returns the passkey with the ID of a credential, and its user. NotFound: there is no such passkey, or it is no longer
+// valid.
 func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.User, error) {
 	p, err := s.passkeys.First(ctx, store.Eq("credentialId", encoding.EncodeToString(credentialID)))
 	if err != nil {

@@ -37,7 +37,7 @@ var (
 
 // Create sends a link to the user with the email address, unless there is no such user or the address has received too many
 // emails. The result and its time do not depend on that: everything that depends on the account happens after the response.
-// ValidationFailed: the link is missing or not allowed. TooManyRequests: too many requests from the client's network.
+// ValidationFailed: the link is missing or not allowed. TooManyRequests: the client's network has sent too many requests.
 // Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
 	in.Link, err = s.links.Choose(in.Link) // before anything is counted
@@ -62,7 +62,8 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 // emailKind is the kind of reset emails.
 const emailKind = "password-reset"
 
-// build implements email.Builder. It creates the reset, which is valid from now on. There is no email if the address is unknown.
+// build implements email.Builder. It creates the reset, which is valid from now on. It returns no email if the address is
+// unknown.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	u, err := s.users.ByEmail(ctx, e.Address)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Service) EmailPreviews() []email.Preview {
 	return []email.Preview{{Name: emailKind, Message: newMessage(ada, link, s.ttl)}}
 }
 
-// Get returns the reset of a token. NotFound: it is unknown, used or expired.
+// Get returns the reset of a token. NotFound: the token is unknown, used or expired.
 func (s *Service) Get(ctx context.Context, token string) (View, error) {
 	var u user.User
 	r, err := s.Find(ctx, token)

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	maxAge    = 30 * time.Second // of a snapshot
+	maxAge    = 30 * time.Second // how long a snapshot is used
 	maxCached = 64 << 20         // approximate bytes of all snapshots; the most recently used one is kept even if it is larger
-	timeout   = 10 * time.Second // of stamp writes and of loads, which continue if the client disconnects
+	timeout   = 10 * time.Second // time limit for writing a stamp and for a load, which continue if the client disconnects
 )
 
 // cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
@@ -38,11 +38,11 @@ type cache struct {
 	now        func() time.Time
 	loads      singleflight.Group
 	seed       maphash.Seed
-	turns      [64]sync.Mutex // held while a namespace is loaded; namespaces may share one
+	turns      [64]sync.Mutex // locked while a namespace is loaded; several namespaces can share a mutex
 	mu         sync.Mutex
 	kept       map[string]*list.Element // by namespace
 	recent     *list.List               // of *snapshot, most recently used first
-	bytes, max int                      // bytes: of the kept snapshots, approximately; max: their limit
+	bytes, max int                      // bytes is the approximate size of the kept snapshots, max its limit
 }
 
 func newCache(db store.DB, policies *store.Collection[Policy], now func() time.Time) *cache {
@@ -118,7 +118,7 @@ func (c *cache) lookup(ctx context.Context, namespace string) (stamp string, s *
 	return current.Value, nil, nil
 }
 
-// load reads a namespace and keeps the snapshot. If another load has just kept a valid one, it returns that.
+// load reads a namespace and keeps the snapshot. If another load has just kept a valid snapshot, load returns that one.
 func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	expires := c.now().Add(maxAge)
 	stamp, s, err := c.lookup(ctx, namespace)

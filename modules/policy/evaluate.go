@@ -15,8 +15,8 @@ const maxOthers = 100
 
 // Evaluate returns a page of the policies that apply to a proxy, with every write that was acknowledged before the call. A page
 // that would have more than listing.MaxPageBytes ends early, and so do the explanations of policies that do not apply.
-// ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large ones use up
-// the budget of ctx (rest.Budget).
+// ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large responses are
+// using the budget of ctx (rest.Budget).
 func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, error) {
 	c, err := s.choose(ctx, in)
 	if err == nil && c.bytes > rest.LargeResponse {
@@ -59,9 +59,9 @@ func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, e
 type choice struct {
 	rows    []*Policy
 	more    bool      // policies after rows apply
-	count   int       // of all policies that apply
-	explain []*Policy // those to explain
-	bytes   int64     // of the response, approximately
+	count   int       // number of all policies that apply
+	explain []*Policy // the policies to explain
+	bytes   int64     // approximate size of the response
 }
 
 // choose returns the policies of the page that in selects.
@@ -76,7 +76,7 @@ func (s *Service) choose(ctx context.Context, in EvaluateInput) (c choice, err e
 	if in.After != "" {
 		position, ok := s.cursors.Open(in.scope(), in.After, 2)
 		if !ok {
-			return c, apperr.Invalid(apperr.Field{In: "body", Param: "after", Code: apperr.Format, Message: "Must be the next of a page for the same proxy."})
+			return c, apperr.Invalid(apperr.Field{In: "body", Param: "after", Code: apperr.Format, Message: "Must be the value of next in a page for the same proxy."})
 		}
 		last := Policy{Meta: store.Meta{CreatedAt: position[0].(store.Time)}, Name: position[1].(string)}
 		applying = applying[firstAfter(last, applying, func(p *Policy) Policy { return *p }):]

@@ -19,7 +19,7 @@ import (
 
 var _, _ rest.Parser = (*Selector)(nil), (*Source)(nil)
 
-// maxLabels is the maximum number of labels of a Source. It is that of a selector.
+// maxLabels is the maximum number of labels of a Source, the same as for a selector.
 const maxLabels = v1beta1.MaxLabels
 
 // ParseInput reads a selector with v1beta1.FromJSON. It returns a field with path and code for each violation.

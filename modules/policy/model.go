@@ -33,7 +33,7 @@ type snapshot struct {
 	expires   time.Time
 	policies  []Policy // oldest first, then by name
 	index     v1beta1.Index[*Policy]
-	bytes     int // of memory, approximately
+	bytes     int // approximate size in memory
 }
 
 // Selector states which workloads a policy applies to: those that have all of the labels. It is the JSON form of
@@ -56,7 +56,7 @@ type EvaluateInput struct {
 	Instance  Source `json:"instance" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"version\": \"v2\"}}"`
 	Handshake Source `json:"handshake" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
 	Limit     int64  `json:"limit" default:"30" validate:"min=1,max=100" minimum:"1" maximum:"100"` // policies per page
-	After     string `json:"after" validate:"max=1000" maxLength:"1000"`                            // the next of the previous page, for the same proxy
+	After     string `json:"after" validate:"max=1000" maxLength:"1000"`                            // the value of next in the previous page, for the same proxy
 	Count     bool   `json:"count" default:"true"`                                                  // false omits count
 	Explain   bool   `json:"explain" example:"true"`                                                // also explain why policies apply or not
 } //	@name	PolicyEvaluate

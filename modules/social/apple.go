@@ -13,8 +13,9 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// AppleSettings are the settings for Apple. The IDs are those of the service (web) and of apps; codes are exchanged with the
-// first one. PrivateKey is the text of the .p8 file, in which \n can stand for a line break.
+// AppleSettings are the settings for Apple. IDs are the client IDs: the Services ID (web) and the bundle IDs of apps.
+// Authorization codes are exchanged with the first ID. PrivateKey is the content of the .p8 file, in which \n can stand for a
+// line break.
 type AppleSettings struct {
 	IDs        []string `mapstructure:"APPLE_CLIENT_ID" example:"com.example.web,com.example.app"`
 	TeamID     string   `mapstructure:"APPLE_TEAM_ID" validate:"required_with=IDs" example:"A1B2C3D4E5"`
@@ -31,8 +32,9 @@ func (c *AppleSettings) Check(report func(name, reason string)) {
 	}
 }
 
-// newApple returns Apple ("Sign in with Apple REST API" in its documentation). Apple requires the response mode form_post for
-// the scopes name and email. The name is only in that response, not in tokens. Apple has no userinfo endpoint.
+// newApple returns the configuration of Apple (see "Sign in with Apple REST API" in Apple's documentation). Apple requires the
+// response mode form_post for the scopes name and email. Only that response contains the name; tokens do not. Apple has no
+// userinfo endpoint.
 func newApple(c AppleSettings, now func() time.Time) openID {
 	key, _ := parseAppleKey(c.PrivateKey) // checked by Check
 	secret := &appleSecret{settings: c, key: key, now: now}
@@ -42,7 +44,7 @@ func newApple(c AppleSettings, now func() time.Time) openID {
 	}
 }
 
-// parseAppleKey parses the text of a .p8 file.
+// parseAppleKey parses the content of a .p8 file: a P-256 key in PKCS #8 and PEM.
 func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(strings.ReplaceAll(text, `\n`, "\n")))
 	if block == nil {
@@ -59,13 +61,13 @@ func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// The lifetime of a client secret, which Apple limits to six months, and how long before its expiry it is replaced.
+// The lifetime of a client secret, which Apple limits to six months, and how long before its expiry a client secret is replaced.
 const (
 	appleSecretTTL   = time.Hour
 	appleSecretSlack = 5 * time.Minute
 )
 
-// appleSecret creates client secrets ("Creating a client secret" in the documentation).
+// appleSecret creates client secrets (see "Creating a client secret" in Apple's documentation).
 type appleSecret struct {
 	settings AppleSettings
 	key      *ecdsa.PrivateKey
@@ -76,7 +78,7 @@ type appleSecret struct {
 	expires time.Time
 }
 
-// get returns a client secret.
+// get returns the current client secret. It creates a new one if the current one has expired or is about to expire.
 func (s *appleSecret) get() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

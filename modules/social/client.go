@@ -20,14 +20,14 @@ import (
 // provider is an identity provider.
 type provider struct {
 	name       string   // display name
-	clientID   string   // of web apps; "" if the provider is not configured
+	clientID   string   // client ID of web apps; "" if the provider is not configured
 	address    string   // base URL of the provider's API
 	isOpenID   bool     // an OpenID provider, not only an OAuth 2.0 server
 	unverified bool     // the provider does not verify email addresses: a new user has an unverified address
-	scopes     []string // of an authorization request
+	scopes     []string // scopes of an authorization request
 	// authorization returns the authorization URL, and whether the provider supports PKCE. Unavailable: the provider failed.
 	authorization func(ctx context.Context) (address string, pkce bool, err error)
-	// profile returns the account of a proof. Unauthorized: the provider rejects it, or issued it to another client.
+	// profile returns the account of a proof. Unauthorized: the provider rejects the proof, or issued it to another client.
 	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
 	profile func(ctx context.Context, proof Proof) (Profile, error)
 }
@@ -40,9 +40,9 @@ type environment struct {
 }
 
 const (
-	providerTimeout = 5 * time.Second // of all requests of a sign-in together
-	maxBody         = 1 << 20         // bytes of a response
-	maxCause        = 300             // bytes of an error in the log
+	providerTimeout = 5 * time.Second // time limit for all requests of a sign-in together
+	maxBody         = 1 << 20         // maximum bytes of a response
+	maxCause        = 300             // maximum bytes of an error in the log
 )
 
 // client sends requests to providers. It does not follow redirects, which could send a token elsewhere.
@@ -64,7 +64,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.base.RoundTrip(r)
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
-		response.Header.Del("Location") // not followed; an error about a malformed one would quote it
+		response.Header.Del("Location") // redirects are not followed; an error about a malformed Location would quote it
 	}
 	return response, err
 }
@@ -82,7 +82,7 @@ func (c *client) get(ctx context.Context, address, token string, into any) (stat
 }
 
 // do sends a request and decodes the JSON response. The status is 2xx or 4xx. If it is 4xx, into may be unchanged. Unavailable:
-// there was no response, or it has another status, asks to try again later, or is 2xx without JSON.
+// there was no response, or the response has another status, asks to try again later, or has the status 2xx but no valid JSON.
 func (c *client) do(r *http.Request, into any) (status int, err error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -118,8 +118,8 @@ type app struct {
 }
 
 // exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with an error,
-// callerError returns the error for the caller, or nil if neither the code nor the account is the cause. Unavailable: all other
-// errors.
+// callerError returns the error for the caller, or nil if neither the code nor the account is the cause. Unavailable: any other
+// error.
 func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,
@@ -145,8 +145,8 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError f
 	return nil, unavailable(fmt.Errorf("the code was not exchanged: status %d, %q", rejection.Response.StatusCode, rejection.ErrorCode))
 }
 
-// accessToken returns the access token of a proof, or the one that its code is exchanged for, at a provider without ID
-// tokens. callerError is as in exchange.
+// accessToken returns the access token of a proof, or the one that its code is exchanged for, at a provider without ID tokens.
+// For callerError, see exchange.
 func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (string, error) {
 	if proof.IDToken != "" {
 		return "", unsupported("id_token", "This provider has no ID tokens. Send access_token, or code with redirect_uri.")

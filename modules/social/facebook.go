@@ -14,8 +14,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// FacebookSettings are the settings for Facebook. The URL can end with a version of the Graph API, such as /v23.0; the
-// default version is that of the app's dashboard.
+// FacebookSettings are the settings for Facebook. The URL can end with a version of the Graph API, such as /v23.0; the default is
+// the version in the app's dashboard.
 type FacebookSettings struct {
 	ID       string `mapstructure:"FACEBOOK_CLIENT_ID" example:"1234567890123456"`
 	Secret   string `mapstructure:"FACEBOOK_CLIENT_SECRET" validate:"required_with=ID" example:"0123456789abcdef0123456789abcdef"`
@@ -37,7 +37,7 @@ func newFacebook(c FacebookSettings, calls *client) facebook {
 	return facebook{calls: calls, app: app{id: c.ID, secret: c.Secret, tokenURL: c.GraphURL + "/oauth/access_token", style: oauth2.AuthStyleInParams}, graph: c.GraphURL}
 }
 
-// provider returns Facebook. The host of its dialog is not that of the Graph API.
+// provider returns the provider for Facebook. The host of the sign-in dialog differs from the host of the Graph API.
 func (f facebook) provider() provider {
 	dialog := strings.Replace(f.graph, "https://graph.facebook.com", "https://www.facebook.com", 1) + "/dialog/oauth"
 	return provider{
@@ -125,7 +125,7 @@ func (f facebook) proof(token string) string {
 }
 
 // graphCallerError returns an error if the code was rejected; see client.exchange. The body of e has the error format of the
-// Graph API, not that of OAuth.
+// Graph API, not the format of OAuth.
 func graphCallerError(e *oauth2.RetrieveError) error {
 	var response struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &response)

@@ -2,8 +2,8 @@ package social
 
 const googleIssuer = "https://accounts.google.com"
 
-// GoogleSettings are the settings for Google. The IDs are those of all clients: web, iOS, Android. Codes are exchanged with
-// the first one, whose secret is Secret; clients of apps have none.
+// GoogleSettings are the settings for Google. IDs are the client IDs for the web, iOS and Android. Authorization codes are
+// exchanged with the first ID and Secret. The clients of apps have no secret.
 type GoogleSettings struct {
 	IDs    []string `mapstructure:"GOOGLE_CLIENT_ID" example:"1234-web.apps.googleusercontent.com,1234-ios.apps.googleusercontent.com"`
 	Secret string   `mapstructure:"GOOGLE_CLIENT_SECRET" example:"GOCSPX-0123456789abcdefghijklmnopqr"`
@@ -15,8 +15,8 @@ func (c *GoogleSettings) Check(report func(name, reason string)) {
 	checkBase("GOOGLE_ISSUER", &c.Issuer, report)
 }
 
-// newGoogle returns Google ("OpenID Connect" in its identity documentation). The URL of tokeninfo is not in its discovery
-// document.
+// newGoogle returns the configuration of Google (see "OpenID Connect" in Google's identity documentation). The discovery document
+// does not contain the URL of tokeninfo.
 func newGoogle(c GoogleSettings) openID {
 	base := c.Issuer
 	if base == googleIssuer {

@@ -69,7 +69,7 @@ func (p Profile) user() user.Profile {
 	return profile
 }
 
-// checkEmail fails with Conflict if the profile has no email address, or one that is invalid here.
+// checkEmail fails with Conflict if the profile has no email address, or an address that is invalid here.
 func (p Profile) checkEmail() error {
 	switch {
 	case p.Email == "":
@@ -92,7 +92,7 @@ type IdentityList struct {
 	Count int            `json:"count" example:"1"`
 } //	@name	IdentityList
 
-// The types of a provider.
+// The values of ProviderView.Type.
 const (
 	typeOpenID = "oidc"
 	typeOAuth  = "oauth2"

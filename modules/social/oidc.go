@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// OIDCSettings are the settings of a provider in OIDC_PROVIDERS. The IDs are those of all clients; codes are exchanged with the
-// first one, whose secret is Secret.
+// OIDCSettings are the settings of a provider in OIDC_PROVIDERS. IDs are the client IDs of all clients. Authorization codes are
+// exchanged with the first ID and Secret.
 type OIDCSettings struct {
 	Issuer string   `mapstructure:"OIDC_%s_ISSUER" validate:"required" example:"https://dev-123456.okta.com"`
 	IDs    []string `mapstructure:"OIDC_%s_CLIENT_ID" validate:"required" example:"0oa1b2c3d4e5f6g7h8i9"`
@@ -50,15 +50,15 @@ type openID struct {
 	issuer string // without a slash at the end
 	ids    []string
 	secret string
-	scopes []string // of an authorization request; nil is openid email profile
+	scopes []string // scopes of an authorization request; nil means openid email profile
 
-	// What differs from the standard.
+	// The following fields describe deviations from the standard.
 	newSecret          func() (string, error) // returns the client secret; nil if secret has it
 	tokenInfo          string                 // URL that returns the client of an access token; "" if there is none
-	authorizationQuery string                 // of the authorization URL
-	pkce               bool                   // supported although the discovery document does not say so
+	authorizationQuery string                 // additional query of the authorization URL
+	pkce               bool                   // PKCE is supported although the discovery document does not say so
 	unverified         bool                   // the provider does not verify email addresses
-	// isIssuer reports whether the issuer in the discovery document is the provider's. nil: it must be issuer.
+	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: it must equal issuer.
 	isIssuer func(discovered string) bool
 	// tokenIssuer returns the issuer that an ID token must have. nil: the one in the discovery document.
 	tokenIssuer func(discovered string, c claims) string
@@ -87,7 +87,7 @@ type failure struct {
 	err error
 }
 
-// openID returns the provider with a configuration.
+// openID returns the provider that a configuration describes.
 func (e environment) openID(o openID) provider {
 	if o.scopes == nil {
 		o.scopes = []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}
@@ -229,7 +229,7 @@ func (o *openIDClient) verify(ctx context.Context, issuer *discovery, keys oidc.
 	foreign := func(id string) bool { return !slices.Contains(o.ids, id) }
 	switch {
 	case o.tokenIssuer != nil && token.Issuer != o.tokenIssuer(issuer.IssuerURL, c):
-		return claims{}, errors.New("its issuer is not that of its tenant")
+		return claims{}, errors.New("its issuer does not belong to its tenant")
 	case len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
 		return claims{}, errors.New("its audience is not only the client ID in the settings")
 	case c.Subject == "":

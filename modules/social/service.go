@@ -30,14 +30,14 @@ type Service struct {
 
 const (
 	maxRounds      = 10                    // attempts of a sign-in while concurrent requests make conflicting changes
-	firstPause     = 10 * time.Millisecond // after the first of them; doubles with each
+	firstPause     = 10 * time.Millisecond // pause after the first attempt; doubles with each attempt
 	linkTimeout    = 10 * time.Second      // how long a new user without a link counts as being linked
 	maxSubject     = 255                   // bytes (OpenID Connect Core section 2, sub)
-	restoreTimeout = 5 * time.Second       // for the writes of an unlink, which may have to be undone
+	restoreTimeout = 5 * time.Second       // time limit for the writes of an unlink, which may have to be undone
 )
 
-// Rate limits per network: of the tokens and codes that a provider rejects, and of all tokens and codes, because each causes
-// requests to the provider.
+// Rate limits per network: one for the tokens and codes that a provider rejects, one for all tokens and codes, because each
+// causes requests to the provider.
 var (
 	rejections = ratelimit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
 	calls      = ratelimit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
@@ -53,12 +53,12 @@ type signIn struct {
 	created  bool // this sign-in has created the user
 }
 
-// SignIn opens a session for the user that the provider's account is linked to. An account that is not linked is linked first:
-// to the caller, if the caller is a user, or to the user with the email address of the account, who is created if necessary.
+// SignIn opens a session for the user that the provider's account is linked to. An account that is not linked is linked first: to
+// the caller, if the caller is a user, or to the user with the email address of the account, who is created if necessary.
 // NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code. Unauthorized:
-// the provider rejects it, or the caller's session has ended. Conflict: the account cannot be linked; the message explains what
-// to do. TooManyRequests: too many rejected proofs or sign-ups from the client's network. Unavailable: the provider failed. The
-// states of the rate limits are returned even on error.
+// the provider rejects the proof, or the caller's session has ended. Conflict: the account cannot be linked; the message explains
+// what to do. TooManyRequests: too many proofs from the client's network were rejected, or it has made too many sign-ups.
+// Unavailable: the provider failed. The states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, caller access.Principal, client access.Client, name string, proof Proof) (user.SignedIn, ratelimit.States, error) {
 	p, ok := s.providers[name]
 	if !ok {
@@ -119,11 +119,11 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	return err
 }
 
-// errConcurrent is the error of an attempt that conflicted with a concurrent request. Another attempt can succeed.
+// errConcurrent is returned by an attempt that conflicted with a concurrent request. Another attempt can succeed.
 var errConcurrent = errors.New("social: concurrent change")
 
-// resolve returns the user to sign in, who is found or created, and links the account to the user. Errors: those of SignIn, and
-// errConcurrent.
+// resolve returns the user to sign in, who is found or created, and links the account to the user. It returns the errors of
+// SignIn, and errConcurrent.
 func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	_, u, err := s.find(ctx, account(in.provider, in.profile.Subject))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
@@ -348,8 +348,8 @@ func identitiesOf(u user.User) store.Filter {
 	return store.And(store.Eq("userId", u.ID), store.Gte("epoch", u.LinksFrom))
 }
 
-// Unlink removes the caller's link to a provider. NotFound: there is none. Conflict: it is the last way to sign in.
-// Unauthorized: the caller's session has ended.
+// Unlink removes the caller's link to a provider. NotFound: the caller has no such link. Conflict: the link is the last way to
+// sign in. Unauthorized: the caller's session has ended.
 func (s *Service) Unlink(ctx context.Context, caller access.Principal, name string) error {
 	u, err := s.current(ctx, caller)
 	if err != nil {

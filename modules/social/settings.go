@@ -58,7 +58,7 @@ func (c Settings) providers(e environment) map[string]provider {
 	return all
 }
 
-// checkBase removes trailing slashes from a base URL. It reports one that is invalid or to which no path can be added.
+// checkBase removes trailing slashes from a base URL. It reports a URL that is invalid or to which no path can be added.
 func checkBase(name string, address *string, report func(name, reason string)) {
 	*address = strings.TrimRight(*address, "/")
 	u, err := url.Parse(*address)

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	keyPurpose        = "two-factor" // of the derived keys
-	recoveryCodes     = 10           // per user
-	recoveryCodeChars = 16           // with 5 random bits each: for 80 bits a fast hash is sufficient
+	keyPurpose        = "two-factor" // purpose of the derived keys
+	recoveryCodes     = 10           // number of recovery codes per user
+	recoveryCodeChars = 16           // 5 random bits each: for 80 bits a fast hash is sufficient
 )
 
 // newKeys returns the keys that are derived from the secrets, followed by last, which is already derived.

@@ -9,11 +9,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TwoFactorRequired is the code of the error, with the status 403, for a user whose role requires a second factor and who has
-// none.
+// TwoFactorRequired is the code of the error, with the status 403, for a user without a second factor whose role requires one.
 const TwoFactorRequired apperr.Code = "two_factor_required"
 
-// Factor is a stored second factor. Its ID is that of the user.
+// Factor is a stored second factor. Its ID is the ID of the user.
 type Factor struct {
 	store.Meta    `bson:",inline"`
 	Secret        string      `json:"secret"`        // encrypted; see secretUse

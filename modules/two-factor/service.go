@@ -68,8 +68,8 @@ func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error
 	return s.factors.First(ctx, store.And(store.Eq("id", userID), isOn))
 }
 
-// Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed.
-// Conflict: the user has a confirmed one. Unauthorized: the account has been deleted since the authentication.
+// Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed. Conflict:
+// the user has a confirmed second factor. Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolment, error) {
 	u, err := s.users.Get(ctx, caller.UserID)
 	if err != nil {
@@ -94,9 +94,9 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
 }
 
-// Confirm turns a second factor on, and ends the user's other sessions, which were opened without it. Conflict: it is on, or
-// there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were wrong. The states of the
-// rate limits are returned even on error.
+// Confirm turns a second factor on, and ends the user's other sessions, which were opened without it. Conflict: the second factor
+// is on, or there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were wrong. The states
+// of the rate limits are returned even on error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
 		if err == nil && f.ConfirmedAt != nil {
@@ -124,8 +124,8 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	return RecoveryCodes{codes}, limits, s.users.RecordNetwork(ctx, caller.UserID, client.Address)
 }
 
-// Disable turns the caller's second factor off, and ends the user's other sessions if the caller has one. NotFound: the second
-// factor is off.
+// Disable turns the caller's second factor off, and ends the caller's other sessions, unless the caller sent a password instead
+// of a user token. NotFound: the second factor is off.
 func (s *Service) Disable(ctx context.Context, caller access.Principal) error {
 	ctx = context.WithoutCancel(ctx) // even if the client disconnects
 	err := s.remove(ctx, caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
@@ -157,7 +157,7 @@ func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, e
 }
 
 // Remove turns a user's second factor off, for an admin. It also deletes one that is not confirmed. NotFound: no second factor
-// was on. Forbidden: it is the admin's own, which requires a code.
+// was on. Forbidden: the user is the admin, who must use Disable, which requires a code.
 func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
 	if caller.Is(userID) {
 		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
@@ -284,8 +284,8 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 	return limits, err
 }
 
-// attempts returns the keys that count a client's wrong codes: own those of the client's network, shared those of all
-// networks. Wrong codes do not count against a later second factor of the user.
+// attempts returns the keys of the counters of wrong codes: own for the client's network, shared for all networks together. Wrong
+// codes do not count against a later second factor of the user.
 func attempts(f Factor, client access.Client, p access.Proof) (own, shared []ratelimit.Key) {
 	factor, network := f.ID.Hex()+f.CreatedAt.String(), ratelimit.Network(client.Address)
 	if p.RecoveryCode != "" {
@@ -338,8 +338,8 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 // secretUse returns the purpose with which the secret of a user is encrypted, so that it cannot be used for another user.
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
-// restrict returns the restriction of a user whose role requires a second factor and who has none, and nil for other users. It
-// makes no query if the role does not require one.
+// restrict returns the restriction of a user without a second factor whose role requires one, and nil for other users. It makes
+// no query if the role does not require a second factor.
 func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
 	if !slices.Contains(s.required, string(u.Role)) {
 		return nil, nil

@@ -11,12 +11,13 @@ import (
 
 // Addresses is implemented by the module that verifies email addresses.
 type Addresses interface {
-	// SignedUp is called for a sign-up with an address that is not verified, in the Together that stores the user. It must
-	// follow the rules of Together.
+	// SignedUp is called for a sign-up with an address that is not verified, in the store.DB.Together that stores the user, and
+	// must follow its rules.
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether an address in normal form is reserved for a user other than the one with the id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
-	// UndoUntil returns until when a former address of the user can undo its change; the zero Time if none can.
+	// UndoUntil returns the time until which a former address of the user can undo a change of the address, or the zero Time if
+	// none can.
 	UndoUntil(ctx context.Context, u User) (store.Time, error)
 }
 
@@ -135,7 +136,7 @@ func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (U
 	return u, err
 }
 
-// RestoreOf calls RestoreOf of every Dependent that is a Restorer.
+// RestoreOf calls the method RestoreOf of every Dependent that is a Restorer.
 func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) error {
 	for _, d := range s.dependents {
 		if r, ok := d.(Restorer); ok {

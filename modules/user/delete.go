@@ -26,8 +26,8 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	return d.Run(ctx)
 }
 
-// delete makes the writes of a deletion, in an order that allows it to be interrupted and repeated. Its errors are those of
-// Delete.
+// delete makes the writes of a deletion, in an order that allows the deletion to be interrupted and repeated. It returns the
+// errors of Delete.
 func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		if err := mayChange(*u, caller, expected); err != nil {

@@ -34,11 +34,11 @@ type User struct {
 	EmailVerified bool `json:"emailVerified"`
 	// Suspended users cannot sign in. Users that an earlier version stored have no such field.
 	Suspended bool `json:"suspended"`
-	// LinksFrom is an epoch: identities that were linked in an earlier one are invalid.
+	// LinksFrom is an epoch: identities that were linked in an earlier epoch are invalid.
 	LinksFrom int64 `json:"linksFrom"`
-	// KeysFrom is an epoch: API keys that were created in an earlier one are invalid; see FirstKeyEpoch. A suspension sets it.
+	// KeysFrom is an epoch: API keys that were created in an earlier epoch are invalid; see FirstKeyEpoch. A suspension sets it.
 	KeysFrom int64 `json:"keysFrom"`
-	// UndoFrom is an epoch: changes of the address that were made in an earlier one cannot be undone.
+	// UndoFrom is an epoch: changes of the address that were made in an earlier epoch cannot be undone.
 	UndoFrom int64 `json:"undoFrom"`
 }
 
@@ -56,8 +56,8 @@ func (u User) MaySignIn() error {
 }
 
 // FirstKeyEpoch returns the first epoch whose API keys are valid. A suspension invalidates the keys of earlier epochs; so do a
-// password reset and an undo of a change of the address, which also invalidate the linked identities. Other changes, such as
-// that of the password, invalidate no keys.
+// password reset and an undo of a change of the address, which also invalidate the linked identities. Other changes, such as a
+// password change, invalidate no keys.
 func (u User) FirstKeyEpoch() int64 { return max(u.KeysFrom, u.LinksFrom) }
 
 // HasPassword reports whether the user can sign in with a password.
@@ -201,7 +201,7 @@ func storeSpec() store.Spec {
 	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
-// defaultName returns the name of a user who gave none: the part of the address before the @, as CleanName returns it.
+// defaultName returns the name of a user who did not enter one: the part of the address before the @, as CleanName returns it.
 func defaultName(email string) string {
 	name, _, _ := strings.Cut(email, "@")
 	return CleanName(name)
@@ -219,8 +219,8 @@ func CleanName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName)]))
 }
 
-// ValidEmail reports whether the address can be that of a user.
+// ValidEmail reports whether a user can have the address.
 func ValidEmail(address string) bool { return rest.Valid(strings.TrimSpace(address), emailRules) }
 
-// ValidPicture reports whether the URL can be the picture of a user.
+// ValidPicture reports whether a user can have the URL as the picture.
 func ValidPicture(address string) bool { return rest.Valid(address, "max=2048,plain_http_url") }

@@ -18,7 +18,7 @@ var emails embed.FS
 
 var noticeEmail = email.NewTemplate(emails, "notice", EmailLayout)
 
-// notices limits the security notices to an address; further ones are not sent. It is not per account, because an account
+// notices limits the security notices per address. Further notices are not sent. The limit is not per account, because an account
 // can be deleted and created again.
 var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 
@@ -34,8 +34,8 @@ const (
 const noticeKind = "security-notice"
 
 // Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. Call it with the
-// context of the Together that stores the event: the email is stored with it, and sent afterwards. An address gets at most 10
-// emails an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs the error.
+// context of the Together that stores the event: the email is stored with the event, and sent afterwards. An address gets at most
+// 10 emails an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs the error.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return

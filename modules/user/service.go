@@ -65,8 +65,9 @@ func newService(d kit.Deps, s Settings) *Service {
 // signups limits new accounts per network.
 var signups = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}
 
-// Create creates an account. Forbidden: a role without the master key. TooManyRequests: too many sign-ups from the client's
-// network. Conflict: the email address is in use. The states of the rate limits are returned even on error.
+// Create creates an account. Forbidden: in has a role, but the request does not have the master key. TooManyRequests: the
+// client's network has made too many sign-ups. Conflict: the email address is in use. The states of the rate limits are returned
+// even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, ratelimit.States, error) {
 	if in.Role != "" && !client.Trusted {
 		return User{}, nil, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
@@ -136,7 +137,7 @@ func (s *Service) signUp(ctx context.Context, u User) error {
 		if err := s.users.Insert(ctx, u); err != nil {
 			return err
 		}
-		err := s.checkReserved(ctx, u.ID, u.Email) // again: see ChangeEmail
+		err := s.checkReserved(ctx, u.ID, u.Email) // check again: see ChangeEmail
 		if err != nil {                            // for databases without transactions
 			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
 		}
@@ -245,9 +246,9 @@ func (s *Service) Admins(ctx context.Context) ([]User, error) {
 	return s.users.List(ctx, store.Query{Filter: active, Limit: maxAdmins})
 }
 
-// Update changes the given fields. NotFound; Forbidden: the caller is neither the user nor an admin, or changes a role
-// or a suspension without being an admin, or suspends their own account; ValidationFailed: the caller changes the email
-// address without being an admin; Conflict: the address is in use; PreconditionFailed: the user is not as expected.
+// Update changes the given fields. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an admin, or
+// changes a role or a suspension without being an admin, or suspends their own account. ValidationFailed: the caller changes the
+// email address without being an admin. Conflict: the address is in use. PreconditionFailed: the user is not as expected.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before, changed User
 	change := func(ctx context.Context) (err error) {
@@ -271,11 +272,11 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	return changed, err
 }
 
-// update changes the given fields of u. Its errors are those of Update.
+// update changes the given fields of u. It returns the errors of Update.
 func (s *Service) update(caller access.Principal, u *User, in store.Patch[UpdateInput]) error {
 	changesRole := in.Has("role") && in.Fields.Role != string(u.Role)
 	changesSuspended := in.Has("suspended") && in.Fields.Suspended != u.Suspended
-	email, _ := emailaddress.Normalize(in.Fields.Email) // "" if that is invalid
+	email, _ := emailaddress.Normalize(in.Fields.Email) // "" if the address is invalid
 	changesEmail := in.Has("email") && email != u.Email
 	switch {
 	case changesRole && !caller.IsAdmin():
@@ -315,7 +316,7 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	return nil
 }
 
-// ChangePassword sets a new password and, in the same write, ends all sessions of the user, except that of the caller.
+// ChangePassword sets a new password and, in the same write, ends all sessions of the user except the caller's session.
 // Forbidden: the caller is another user, even an admin. Unauthorized: since the caller was authenticated, the password has been
 // changed or the sessions have ended. PreconditionFailed: the user is not as expected.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
@@ -402,8 +403,8 @@ func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 
 // claim gives an account to the owner of its address, with the hash of a password, and notifies the user of the event. The same
 // write ends all sessions and resets of the user and marks the email address as verified. It also invalidates the linked
-// identities: somebody else may have created the account, or had a token, and linked their own. An identity with the same
-// verified address is linked again at its next sign-in. NotFound: the user does not exist, or is in another epoch.
+// identities: somebody else may have created the account, or had a token, and linked their own identity. An identity with the
+// same verified address is linked again at its next sign-in. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, event string) (u User, err error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	err = s.db.Together(ctx, func(ctx context.Context) error {
@@ -417,9 +418,9 @@ func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, eve
 	return u, err
 }
 
-// EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. Those that undo a change of
-// the address remain valid if the caller is the user: an attacker who has changed it must not be able to invalidate them.
-// NotFound; Forbidden: the caller is neither the user nor an admin.
+// EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. The links that undo a change of
+// the address remain valid if the caller is the user: an attacker who has changed the address must not be able to invalidate
+// them. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		if err := caller.MayChange(u.ID); err != nil {

@@ -21,8 +21,8 @@ var (
 	guessesOfNetwork = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
 )
 
-// attempts returns the keys that count a client's wrong passwords for the account with the address, which is in normal form.
-// own count those of the client's network, the first one only for this account. shared also count those of other networks.
+// attempts returns the keys of the counters of wrong passwords for the account with the address, which is in normal form. own has
+// the keys for the client's network; the first key counts only for this account. The counters of shared include other networks.
 func attempts(client access.Client, email string) (own, shared []ratelimit.Key) {
 	own = []ratelimit.Key{guessesOfClient.Of(email, ratelimit.Network(client.Address))}
 	if !client.Trusted {
@@ -35,9 +35,9 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 	return own, shared
 }
 
-// Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and
-// unknown addresses. Suspended: the password is right, but the user is suspended. TooManyRequests: too many wrong passwords for
-// the account or from the client. Unavailable: too many concurrent sign-ins. An outdated hash is replaced. The states of the
+// Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and unknown
+// addresses. Suspended: the password is right, but the user is suspended. TooManyRequests: too many passwords for the account or
+// from the client were wrong. Unavailable: too many sign-ins are in progress. An outdated hash is replaced. The states of the
 // rate limits are returned even on error; the states of limits that other clients use up too are returned only to a trusted
 // client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
@@ -51,7 +51,7 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 			if err != nil && !apperr.Is(err, apperr.NotFound) {
 				return false, err
 			}
-			return s.KnowsNetwork(ctx, owner.ID, client.Address) // even without a user, so that it takes the same time
+			return s.KnowsNetwork(ctx, owner.ID, client.Address) // verify even without a user, so that the call takes the same time
 		},
 		Check: func() (right bool, err error) {
 			u, right, err = s.verify(ctx, email, pass)
@@ -98,8 +98,8 @@ func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
 	return s.networks.DeleteOf(ctx, id)
 }
 
-// ClearAttempts resets the counts of wrong passwords for an account: those of all clients together, and that of the client's
-// network. Call it when the user has proved that the email address is theirs.
+// ClearAttempts resets the counts of wrong passwords for an account: the counts of all clients together, and the count of the
+// client's network. Call it when the user has proved that the email address is theirs.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
 	own, shared := attempts(client, u.Email)
 	_, err := s.limiter.Clear(ctx, append(shared, own[0])...)

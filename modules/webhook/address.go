@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// errAddress is the error of a connection to an address that is not allowed.
+// errAddress is returned for a connection to an address that is not allowed.
 var errAddress = errors.New("webhook: the address is not public")
 
 // addresses decides which addresses requests can be sent to.
-type addresses struct{ networks []netip.Prefix } // of WEBHOOK_NETWORKS
+type addresses struct{ networks []netip.Prefix } // value of WEBHOOK_NETWORKS
 
 // special has the networks that are not public: from https://www.iana.org/assignments/iana-ipv4-special-registry and, within
 // globalUnicast, from https://www.iana.org/assignments/iana-ipv6-special-registry.
@@ -78,13 +78,13 @@ const (
 	maxResponseHeader = 64 << 10 // bytes
 )
 
-// newSender returns a sender. networks are those of WEBHOOK_NETWORKS.
+// newSender returns a sender. networks is the value of WEBHOOK_NETWORKS.
 func newSender(userAgent string, networks []netip.Prefix) *sender {
 	a := addresses{networks}
 	return &sender{userAgent: userAgent, allowed: a, public: newClient(newDialer(a.isAllowed)), private: newClient(newDialer(a.inNetworks))}
 }
 
-// newDialer returns a dialer that connects to allowed addresses only.
+// newDialer returns a dialer that connects only to addresses for which allow returns true.
 func newDialer(allow func(netip.Addr) bool) *net.Dialer {
 	return &net.Dialer{Timeout: dialTimeout, Control: control(allow)}
 }
@@ -100,7 +100,7 @@ func newClient(dialer *net.Dialer) *http.Client {
 	}
 }
 
-// checkURL returns why no request can be sent to a valid URL, or "". Names are not resolved.
+// checkURL returns the reason why no request can be sent to a URL, or "" if requests can be sent. It does not resolve names.
 func (s *sender) checkURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

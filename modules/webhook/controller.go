@@ -9,7 +9,7 @@ import (
 
 type controller struct {
 	service *Service
-	lister  *listing.Lister // of deliveries
+	lister  *listing.Lister // for the list of deliveries
 }
 
 // create creates a webhook.

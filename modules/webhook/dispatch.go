@@ -14,8 +14,8 @@ import (
 const (
 	portionRows    = 500             // approximate number of deliveries that are created together
 	maxPortion     = 500             // maximum number of log entries that are read together
-	eventsInterval = 5 * time.Second // maximum time until the webhooks are read again
-	errorDelay     = time.Second     // after an error
+	eventsInterval = 5 * time.Second // interval at which the webhooks are read again, at the latest
+	errorDelay     = time.Second     // delay before another attempt after an error
 )
 
 // dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run it at the same time,

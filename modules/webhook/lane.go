@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	lease        = 40 * time.Second // of a lane; longer than an attempt with its queries
+	lease        = 40 * time.Second // duration of the lease of a lane; longer than an attempt with its queries
 	renewBefore  = 30 * time.Second // how long before its end a lease is renewed
 	lanesTick    = time.Second      // interval at which an instance looks for lanes that are due
 	lanePage     = 100              // maximum number of delivery IDs that a lane reads together
-	storeTimeout = 10 * time.Second // to store the result of an attempt
-	stopTimeout  = 5 * time.Second  // for attempts in progress to end when the service stops
+	storeTimeout = 10 * time.Second // time limit for storing the result of an attempt
+	stopTimeout  = 5 * time.Second  // how long attempts in progress may continue when the service stops
 
-	releaseTimeout = time.Second // to release the lanes after stopTimeout
+	releaseTimeout = time.Second // time limit for releasing the lanes after stopTimeout
 )
 
 // Run implements kit.Worker.

@@ -70,22 +70,22 @@ type Delivery struct {
 	store.Meta `bson:",inline"`
 	WebhookID  store.ID   `json:"webhookId"`
 	Type       string     `json:"type"`
-	Collection string     `json:"collection"` // of the record; "" for a test
+	Collection string     `json:"collection"` // collection of the record; "" for a test
 	RecordID   *store.ID  `json:"recordId"`
 	EventAt    store.Time `json:"eventAt"`
-	Number     int64      `json:"number"` // of the entry in the log; 0 for a test
-	Lane       string     `json:"lane"`   // in which it waits; "" if it is not pending
-	Body       string     `json:"body"`   // of the request; "" before the first attempt
+	Number     int64      `json:"number"` // number of the entry in the log; 0 for a test
+	Lane       string     `json:"lane"`   // lane in which the delivery waits; "" if it is not pending
+	Body       string     `json:"body"`   // body of the request; "" before the first attempt
 	Status     string     `json:"status"`
 	Attempts   int64      `json:"attempts"` // completed attempts
-	// ResponseStatus is that of the last attempt; nil if there was no response.
+	// ResponseStatus is the status of the response to the last attempt; nil if there was no response.
 	ResponseStatus *int64      `json:"responseStatus"`
-	DurationMs     *int64      `json:"durationMs"` // of the last attempt
-	Error          string      `json:"error"`      // of the last attempt; "" if it did not fail
+	DurationMs     *int64      `json:"durationMs"` // duration of the last attempt
+	Error          string      `json:"error"`      // error of the last attempt; "" if it did not fail
 	NextAttemptAt  *store.Time `json:"nextAttemptAt"`
 }
 
-const retention = 7 * 24 * time.Hour // of deliveries
+const retention = 7 * 24 * time.Hour // how long deliveries are stored
 
 // DeliveryView is the representation of a delivery.
 type DeliveryView struct {
@@ -131,7 +131,7 @@ type Lane struct {
 	WebhookID  store.ID    `json:"webhookId"`
 	Kind       string      `json:"kind"`
 	NextAt     *store.Time `json:"nextAt"`     // when the next delivery is due; nil: there is none
-	Holder     string      `json:"holder"`     // random ID of the goroutine that sends
+	Holder     string      `json:"holder"`     // random ID of the goroutine that sends the deliveries
 	LeaseUntil *store.Time `json:"leaseUntil"` // when another goroutine can take the lane; nil: there is no holder
 	Touches    int64       `json:"touches"`    // see Service.touch
 }

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	attemptTimeout = 15 * time.Second // until the header of the response is received
-	maxReason      = 300              // bytes of Delivery.Error
-	maxResponse    = 64 << 10         // bytes of the body of a response that are read, so that the connection can be reused
+	attemptTimeout = 15 * time.Second // time limit until the header of the response is received
+	maxReason      = 300              // maximum bytes of Delivery.Error
+	maxResponse    = 64 << 10         // maximum bytes of a response body that are read, so that the connection can be reused
 	jitter         = 0.1              // maximum random extension of a delay, as a fraction of it
 	giveUp         = 5 * 24 * time.Hour
 	testType       = "webhook.test"
@@ -41,7 +41,7 @@ var errSealed = errors.New("webhook: a secret cannot be decrypted: its key is mi
 
 // result is the result of an attempt.
 type result struct {
-	status   int // of the response; 0 if there was none
+	status   int // status of the response; 0 if there was no response
 	duration time.Duration
 	reason   string // "" if the event was delivered
 }
@@ -93,7 +93,6 @@ func (s *Service) body(ctx context.Context, d Delivery) (string, error) {
 	return encode(d.Type, d.EventAt, data)
 }
 
-// encode returns a body.
 func encode(eventType string, at store.Time, data any) (string, error) {
 	var b bytes.Buffer
 	err := store.EncodeJSON(&b, struct {
@@ -104,7 +103,8 @@ func encode(eventType string, at store.Time, data any) (string, error) {
 	return b.String(), err
 }
 
-// attempt sends a delivery once. Errors: Unavailable; errSealed.
+// attempt sends a delivery once, and returns the result even if the request fails. Unavailable: ctx ended, or the database is
+// unavailable. errSealed: a secret cannot be decrypted.
 func (s *Service) attempt(ctx context.Context, w Webhook, d Delivery) (result, error) {
 	secrets, err := s.secrets(ctx, w)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d Delivery) (result, e
 	return result{status, time.Since(begun), reason(status, err)}, nil
 }
 
-// reason returns why an attempt failed; "" if it did not.
+// reason returns the reason why an attempt failed, or "" if it did not fail.
 func reason(status int, err error) string {
 	var unknown *net.DNSError
 	switch {
@@ -229,7 +229,7 @@ func (s *Service) Test(ctx context.Context, id store.ID) (Delivery, error) {
 	return d, s.deliveries.Insert(ctx, d)
 }
 
-// sender sends requests.
+// sender sends signed requests to allowed addresses.
 type sender struct {
 	userAgent string
 	allowed   addresses

@@ -136,8 +136,8 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 	return s.webhooks.Get(ctx, id)
 }
 
-// Update changes the given fields. A webhook that is enabled receives the events from then on. NotFound; ValidationFailed: see
-// Create.
+// Update changes the given fields. A webhook that is enabled receives the events from then on. NotFound: there is no such
+// webhook. ValidationFailed: see Create.
 func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Fields]) (Webhook, error) {
 	var urlErr, eventsErr error
 	if in.Has("url") {
@@ -247,7 +247,8 @@ func (s *Service) Deliveries(ctx context.Context, id store.ID, q listing.Query) 
 	return listing.Run(ctx, s.deliveries, q, Delivery.View)
 }
 
-// Retry makes a delivery due now, with the same body. NotFound; Conflict: the webhook is disabled.
+// Retry makes a delivery due now, with the same body. NotFound: there is no such webhook or delivery. Conflict: the webhook is
+// disabled.
 func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, error) {
 	w, err := s.webhooks.Get(ctx, webhookID)
 	if err == nil && !w.Enabled {
