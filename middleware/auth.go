@@ -387,9 +387,9 @@ func bearer(g *gin.Context) (tokens []string) {
 	return tokens
 }
 
-// UserWrites limits the total size of the requests other than GET that a user has in progress on an instance, so that one user
-// cannot delay the writes of others. Further requests wait. The limit is a size because a long string takes long to store, while
-// small requests share the cost of a commit.
+// UserWrites limits the total size of the requests that a user has in progress on an instance, not counting GET requests. Further
+// requests wait, so that one user cannot delay the writes of others. The limit is a size because a long string takes long to
+// store, while small requests share the cost of a commit.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration

@@ -81,7 +81,7 @@ func (i *Idempotency) sweep(ctx context.Context) error {
 
 // Middleware returns the middleware for a route that creates a record. It runs after authentication. A request that failed
 // without creating anything can be repeated with the same key. A replayed response is JSON, with the headers Location and ETag of
-// the first one, even after the record was changed or deleted. If it is unknown whether the record was created, because the
+// the first response, even after the record was changed or deleted. If it is unknown whether the record was created, because the
 // process or the database failed, requests with the key get Conflict until the key expires.
 func (i *Idempotency) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {

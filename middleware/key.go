@@ -18,8 +18,8 @@ func Resource(name string) gin.HandlerFunc {
 	return func(g *gin.Context) { g.Set(resourceKey, name) }
 }
 
-// checkKey returns nil if the route accepts the API key of the caller, or if the caller has none. InsufficientScope: the key
-// does not have the scope. Forbidden: the route accepts no key.
+// checkKey returns nil if the route accepts the API key of the caller, or if the caller has no API key. InsufficientScope: the
+// key does not have the scope. Forbidden: the route accepts no API key.
 func (a Authenticator) checkKey(g *gin.Context, caller access.Principal) error {
 	if caller.Key == nil || a.anyKey {
 		return nil

@@ -450,7 +450,7 @@ func (im *Importer) call(ctx context.Context, r *record, method string, stored s
 		if stored != nil {
 			parent = field(stored, parentField).Interface().(store.ID)
 		} else if err := json.Unmarshal(r.fields[parentField], &parent); err != nil || parent.IsZero() {
-			return apperr.Invalid(apperr.Field{In: "body", Param: parentField, Code: apperr.Required, Message: "Must be the ID of the record that it is under."})
+			return apperr.Invalid(apperr.Field{In: "body", Param: parentField, Code: apperr.Required, Message: "Must be the ID of the parent."})
 		}
 		var err error
 		if parents, err = im.target.under(ctx, parent); err != nil {

@@ -71,7 +71,7 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 	return views[0], err
 }
 
-// errNoShare is returned by expand if the response needs a share of the budget, and has none.
+// errNoShare is returned by expand if the response needs a share of the budget, but has no share.
 var errNoShare = errors.New("resource: the response has no share of the budget")
 
 // List is listing.Run for the records that the caller may see. For records under a parent, c is the result of Collection.Under.

@@ -8,8 +8,8 @@
 // The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without them.
 //
 // On the embedded database, a reference always refers to a record that exists: Create, Update and Delete check and write in one
-// step. On MongoDB, a write is atomic for one record only. If the target is deleted while a record is written, or if the service
-// crashes between the writes, a reference can refer to a record that does not exist.
+// step. On MongoDB, a write is atomic for one record only. So a reference can refer to a record that does not exist, if the
+// target is deleted while the referring record is written, or if the service crashes between the writes.
 package resource
 
 import (

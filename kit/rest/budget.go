@@ -24,7 +24,8 @@ type Budget struct {
 	wait           time.Duration
 }
 
-// NewBudget returns a Budget with the given bytes for pages and for records. wait is how long ReservePage waits for a share.
+// NewBudget returns a Budget with separate limits in bytes: pages for pages of lists, records for single records. wait is how
+// long ReservePage waits for a share.
 func NewBudget(pages, records int64, wait time.Duration) *Budget {
 	return &Budget{pages: semaphore.NewWeighted(pages), records: semaphore.NewWeighted(records), wait: wait}
 }

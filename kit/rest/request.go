@@ -342,7 +342,7 @@ func tooManyParams() *apperr.Error {
 // maxPreallocated limits the bytes that are allocated for a Content-Length before the body arrives.
 const maxPreallocated = 64 << 10
 
-// readAll reads a body of the given Content-Length, which is -1 if it is unknown. It returns the errors of Body.
+// readAll reads a body. length is its Content-Length, or -1 if that is unknown. It returns the errors of Body.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)

@@ -105,7 +105,7 @@ func (d document) schema(c content) map[string]any {
 	return schema
 }
 
-const maxDepth = 8 // of references, which can be recursive
+const maxDepth = 8 // maximum depth of nested references, which can be recursive
 
 func (d document) inline(v any, depth int) any {
 	switch v := v.(type) {

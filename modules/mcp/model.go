@@ -108,7 +108,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 		TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Object](): {Type: "object"}},
 	})
 	if err != nil {
-		panic(err) // unreachable: the types are those above
+		panic(err) // unreachable: T is one of the types above
 	}
 	return schema
 }

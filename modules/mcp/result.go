@@ -12,7 +12,7 @@ import (
 
 const (
 	maxText   = 32 << 10        // maximum size of a result in bytes
-	maxRecord = maxText - 2<<10 // the rest is for the other fields of the result
+	maxRecord = maxText - 2<<10 // the remaining bytes are for the other fields of the result
 )
 
 // notice begins every result with values of records, so that a model does not follow instructions in them.
@@ -40,7 +40,7 @@ type pageResult struct {
 func encode(v any) string {
 	var out bytes.Buffer
 	if err := store.EncodeJSON(&out, v); err != nil {
-		panic(err) // unreachable: the values are those of this package
+		panic(err) // unreachable: only values of this package are encoded
 	}
 	return out.String()
 }

@@ -43,7 +43,7 @@ const (
 const instructions = "Tools that read and write the records of this service as the user whose credential is sent. Call list_resources first, " +
 	"then describe_resource for the fields and filters of a resource. " + notice
 
-// server returns the MCP server with the tools. Its name is that of the service.
+// server returns the MCP server with the tools. The server has the name of the service.
 func (s *service) server() *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: s.name, Version: "1"},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})

@@ -98,9 +98,9 @@ func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.
 
 // validate verifies an assertion, and returns the credential with its new state.
 //
-// The library rejects an assertion whose flag BE differs from that of the registration, as Web Authentication section 7.2
-// requires. But some authenticators change it, such as password managers after an update, and their users would be locked out.
-// So the library receives the flag of the assertion, which does not affect the verification of the signature.
+// The library rejects an assertion whose flag BE differs from the flag at the registration, as Web Authentication section 7.2
+// requires. But some authenticators change it, such as password managers after an update, and their users would be locked out. So
+// the library receives the flag of the assertion, which does not affect the verification of the signature.
 func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData, a *protocol.ParsedCredentialAssertionData) (*webauthn.Credential, error) {
 	stored := p.credential()
 	stored.Flags.BackupEligible = a.Response.AuthenticatorData.Flags.HasBackupEligible()
@@ -141,7 +141,7 @@ func (s *Service) rejectNotFound(ctx context.Context, err error, reason string) 
 	return err
 }
 
-// reason returns what the library says about an invalid assertion.
+// reason returns the explanation in an error that the library returned for an assertion.
 func reason(err error) string {
 	if e := (*protocol.Error)(nil); errors.As(err, &e) && e.DevInfo != "" {
 		return e.Details + ": " + e.DevInfo

@@ -17,8 +17,8 @@ type Identity struct {
 	Epoch int64 `json:"epoch"`
 }
 
-// Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. Its characters are those
-// of RFC 6749 appendix A and RFC 7636 section 4.1; these do not limit the lengths.
+// Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. RFC 6749 appendix A and RFC
+// 7636 section 4.1 define the characters, but do not limit the lengths.
 type Proof struct {
 	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // the provider's
 	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // OpenID providers

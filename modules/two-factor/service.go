@@ -63,7 +63,7 @@ func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 	return View{Enabled: err == nil, RecoveryCodesLeft: len(f.RecoveryCodes)}, apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// confirmed returns a user's second factor. NotFound: the user has none, or has not confirmed it.
+// confirmed returns a user's second factor. NotFound: the user has no second factor, or has not confirmed it.
 func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error) {
 	return s.factors.First(ctx, store.And(store.Eq("id", userID), isOn))
 }
@@ -243,9 +243,9 @@ func checkConfirmed(f Factor, err error) error {
 
 func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
 
-// use accepts a code of a user's second factor once, within the rate limits, and calls change, unless it is nil, in the same
-// atomic write. usable receives the second factor, or the error of the search for it. usable returns nil if the second factor
-// can be used.
+// use accepts a code of a user's second factor once, within the rate limits. If change is not nil, use stores the changes that it
+// makes in the same write. usable receives the second factor, or the error of the search for it, and returns nil if a code may be
+// used now.
 func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, change func(*Factor)) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func attempts(f Factor, client access.Client, p access.Proof) (own, shared []rat
 	return []ratelimit.Key{guessesOfClient.Of(factor, network), guessesOfNetwork.Of(factor, network)}, []ratelimit.Key{guessesAtAccount.Of(factor)}
 }
 
-// accept uses up a code of f. The caller stores the changes of f. It returns false if the code is wrong or was used.
+// accept marks a code of f as used; the caller must store f. It returns false if the code is wrong or was already used.
 func (s *Service) accept(f *Factor, p access.Proof) (bool, error) {
 	if p.RecoveryCode != "" {
 		i := slices.Index(f.RecoveryCodes, recoveryDigest(f.ID, p.RecoveryCode))

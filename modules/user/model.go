@@ -26,8 +26,8 @@ type User struct {
 	Picture    string      `json:"picture"` // URL of an image
 	Role       access.Role `json:"role"`
 	Password   string      `json:"password"` // hash; see package password
-	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change thus
-	// ends all sessions in the same write, including that of a concurrent sign-in with the old password.
+	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change thus ends
+	// all sessions in the same write, including the session of a concurrent sign-in with the old password.
 	Epoch int64 `json:"epoch"`
 	// EmailVerified reports whether the account belongs to the owner of the address: an identity provider had verified it
 	// at sign-up, or the user opened a link that was sent to it.

@@ -104,7 +104,7 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 }
 
 // CreateUnverified creates an account without a password, with an email address that nobody has verified. link is called in the
-// Together that stores the account. It stores what lets the owner sign in. TooManyRequests, Conflict: see Create. It also
+// Together that stores the account. link stores what the owner needs to sign in. TooManyRequests, Conflict: see Create. It also
 // returns the errors of link.
 func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in Profile, link func(context.Context, User) error) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)

@@ -233,8 +233,8 @@ func (s *Service) Test(ctx context.Context, id store.ID) (Delivery, error) {
 type sender struct {
 	userAgent string
 	allowed   addresses
-	public    *http.Client // for https
-	private   *http.Client // for http: connects only to allowed networks
+	public    *http.Client // for https: connects only to public addresses and networks in WEBHOOK_NETWORKS
+	private   *http.Client // for http: connects only to networks in WEBHOOK_NETWORKS
 }
 
 // sign returns the value of the header webhook-signature.

@@ -28,7 +28,7 @@ type Service struct {
 	lanes      *store.Collection[Lane]
 	cursors    *store.Collection[Cursor]
 	recorded   *kit.Recorded
-	keys       seal.Keys // to encrypt the secrets
+	keys       seal.Keys // keys that encrypt the secrets
 	sender     *sender
 	emails     *email.Queue
 	now        func() time.Time
@@ -51,7 +51,7 @@ func newService(d kit.Deps, users Users, sender *sender) *Service {
 
 const (
 	secretBytes  = 32
-	secretPrefix = "whsec_"       // of Standard Webhooks
+	secretPrefix = "whsec_"       // prefix of a secret in Standard Webhooks
 	overlap      = 24 * time.Hour // how long the old secret also signs
 )
 
@@ -92,7 +92,7 @@ func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // with a filter, the count is exact. After the insertion, the last of several concurrent requests counts all
+	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // the filter makes the count exact. After the insertion, the last of several concurrent requests counts all webhooks
 	if err == nil && count > maxWebhooks {
 		err = apperr.New(apperr.Conflict, "There are %d webhooks. Delete one first.", maxWebhooks)
 	}
@@ -136,8 +136,8 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 	return s.webhooks.Get(ctx, id)
 }
 
-// Update changes the given fields. A webhook that is enabled receives the events from then on. NotFound: there is no such
-// webhook. ValidationFailed: see Create.
+// Update changes the given fields. If Update enables a webhook, the webhook receives the events from then on. NotFound: there is
+// no such webhook. ValidationFailed: see Create.
 func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Fields]) (Webhook, error) {
 	var urlErr, eventsErr error
 	if in.Has("url") {
@@ -287,7 +287,7 @@ const countTimeout = 5 * time.Second
 
 // Metrics implements telemetry.MeteredModule.
 func (s *Service) Metrics() []telemetry.Metered {
-	waiting := telemetry.NewGauge("webhook_deliveries_pending", "Deliveries of the enabled webhooks that wait for an attempt, counted up to 10000.", func() float64 {
+	waiting := telemetry.NewGauge("webhook_deliveries_pending", "Deliveries of the enabled webhooks that are waiting for an attempt, counted up to 10000.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 		defer cancel()
 		n, _ := s.countPending(ctx) // 0 while the database is unavailable; other metrics show that
