@@ -60,7 +60,7 @@ type call struct {
 	err     error        // error of the response
 	header  http.Header
 	body    func([]byte) error // nil: the body of the response is not used
-	bodyErr error              // the error of body
+	bodyErr error              // the error that body returned
 	export  *rest.Exports      // nil: the request is not an export
 
 	// The following fields are for an import.

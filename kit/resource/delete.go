@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// OnDelete is what happens to a record that refers to a deleted one.
+// OnDelete is what happens to a record that refers to a deleted record.
 type OnDelete int
 
 // The values of OnDelete.
@@ -18,7 +18,7 @@ const (
 	Restrict OnDelete = iota // the deletion fails with Conflict
 	Cascade                  // the record is deleted too
 	Clear                    // the reference is removed from the record
-	Keep                     // nothing: the reference keeps the ID of the deleted record
+	Keep                     // nothing happens: the reference keeps the ID of the deleted record
 )
 
 // MaxReferring is the maximum number of records that a deletion can change or delete besides the record itself.
@@ -32,7 +32,7 @@ type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
 
-// PlanDeletion returns the effects that deleting a record has on the records that refer to it. It changes nothing. Conflict: a
+// PlanDeletion returns the effects of deleting a record on the records that refer to it. It changes nothing. Conflict: a
 // reference restricts the deletion, or more than MaxReferring records are affected.
 func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
 	d := &Deletion{deleted: map[store.ID]bool{id: true}}

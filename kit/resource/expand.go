@@ -77,7 +77,7 @@ var errNoShare = errors.New("resource: the response has no share of the budget")
 // List is listing.Run for the records that the caller may see. For records under a parent, c is the result of Collection.Under.
 // List adds the referenced records that the query names to the views; the type of the views must embed Expanded and have the
 // fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference, List makes
-// one query per 100 different records, or per 1 MiB of them. ValidationFailed: the expanded records are larger than 16 MiB in
+// one query per 100 different records, or per 1 MiB of records. ValidationFailed: the expanded records are larger than 16 MiB in
 // total. NotFound: the caller may not see the parent.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {

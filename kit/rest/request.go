@@ -186,9 +186,9 @@ type Params struct {
 }
 
 // Body returns the parameters of the request body, which it reads once per request. The parameters of a GET are empty.
-// MalformedBody: the body cannot be parsed, is not a JSON object, or has more than 1000 parameters. PayloadTooLarge: it is
-// too large (see middleware.BodyLimit). UnsupportedMediaType: it is neither a form nor JSON, or is compressed.
-// RequestTimeout: it arrived too slowly. ValidationFailed: a form has a file.
+// MalformedBody: the body cannot be parsed, is not a JSON object, or has more than 1000 parameters. PayloadTooLarge: the body is
+// too large (see middleware.BodyLimit). UnsupportedMediaType: the body is neither a form nor JSON, or is compressed.
+// RequestTimeout: the body arrived too slowly. ValidationFailed: a form has a file.
 func Body(g *gin.Context) (Params, error) {
 	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
 		return Params{}, nil

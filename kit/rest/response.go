@@ -117,8 +117,8 @@ func respond(g *gin.Context, status int, view any) error {
 }
 
 // budgetOf returns the context of the request if a large response must reserve memory from the Budget, otherwise nil. Responses
-// to GET requests and responses that already have a share must reserve it. Other responses report a change that has already been
-// made, so they are sent without a share.
+// to GET requests and responses that already have a share must reserve memory. Other responses report a change that has already
+// been made, so they are sent without a share.
 func budgetOf(g *gin.Context) context.Context {
 	ctx := g.Request.Context()
 	if g.Request.Method != http.MethodGet && !Reserved(ctx) {

@@ -38,14 +38,14 @@ func (s *Service) Changes(q listing.ChangesQuery) rest.Feed {
 	return resource.Changes(s.articles, q, Article.View)
 }
 
-// Update changes the given fields. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
-// article has none of the expected versions.
+// Update changes the given fields. NotFound: there is no such article. Forbidden: the caller is neither the owner nor an admin.
+// PreconditionFailed: the article has none of the expected versions.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions, in store.Patch[Fields]) (Article, error) {
 	return s.articles.Update(ctx, caller, id, expected, in.Changes()...)
 }
 
-// Delete deletes an article. NotFound; Forbidden: the caller is neither the owner nor an admin; PreconditionFailed: the
-// article has none of the expected versions; Conflict: other records refer to it.
+// Delete deletes an article. NotFound: there is no such article. Forbidden: the caller is neither the owner nor an admin.
+// PreconditionFailed: the article has none of the expected versions. Conflict: other records refer to it.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	return s.articles.Delete(ctx, caller, id, expected)
 }

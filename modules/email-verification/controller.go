@@ -62,7 +62,7 @@ func (c *controller) requestChange(g *gin.Context) error {
 	return rest.Accepted(g, Accepted{})
 }
 
-// get returns what a link does.
+// get returns the purpose of the token in a link.
 //
 //	@Summary		Get an email verification
 //	@Description	Returns what the link does, if it is still valid. Does not use it up.
@@ -81,7 +81,7 @@ func (c *controller) get(g *gin.Context) error {
 	return rest.OK(g, view)
 }
 
-// confirm does what a link is for.
+// confirm verifies, changes or restores an address with the token in a link.
 //
 //	@Summary		Confirm an email verification
 //	@Description	verify: marks the address as verified. change: gives the user the new address and ends all sessions; the former address gets an email with a link that undoes the change within 7 days. undo: gives the user the former address, ends all sessions, unlinks the provider accounts and removes the password, which a password reset sets again.

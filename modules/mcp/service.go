@@ -66,7 +66,7 @@ func (s *service) server() *sdk.Server {
 	return server
 }
 
-// addTool adds a tool with the arguments T. run returns the result, which is encoded as JSON. Its error is a problem.
+// addTool adds a tool with the arguments T. run returns the result, which is encoded as JSON. The error of run is a problem.
 func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, error)) {
 	tool.InputSchema = schemaOf[T]()
 	server.AddTool(&tool, func(ctx context.Context, request *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
@@ -192,7 +192,7 @@ func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
 	if len(in.Filter) > 0 {
 		decoder := json.NewDecoder(bytes.NewReader(in.Filter))
 		decoder.UseNumber()
-		if decoder.Decode(&filters) != nil { // unreachable: it is a JSON object
+		if decoder.Decode(&filters) != nil { // unreachable: an Object is a JSON object
 			return nil, &apperr.Field{In: "body", Param: "filter", Code: apperr.Type, Message: "Must be a JSON object."}
 		}
 	}

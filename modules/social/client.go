@@ -145,8 +145,8 @@ func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError f
 	return nil, unavailable(fmt.Errorf("the code was not exchanged: status %d, %q", rejection.Response.StatusCode, rejection.ErrorCode))
 }
 
-// accessToken returns the access token of a proof, or the one that its code is exchanged for, at a provider without ID tokens.
-// For callerError, see exchange.
+// accessToken returns the access token of a proof for a provider without ID tokens. If the proof has a code, accessToken
+// exchanges the code for a token. For callerError, see exchange.
 func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (string, error) {
 	if proof.IDToken != "" {
 		return "", unsupported("id_token", "This provider has no ID tokens. Send access_token, or code with redirect_uri.")
@@ -166,7 +166,7 @@ func unsupported(param, message string) error {
 	return apperr.Invalid(apperr.Field{In: "body", Param: param, Code: apperr.Unknown, Message: message})
 }
 
-// rejected returns the error for a proof that a provider rejects. It does not reveal why.
+// rejected returns the error for a proof that a provider rejects. The error does not reveal the reason.
 func rejected() error {
 	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }

@@ -118,7 +118,7 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	if err := s.sessions.EndOthers(ctx, caller); err != nil {
 		return RecoveryCodes{}, limits, err
 	}
-	if err := s.users.ForgetNetworks(ctx, caller.UserID); err != nil { // some may be known from sign-ins with only the password
+	if err := s.users.ForgetNetworks(ctx, caller.UserID); err != nil { // some networks may be known from sign-ins with only the password
 		return RecoveryCodes{}, limits, err
 	}
 	return RecoveryCodes{codes}, limits, s.users.RecordNetwork(ctx, caller.UserID, client.Address)
@@ -156,8 +156,8 @@ func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, e
 	return err == nil, apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// Remove turns a user's second factor off, for an admin. It also deletes one that is not confirmed. NotFound: no second factor
-// was on. Forbidden: the user is the admin, who must use Disable, which requires a code.
+// Remove turns a user's second factor off, for an admin. It also deletes a second factor that is not confirmed. NotFound: no
+// second factor was on. Forbidden: the user is the admin, who must use Disable, which requires a code.
 func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
 	if caller.Is(userID) {
 		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
@@ -212,7 +212,7 @@ func (s *Service) Challenge(ctx context.Context, u user.User, methods []access.M
 }
 
 // SignIn opens a session for the user of a challenge. Unauthorized: the challenge is invalid or has expired, or all sessions of
-// the user have ended since. ValidationFailed, TooManyRequests: see Confirm.
+// the user have ended since the first step of the sign-in. ValidationFailed, TooManyRequests: see Confirm.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	invalid := apperr.New(apperr.Unauthorized, "The challenge is invalid or has expired. Sign in again.")
 	c, ok := openChallenge(s.keys, in.Challenge, s.now())

@@ -52,8 +52,8 @@ func pause(ctx context.Context, d time.Duration, c <-chan struct{}) {
 	}
 }
 
-// dispatchPortion creates the deliveries of some events. It returns the position after these events, which is zero if no webhook
-// is enabled, and whether there may be more events.
+// dispatchPortion creates the deliveries of the next events in the log. It returns the position after these events, which is zero
+// if no webhook is enabled, and whether there may be more events.
 func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more bool, err error) {
 	webhooks, err := s.enabled(ctx)
 	if err != nil || len(webhooks) == 0 {

@@ -88,7 +88,7 @@ func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 }
 
 // runLane sends the deliveries of a lane that are due, until there are none or ctx ends, and releases the lane. Attempts in
-// progress continue until attempts ends. After an error, another goroutine takes the lane when its lease ends.
+// progress continue until the context attempts ends. After an error, another goroutine takes the lane when its lease ends.
 func (s *Service) runLane(ctx, attempts context.Context, l Lane) {
 	err := s.sendLane(ctx, attempts, l)
 	if err != nil && !apperr.Is(err, apperr.NotFound) { // NotFound: the webhook was deleted, or another instance has the lane

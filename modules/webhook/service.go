@@ -92,7 +92,8 @@ func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	count, err := s.webhooks.Count(ctx, store.Ne("id", nil)) // the filter makes the count exact. After the insertion, the last of several concurrent requests counts all webhooks
+	// The filter makes the count exact. After the insertion, the last of several concurrent requests counts all webhooks.
+	count, err := s.webhooks.Count(ctx, store.Ne("id", nil))
 	if err == nil && count > maxWebhooks {
 		err = apperr.New(apperr.Conflict, "There are %d webhooks. Delete one first.", maxWebhooks)
 	}
