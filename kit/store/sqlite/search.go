@@ -197,7 +197,7 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 	p := &searchPlan{c: c, conn: conn, q: q, search: search, documents: documents}
 	counts := make([]int64, len(words))
 	for i, word := range words {
-		if counts[i] = c.wordCounts.estimate(word, limit, documents); counts[i] > 0 {
+		if counts[i] = c.wordCounts.estimate(word, limit, documents); counts[i] >= threshold {
 			continue
 		}
 		found, all, err := c.lookUp(conn, word, limit)

@@ -318,3 +318,31 @@ func TestLookUp(t *testing.T) {
 		}))
 	}
 }
+
+// TestCommonInShortList searches for a word that is common in relation to the rows of the first list, and rare in relation to
+// those of the second one.
+func TestCommonInShortList(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	var docs []store.Document
+	for n := range 10_000 {
+		word := "plain"
+		if n%25 == 0 {
+			word = "mid"
+		}
+		docs = append(docs, newItem(fmt.Sprint(word, " ", n)))
+	}
+	must(t, db.Open(itemSpec).Load(t.Context(), docs))
+	must(t, db.Prepare(t.Context()))
+	for _, limit := range []int{10, 100} {
+		found, n, err := c.Page(t.Context(), store.Query{Filter: store.Search("mid"), Limit: limit, MaxCount: 10_001})
+		if len(found) != limit || n != 400 || err != nil {
+			t.Errorf("limit %d: %d documents of %d, %v", limit, len(found), n, err)
+		}
+		for _, d := range found {
+			if !strings.HasPrefix(d.Name, "mid") {
+				t.Fatalf("limit %d: %s does not match", limit, d.Name)
+			}
+		}
+	}
+}
