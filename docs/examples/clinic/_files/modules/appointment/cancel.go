@@ -38,7 +38,7 @@ func (c *controller) cancel(g *gin.Context) error {
 	return rest.Record(g, a.Meta, a.View())
 }
 
-// Cancel cancels an appointment. NotFound; Forbidden; Conflict: it is cancelled already, or starts too soon.
+// Cancel cancels an appointment. NotFound: there is no such appointment. Forbidden: it is another user's. Conflict: it is cancelled already, or starts too soon.
 func (s *Service) Cancel(ctx context.Context, caller access.Principal, id store.ID) (Appointment, error) {
 	if err := s.appointments.MayChange(ctx, caller, id); err != nil {
 		return Appointment{}, err
