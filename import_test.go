@@ -143,7 +143,7 @@ func TestImportCommand(t *testing.T) {
 				{"export articles out.csv", 1, "", "out.csv: file exists"},
 				{"import --update-by id articles out.csv", 0, "articles: 0 created, 31 updated, 0 rejected\n", ""},
 				{"import articles absent.csv", 1, "", "absent.csv: no such file"},
-				{"import articles articles.txt", 2, "", "name the format with --format"},
+				{"import articles articles.txt", 2, "", "specify the format with --format"},
 				{"import --format xml articles bad.csv", 2, "", `"xml" is not a format`},
 				{"import --update-by title articles bad.csv", 1, "", "title is not a unique field of articles; use id"},
 				{"import article bad.csv", 1, "", `did you mean "articles"?`},

@@ -1,5 +1,5 @@
-// Package batch provides POST /batch: several writes of resources in one request, of which either all are stored or none. The
-// operations call the same handlers as separate requests of the caller.
+// Package batch provides POST /batch, which writes several records in one request. Either all writes are stored or none. The
+// operations of a batch call the same handlers as separate requests of the caller would.
 package batch
 
 import (
@@ -21,7 +21,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Path is the path of batches below the root of the API.
+// Path is the path of the route for batches, relative to the root of the API.
 const Path = "/batch"
 
 const (
@@ -29,16 +29,16 @@ const (
 	maxValues   = 1 << 20 // total size of the values that replace the references of a batch, in bytes
 )
 
-// Handler handles batches.
+// Handler handles POST /batch.
 type Handler struct {
 	DB store.DB
-	// Engine has the routes of resources, below Root. It must use the middleware Use, and verify tokens with Caller.
+	// Engine has the routes of the resources, below Root. Engine must use the middleware Use, and must verify tokens with Caller.
 	Engine    *gin.Engine
-	Root      string   // API_ROOT
+	Root      string   // the setting API_ROOT
 	Resources []string // the names of the resources
-	// Authenticate verifies the caller of a batch again, in the transaction of ctx.
+	// Authenticate verifies the caller of a batch again, in the transaction of ctx, and returns the caller.
 	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
-	// Keep stores the response to a batch with an Idempotency-Key, in a transaction.
+	// Keep stores the response to a batch that was sent with an Idempotency-Key. It runs in the transaction of ctx.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
 }
 
@@ -95,7 +95,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		body.Reset() // MongoDB can repeat the function
+		body.Reset() // Atomic on MongoDB can repeat this function
 		if err := store.EncodeJSON(&body, Output{results}); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	return nil
 }
 
-// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource.
+// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records.
 func (h *Handler) checkRoutes(operations Operations) error {
 	routes := h.Engine.Routes()
 	var fieldErrs []apperr.Field
@@ -117,7 +117,7 @@ func (h *Handler) checkRoutes(operations Operations) error {
 		if !slices.ContainsFunc(routes, func(route gin.RouteInfo) bool { return op.matches(route, h.Root) }) {
 			fieldErrs = append(fieldErrs, apperr.Field{
 				In: "body", Param: fmt.Sprintf("operations[%d].path", i), Code: apperr.NotAllowed,
-				Message: "A batch cannot call this method and path, only those that write resources.", Expected: h.Resources,
+				Message: "A batch can only call methods and paths that write records of a resource.", Expected: h.Resources,
 			})
 		}
 	}
@@ -127,7 +127,10 @@ func (h *Handler) checkRoutes(operations Operations) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// run runs the operations in the transaction of ctx. The error is that of the operation that failed, or PayloadTooLarge.
+// run runs the operations in the transaction of ctx and returns their results. It stops at the first operation that fails, and
+// returns the error of that operation as a *rest.OperationError. PayloadTooLarge: the responses are larger than maxResponse, or
+// the values of the references are larger than maxValues. Unavailable: other responses are using the memory for large responses
+// (see rest.Reserve).
 func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Principal, operations Operations) ([]Result, error) {
 	results := make([]Result, 0, len(operations))
 	size, replaced := 0, 0
@@ -170,7 +173,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 	return results, nil
 }
 
-// inBatch returns the error of a handler, with the names of parameters relative to the operation: path or body.NAME.
+// inBatch returns err, the error of a handler, with the names of parameters relative to the operation: path or body.NAME.
 func inBatch(err error) error {
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Fields == nil {
@@ -189,7 +192,7 @@ func inBatch(err error) error {
 	return &renamed
 }
 
-// operationError returns err as the error of operation i, with the names of parameters relative to the batch.
+// operationError returns a *rest.OperationError for operation i. The names of parameters in err become relative to the batch.
 func operationError(i int, err error) error {
 	var e *apperr.Error
 	if errors.As(err, &e) && e.Fields != nil {
@@ -200,7 +203,7 @@ func operationError(i int, err error) error {
 	return &rest.OperationError{Index: i, Err: err}
 }
 
-// request returns the HTTP request for the operation. batch is the request of the batch.
+// request returns the HTTP request for the operation. batch is the HTTP request that contains the batch.
 func (op Operation) request(ctx context.Context, batch *http.Request, root string, values lookup) (*http.Request, error) {
 	path, invalid := op.pathWith(values)
 	body, more := replaceReferences(op.Body, values)
@@ -219,7 +222,7 @@ func (op Operation) request(ctx context.Context, batch *http.Request, root strin
 	return request, nil
 }
 
-// responses has the fields of the responses so far, by the names of the operation and of the field.
+// responses maps the name of each completed operation to the fields of its response, by field name.
 type responses map[string]map[string]jsontext.Value
 
 func (r responses) add(name string, result Result) {
@@ -229,7 +232,7 @@ func (r responses) add(name string, result Result) {
 	}
 }
 
-// field implements lookup.
+// field is a lookup in the responses.
 func (r responses) field(reference string) (value jsontext.Value, missing string) {
 	parts := referencePattern.FindStringSubmatch(reference)
 	if value, ok := r[parts[1]][parts[2]]; ok {
@@ -238,7 +241,7 @@ func (r responses) field(reference string) (value jsontext.Value, missing string
 	return nil, fmt.Sprintf("The response to %s has no field %s.", parts[1], parts[2])
 }
 
-// recorder is the response to an operation.
+// recorder records the response to an operation.
 type recorder struct {
 	caller access.Principal
 	header http.Header
@@ -253,13 +256,13 @@ func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(status int)      { r.status = status }
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// Use is the middleware of Handler.Engine. It passes the error of an operation to the batch.
+// Use is the middleware of Handler.Engine. It passes the error of an operation to the Handler.
 func Use(g *gin.Context) {
 	g.Next()
 	g.Request.Context().Value(recorderKey{}).(*recorder).err = rest.Failure(g)
 }
 
-// Caller is the access.TokenVerifier of Handler.Engine. The caller of each operation is that of the batch.
+// Caller is the access.TokenVerifier of Handler.Engine. It returns the caller of the batch as the caller of each operation.
 type Caller struct{}
 
 // VerifyToken implements access.TokenVerifier.

@@ -17,11 +17,12 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Limits of a batch. They also limit the memory for errors: a body can cause many, each with the path of a value.
+// Limits of a batch. They also limit the memory for error messages, because a body can cause many errors, each with the path of
+// a value.
 const (
 	maxOperations = 100
-	maxErrors     = 100     // errors of references in a body; a response does not list more
-	maxPath       = 1 << 10 // bytes of a path; a response does not have more of the name of a parameter
+	maxErrors     = 100     // maximum number of errors that are reported for the references in one body
+	maxPath       = 1 << 10 // approximate maximum size of the path of a value, in bytes; a response contains no longer parameter name
 )
 
 // Input is the body of a batch.
@@ -55,7 +56,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return nil
 }
 
-// ParseInput implements rest.Parser. It checks everything that does not depend on responses.
+// ParseInput implements rest.Parser. It performs all checks that do not depend on the responses to operations.
 func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {
@@ -64,7 +65,7 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 	switch {
 	case len(items) == 0:
 		return []apperr.Field{{Param: name, Code: apperr.Required, Message: "Must have at least one operation."}}
-	case len(items) > maxOperations: // before the operations are checked
+	case len(items) > maxOperations: // checked first, because checking the operations is expensive
 		return []apperr.Field{{
 			Param: name, Code: apperr.MaxLength, Message: fmt.Sprintf("Must have at most %d items.", maxOperations), Expected: maxOperations,
 		}}
@@ -86,8 +87,8 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 	return fieldErrs
 }
 
-// prefixed returns the errors of operation i, with operations[i] before the names of parameters. An error without a name is about
-// the whole operation.
+// prefixed returns the errors of operation i, with the prefix operations[i] in the names of parameters. An error without a
+// parameter name concerns the whole operation.
 func prefixed(i int, fieldErrs []apperr.Field) []apperr.Field {
 	out := slices.Clone(fieldErrs)
 	for n := range out {
@@ -102,7 +103,7 @@ var (
 	referencePattern = regexp.MustCompile(`^\$([a-z][a-zA-Z0-9]{0,29})\.([A-Za-z0-9_]{1,100})$`)
 )
 
-// check returns the errors of the operation. names are those of the operations before it.
+// check returns the errors of the operation. names has the names of the earlier operations.
 func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
 	add := func(param string, code apperr.FieldCode, message string) {
 		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: param, Code: code, Message: message})
@@ -135,7 +136,7 @@ func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
 	return append(fieldErrs, found...)
 }
 
-// matches reports whether the operation calls the route.
+// matches reports whether the operation has the method of the route, and a path that the pattern of the route matches.
 func (op Operation) matches(route gin.RouteInfo, root string) bool {
 	pattern := strings.Split(route.Path, "/")
 	path := strings.Split(root+op.Path, "/")
@@ -144,10 +145,10 @@ func (op Operation) matches(route gin.RouteInfo, root string) bool {
 	})
 }
 
-// lookup returns the value of a reference. If there is none, missing is the reason, as a sentence for the client.
+// lookup returns the value of a reference. If the reference has no value, missing is the reason, as a sentence for the client.
 type lookup func(reference string) (value jsontext.Value, missing string)
 
-// pathWith returns the path with the references replaced by their values, which must be strings.
+// pathWith returns the path with each reference replaced by its value, which must be a string.
 func (op Operation) pathWith(values lookup) (string, []apperr.Field) {
 	segments := strings.Split(op.Path, "/")
 	for i, segment := range segments {
@@ -165,11 +166,11 @@ func (op Operation) pathWith(values lookup) (string, []apperr.Field) {
 	return strings.Join(segments, "/"), nil
 }
 
-// replaceReferences returns a JSON value in which each string that is a reference is replaced by its value, and $$ at the
-// beginning of a string by $. It returns at most maxErrors errors.
+// replaceReferences returns body with each reference replaced by its value, and with $$ at the beginning of a string replaced
+// by $. It returns at most maxErrors errors.
 func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 	var out bytes.Buffer
-	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)} // as in other bodies
+	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)} // as in the bodies of other requests
 	decoder, encoder := jsontext.NewDecoder(bytes.NewReader(body), options...), jsontext.NewEncoder(&out, options...)
 	var fieldErrs []apperr.Field
 	for {
@@ -181,7 +182,7 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 			return nil, []apperr.Field{{In: "body", Param: "body", Code: apperr.Type, Message: "Must be a JSON object."}}
 		}
 		text := ""
-		if parent, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (parent != '{' || length%2 == 0) { // not the name of a field
+		if parent, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (parent != '{' || length%2 == 0) { // not a field name
 			text = token.String()
 		}
 		switch {
@@ -190,7 +191,7 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 		case referencePattern.MatchString(text):
 			value, missing := values(text)
 			if missing == "" {
-				_ = encoder.WriteValue(value) // cannot fail: it is a value of a response
+				_ = encoder.WriteValue(value) // cannot fail: value is part of a response
 				continue
 			}
 			fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "body" + path(decoder), Code: apperr.UnknownReference, Message: missing})
@@ -200,11 +201,12 @@ func replaceReferences(body Object, values lookup) ([]byte, []apperr.Field) {
 				Message: "Must be a reference such as $order.id. Write $$ for a string that begins with $.",
 			})
 		}
-		_ = encoder.WriteToken(token) // cannot fail: it comes from a valid value
+		_ = encoder.WriteToken(token) // cannot fail: the token was read from valid JSON
 	}
 }
 
-// path returns the path of the decoder's last token, such as .lines[0].product. It is cut off after about maxPath bytes.
+// path returns the path of the last token that the decoder has read, such as .lines[0].product. A path is truncated after about
+// maxPath bytes.
 func path(decoder *jsontext.Decoder) string {
 	var out strings.Builder
 	depth := 0

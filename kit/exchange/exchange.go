@@ -1,8 +1,10 @@
-// Package exchange writes records to files and reads them: NDJSON, one JSON object per line, and CSV (RFC 4180).
+// Package exchange writes records to files and reads records from files. The formats are NDJSON, with one JSON object per line,
+// and CSV (RFC 4180).
 //
-// A CSV file begins with the names of the fields. A cell contains a string unchanged, and any other value as JSON. An empty cell
-// means null or absent; an empty string is written as '. A ' also precedes a value that begins with =, +, -, @, a tab, a carriage
-// return or ', so that spreadsheets do not run it as a formula (OWASP, CSV Injection).
+// The first line of a CSV file has the names of the fields. A cell contains a string unchanged, and any other value as JSON. An
+// empty cell means that the field is null or absent; a cell with the single character ' means an empty string. A value that
+// begins with =, +, -, @, a tab, a carriage return or ' is also written with the prefix ', so that spreadsheets do not run the
+// value as a formula (OWASP, CSV Injection).
 package exchange
 
 import (
@@ -24,11 +26,11 @@ const (
 	CSV    Format = "csv"
 )
 
-// Formats has the names of all formats.
+// Formats lists the names of all formats.
 var Formats = []string{string(NDJSON), string(CSV)}
 
-// FormatOf returns the format with the name, or, if name is "", the format for the extension of the file: .ndjson, .jsonl or
-// .csv.
+// FormatOf returns the format with the name. If name is "", FormatOf returns the format for the extension of file: .ndjson,
+// .jsonl or .csv.
 func FormatOf(file, name string) (Format, error) {
 	if name == "" {
 		name = strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
@@ -36,7 +38,7 @@ func FormatOf(file, name string) (Format, error) {
 			name = string(NDJSON)
 		}
 		if !slices.Contains(Formats, name) {
-			return "", fmt.Errorf("the name %q does not end with .ndjson or .csv; name the format with --format", file)
+			return "", fmt.Errorf("the file name %q does not end with .ndjson or .csv; specify the format with --format", file)
 		}
 	}
 	if !slices.Contains(Formats, name) {
@@ -45,7 +47,7 @@ func FormatOf(file, name string) (Format, error) {
 	return Format(name), nil
 }
 
-// ContentType returns the media type.
+// ContentType returns the media type of the format.
 func (f Format) ContentType() string {
 	if f == CSV {
 		return "text/csv; charset=utf-8"
@@ -56,10 +58,11 @@ func (f Format) ContentType() string {
 // Column is a field of the records.
 type Column struct {
 	Name  string
-	Index []int // of the field in the struct of a record; see reflect.Value.FieldByIndex
+	Index []int // index of the field in the struct of a record, for reflect.Value.FieldByIndex
 }
 
-// Columns returns the columns for the fields of a struct with the given names, or for all fields if names is nil.
+// Columns returns the columns for the fields of the struct type t that have one of the names, or for all fields if names is
+// nil.
 func Columns(t reflect.Type, names []string) (columns []Column) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name := store.FieldName(f); name != "" && name != "-" && !f.Anonymous && (names == nil || slices.Contains(names, name)) {

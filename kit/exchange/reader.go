@@ -21,25 +21,25 @@ const MaxLine = 16 << 20
 
 // Record is a record of a file.
 type Record struct {
-	Line   int    // number of its first line; the first line of the file is 1
-	Number int    // number of the record; the first is 1
-	JSON   []byte // an object; for NDJSON the line, which may not be valid JSON
-	Err    error  // why the record cannot be read; JSON is then nil
+	Line   int    // number of the first line of the record; the first line of the file is 1
+	Number int    // number of the record in the file; the first record is 1
+	JSON   []byte // a JSON object; for NDJSON, the line of the file, which may not be valid JSON
+	Err    error  // if not nil, the reason that the record cannot be read; JSON is then nil
 }
 
-// Reader reads records.
+// Reader reads records from a file.
 type Reader struct {
 	format Format
 	lines  *bufio.Reader
 	csv    *csv.Reader
 	names  []string
-	isText map[string]bool // by column: the values are JSON strings
+	isText map[string]bool // by name of a field: its values are JSON strings
 
 	line, number int
 }
 
-// NewReader returns a Reader of records, which have the fields of the struct type t. It fails if the header of a CSV file cannot
-// be read or is invalid.
+// NewReader returns a Reader for records with the fields of the struct type t. NewReader fails if the header of a CSV file
+// cannot be read or is invalid.
 func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	r := &Reader{format: format, lines: bufio.NewReaderSize(in, 64<<10)}
 	if mark, _ := r.lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets write a byte order mark
@@ -52,7 +52,7 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	r.csv.ReuseRecord = true
 	header, err := r.csv.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty; the first line of CSV has the names of the fields")
+		return nil, errors.New("the file is empty; the first line of a CSV file must have the names of the fields")
 	} else if err != nil {
 		return nil, fmt.Errorf("the header: %w", err)
 	}
@@ -66,7 +66,7 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	return r, nil
 }
 
-// textFields reports, by name of a field, whether its values are JSON strings.
+// textFields reports, for each field of the struct type t by name, whether its values are JSON strings.
 func textFields(t reflect.Type) map[string]bool {
 	isText := make(map[string]bool)
 	for _, column := range Columns(t, nil) {
@@ -81,7 +81,8 @@ func textFields(t reflect.Type) map[string]bool {
 	return isText
 }
 
-// Next returns the next record, or io.EOF. Other errors are those of reading the file.
+// Next returns the next record, or io.EOF at the end of the file. Any other error means that the file cannot be read. If only
+// the record is invalid, Record.Err has the reason.
 func (r *Reader) Next() (Record, error) {
 	if r.csv != nil {
 		return r.nextCSV()
@@ -106,7 +107,7 @@ func (r *Reader) record(line int, object []byte, err error) Record {
 	return Record{Line: line, Number: r.number, JSON: object, Err: err}
 }
 
-// readLine returns the next line, or io.EOF. tooLong reports that it is longer than MaxLine.
+// readLine returns the next line, or io.EOF. tooLong reports whether the line is longer than MaxLine.
 func (r *Reader) readLine() (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.lines.ReadSlice('\n')
@@ -152,14 +153,14 @@ func (r *Reader) nextCSV() (Record, error) {
 	return r.record(line, append(object, '}'), nil), nil
 }
 
-// appendValue appends the JSON value of a cell that is not empty.
+// appendValue appends the JSON value of a cell. The cell must not be empty.
 func (r *Reader) appendValue(object []byte, name, cell string) []byte {
 	text := strings.TrimPrefix(cell, escape)
 	isText, known := r.isText[name]
 	if known && !isText && json.Valid([]byte(text)) {
 		return append(object, text...)
 	}
-	return appendString(object, text) // of another type: the validation rejects it
+	return appendString(object, text) // a string, or a value of the wrong type, which validation rejects
 }
 
 func appendString(b []byte, s string) []byte {
@@ -167,11 +168,11 @@ func appendString(b []byte, s string) []byte {
 	return append(b, text...)
 }
 
-// lineEnds doubles a carriage return before a line feed in quotes, because csv.Reader removes one.
+// lineEnds doubles each carriage return before a line feed inside quotes, because csv.Reader removes one carriage return there.
 type lineEnds struct {
 	in     *bufio.Reader
 	quoted bool
-	again  bool // the last byte read was a carriage return that is to be doubled
+	again  bool // the last byte was a carriage return that must be doubled
 }
 
 func (l *lineEnds) Read(p []byte) (n int, err error) {

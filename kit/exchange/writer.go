@@ -12,20 +12,20 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Writer writes records.
+// Writer writes records to a file.
 type Writer struct {
 	out     io.Writer
 	columns []Column
-	whole   bool // write a record as its type encodes it
+	whole   bool // NDJSON is the JSON encoding of the whole record
 	buf     bytes.Buffer
 
-	csv    *csv.Writer // writes lines to buf; nil: NDJSON
+	csv    *csv.Writer // writes lines to buf; nil for NDJSON
 	cells  []string
-	header bool // the header is written
+	header bool // the header has been written
 }
 
-// NewWriter returns a Writer of structs with the columns. If whole is true, the columns must be all fields of the struct, and
-// NDJSON leaves out empty fields as the JSON encoding of the struct does.
+// NewWriter returns a Writer that writes the columns of structs. If whole is true, columns must have all fields of the struct;
+// NDJSON then omits the same empty fields as the JSON encoding of the struct.
 func NewWriter(out io.Writer, format Format, columns []Column, whole bool) *Writer {
 	w := &Writer{out: out, columns: columns, whole: whole}
 	if format == CSV {
@@ -34,7 +34,7 @@ func NewWriter(out io.Writer, format Format, columns []Column, whole bool) *Writ
 	return w
 }
 
-// Write writes a record. Errors: those of the output, and of encoding the record.
+// Write writes a record. It fails if the record cannot be encoded or the output cannot be written.
 func (w *Writer) Write(record any) error {
 	if w.csv != nil {
 		return w.writeCSV(record)
@@ -48,7 +48,7 @@ func (w *Writer) Write(record any) error {
 	return err
 }
 
-// encode writes the JSON object of a record to the buffer.
+// encode appends the record as a JSON object to the buffer.
 func (w *Writer) encode(record any) error {
 	if w.whole {
 		return store.EncodeJSON(&w.buf, record)
@@ -83,7 +83,8 @@ func (w *Writer) writeCSV(record any) error {
 	return w.writeCells()
 }
 
-// writeCells writes a line, which ends with CRLF (RFC 4180). csv.Writer.UseCRLF would change the line feeds in cells.
+// writeCells writes the cells as a line that ends with CRLF (RFC 4180). It does not use csv.Writer.UseCRLF, which would also
+// change line feeds inside cells.
 func (w *Writer) writeCells() error {
 	w.buf.Reset()
 	if err := w.csv.Write(w.cells); err != nil {
@@ -107,7 +108,8 @@ func (w *Writer) writeHeader() error {
 	return w.writeCells()
 }
 
-// Begin writes the header of a CSV file, so that a file without records has one too. Otherwise, the first Write does.
+// Begin writes the header of a CSV file, so that a file without records also has a header. Without Begin, the first Write
+// writes the header.
 func (w *Writer) Begin() error {
 	if w.csv == nil {
 		return nil
@@ -115,13 +117,13 @@ func (w *Writer) Begin() error {
 	return w.writeHeader()
 }
 
-// escape is the prefix of cells that would be read as something else without it.
+// escape is the prefix of cells that would be misread without it.
 const escape = "'"
 
-// escaped has the first characters of the values that get the prefix escape.
+// escaped lists the characters at the beginning of a value that require the prefix escape.
 const escaped = "=+-@\t\r'"
 
-// cellOf returns the cell of a JSON value.
+// cellOf returns the CSV cell for a JSON value.
 func cellOf(value []byte) string {
 	text := string(value)
 	switch value[0] {
@@ -130,7 +132,7 @@ func cellOf(value []byte) string {
 	case '"':
 		unquoted, err := jsontext.AppendUnquote(nil, value)
 		if err != nil {
-			panic(err) // unreachable: the encoder wrote it
+			panic(err) // unreachable: the encoder returned valid JSON
 		}
 		text = string(unquoted)
 	}

@@ -1,4 +1,4 @@
-// Package password hashes passwords and recognizes common ones.
+// Package password hashes and verifies passwords, and recognizes common passwords.
 package password
 
 import (
@@ -33,25 +33,26 @@ const (
 	hashBytes = 32
 )
 
-// Limits of the parameters of a stored hash. Verifying a hash that exceeds them would cost too much. Hash never exceeds them.
+// Limits for the parameters of a stored hash. Verifying a hash with larger parameters would take too much time and memory.
+// Hashes that Hash returns are always within the limits.
 const (
 	maxMemoryKiB = 256 * 1024
 	maxPasses    = 16
 )
 
-// waitingPerHash is the number of callers that can wait per concurrent hash. The last one waits for about half a second.
+// waitingPerHash is the number of callers that can wait per concurrent hash. The last caller waits for about half a second.
 const waitingPerHash = 32
 
 // Hasher hashes and verifies passwords with argon2id. A hash is expensive by design, so many concurrent sign-ins could use all
-// cores and memory. At most GOMAXPROCS-1 hashes (at least one) run concurrently, which leaves a core for other routes. A limited
-// number of callers wait; the others get Unavailable.
+// cores and memory. At most GOMAXPROCS-1 hashes (at least one) run concurrently, which leaves a core for other routes. A
+// limited number of callers can wait; further callers receive Unavailable.
 type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{} // has an element for each running hash
-	waiting        atomic.Int64  // number of callers that wait or whose hash is running
+	waiting        atomic.Int64  // number of callers that are waiting or whose hash is running
 	rejected       atomic.Int64  // number of rejected callers since the start
-	limit          int64         // maximum number of callers that wait
-	dummy          string        // a hash that is verified in place of an empty one
+	limit          int64         // maximum number of waiting callers
+	dummy          string        // a hash that is verified instead of an empty hash, so that the verification takes as long
 }
 
 // NewHasher returns a Hasher for this machine.
@@ -70,8 +71,8 @@ func newHasher(memory, passes uint32) *Hasher {
 	}
 }
 
-// Hash returns the argon2id hash of a password in the PHC string format. Unavailable: too many callers wait, or the context
-// ended.
+// Hash returns the argon2id hash of a password in the PHC string format. Unavailable: too many callers are waiting, or the
+// context has ended.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	release, err := h.acquire(ctx)
 	if err != nil {
@@ -84,8 +85,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 }
 
 // Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would use
-// another algorithm or other parameters. An empty hash matches nothing, but takes as long to verify as one from Hash.
-// Unavailable: too many callers wait, or the context ended.
+// another algorithm or other parameters. An empty hash matches no password, but takes as long to verify as a hash from Hash.
+// Unavailable: too many callers are waiting, or the context has ended.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
 	release, err := h.acquire(ctx)
 	if err != nil {
@@ -108,7 +109,8 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 	return match, p.memory != h.memory || p.passes != h.passes || p.lanes != lanes, nil
 }
 
-// acquire waits until a hash can run. Call release after it. Unavailable: too many callers wait, or the context ended.
+// acquire waits until a hash can run. The caller must call release after the hash. Unavailable: too many callers are waiting,
+// or the context has ended.
 func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	if h.waiting.Add(1) > h.limit+int64(cap(h.slots)) {
 		h.waiting.Add(-1)
@@ -128,7 +130,7 @@ func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 func (h *Hasher) Collectors() []prometheus.Collector {
 	state := func(name string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "password_hashes", Help: "Password hashes in progress, and callers that wait for one.", ConstLabels: prometheus.Labels{"state": name},
+			Name: "password_hashes", Help: "Password hashes in progress (running), and callers that are waiting to hash a password (waiting).", ConstLabels: prometheus.Labels{"state": name},
 		}, read)
 	}
 	running := func() float64 { return float64(len(h.slots)) }
@@ -136,12 +138,11 @@ func (h *Hasher) Collectors() []prometheus.Collector {
 		state("running", running),
 		state("waiting", func() float64 { return max(0, float64(h.waiting.Load())-running()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "password_hashes_rejected_total", Help: "Callers that were rejected because too many waited for a hash.",
+			Name: "password_hashes_rejected_total", Help: "Callers that were rejected because too many callers were waiting to hash a password.",
 		}, func() float64 { return float64(h.rejected.Load()) }),
 	}
 }
 
-// parsed is a parsed hash.
 type parsed struct {
 	memory, passes uint32
 	lanes          uint8
@@ -191,6 +192,6 @@ var common = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// IsCommon reports whether a password is in the embedded list of common passwords, regardless of case (OWASP Authentication
+// IsCommon reports whether the password is in the embedded list of common passwords, regardless of case (OWASP Authentication
 // Cheat Sheet, NIST SP 800-63B section 5.1.1.2).
 func IsCommon(password string) bool { return common()[strings.ToLower(password)] }

@@ -1,4 +1,5 @@
-// Package progress shows the progress of a long task: a bar on a terminal, a line every ten seconds elsewhere.
+// Package progress shows the progress of a long task. On a terminal, it shows a bar. Otherwise, it writes a line every ten
+// seconds.
 package progress
 
 import (
@@ -13,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// lineInterval is the time between two lines if the output is not a terminal.
+// lineInterval is the minimum time between two lines if the output is not a terminal.
 const lineInterval = 10 * time.Second
 
 // Bar is the progress of one task.
@@ -29,8 +30,9 @@ type Bar struct {
 	printed time.Time // when the last line was written
 }
 
-// Start shows the progress of a task with total units of work, such as "documents", until Stop is called. If total is -1,
-// only the time is shown.
+// Start shows the progress of a task until Stop is called. The task has total units of work; unit is their name in the plural,
+// such as "documents". If total is -1, the amount of work is unknown: a terminal shows a spinner, and Stop writes only the
+// time.
 func Start(out io.Writer, task, unit string, total int64) *Bar {
 	now := time.Now()
 	b := &Bar{out: out, task: task, unit: unit, total: total, started: now, printed: now}
@@ -68,7 +70,7 @@ func (b *Bar) Add(n int64) {
 		b.task, humanize.Comma(b.done), humanize.Comma(b.total), b.unit, left.Round(time.Second))
 }
 
-// Stop removes the bar and writes a line with the amount of work and its time.
+// Stop removes the bar and writes a line with the number of completed units and the elapsed time.
 func (b *Bar) Stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,40 +9,41 @@ import (
 	"example.com/ginseng/kit/slot"
 )
 
-// maxWaiting is the maximum number of guesses at one account that wait in this process.
+// maxWaiting is the maximum number of guesses at one account that can wait in this process.
 const maxWaiting = 32
 
-// Guesses runs one guess at an account at a time in this process. Otherwise many concurrent guesses could start before the
-// first is counted. Guesses at other accounts do not wait.
+// Guesses limits guesses at secrets, such as passwords. In one process, it runs only one guess at an account at a time.
+// Otherwise, many concurrent guesses could start before the first wrong guess is counted. Guesses at different accounts do not
+// wait for each other.
 type Guesses struct {
 	limiter *Limiter
 	running *slot.Keyed[Key]
 }
 
-// NewGuesses returns Guesses that count with the limiter.
+// NewGuesses returns Guesses that count with the limiter l.
 func NewGuesses(l *Limiter) *Guesses {
 	return &Guesses{limiter: l, running: slot.NewKeyed[Key](1, maxWaiting+1)}
 }
 
-// Guess is a guess at an account. A wrong guess adds one to each counter; a right one resets the first counter of Own.
+// Guess is a guess at an account. A wrong guess adds one to each counter; a right guess resets the first counter of Own.
 type Guess struct {
-	Own    []Key // the counters of the client
-	Shared []Key // the counters that guesses of other clients use up too; the first is the account's; can be empty
-	// Exempt reports whether Shared does not apply to the client. It is called only if a counter of Shared is used up.
+	Own    []Key // the counters for guesses of this client
+	Shared []Key // the counters that guesses of other clients also use up, the counter of the account first; can be empty
+	// Exempt reports whether the client is exempt from Shared. Try calls Exempt only if a counter of Shared is used up.
 	Exempt func(context.Context) (bool, error)
 	// Check reports whether the guess is right.
 	Check func() (bool, error)
 }
 
-// Try makes a guess. TooManyRequests: a counter is used up. Unavailable: too many guesses at the account wait. The states of
-// Own and of Shared are also returned with an error, if they are known.
+// Try makes a guess. TooManyRequests: a counter is used up. Unavailable: too many guesses at the account are waiting, or the
+// context has ended. Try returns the states of Own and Shared, if they are known, even with an error.
 func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared States, err error) {
 	split := func(states States) (own, shared States) {
 		n := min(len(states), len(guess.Own))
 		return states[:n:n], states[n:]
 	}
 	account := slices.Concat(guess.Shared, guess.Own)[0]
-	if g.running.InUse(account) { // rejects a client without letting it wait
+	if g.running.InUse(account) { // if a counter is used up, reject the client without waiting
 		if states, _, _, err := g.check(ctx, guess); err != nil {
 			own, shared = split(states)
 			return false, own, shared, err
@@ -63,7 +64,7 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 		return false, own, shared, err
 	}
 	if !right {
-		taken, err := g.limiter.Take(context.WithoutCancel(ctx), keys...) // even if the client disconnects
+		taken, err := g.limiter.Take(context.WithoutCancel(ctx), keys...) // count the guess even if the client disconnects
 		if taken != nil {
 			own, shared = split(taken)
 		}
@@ -77,7 +78,7 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 }
 
 // check fails with TooManyRequests if a counter that applies to the guess is used up. keys are the counters that apply, and
-// states their states. counted reports whether the first counter has counted a wrong guess.
+// states has the state of each. counted reports whether the first counter of Own has counted a wrong guess.
 func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys []Key, counted bool, err error) {
 	keys = slices.Concat(guess.Own, guess.Shared)
 	states, counters, err := g.limiter.read(ctx, keys)
@@ -98,8 +99,8 @@ func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys [
 	return states, keys, counted, g.limiter.reject(states, State.usedUp)
 }
 
-// wait waits until no other guess at the account runs. Call release after the guess. Unavailable: too many guesses wait, or
-// the context ended.
+// wait waits until no other guess at the account k is running. The caller must call release after the guess. Unavailable: too
+// many guesses are waiting, or the context has ended.
 func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 	release, err = g.running.Acquire(ctx, k, 1, 0)
 	switch {

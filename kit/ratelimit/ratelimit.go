@@ -1,5 +1,5 @@
-// Package ratelimit limits how often something can be done: password attempts, sign-ups, emails. The counters are in the
-// database: all instances share them, and they survive a restart.
+// Package ratelimit limits the rate of actions such as password attempts, sign-ups and emails. The counters are stored in the
+// database, so that all instances share them and a restart does not reset them.
 package ratelimit
 
 import (
@@ -24,28 +24,28 @@ type Rule struct {
 	Window time.Duration
 }
 
-// Key identifies a counter of a rule, for example that of an account or a network.
+// Key identifies a counter of a rule, for example the counter of an account or a network.
 type Key struct {
 	rule Rule
 	id   store.ID
 }
 
-// Of returns the Key of the counter that the parts identify, such as an account and a network. Only a digest of the parts is
-// stored.
+// Of returns the Key of a counter of the rule. The parts identify the counter, for example an account and a network. Only a
+// digest of the parts is stored.
 func (r Rule) Of(parts ...string) Key {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{r.Name}, parts...), "\x00")))
 	return Key{rule: r, id: store.ID(sum[:len(store.ID{})])}
 }
 
-// Network returns the part of a client's address that identifies it in a Key: an IPv4 address, or the /64 prefix of an IPv6
-// address, whose other bits the client can choose (RFC 4291 section 2.5.1).
+// Network returns the part of a client's address that identifies the client in a Key: the whole IPv4 address, or the /64 prefix
+// of an IPv6 address. The client can choose the other bits of an IPv6 address (RFC 4291 section 2.5.1).
 func Network(address string) string { return prefix(address, 64) }
 
-// Site returns Network for an IPv4 address, and the /48 prefix of an IPv6 address, the usual size of a customer's network (RFC
-// 6177 section 2).
+// Site returns the whole IPv4 address, or the /48 prefix of an IPv6 address, which is the usual size of a customer's network
+// (RFC 6177 section 2).
 func Site(address string) string { return prefix(address, 48) }
 
-// prefix returns an IPv4 address, or the prefix of an IPv6 address with the given number of bits. It returns other strings
+// prefix returns the whole IPv4 address, or the prefix of an IPv6 address with a length of bits. It returns other strings
 // unchanged.
 func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
@@ -63,7 +63,7 @@ func prefix(address string, bits int) string {
 	return network.String()
 }
 
-// counter is a stored counter. Its ID is that of the Key.
+// counter is a stored counter. Its ID is the id of the Key.
 type counter struct {
 	store.Meta `bson:",inline"`
 	Count      int64      `json:"count"`
@@ -74,15 +74,15 @@ type counter struct {
 type Limiter struct {
 	counters *store.Collection[counter]
 	now      func() time.Time
-	rejected *prometheus.CounterVec // requests, by the name of the rule
+	rejected *prometheus.CounterVec // number of rejected requests, by the name of the rule
 }
 
-// New returns a Limiter with its collection in db.
+// New returns a Limiter that stores its counters in db.
 func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),
 		now:      now,
-		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ratelimit_rejected_total", Help: "Rejected requests, by the limit that they exceeded."}, []string{"limit"}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ratelimit_rejected_total", Help: "Rejected requests, by the limit that was exceeded."}, []string{"limit"}),
 	}
 }
 
@@ -92,14 +92,14 @@ func (l *Limiter) Collectors() []prometheus.Collector { return []prometheus.Coll
 // State is the state of one counter.
 type State struct {
 	Rule
-	Left  int           // attempts; negative if Take exceeded Max
-	Reset time.Duration // time until Left is Max again
+	Left  int           // number of attempts that are left; negative if Take has counted more than Max attempts
+	Reset time.Duration // time until the window ends and Left is Max again
 }
 
 // States are the states of the counters that a request used.
 type States []State
 
-// With returns the states in s and in later. For a rule with a state in both, it returns the one in later.
+// With returns the states of s and later. If both have a state for the same rule, With returns only the state in later.
 func (s States) With(later States) States {
 	if len(s) == 0 {
 		return later
@@ -110,8 +110,8 @@ func (s States) With(later States) States {
 	return append(out, later...)
 }
 
-// Check fails with TooManyRequests if one of the counters is used up. It counts nothing and takes one query. The states
-// are also returned with TooManyRequests.
+// Check fails with TooManyRequests if one of the counters is used up. It changes no counter and performs one query. Check also
+// returns the states with TooManyRequests.
 func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
 	states, _, err := l.read(ctx, keys)
 	if err != nil {
@@ -120,7 +120,7 @@ func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
 	return states, l.reject(states, State.usedUp)
 }
 
-// read returns the states of the counters, and the counters of windows that have not ended, by ID.
+// read returns the states of the counters, and, by ID, the stored counters whose windows have not ended.
 func (l *Limiter) read(ctx context.Context, keys []Key) (States, map[store.ID]counter, error) {
 	ids, now := make([]any, len(keys)), store.At(l.now())
 	for i, k := range keys {
@@ -144,8 +144,8 @@ func (l *Limiter) read(ctx context.Context, keys []Key) (States, map[store.ID]co
 	return states, counters, nil
 }
 
-// Take adds one to each counter. It fails with TooManyRequests if one of them was used up before. The states are also
-// returned with TooManyRequests.
+// Take adds one to each counter. It fails with TooManyRequests if one of the counters was already used up. Take also returns
+// the states with TooManyRequests.
 func (l *Limiter) Take(ctx context.Context, keys ...Key) (States, error) {
 	states, now := make(States, len(keys)), store.At(l.now())
 	for i, k := range keys {
@@ -158,7 +158,8 @@ func (l *Limiter) Take(ctx context.Context, keys ...Key) (States, error) {
 	return states, l.reject(states, func(s State) bool { return s.Left < 0 })
 }
 
-// take adds one to a counter. If concurrent requests find no open window, one of them begins it and the others count in it.
+// take adds one to a counter. If concurrent requests find no open window, one request begins a window and the others count in
+// it.
 func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, error) {
 	fresh := counter{Meta: store.NewMeta(k.id, now), Count: 1, ExpiresAt: store.At(now.Add(k.rule.Window))}
 	id := store.Eq("id", k.id)
@@ -180,9 +181,9 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 	}
 }
 
-// latest returns the latest possible end of a window that has begun. It is two windows after now, because the clock of
-// another instance may be ahead by up to one. A window that ends later was begun by a clock that has been set back since,
-// and is ignored.
+// latest returns the latest time at which a window that has already begun can end. This is now plus twice the length of a
+// window, because the clock of another instance may be ahead by up to the length of a window. A window that ends later was
+// begun by a clock that has since been set back; it is ignored.
 func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
 // Clear resets the counters and returns their states.
@@ -195,13 +196,13 @@ func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	return states, err
 }
 
-// Undo subtracts one from each counter. Use it for an attempt that Take counted before its result was known, if the result should
-// not count.
+// Undo subtracts one from each counter. Use it if Take counted an attempt before the result was known, and an attempt with this
+// result should not count.
 func (l *Limiter) Undo(ctx context.Context, keys ...Key) error {
 	for _, k := range keys {
 		counted := store.And(store.Eq("id", k.id), store.Gt("expiresAt", store.At(l.now())), store.Gt("count", int64(0)))
 		_, err := l.counters.Update(ctx, counted, store.Inc("count", -1))
-		if err != nil && !apperr.Is(err, apperr.NotFound) { // not found: the window has ended
+		if err != nil && !apperr.Is(err, apperr.NotFound) { // NotFound: the window has ended
 			return err
 		}
 	}
@@ -213,13 +214,13 @@ func (l *Limiter) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-limits", Interval: job.SweepInterval, Run: l.sweep}}
 }
 
-// sweep deletes the counters of windows that have ended.
+// sweep deletes the counters whose windows have ended.
 func (l *Limiter) sweep(ctx context.Context) error {
 	_, err := l.counters.Delete(ctx, store.Lte("expiresAt", store.At(l.now())))
 	return err
 }
 
-// state returns the state of the counter c of k. c is zero if there is no counter.
+// state returns the state of c, the counter of k. If the counter is not stored, c is the zero value.
 func (k Key) state(c counter, now store.Time) State {
 	s := State{Rule: k.rule, Left: k.rule.Max - int(c.Count), Reset: k.rule.Window}
 	if c.Count > 0 {
@@ -230,7 +231,7 @@ func (k Key) state(c counter, now store.Time) State {
 
 func (s State) usedUp() bool { return s.Left <= 0 }
 
-// reject fails with TooManyRequests if exceeded reports true for a state. RetryAfter is the longest Reset of such states.
+// reject fails with TooManyRequests if exceeded returns true for a state. RetryAfter is the longest Reset of these states.
 func (l *Limiter) reject(states States, exceeded func(State) bool) error {
 	var wait time.Duration
 	for _, s := range states {

@@ -1,4 +1,4 @@
-// Package slot limits how much runs at the same time: callers wait, for a limited time, until there is room.
+// Package slot limits concurrency with semaphores. If a semaphore is in use, callers wait for a limited time until it is free.
 package slot
 
 import (
@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// ErrFull is returned by Keyed.Acquire if too many callers use a key or wait for it.
-var ErrFull = errors.New("slot: too many callers wait")
+// ErrFull is returned by Keyed.Acquire if too many callers are using the semaphore of the key or waiting for it.
+var ErrFull = errors.New("slot: too many callers are waiting")
 
-// Acquire acquires n of s. It waits for at most the given time, or until ctx ends if that is 0, and then returns the error of
-// the context.
+// Acquire acquires s with a weight of n. It waits until ctx ends, but at most for the duration wait if wait is not 0. If the
+// wait ends without success, Acquire returns the error of the context.
 func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Duration) error {
 	if s.TryAcquire(n) {
 		return nil
@@ -27,10 +27,10 @@ func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Dura
 	return s.Acquire(ctx, n)
 }
 
-// Keyed has a semaphore for each key in use.
+// Keyed has one semaphore for each key that is in use.
 type Keyed[K comparable] struct {
-	size    int64 // of each semaphore
-	callers int   // maximum number that use a key or wait for it; 0 means no limit
+	size    int64 // the size of each semaphore
+	callers int   // maximum number of callers that use a key or wait for it; 0 means no limit
 
 	mu    sync.Mutex
 	inUse map[K]*entry
@@ -41,14 +41,14 @@ type entry struct {
 	callers int
 }
 
-// NewKeyed returns a Keyed with semaphores of the given size, each with at most the given number of callers that use it or wait;
-// 0 means no limit.
+// NewKeyed returns a Keyed whose semaphores have the given size. At most callers callers can use a semaphore or wait for it at
+// the same time; 0 means no limit.
 func NewKeyed[K comparable](size int64, callers int) *Keyed[K] {
 	return &Keyed[K]{size: size, callers: callers, inUse: make(map[K]*entry)}
 }
 
-// Acquire acquires n of the semaphore of the key, as the function Acquire does, or returns ErrFull without waiting. Call
-// release at the end.
+// Acquire acquires the semaphore of the key like the function Acquire. It returns ErrFull without waiting if too many callers
+// are using the semaphore or waiting for it. The caller must call release when it no longer needs the semaphore.
 func (k *Keyed[K]) Acquire(ctx context.Context, key K, n int64, wait time.Duration) (release func(), err error) {
 	e := k.enter(key)
 	if e == nil {
@@ -61,14 +61,14 @@ func (k *Keyed[K]) Acquire(ctx context.Context, key K, n int64, wait time.Durati
 	return func() { e.Release(n); k.leave(key, e) }, nil
 }
 
-// InUse reports whether callers use the key or wait for it.
+// InUse reports whether a caller is using the semaphore of the key or waiting for it.
 func (k *Keyed[K]) InUse(key K) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.inUse[key] != nil
 }
 
-// enter adds a caller to a key; it returns nil if the key has too many.
+// enter adds a caller to the entry of the key and returns the entry. It returns nil if the entry has too many callers.
 func (k *Keyed[K]) enter(key K) *entry {
 	k.mu.Lock()
 	defer k.mu.Unlock()

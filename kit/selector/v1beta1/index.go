@@ -7,11 +7,11 @@ import (
 
 // Index finds the policies that apply to a proxy. The zero Index is empty and ready to use. It must not be copied.
 //
-// All methods are safe for concurrent use. Select never waits, and sees a namespace as it is between two writes: when Put
-// replaces a policy, Select sees exactly one version of it. Put and Delete wait for each other.
+// All methods are safe for concurrent use. Select never waits. It sees a namespace as it is between two writes: while
+// Put replaces a policy, Select sees either the old or the new version. Put, Delete and Grow wait for each other.
 //
-// A write takes a few microseconds. After about as many writes as a namespace has policies, a write rebuilds the
-// namespace, in about a microsecond per policy. A rebuild frees the memory of deleted policies.
+// A write takes a few microseconds. After about as many writes as a namespace has policies, a write also rebuilds the
+// namespace, which takes about a microsecond per policy and frees the memory of deleted policies.
 type Index[ID comparable] struct {
 	writing    sync.Mutex
 	namespaces sync.Map  // name → *trie[ID]
@@ -21,14 +21,14 @@ type Index[ID comparable] struct {
 // Entry is a policy in an Index.
 type Entry[ID comparable] struct {
 	ID        ID                // unique in the namespace
-	Namespace string            // configuration namespace; a policy of the namespace "" applies to nothing
-	Name      string            // order of policies with the same time
-	CreatedAt time.Time         // order of policies
-	Selector  *WorkloadSelector // nil: every workload of the namespace
+	Namespace string            // configuration namespace; a policy in the namespace "" applies to nothing
+	Name      string            // sorts policies with the same CreatedAt
+	CreatedAt time.Time         // sorts policies, the oldest first
+	Selector  *WorkloadSelector // if nil, the policy applies to every workload of the namespace
 }
 
-// Grow reserves space for n policies of a namespace that is not in the Index yet, so that n calls of Put do not rebuild
-// it.
+// Grow reserves space for n policies in a namespace, so that the next n calls of Put do not rebuild it. Grow has no
+// effect if the namespace is already in the Index.
 func (x *Index[ID]) Grow(namespace string, n int) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -37,8 +37,9 @@ func (x *Index[ID]) Grow(namespace string, n int) {
 	}
 }
 
-// Put adds a policy, or replaces the one with this ID in this namespace. The error is that of Validate; then the Index is
-// unchanged. The Index does not keep the selector.
+// Put adds a policy, or replaces the policy that has the same ID in the same namespace. It fails, without changing
+// the Index, if the selector is invalid; the error is the result of Validate. The Index does not keep a reference to
+// the selector.
 func (x *Index[ID]) Put(entry Entry[ID]) error {
 	var matcher Matcher
 	if entry.Selector != nil {
@@ -65,7 +66,7 @@ func (x *Index[ID]) Put(entry Entry[ID]) error {
 	return nil
 }
 
-// Delete removes the policy with this ID from the namespace, if it exists.
+// Delete removes the policy with the ID id from the namespace, if it exists.
 func (x *Index[ID]) Delete(namespace string, id ID) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -81,8 +82,9 @@ func (x *Index[ID]) Delete(namespace string, id ID) {
 	}
 }
 
-// Select appends to dst the IDs of the policies of the proxy's namespace that apply to the proxy, ordered by time, then by
-// name, and returns it. A proxy without a namespace selects nothing. If dst has capacity, Select does not allocate.
+// Select appends to dst the IDs of the policies that apply to the proxy, ordered by CreatedAt, then by Name. It
+// returns the extended slice. Only policies in the proxy's namespace apply; none apply to a proxy without a
+// namespace. Select does not allocate memory if dst has enough capacity.
 func (x *Index[ID]) Select(proxy Proxy, dst []ID) []ID {
 	t := x.namespace(proxy.Namespace)
 	if t == nil || proxy.Namespace == "" {
@@ -100,7 +102,7 @@ func (x *Index[ID]) Select(proxy Proxy, dst []ID) []ID {
 	return dst
 }
 
-// namespace returns the trie of a namespace, or nil.
+// namespace returns the trie of the namespace with the name, or nil if the Index does not have the namespace.
 func (x *Index[ID]) namespace(name string) *trie[ID] {
 	t, _ := x.namespaces.Load(name)
 	found, _ := t.(*trie[ID])

@@ -8,15 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FromJSON reads a selector from JSON: {"matchLabels": {"app": "x"}}. It also reads the name match_labels. It rejects
-// unknown fields, duplicate fields and keys, values that are not strings, and invalid UTF-8. The error is an
-// *InvalidError with all violations, including those of Validate.
+// FromJSON reads a selector from JSON: {"matchLabels": {"app": "x"}}. It also accepts the field name match_labels. It
+// rejects unknown fields, duplicate fields and keys, values that are not strings, and invalid UTF-8. The error is an
+// *InvalidError with all violations, including the violations that Validate returns.
 func FromJSON(data []byte) (*WorkloadSelector, error) {
 	var v violations
 	return v.selector(v.readJSON(data))
 }
 
-// readJSON reads and checks the labels of a selector.
 func (v *violations) readJSON(data []byte) map[string]string {
 	fields, err := parseObject(data)
 	if err != nil || !utf8.Valid(data) {
@@ -37,7 +36,7 @@ func (v *violations) readJSON(data []byte) map[string]string {
 	return v.readLabels(labels)
 }
 
-// readLabels reads and checks the value of matchLabels; nil and null mean that it is missing.
+// readLabels reads and checks the value of matchLabels. If data is nil or null, the field is missing.
 func (v *violations) readLabels(data jsontext.Value) map[string]string {
 	labels := make(map[string]string)
 	if data != nil && data.Kind() != jsontext.KindNull {
@@ -61,11 +60,11 @@ func (v *violations) readLabels(data jsontext.Value) map[string]string {
 	return labels
 }
 
-// lenient makes the decoder accept what is checked later, for each field or label: duplicate names, and unpaired surrogates,
-// which it replaces by U+FFFD.
+// lenient makes the decoder accept duplicate names and unpaired surrogates, so that they are reported with the field
+// or label. The decoder replaces unpaired surrogates with U+FFFD, which the checks of keys and values reject.
 var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// object is the fields of a JSON object in their order, including duplicates.
+// object has the fields of a JSON object in their original order, including duplicates.
 type object []field
 
 type field struct {
@@ -86,7 +85,7 @@ func (o *object) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	for err == nil && d.PeekKind() == jsontext.KindString {
 		name, _ := d.ReadToken()
-		field := field{name: name.String()} // copied, because the next read invalidates it
+		field := field{name: name.String()} // copied, because the next read invalidates the token
 		field.value, err = d.ReadValue()
 		field.value = field.value.Clone()
 		*o = append(*o, field)

@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// search has the buffers of one Select.
+// search has the state and the buffers of one call of Index.Select. The buffers are reused.
 type search[ID comparable] struct {
 	clock   uint32
-	terms   []*term[ID] // labels of the proxy
-	bits    []uint64    // one bit per number of a term; set for those of the proxy
-	found   []hit[ID]   // in any order
-	ordered []hit[ID]   // for inOrder
-	ends    []uint32    // for inOrder
+	terms   []*term[ID] // the terms of the proxy's labels
+	bits    []uint64    // one bit per term number, set if the proxy has the term
+	found   []hit[ID]   // the matching policies, unordered
+	ordered []hit[ID]   // result of inOrder for many hits
+	ends    []uint32    // buffer of inOrder: the end of each range in ordered
 }
 
-// hit is a policy that was found, with a copy of its rank, so that sorting rarely reads the policy itself.
+// hit is a policy that the search has found. The copy of the rank makes sorting fast: it rarely reads the policy
+// itself.
 type hit[ID comparable] struct {
 	*policy[ID]
 	rank uint32
@@ -25,7 +26,7 @@ func (h hit[ID]) compare(i hit[ID]) int { return h.policy.compare(i.policy) }
 
 // run returns the policies that apply to the proxy, in order.
 func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
-	s.clock = t.clock.Load() // read first, so that the search finds all policies of this clock value
+	s.clock = t.clock.Load() // read first, so that the search finds all policies that exist at this clock value
 	for key, value := range proxy.each {
 		if term := t.terms.find(label{key, value}); term != nil {
 			s.terms = append(s.terms, term)
@@ -39,7 +40,7 @@ func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
 	return s.inOrder()
 }
 
-// visit finds the policies whose paths continue from the node with only labels of the proxy.
+// visit finds the policies in the subtrie of n for which the proxy has every remaining term of the path.
 func (s *search[ID]) visit(n *node[ID]) {
 	c := n.content.Load()
 	if c == nil {
@@ -65,7 +66,8 @@ func (s *search[ID]) visit(n *node[ID]) {
 	}
 }
 
-// find adds the policies with one selector.
+// find adds p, and the older policies with the same selector, to the hits if they exist at the clock value of the
+// search.
 func (s *search[ID]) find(p *policy[ID]) {
 	for ; p != nil; p = p.next {
 		if p.existsAt(s.clock) {
@@ -74,7 +76,8 @@ func (s *search[ID]) find(p *policy[ID]) {
 	}
 }
 
-// set sets the bit of a number. Numbers count down from the maximum, bits up from 0.
+// set sets the bit of number. Term numbers count down from math.MaxUint32, so word 0 has the bits of the 64 highest
+// numbers.
 func (s *search[ID]) set(number uint32) {
 	word := int(^number / 64)
 	if more := word + 1 - len(s.bits); more > 0 {
@@ -97,13 +100,14 @@ func (s *search[ID]) hasAll(path []uint32) bool {
 	return true
 }
 
-// inOrder sorts the hits: a few by comparison; many first by counting into ranges of about four ranks.
+// inOrder returns the hits in order. It sorts a few hits by comparison. It first distributes many hits by a counting
+// sort into ranges of ranks, two to four ranges per hit, and then sorts each range by comparison.
 func (s *search[ID]) inOrder() []hit[ID] {
 	if len(s.found) < 32 {
 		slices.SortFunc(s.found, hit[ID].compare)
 		return s.found
 	}
-	width := bits.Len(uint(s.clock) / uint(4*len(s.found))) // no rank exceeds the clock
+	width := bits.Len(uint(s.clock) / uint(4*len(s.found))) // a range has 1<<width ranks; no rank exceeds the clock
 	s.ends = append(s.ends[:0], make([]uint32, s.clock>>width+2)...)
 	for i := range s.found {
 		s.ends[s.found[i].rank>>width+1]++
@@ -111,7 +115,7 @@ func (s *search[ID]) inOrder() []hit[ID] {
 	for i := range s.ends[1:] {
 		s.ends[i+1] += s.ends[i]
 	}
-	// ends[r] is now the start of range r. The loop moves it to the end.
+	// ends[r] is now the start of range r in ordered. The next loop advances it to the end of the range.
 	s.ordered = slices.Grow(s.ordered, len(s.found))[:len(s.found)]
 	for _, h := range s.found {
 		end := &s.ends[h.rank>>width]
@@ -128,7 +132,8 @@ func (s *search[ID]) inOrder() []hit[ID] {
 	return s.ordered
 }
 
-// reset prepares the buffers for the next search, and clears pointers so that they do not keep policies in memory.
+// reset empties the buffers for the next search. It clears pointers, so that the buffers do not keep policies in
+// memory.
 func (s *search[ID]) reset() {
 	for _, term := range s.terms {
 		s.bits[^term.number/64] = 0

@@ -1,6 +1,6 @@
 // Package v1beta1 defines the workload selector: a schema type that states which workloads a policy applies to. The
-// message in selector.proto is compatible with Istio's message of the same name, in protobuf and in JSON, but input is
-// validated strictly.
+// message in selector.proto is compatible with Istio's message of the same name, in protobuf and in JSON, but is
+// validated more strictly.
 //
 //   - Validate, FromJSON and FromBinary validate a selector and return all violations.
 //   - Compile returns a Matcher, which reports whether the labels of one workload match.
@@ -20,7 +20,6 @@ const (
 	Different = "different" // the workload has another value for the key
 )
 
-// label is a key with its value.
 type label struct{ key, value string }
 
 // Matcher is a compiled selector. It is immutable and safe for concurrent use. The zero Matcher matches nothing.
@@ -34,8 +33,9 @@ type Condition struct {
 	Verdict string // OK, Missing or Different
 }
 
-// Compile returns the Matcher of a selector. Later changes of the selector do not affect it. The error is that of
-// Validate: a selector without labels has no Matcher, so it cannot match everything by accident.
+// Compile returns the Matcher for a selector. Later changes to the selector do not affect the Matcher. Compile fails
+// with the error of Validate if the selector is invalid. A selector without labels is invalid, so that it cannot
+// match every workload by accident.
 func Compile(selector *WorkloadSelector) (Matcher, error) {
 	if err := Validate(selector); err != nil {
 		return Matcher{}, err
@@ -48,7 +48,8 @@ func Compile(selector *WorkloadSelector) (Matcher, error) {
 	return Matcher{labels}, nil
 }
 
-// Matches reports whether labels contain every label of the selector, with exactly the same value. It does not allocate.
+// Matches reports whether labels contains every label of the selector, with exactly the same value. It does not
+// allocate memory.
 func (m Matcher) Matches(labels map[string]string) bool {
 	for i := range m.labels {
 		want := &m.labels[i]
@@ -59,8 +60,8 @@ func (m Matcher) Matches(labels map[string]string) bool {
 	return len(m.labels) > 0
 }
 
-// Explain compares each label of the selector with those of a workload. The result is sorted by key. The workload matches
-// if every Verdict is OK.
+// Explain compares each label of the selector with labels, the labels of a workload. The result is sorted by key. The
+// workload matches if every Verdict is OK.
 func (m Matcher) Explain(labels map[string]string) []Condition {
 	conditions := make([]Condition, len(m.labels))
 	for i, want := range m.labels {
@@ -76,21 +77,21 @@ func (m Matcher) Explain(labels map[string]string) []Condition {
 	return conditions
 }
 
-// Proxy is what is known about a proxy for which policies are selected.
+// Proxy describes a proxy for which policies are selected.
 type Proxy struct {
-	Namespace string            // its configuration namespace
-	Metadata  map[string]string // labels in its metadata, set by the proxy
-	Handshake map[string]string // labels in its initial handshake, set by the proxy
+	Namespace string            // the configuration namespace of the proxy
+	Metadata  map[string]string // labels in the metadata of the proxy, set by the proxy
+	Handshake map[string]string // labels in the initial handshake, set by the proxy
 	Instance  map[string]string // labels of the pod or virtual machine, from the registry
 }
 
-// EffectiveLabels returns the labels that selectors are compared with, in a new map. If several sources have a key, the
-// instance takes precedence over the handshake, and the handshake over the metadata.
+// EffectiveLabels returns a new map with the labels that selectors are compared with. If several sources have the
+// same key, Instance takes precedence over Handshake, and Handshake over Metadata.
 func (p Proxy) EffectiveLabels() map[string]string {
 	return maps.Collect(p.each)
 }
 
-// each yields the effective labels without a map.
+// each yields the effective labels. It does not allocate a map.
 func (p Proxy) each(yield func(key, value string) bool) {
 	for key, value := range p.Instance {
 		if !yield(key, value) {

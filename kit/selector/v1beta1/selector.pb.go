@@ -35,9 +35,9 @@ type WorkloadSelector struct {
 	// A label matches if the workload has the key with exactly this value. Matching is case-sensitive, and a missing key is
 	// not an empty value. There are no wildcards, sets or negations.
 	//
-	// A key is a name, or a prefix, a slash and a name. A name has 1 to 63 ASCII letters, digits, '-', '_' and '.', and
-	// begins and ends with a letter or digit. A prefix is a lower-case DNS subdomain of 1 to 253 bytes. A value is empty
-	// or follows the rule of a name.
+	// A key has the form NAME or PREFIX/NAME. NAME has 1 to 63 ASCII letters, digits, '-', '_' and '.', and begins and
+	// ends with a letter or digit. PREFIX is a lower-case DNS subdomain of 1 to 253 bytes. A value is empty or has the
+	// same form as NAME.
 	MatchLabels   map[string]string `protobuf:"bytes,1,rep,name=match_labels,json=matchLabels,proto3" json:"match_labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -11,22 +11,23 @@ import (
 	"time"
 )
 
-// trie contains the policies of one namespace. Each distinct label of the selectors is a term with a number. A selector is
-// the path of its numbers, rarest first, so that a search visits a path only if the workload has its rarest label.
+// trie contains the policies of one namespace. Each distinct label of the selectors is a term with a number. The path
+// of a selector consists of the numbers of its terms, the rarest term first, so that a search visits a path only if
+// the workload has the rarest label of the selector.
 //
-// One writer at a time adds to the trie while readers search it. Nothing is removed or moved: each write increments the
-// clock, a policy records the clock values at which it was added and deleted, and a reader sees the trie at one clock
-// value. After about as many writes as there are policies, the trie is rebuilt without the deleted policies and with
-// current numbers.
+// One writer at a time adds to the trie while readers search it. Policies are never removed or moved. Each write
+// increments the clock, and a policy records the clock values at which it was added and deleted. A reader sees the
+// trie at one clock value. After about as many writes as there are policies, the trie is rebuilt without the deleted
+// policies and with current numbers.
 type trie[ID comparable] struct {
 	clock atomic.Uint32 // number of writes
 	terms dictionary[ID]
-	root  node[ID] // policies without a selector
+	root  node[ID] // the root node: policies without a selector
 
 	// Used by the writer only.
 	live   map[ID]*policy[ID]
-	ranked []*policy[ID] // all versions in order, without those added out of order
-	size   int           // number of policies that the trie was made for
+	ranked []*policy[ID] // all versions in order, except versions that were added out of order
+	size   int           // number of policies that the trie was created for
 }
 
 // policy is one version of a policy.
@@ -34,14 +35,14 @@ type policy[ID comparable] struct {
 	id        ID
 	name      string
 	createdAt time.Time
-	terms     []*term[ID]   // the labels of its selector, rarest first
-	next      *policy[ID]   // the one added before it with the same selector
-	rank      uint32        // position in the order; one added out of order has that of the policy before it
-	added     uint32        // clock value
-	deleted   atomic.Uint32 // clock value; 0 if it is not deleted
+	terms     []*term[ID]   // the labels of the selector, the rarest first
+	next      *policy[ID]   // the policy with the same selector that was added before this one, or nil
+	rank      uint32        // position in the order; a policy that was added out of order has the rank of the policy before it
+	added     uint32        // clock value of the write that added it
+	deleted   atomic.Uint32 // clock value of the write that deleted it; 0 if it is not deleted
 }
 
-// compare orders policies of one trie.
+// compare orders policies of one trie by rank, then by age.
 func (p *policy[ID]) compare(q *policy[ID]) int {
 	if p.rank != q.rank {
 		return cmp.Compare(p.rank, q.rank)
@@ -49,7 +50,7 @@ func (p *policy[ID]) compare(q *policy[ID]) int {
 	return p.compareAge(q)
 }
 
-// compareAge orders policies by time, then name, then the order of Put.
+// compareAge orders policies by createdAt, then by name, then in the order in which they were added.
 func (p *policy[ID]) compareAge(q *policy[ID]) int {
 	return cmp.Or(p.createdAt.Compare(q.createdAt), strings.Compare(p.name, q.name), cmp.Compare(p.added, q.added))
 }
@@ -68,7 +69,7 @@ func (p *policy[ID]) delete(clock uint32) {
 	}
 }
 
-// newTrie returns an empty trie for size policies.
+// newTrie returns an empty trie with space for size policies.
 func newTrie[ID comparable](size int) *trie[ID] {
 	return &trie[ID]{
 		live:   make(map[ID]*policy[ID], size),
@@ -77,7 +78,8 @@ func newTrie[ID comparable](size int) *trie[ID] {
 	}
 }
 
-// put adds a policy with these labels, or replaces the one with its ID. The caller sets id, name and createdAt of p.
+// put adds p with the labels of its selector, or replaces the policy with the same ID. The caller sets id, name and
+// createdAt of p.
 func (t *trie[ID]) put(p *policy[ID], labels []label) {
 	p.added = t.clock.Load() + 1
 	p.rank = t.rank(p)
@@ -103,7 +105,7 @@ func (t *trie[ID]) put(p *policy[ID], labels []label) {
 	t.clock.Store(p.added)
 }
 
-// remove deletes the policy with the ID, if it exists.
+// remove marks the policy with the ID as deleted, if it exists.
 func (t *trie[ID]) remove(id ID) {
 	if p := t.live[id]; p != nil {
 		clock := t.clock.Load() + 1
@@ -113,7 +115,8 @@ func (t *trie[ID]) remove(id ID) {
 	}
 }
 
-// rank returns the position of a new policy. If it is not the last, it shares the position of the one before it.
+// rank returns the rank of a new policy. A policy that is last in the order gets a new rank; any other policy gets
+// the rank of the policy before it.
 func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	if last := len(t.ranked) - 1; last >= 0 && p.compareAge(t.ranked[last]) < 0 {
 		before, _ := slices.BinarySearchFunc(t.ranked, p, (*policy[ID]).compareAge)
@@ -123,13 +126,15 @@ func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	return uint32(len(t.ranked))
 }
 
-// stale reports whether the trie should be rebuilt after many writes. A small trie is rebuilt after more than 64 writes.
+// stale reports whether the trie should be rebuilt, because more writes have occurred since its creation than 64 plus
+// the number of its policies.
 func (t *trie[ID]) stale() bool {
 	writes := int(t.clock.Load()) - t.size
 	return writes > 64+min(t.size, len(t.live))
 }
 
-// rebuild returns a new trie of the live policies, in which each has its own rank and the terms are numbered by use.
+// rebuild returns a new trie of the live policies. Each policy has its own rank, and the terms are numbered by how
+// many policies use them.
 func (t *trie[ID]) rebuild() *trie[ID] {
 	rebuilt := newTrie[ID](len(t.live))
 	commonestFirst := func(a, b *term[ID]) int { return cmp.Compare(b.uses, a.uses) }
@@ -151,31 +156,31 @@ func (t *trie[ID]) rebuild() *trie[ID] {
 	return rebuilt
 }
 
-// dictionary maps labels to terms. Readers do not wait for the writer. They may find a term that is newer than the clock
-// value of their search; no policy of that clock value has it.
+// dictionary maps labels to terms. Readers do not wait for the writer. They may find a term that is newer than the
+// clock value of their search; no policy that exists at that clock value has the term.
 type dictionary[ID comparable] struct {
 	byLabel sync.Map    // label → *term[ID]
 	all     []*term[ID] // used by the writer only
 }
 
-// term is a label of selectors.
+// term is a label that occurs in selectors.
 type term[ID comparable] struct {
 	label
 	number uint32   // rarer terms have lower numbers; a new term has the lowest
-	first  node[ID] // the node of the paths that begin with the term
-	uses   int      // number of live policies that have it; used by the writer only
+	first  node[ID] // the node for the paths that begin with the term
+	uses   int      // number of live policies that have the term; used by the writer only
 }
 
 func (t *term[ID]) compare(u *term[ID]) int { return cmp.Compare(t.number, u.number) }
 
-// find returns the term of a label, or nil.
+// find returns the term of a label, or nil if no selector has the label.
 func (d *dictionary[ID]) find(l label) *term[ID] {
 	found, _ := d.byLabel.Load(l)
 	t, _ := found.(*term[ID])
 	return t
 }
 
-// intern returns the term of a label and adds it if it is missing.
+// intern returns the term of a label. It adds the term if it does not exist.
 func (d *dictionary[ID]) intern(l label) *term[ID] {
 	t := d.find(l)
 	if t == nil {
@@ -186,30 +191,30 @@ func (d *dictionary[ID]) intern(l label) *term[ID] {
 	return t
 }
 
-// node is a common prefix of paths. A writer changes it by replacing its content.
+// node is the common prefix of several paths. The writer changes a node by replacing its content.
 type node[ID comparable] struct {
 	content atomic.Pointer[content[ID]]
 }
 
-// content is the content of a node: the rest of each path while there are few, else a node for each next number. It is
-// immutable.
+// content is the immutable content of a node. If the node has at most maxTails paths, the content has the rest of
+// each path. Otherwise, it has a child node for each number that follows.
 type content[ID comparable] struct {
-	tails   []tail[ID] // if there are nodes, at most the one with an empty path
-	numbers []uint32   // ascending
+	tails   []tail[ID] // if there are nodes: at most one, whose path is empty
+	numbers []uint32   // of nodes, ascending
 	nodes   []*node[ID]
 }
 
 // maxTails is the maximum number of paths in a node without children. A lower value slows down searches among many
-// similar selectors, a higher one slows down writes.
+// similar selectors; a higher value slows down writes.
 const maxTails = 32
 
-// tail is the rest of a path with the policies that have this selector.
+// tail is the rest of a path, with the policies that have this selector.
 type tail[ID comparable] struct {
 	path   []uint32
-	newest *policy[ID] // the others follow by next
+	newest *policy[ID] // the others follow by policy.next
 }
 
-// put adds a policy at the end of the path.
+// put adds p at the end of the path.
 func (n *node[ID]) put(path []uint32, p *policy[ID]) {
 	var c content[ID]
 	if now := n.content.Load(); now != nil {
@@ -219,8 +224,8 @@ func (n *node[ID]) put(path []uint32, p *policy[ID]) {
 	n.content.Store(&c)
 }
 
-// put adds a policy at the end of the path. No reader has c yet, but readers have its slices: they are replaced, not
-// changed.
+// put adds p at the end of the path. No reader uses c yet, but readers use its slices. Therefore put replaces the
+// slices and does not change them.
 func (c *content[ID]) put(path []uint32, p *policy[ID]) {
 	same := func(t tail[ID]) bool { return slices.Equal(t.path, path) }
 	if i := slices.IndexFunc(c.tails, same); i >= 0 {
@@ -239,7 +244,7 @@ func (c *content[ID]) put(path []uint32, p *policy[ID]) {
 	}
 }
 
-// branch moves the tails with a rest into nodes.
+// branch moves the tails into child nodes, except a tail with an empty path.
 func (c *content[ID]) branch() {
 	tails := c.tails
 	c.tails = nil
@@ -252,7 +257,7 @@ func (c *content[ID]) branch() {
 	}
 }
 
-// child returns the node for the paths that continue with the number, and adds it if it is missing.
+// child returns the child node for the paths that continue with number. It adds the node if it does not exist.
 func (c *content[ID]) child(number uint32) *node[ID] {
 	at, found := slices.BinarySearch(c.numbers, number)
 	if !found {

@@ -11,15 +11,15 @@ import (
 // Limits of a selector. Lengths are in bytes, as for the label keys and values of Kubernetes.
 const (
 	MaxLabels = 4096
-	MaxPrefix = 253 // length of a key before its slash
-	MaxName   = 63  // length of a key after its slash, and of a value
+	MaxPrefix = 253 // length of the part of a key before the slash
+	MaxName   = 63  // length of the part of a key after the slash, and of a value
 )
 
 // Codes of violations.
 const (
-	CodeRequired  = "required"   // no label
-	CodeMax       = "max"        // more than MaxLabels labels
-	CodeFormat    = "format"     // invalid character or structure
+	CodeRequired  = "required"   // the selector has no labels
+	CodeMax       = "max"        // the selector has more than MaxLabels labels
+	CodeFormat    = "format"     // invalid character or syntax
 	CodeMaxLength = "max_length" // longer than MaxPrefix or MaxName
 	CodeWildcard  = "wildcard"   // a '*', which is not supported
 )
@@ -45,7 +45,7 @@ func (e *InvalidError) Error() string {
 	return "invalid workload selector: " + strings.Join(lines, "; ")
 }
 
-// Under returns the violations with the name of the field that contains the selector before each path, as in
+// Under returns the violations with each path prefixed by field, the name of the field that contains the selector:
 // selector.matchLabels["a b"].
 func (e *InvalidError) Under(field string) []Violation {
 	out := slices.Clone(e.Violations)
@@ -56,7 +56,7 @@ func (e *InvalidError) Under(field string) []Violation {
 }
 
 // Validate returns an *InvalidError with all violations, or nil. A nil selector has no labels. Unknown fields, which
-// protobuf keeps when it reads a message, are violations: to ignore a criterion would widen the match.
+// protobuf keeps when it reads a message, are violations: ignoring a criterion would widen the match.
 func Validate(selector *WorkloadSelector) error {
 	var v violations
 	if unknown := selector.ProtoReflect().GetUnknown(); len(unknown) > 0 {
@@ -66,7 +66,6 @@ func Validate(selector *WorkloadSelector) error {
 	return v.err()
 }
 
-// violations collects violations.
 type violations []violation
 
 // violation is a Violation with its sort keys.
@@ -76,12 +75,12 @@ type violation struct {
 	Violation
 }
 
-// addField adds a violation of a field of the message; "" is the message itself.
+// addField adds a violation in a field of the message. If field is "", the violation concerns the whole message.
 func (v *violations) addField(field, code, message string) {
 	*v = append(*v, violation{field: field, Violation: Violation{field, code, message}})
 }
 
-// addLabel adds a violation of the label with the key.
+// addLabel adds a violation in the label with the key.
 func (v *violations) addLabel(key, code, message string) {
 	path := "matchLabels[" + strconv.Quote(key) + "]"
 	*v = append(*v, violation{field: "matchLabels", key: key, Violation: Violation{path, code, message}})
@@ -112,7 +111,6 @@ func (v violations) selector(labels map[string]string) (*WorkloadSelector, error
 	return &WorkloadSelector{MatchLabels: labels}, nil
 }
 
-// checkLabels checks the field match_labels.
 func (v *violations) checkLabels(labels map[string]string) {
 	if len(labels) == 0 {
 		v.addField("matchLabels", CodeRequired, "At least one label is required.")
@@ -126,7 +124,7 @@ func (v *violations) checkLabels(labels map[string]string) {
 	}
 }
 
-// checkKey checks a key: [prefix "/"] name.
+// checkKey checks a key, which has the form NAME or PREFIX/NAME.
 func (v *violations) checkKey(key string) {
 	prefix, name, prefixed := strings.Cut(key, "/")
 	if !prefixed {
@@ -145,11 +143,10 @@ func (v *violations) checkKey(key string) {
 		v.addLabel(key, CodeWildcard, "A key cannot contain wildcards.")
 		return
 	}
-	v.addLabel(key, CodeFormat, "A key is a name, or a lower-case DNS subdomain, a slash and a name. A name consists of "+
+	v.addLabel(key, CodeFormat, "A key has the form NAME or PREFIX/NAME. PREFIX is a lower-case DNS subdomain. NAME consists of "+
 		"ASCII letters, digits, '-', '_' and '.', and begins and ends with a letter or digit.")
 }
 
-// checkValue checks the value of the label with the key.
 func (v *violations) checkValue(key, value string) {
 	if len(value) > MaxName {
 		v.addLabel(key, CodeMaxLength, fmt.Sprintf("A value can have at most %d bytes.", MaxName))
@@ -165,8 +162,8 @@ func (v *violations) checkValue(key, value string) {
 		"ends with a letter or digit.")
 }
 
-// isName reports whether s is a name: letters and digits, and between them also '-', '_' and '.'. It does not check the
-// length.
+// isName reports whether s consists of ASCII letters, digits, '-', '_' and '.', and begins and ends with a letter or
+// digit. isName does not check the length.
 func isName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
@@ -176,8 +173,8 @@ func isName(s string) bool {
 	return s != "" && isAlphanumeric(s[0]) && isAlphanumeric(s[len(s)-1])
 }
 
-// isSubdomain reports whether s is a lower-case DNS subdomain (RFC 1123): parts of letters, digits and inner hyphens,
-// separated by dots. It does not check the length.
+// isSubdomain reports whether s is a lower-case DNS subdomain (RFC 1123): labels of lower-case letters, digits and
+// inner hyphens, separated by dots. isSubdomain does not check the length.
 func isSubdomain(s string) bool {
 	last := byte('.')
 	for i := range len(s) {

@@ -6,22 +6,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers of the message and of a map entry, as protobuf defines it.
+// Field numbers of the message WorkloadSelector and of a protobuf map entry.
 const (
 	fieldMatchLabels protowire.Number = 1
 	fieldKey         protowire.Number = 1
 	fieldValue       protowire.Number = 2
 )
 
-// FromBinary reads a selector from the protobuf wire format. It rejects unknown fields, also in map entries, where
-// protobuf ignores them. If a key occurs twice, the last value wins, as in protobuf. The error is an *InvalidError with
-// all violations, including those of Validate.
+// FromBinary reads a selector from the protobuf wire format. It rejects unknown fields, even in map entries, where
+// protobuf ignores them. If a key occurs twice, the last value wins, as in protobuf. The error is an *InvalidError
+// with all violations, including the violations that Validate returns.
 func FromBinary(data []byte) (*WorkloadSelector, error) {
 	var v violations
 	return v.selector(v.readBinary(data))
 }
 
-// readBinary reads and checks the labels of a message.
 func (v *violations) readBinary(data []byte) map[string]string {
 	labels := make(map[string]string)
 	ok := eachField(data, func(number protowire.Number, content []byte, isBytes bool) bool {
@@ -39,7 +38,7 @@ func (v *violations) readBinary(data []byte) map[string]string {
 	return labels
 }
 
-// readEntry reads a map entry into labels. It returns false if the bytes are not a message.
+// readEntry reads a map entry into labels. It returns false if data is not a protobuf message.
 func (v *violations) readEntry(data []byte, labels map[string]string) bool {
 	var key, value string
 	known := true
@@ -61,8 +60,8 @@ func (v *violations) readEntry(data []byte, labels map[string]string) bool {
 	return ok
 }
 
-// eachField calls visit for each field of a protobuf message until it returns false. It returns false if visit did, or if
-// the bytes are not a message.
+// eachField calls visit for each field of the protobuf message in data, until visit returns false. eachField returns
+// false if visit returned false, or if data is not a protobuf message.
 func eachField(data []byte, visit func(number protowire.Number, content []byte, isBytes bool) bool) bool {
 	for len(data) > 0 {
 		number, kind, size := protowire.ConsumeField(data)
