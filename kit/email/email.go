@@ -1,5 +1,5 @@
-// Package email sends emails by SMTP, by the SendGrid API, or, if neither is configured, to the log. A Queue sends them in
-// the background.
+// Package email sends emails by SMTP or through the SendGrid API. If neither is configured, it only logs that an email was not
+// sent. A Queue sends emails in the background.
 package email
 
 import (
@@ -23,21 +23,21 @@ import (
 
 // Message is an email to one address.
 type Message struct {
-	To      string // an email address without a name
+	To      string // an email address without a display name
 	Subject string
 	Text    string
 	HTML    string // the same content as Text; can be empty
 }
 
-// Sender sends emails. An error is Permanent if a retry cannot succeed. Errors never contain the address, the content or
-// the response of a server, which can quote them.
+// Sender sends emails. Permanent reports whether a retry after an error would fail too. Errors never contain the address or the
+// content of an email, or the message of a server, which can quote them.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
 
 // Error is the reason that an email was not sent.
 type Error struct {
-	Permanent bool // a retry would fail too
+	Permanent bool // a retry would also fail
 	Err       error
 }
 
@@ -46,37 +46,37 @@ func (e *Error) Error() string { return "email: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether err is an *Error that is permanent: a retry would fail too.
+// Permanent reports whether err is an *Error with Permanent set, which means that a retry would also fail.
 func Permanent(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Permanent
 }
 
-// failed returns an *Error.
+// failed returns an *Error with a message that is formatted as by fmt.Errorf.
 func failed(permanent bool, format string, args ...any) error {
 	return &Error{permanent, fmt.Errorf(format, args...)}
 }
 
 // Options configure a Sender, in addition to Settings.
 type Options struct {
-	// Print receives complete emails, with links and addresses, if email is not configured. Use it for development only. If it is
-	// nil, one line per email is logged.
+	// Print receives complete emails, with links and addresses, if email is not configured. Use Print for development only. If
+	// Print is nil, one line per email is logged instead.
 	Print   io.Writer
 	Log     *slog.Logger
-	RootCAs *x509.CertPool // CAs that the clients trust; nil means those of the system
-	// Dial connects to an SMTP server; nil connects directly.
+	RootCAs *x509.CertPool // certificate authorities that the clients trust; nil means the system's authorities
+	// Dial connects to an SMTP server. If Dial is nil, a net.Dialer connects.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Transport wraps the transport of the SendGrid client, if it is not nil.
+	// Transport, if not nil, wraps the transport of the SendGrid client.
 	Transport func(http.RoundTripper) http.RoundTripper
 }
 
-// New returns the Sender that s configures. The error is *settings.Invalid.
+// New returns the Sender that s configures. If s is invalid, the error is an *settings.Invalid.
 func New(s Settings, o Options) (Sender, error) {
 	if err := settings.Validate(&s); err != nil {
 		return nil, err
 	}
 	r, _ := s.route()
-	from, _ := mail.ParseAddress(s.From) // nil only for schemeLog
+	from, _ := mail.ParseAddress(s.From) // from is nil only for schemeLog
 	switch r.scheme {
 	case schemeLog:
 		return &logSender{print: o.Print, log: o.Log}, nil
@@ -86,8 +86,8 @@ func New(s Settings, o Options) (Sender, error) {
 	return newSMTP(r, from, o), nil
 }
 
-// recipient returns the parsed address. It fails if the address has a name, or if the address or the subject could add
-// recipients or header lines (CWE-93). The libraries are not relied on for that.
+// recipient returns the parsed address in To. It fails if the address has a display name, or if the address or the subject
+// could add recipients or header lines (CWE-93). recipient does not rely on the email libraries for these checks.
 func (m Message) recipient() (*mail.Address, error) {
 	to, err := mail.ParseAddress(m.To)
 	if err != nil || to.Name != "" || strings.ContainsAny(m.Subject, "\r\n") {
@@ -96,9 +96,9 @@ func (m Message) recipient() (*mail.Address, error) {
 	return to, nil
 }
 
-// logSender prints emails in development, and otherwise logs that an email was not sent.
+// logSender prints emails if print is not nil. Otherwise, it logs that an email was not sent.
 type logSender struct {
-	print io.Writer // can be nil
+	print io.Writer // can be nil; see Options.Print
 	log   *slog.Logger
 }
 
@@ -126,12 +126,13 @@ func withoutControl(r rune) rune {
 	return r
 }
 
-// Template is an email with placeholders, such as {link}, as text and as HTML. html/template is not used because it makes the
-// linker keep every exported method, and the binary would grow by a quarter.
+// Template is an email, as text and as HTML, with placeholders such as {link}. It does not use html/template, which makes the
+// linker keep every exported method, so that the binary would grow by a quarter.
 type Template struct{ subject, text, html string }
 
-// NewTemplate reads emails/NAME.txt, whose first line is "Subject: …", and emails/NAME.html, which replaces {content} in the
-// layout; the subject replaces {subject} in the layout. It panics if a file is missing or has no subject.
+// NewTemplate reads emails/NAME.txt and emails/NAME.html. The first line of the text file must be "Subject: …". The HTML file
+// replaces {content} in the layout, and the subject replaces {subject}. NewTemplate panics if a file is missing or the text
+// file has no subject.
 func NewTemplate(files fs.FS, name, layout string) *Template {
 	read := func(file string) string {
 		content, err := fs.ReadFile(files, file)
@@ -149,8 +150,8 @@ func NewTemplate(files fs.FS, name, layout string) *Template {
 	return &Template{subject: strings.TrimSpace(subject), text: strings.TrimSpace(text) + "\n", html: page.Replace(layout)}
 }
 
-// Message returns an email in which the values replace the placeholders with their names: values["link"] replaces {link}.
-// Values are escaped in the HTML. A placeholder in a value is not replaced.
+// Message returns an email to the address to, in which each value replaces the placeholder with its name: values["link"]
+// replaces {link}. Message escapes values in the HTML. It does not replace placeholders inside values.
 func (t *Template) Message(to string, values map[string]string) *Message {
 	var plain, escaped []string
 	for name, value := range values {
@@ -161,8 +162,8 @@ func (t *Template) Message(to string, values map[string]string) *Message {
 	return &Message{To: to, Subject: text.Replace(t.subject), Text: text.Replace(t.text), HTML: strings.NewReplacer(escaped...).Replace(t.html)}
 }
 
-// FormatDuration formats a duration of at least a minute in the largest unit that divides it, such as "90 minutes" or "7
-// days". One day is "24 hours". It leaves out seconds.
+// FormatDuration formats a duration of at least a minute in the largest unit in which the number is whole, such as "90 minutes"
+// or "7 days". One day is "24 hours". FormatDuration omits seconds.
 func FormatDuration(d time.Duration) string {
 	n, unit := int(d/time.Minute), "minute"
 	switch day := 24 * time.Hour; {
@@ -177,7 +178,7 @@ func FormatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d %s", n, unit)
 }
 
-// Preview is an example of an email.
+// Preview is an example of an email that a module sends.
 type Preview struct {
 	Name    string // unique in the service
 	Message *Message

@@ -16,23 +16,24 @@ import (
 
 // Limits of a Queue.
 const (
-	capacity       = 10_000           // approximate maximum number of waiting emails in the database, and of failed ones
-	countEvery     = 100              // number of new emails after which an instance counts the waiting ones again
-	countTimeout   = 5 * time.Second  // of such a count
-	parallel       = 4                // emails that an instance sends at the same time
-	attemptTimeout = 45 * time.Second // of one attempt: the Builder and the sending of its email
-	// lease is how long after the start of an attempt other instances do not send the email. It exceeds attemptTimeout because
-	// the clocks of instances can differ, and storing the result takes time.
+	capacity       = 10_000           // approximate maximum number of waiting emails in the database, and also of failed emails
+	countEvery     = 100              // number of new emails after which an instance counts the waiting emails again
+	countTimeout   = 5 * time.Second  // time limit for counting the waiting emails
+	parallel       = 4                // number of emails that an instance sends concurrently
+	attemptTimeout = 45 * time.Second // time limit of one attempt, which runs the Builder and sends the email
+	// lease is the time after the start of an attempt in which no other instance sends the email. It exceeds attemptTimeout
+	// because the clocks of instances can differ, and storing the result takes time.
 	lease         = attemptTimeout + 15*time.Second
-	saveTimeout   = 10 * time.Second       // to store the result of an attempt
-	retention     = 24 * time.Hour         // of an email that was not sent
-	maxReason     = 300                    // bytes of Row.Error
-	releaseWait   = 1 * time.Second        // at shutdown, to release interrupted attempts
+	saveTimeout   = 10 * time.Second       // time limit for storing the result of an attempt
+	retention     = 24 * time.Hour         // time after which a failed email is deleted
+	maxReason     = 300                    // maximum length of Row.Error in bytes
+	releaseWait   = 1 * time.Second        // time at shutdown to make interrupted emails due again
 	checkInterval = time.Minute            // interval of the job that looks for due emails
-	minDelay      = 100 * time.Millisecond // before the next check, if a due email could not be claimed
+	minDelay      = 100 * time.Millisecond // minimum time before the next check, if a due email could not be claimed
 )
 
-// Backoff has the delays between the attempts to send an email, almost a day in total. The last attempt follows the last delay.
+// Backoff has the delays between the attempts to send an email, almost a day in total. After the last delay, one more attempt
+// follows.
 var Backoff = [...]time.Duration{
 	time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
@@ -41,49 +42,50 @@ var Backoff = [...]time.Duration{
 // Entry is an accepted email. It is stored until the email is sent.
 type Entry struct {
 	Kind    string            // selects the Builder
-	UserID  store.ID          // the user that the email is about; zero if there is none or it is unknown
-	Address string            // an address that the Builder needs; can be ""
-	Args    map[string]string // other values that the Builder needs; no tokens, codes or passwords
+	UserID  store.ID          // the user that the email concerns; zero if no user is known
+	Address string            // an email address that the Builder needs; can be ""
+	Args    map[string]string // other values that the Builder needs; must not contain tokens, codes or passwords
 	Secret  string            // a secret that the Builder needs; stored encrypted
 
 	// The Queue sets these fields for a Builder.
-	Attempt   int // the first is 1
+	Attempt   int // number of the attempt; the first attempt is 1
 	CreatedAt time.Time
 }
 
-// Builder returns the email of an entry, or nil if it should no longer be sent, for example because the account was deleted. It
-// runs for each attempt, after the request that enqueued the entry, so that the duration of the request does not reveal, for
-// example, whether an account exists. A Builder creates links and codes, so that the database never contains them. Unavailable
-// errors are retried; other errors are permanent.
+// Builder returns the email of an entry, or nil if the email should no longer be sent, for example because the account was
+// deleted. It runs for each attempt, after the request that enqueued the entry. Therefore, the duration of the request does not
+// reveal, for example, whether an account exists. A Builder creates links and codes itself, so that the queue never stores
+// them. If the error is Unavailable, the Queue tries again; any other error is permanent.
 type Builder func(ctx context.Context, e Entry) (*Message, error)
 
-// Tracer connects the attempts to send an email with the request that enqueued it.
+// Tracer links the attempts to send an email to the request that enqueued the email.
 type Tracer interface {
 	// Link returns a reference to the request, which is stored with the entry.
 	Link(requestCtx context.Context) string
-	// Begin is called at the start of an attempt, and end at its end.
+	// Begin is called at the start of an attempt. end is called at the end of the attempt, with its error.
 	Begin(attemptCtx context.Context, link string) (ctx context.Context, end func(error))
 }
 
 // The values of Row.Status.
 const (
-	Pending = "pending" // waits for an attempt, or is being sent
-	Failed  = "failed"  // will not be sent, and is deleted after a day
+	Pending = "pending" // the email is waiting for an attempt or is being sent
+	Failed  = "failed"  // the email will not be sent; it is deleted after a day
 )
 
-// Row is a stored Entry. An email that was sent has no Row.
+// Row is a stored Entry. When the email has been sent, the Row is deleted.
 type Row struct {
 	store.Meta `bson:",inline"`
 	Kind       string            `json:"kind"`
 	UserID     *store.ID         `json:"userId"`
 	Address    string            `json:"address"`
 	Args       map[string]string `json:"args"`
-	Secret     string            `json:"secret"` // encrypted; "" if there is none
-	Trace      string            `json:"trace"`  // the result of Tracer.Link
+	Secret     string            `json:"secret"` // Entry.Secret, encrypted; can be ""
+	Trace      string            `json:"trace"`  // the reference that Tracer.Link returned
 	Status     string            `json:"status"`
-	Attempts   int64             `json:"attempts"` // number of attempts that have begun
-	Error      string            `json:"error"`    // why the last attempt failed; "" before one has
-	// NextAttemptAt is when the next attempt can begin: during an attempt, the end of its lease. nil: there are no more attempts.
+	Attempts   int64             `json:"attempts"` // number of attempts that have started
+	Error      string            `json:"error"`    // why the last attempt failed; "" if no attempt has failed
+	// NextAttemptAt is the time at which the next attempt can start. During an attempt, it is the end of the lease of this
+	// attempt. nil means that no more attempts follow.
 	NextAttemptAt *store.Time `json:"nextAttemptAt"`
 }
 
@@ -91,15 +93,16 @@ type Row struct {
 type QueueOptions struct {
 	DB      store.DB
 	Sender  Sender
-	Keys    seal.Keys // encrypt Entry.Secret
+	Keys    seal.Keys // keys that encrypt Entry.Secret
 	Now     func() time.Time
 	Log     *slog.Logger
 	Backoff []time.Duration // usually Backoff[:]
 }
 
-// Queue sends emails in the background and retries failures. It stores them in the database, so that a crash loses none, and any
-// instance can send them. An email is sent again if, between sending it and storing that it was sent, an instance is killed,
-// pauses for more than a minute, or loses the database. Addresses and content are never logged.
+// Queue sends emails in the background and retries failed attempts. It stores the emails in the database, so that no email is
+// lost in a crash, and any instance can send them. An email can be sent twice: this happens if, after sending the email, an
+// instance is killed, pauses for more than a minute or loses the database before it has stored the result. Addresses and
+// content are never logged.
 type Queue struct {
 	Tracer Tracer // can be nil
 
@@ -111,32 +114,32 @@ type Queue struct {
 	backoff  []time.Duration
 	builders map[string]Builder
 	slots    chan struct{}   // has an element for each email being sent
-	ctx      context.Context // of all attempts
+	ctx      context.Context // the parent of the contexts of all attempts
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
 	closed  bool
-	wanted  bool          // dispatch must look for emails that are due
-	active  int           // number of attempts in progress, plus 1 while dispatch runs
-	running bool          // dispatch runs
+	wanted  bool          // Send was called, so dispatch must look for due emails
+	active  int           // number of attempts in progress, plus 1 while dispatch is running
+	running bool          // dispatch is running
 	idle    chan struct{} // closed while active is 0
 	timer   *time.Timer   // calls Send when the next email is due; can be nil
 
 	countMu sync.Mutex
-	counted int64 // waiting emails at the last count; -1 before the first
-	added   int64 // emails that this instance has added since then
+	counted int64 // number of waiting emails at the last count; -1 before the first count
+	added   int64 // number of emails that this instance has added since the last count
 
 	outcomes *prometheus.CounterVec
 }
 
-// NewQueue returns a Queue. It opens a collection, so it must be called before DB.Prepare. Call Close when the service stops.
+// NewQueue returns a Queue. Call NewQueue before DB.Prepare, because it opens a collection. Call Close when the service stops.
 func NewQueue(o QueueOptions) *Queue {
 	q := &Queue{
 		sender: o.Sender, keys: o.Keys, now: o.Now, log: o.Log, backoff: o.Backoff, builders: map[string]Builder{},
 		rows:  store.Open[Row](o.DB, store.Spec{Name: "emails", Indexes: []store.Index{{Fields: []string{"nextAttemptAt"}}, {Fields: []string{"status", "createdAt"}}, {Fields: []string{"createdAt"}}}}),
 		slots: make(chan struct{}, parallel), idle: make(chan struct{}), counted: -1,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "emails_total", Help: "Emails by outcome: sent, failed (no more attempts).",
+			Name: "emails_total", Help: "Emails by outcome: sent, or failed without further attempts.",
 		}, []string{"outcome"}),
 	}
 	for _, outcome := range []string{outcomeSent, outcomeFailed} {
@@ -157,24 +160,25 @@ const (
 func (q *Queue) Collectors() []prometheus.Collector {
 	state := func(name string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "emails_queued", Help: "Emails that this instance sends now (sending), and those in the database that are not sent yet (waiting).",
+			Name: "emails_queued", Help: "Emails that this instance is sending (sending), and emails in the database that are not being sent yet (waiting).",
 			ConstLabels: prometheus.Labels{"state": name},
 		}, read)
 	}
 	return []prometheus.Collector{
 		state("sending", func() float64 { return float64(len(q.slots)) }),
 		state("waiting", func() float64 {
-			n, _ := q.count(Pending) // 0 while the database is unavailable, which other metrics show
+			n, _ := q.count(Pending) // n is 0 if the database is unavailable, which other metrics show
 			return max(0, float64(n)-float64(len(q.slots)))
 		}),
 		q.outcomes,
 	}
 }
 
-// Rows returns the emails that are not sent yet, and those that failed in the last day.
+// Rows returns the collection of the emails that have not been sent yet or that failed in the last day.
 func (q *Queue) Rows() *store.Collection[Row] { return q.rows }
 
-// Handle registers the Builder of a kind. It must be called before the server starts. It panics if the kind already has one.
+// Handle registers the Builder for a kind of emails. Call Handle before the server starts. It panics if the kind already has a
+// Builder.
 func (q *Queue) Handle(kind string, build Builder) {
 	if q.builders[kind] != nil {
 		panic("email: two modules send emails of kind " + kind)
@@ -182,8 +186,9 @@ func (q *Queue) Handle(kind string, build Builder) {
 	q.builders[kind] = build
 }
 
-// Enqueue stores an entry, as a part of the Atomic or Together of ctx if there is one, and then sends the email in the
-// background. Unavailable: too many emails are waiting (an Atomic can then continue), or the database is unavailable.
+// Enqueue stores an entry and then sends the email in the background. If ctx is the context of an Atomic or a Together, Enqueue
+// stores the entry in that transaction. Unavailable: too many emails are waiting, after which an Atomic can continue, or the
+// database is unavailable.
 func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	if err := q.checkRoom(); err != nil {
 		return err
@@ -206,14 +211,14 @@ func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 		store.AfterCommit(ctx, q.Send)
 		return err
 	}
-	after := store.At(q.now().Add(lease)) // release makes it due earlier, unless the process is killed before
+	after := store.At(q.now().Add(lease)) // q.release makes the email due earlier, unless the process is killed
 	r.NextAttemptAt = &after
 	err := q.rows.Insert(ctx, r)
 	store.AfterCommit(ctx, func() { q.release(r) })
 	return err
 }
 
-// release makes a new row due. Until then, no instance sends the email, because the Together that stores the row has not ended.
+// release makes a new row due, after the Together that stored the row has ended. Until then, no instance sends the email.
 func (q *Queue) release(r Row) {
 	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
 	defer cancel()
@@ -221,11 +226,12 @@ func (q *Queue) release(r Row) {
 	q.Send()
 }
 
-// use returns the use for which the secret is encrypted; see seal.Keys. The secret is invalid in another row.
+// use returns the use for which the secret is encrypted; see seal.Keys. It has the ID of the row, so that the secret cannot be
+// decrypted in another row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
-// checkRoom fails with Unavailable if too many emails wait. It adds the number of emails that this instance has enqueued since
-// the last count to that count, because counting for each email would be slow.
+// checkRoom fails with Unavailable if too many emails are waiting. Counting the emails each time would be slow, so checkRoom
+// adds the emails that this instance has enqueued since the last count to that count.
 func (q *Queue) checkRoom() error {
 	q.countMu.Lock()
 	defer q.countMu.Unlock()
@@ -243,15 +249,16 @@ func (q *Queue) checkRoom() error {
 	return nil
 }
 
-// count returns the number of emails with the status. It does not use the context of a request, which can be that of an Atomic.
+// count returns the number of emails with the status. It does not use the context of a request, because that can be the context
+// of an Atomic.
 func (q *Queue) count(status string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
 	return q.rows.Count(ctx, store.Eq("status", status))
 }
 
-// Send starts sending the due emails in the background. Enqueue and the job call it. The server also calls it at startup, for
-// emails that a stopped instance has left.
+// Send starts to send the due emails in the background. Enqueue and the job call Send. The server also calls Send at startup,
+// for emails that a stopped instance has left.
 func (q *Queue) Send() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -266,7 +273,7 @@ func (q *Queue) Send() {
 	}
 }
 
-// begin adds an attempt, or dispatch, to active. The caller has locked mu.
+// begin adds one attempt, or the goroutine of dispatch, to active. The caller must hold mu.
 func (q *Queue) begin() {
 	if q.active == 0 {
 		q.idle = make(chan struct{})
@@ -274,7 +281,7 @@ func (q *Queue) begin() {
 	q.active++
 }
 
-// end is the opposite of begin.
+// end reverses begin. The caller must hold mu.
 func (q *Queue) end() {
 	q.active--
 	if q.active == 0 {
@@ -282,8 +289,8 @@ func (q *Queue) end() {
 	}
 }
 
-// Wait waits until this instance is sending no email, and knows of none that is due. If ctx ends first, it returns the error of
-// ctx.
+// Wait waits until this instance is not sending any email and knows of no due email. If ctx ends first, Wait returns the error
+// of ctx.
 func (q *Queue) Wait(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle
@@ -296,8 +303,8 @@ func (q *Queue) Wait(ctx context.Context) error {
 	}
 }
 
-// Close waits until the due emails are sent, or ctx ends. Other emails remain in the database, for another instance or the next
-// start.
+// Close waits until the due emails are sent or ctx ends. Other emails remain in the database. Another instance sends them, or
+// this instance after its next start.
 func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
 	q.closed = true
@@ -313,7 +320,7 @@ func (q *Queue) Close(ctx context.Context) {
 	q.log.Warn("not all emails were sent before shutdown; the others are sent after the next start")
 }
 
-// Jobs implements job.Module. The job sends the emails that a stopped instance has left, and deletes failed emails after a day.
+// Jobs implements job.Module. The job sends emails that a stopped instance has left, and deletes failed emails after a day.
 func (q *Queue) Jobs() []job.Job {
 	return []job.Job{{Name: "emails", Interval: checkInterval, Run: func(ctx context.Context) error {
 		q.Send()
@@ -322,7 +329,7 @@ func (q *Queue) Jobs() []job.Job {
 	}}}
 }
 
-// dispatch begins attempts until no email is due and Send was not called in the meantime.
+// dispatch starts attempts until no email is due. It continues if Send was called in the meantime.
 func (q *Queue) dispatch() {
 	for q.dispatchAgain() {
 		for q.dispatchNext() {
@@ -331,15 +338,15 @@ func (q *Queue) dispatch() {
 	}
 }
 
-// plan schedules a call of Send for when the next email is due, including emails of other instances, if that is before the next
-// run of the job.
+// plan schedules a call of Send for the time at which the next email is due, if this is before the next run of the job. It also
+// considers emails that other instances have enqueued.
 func (q *Queue) plan() {
 	now := q.now()
 	next, err := q.rows.List(q.ctx, store.Query{
 		Filter: store.Lt("nextAttemptAt", store.At(now.Add(checkInterval))), Sort: []store.Order{{Field: "nextAttemptAt"}}, Limit: 1, Fields: []string{"nextAttemptAt"},
 	})
 	if err != nil || len(next) == 0 {
-		return // after an error, the job looks again
+		return // after an error, the job calls Send again
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -349,7 +356,8 @@ func (q *Queue) plan() {
 	q.timer = time.AfterFunc(max(minDelay, next[0].NextAttemptAt.Sub(now)), q.Send)
 }
 
-// dispatchAgain reports whether Send was called. If not, dispatch ends.
+// dispatchAgain reports whether Send was called since dispatch last looked for due emails. Otherwise, it marks dispatch as
+// ended.
 func (q *Queue) dispatchAgain() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -362,14 +370,15 @@ func (q *Queue) dispatchAgain() bool {
 	return again
 }
 
-// dispatchNext waits for a slot, and begins the attempt of an email that is due. It returns false if none is.
+// dispatchNext waits for a slot, and starts an attempt for a due email. It returns false if no email is due, if the database
+// fails, or if the Queue is closed.
 func (q *Queue) dispatchNext() bool {
 	select {
 	case q.slots <- struct{}{}:
 	case <-q.ctx.Done():
 		return false
 	}
-	if q.ctx.Err() != nil { // both cases were ready
+	if q.ctx.Err() != nil { // both cases of the select were ready
 		<-q.slots
 		return false
 	}
@@ -394,9 +403,9 @@ func (q *Queue) dispatchNext() bool {
 	return true
 }
 
-// claim reserves a due email for one attempt: the same write makes it due for other instances only after the lease. NotFound:
-// none is due. Close does not interrupt claim: the database could complete the write nevertheless, and the email would not be
-// released.
+// claim reserves a due email for one attempt: with the same write, the email becomes due for other instances only after the
+// lease. NotFound: no email is due. Close does not interrupt claim, because the database could complete the write nevertheless,
+// and the email would not be released.
 func (q *Queue) claim() (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
 	defer cancel()
@@ -418,7 +427,7 @@ func (q *Queue) run(r Row) {
 		if _, err := q.rows.Delete(ctx, store.Eq("id", r.ID)); err != nil {
 			q.log.Warn("an email was sent, but cannot be removed from the queue; it will be sent again", "kind", r.Kind, "error", err)
 		}
-	case q.ctx.Err() != nil: // interrupted by Close
+	case q.ctx.Err() != nil: // Close has interrupted the attempt
 		q.save(ctx, r, r.Error, 0)
 	case Permanent(err):
 		q.log.Error("email not sent: permanent error", "kind", r.Kind, "error", err)
@@ -430,12 +439,12 @@ func (q *Queue) run(r Row) {
 		delay := q.backoff[r.Attempts-1]
 		q.log.Warn("email not sent yet", "kind", r.Kind, "attempts", r.Attempts, "next", delay, "error", err)
 		q.save(ctx, r, reason(sent, err), delay)
-		q.Send() // plans the next attempt
+		q.Send() // dispatch then plans the next attempt
 	}
 }
 
-// reason returns Row.Error for an error. Errors of a Sender contain neither the address nor the content of the email; other
-// errors can.
+// reason returns Row.Error for an error. sent reports whether err comes from the Sender: only these errors are certain not to
+// contain the address or the content of the email.
 func reason(sent bool, err error) string {
 	if !sent {
 		return "the email cannot be built: " + string(apperr.CodeOf(err)) + "; see the log"
@@ -444,23 +453,23 @@ func reason(sent bool, err error) string {
 	return text[:min(len(text), maxReason)]
 }
 
-// fail stores that an email will not be sent. If too many failed emails are stored, it deletes the email.
+// fail stores that an email will not be sent. If too many failed emails are already stored, fail deletes the email instead.
 func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.outcomes.WithLabelValues(outcomeFailed).Inc()
 	if n, err := q.count(Failed); err == nil && n >= capacity {
-		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // after an error, the email is due again, and fails again
+		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // if this fails, the email becomes due again, and fails again
 		return
 	}
 	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))
 }
 
-// save stores when the next attempt can begin.
+// save stores the reason of the failure, and that the next attempt can start after delay.
 func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Duration) {
 	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
 }
 
-// update changes a row, unless another instance has claimed it after the lease. If update fails, the email is due after the
-// lease.
+// update changes a row, unless another instance has claimed the email after the lease. If update fails, the email becomes due
+// after the lease.
 func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
 	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), changes...)
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
@@ -468,8 +477,8 @@ func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
 	}
 }
 
-// attempt builds the email of a row and sends it. m is nil if there is none to send. sent reports whether err comes from the
-// Sender.
+// attempt builds the email of a row and sends it. m is nil if there is no email to send. sent reports whether err comes from
+// the Sender.
 func (q *Queue) attempt(r Row) (m *Message, sent bool, err error) {
 	ctx, cancel := context.WithTimeout(q.ctx, attemptTimeout)
 	defer cancel()
@@ -479,7 +488,7 @@ func (q *Queue) attempt(r Row) (m *Message, sent bool, err error) {
 		defer func() { end(err) }()
 	}
 	defer func() {
-		if p := recover(); p != nil { // a panic must not end the process
+		if p := recover(); p != nil { // a panic in a Builder or Sender must not end the process
 			sent, err = false, failed(true, "panic: %v", p)
 		}
 	}()
@@ -490,10 +499,10 @@ func (q *Queue) attempt(r Row) (m *Message, sent bool, err error) {
 	return m, true, q.sender.Send(ctx, *m)
 }
 
-// build calls the Builder of a row.
+// build calls the Builder for the kind of the row. Any error other than Unavailable is permanent.
 func (q *Queue) build(ctx context.Context, r Row) (*Message, error) {
 	build := q.builders[r.Kind]
-	if build == nil { // another version of the service may have it
+	if build == nil { // another version of the service may have the Builder
 		return nil, apperr.New(apperr.Unavailable, "This instance has no module that sends emails of kind %s.", r.Kind)
 	}
 	e := Entry{Kind: r.Kind, Address: r.Address, Args: r.Args, Attempt: int(r.Attempts), CreatedAt: r.CreatedAt.Time}

@@ -15,13 +15,12 @@ import (
 // Limits of a request to SendGrid.
 const (
 	sendGridTimeout = 10 * time.Second
-	sendGridBytes   = 64 << 10 // bytes of the response that are read
+	sendGridBytes   = 64 << 10 // maximum number of bytes that are read of a response
 )
 
 // sendGridPath is the path of the operation "Mail Send" of the Twilio SendGrid API.
 const sendGridPath = "/v3/mail/send"
 
-// object is a JSON object.
 type object = map[string]any
 
 // sendGrid sends emails through the SendGrid API.
@@ -54,7 +53,7 @@ func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
 	}
 }
 
-// Send implements Sender. The error for a status 4xx, except 429, is permanent.
+// Send implements Sender. Errors for a status 4xx, except 429, are permanent.
 func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	to, err := m.recipient()
 	if err != nil {
@@ -92,13 +91,13 @@ func (s *sendGrid) Send(ctx context.Context, m Message) error {
 }
 
 // sendGridError returns nil for a status 2xx. Otherwise it returns an error with the status and the names of the invalid
-// fields, without the messages, which can quote the email.
+// fields. The error omits the messages of the response, which can quote the email.
 func sendGridError(response *http.Response) error {
 	if response.StatusCode/100 == 2 {
 		return nil
 	}
 	var problem struct{ Errors []struct{ Field string } }
-	_ = json.NewDecoder(io.LimitReader(response.Body, sendGridBytes)).Decode(&problem) // a proxy may not respond with JSON
+	_ = json.NewDecoder(io.LimitReader(response.Body, sendGridBytes)).Decode(&problem) // the response of a proxy may not be JSON
 	var fields []string
 	for _, e := range problem.Errors {
 		if e.Field != "" && strings.Trim(e.Field, "abcdefghijklmnopqrstuvwxyz0123456789_.[]") == "" {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Settings configure how emails are sent. MAIL_URL and SENDGRID_KEY are secrets without the rule secret, which is for
-// settings that are required and can be generated.
+// Settings configure how emails are sent. MAIL_URL and SENDGRID_KEY are secrets, but do not have the rule secret, which is only
+// for settings that are required and can be generated.
 type Settings struct {
 	URL         string `mapstructure:"MAIL_URL" example:"smtp://USER:PASSWORD@smtp.example.com:587"`
 	SendGridKey string `mapstructure:"SENDGRID_KEY" example:"SG.xxxxxxxx"`
@@ -25,7 +25,7 @@ const (
 	schemeLog      = "log"
 )
 
-// defaultPorts: RFC 6409 (submission) and RFC 8314 section 3.3 (submission over TLS).
+// defaultPorts has the ports for submission (RFC 6409) and for submission over TLS (RFC 8314 section 3.3).
 var defaultPorts = map[string]string{schemeSMTP: "587", schemeSMTPS: "465"}
 
 const urlExample = ", for example MAIL_URL=smtp://USER:PASSWORD@smtp.example.com:587"
@@ -35,10 +35,10 @@ type route struct {
 	scheme         string
 	host           string
 	port           int
-	user, password string // of SMTP; for SendGrid, password is the key
+	user, password string // credentials for SMTP; for SendGrid, password is the key
 }
 
-// Sends reports whether emails are sent, instead of only logged.
+// Sends reports whether emails are sent. If they are not, they are only logged.
 func (s Settings) Sends() bool {
 	r, _ := s.route()
 	return r.scheme != schemeLog
@@ -64,7 +64,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// route parses the settings. The reason is "" if they are valid; it never contains a value, which can be a password.
+// route parses MAIL_URL and SENDGRID_KEY. reason is "" if they are valid. It never contains a value, which can be a password.
 func (s Settings) route() (r route, reason string) {
 	scheme, rest, _ := strings.Cut(s.URL, ":")
 	key := strings.TrimPrefix(rest, "//")
@@ -105,12 +105,12 @@ func smtpRoute(address string) (r route, reason string) {
 	return r, ""
 }
 
-// validKey reports whether a key has only visible ASCII characters, as a header requires.
+// validKey reports whether a key is not empty and has only visible ASCII characters, as the header Authorization requires.
 func validKey(key string) bool {
 	return key != "" && strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// validBase reports whether a base URL is valid and protects the key: it uses TLS, or its host is this machine.
+// validBase reports whether a base URL is valid and protects the key: the URL uses TLS, or its host is this machine.
 func validBase(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && strings.TrimRight(address, "/") == u.Scheme+"://"+u.Host &&

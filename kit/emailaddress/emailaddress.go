@@ -13,21 +13,22 @@ import (
 // maxBytes is the maximum length of an address (RFC 5321 section 4.5.3.1.3, erratum 1690).
 const maxBytes = 254
 
-// Normalize returns the normal form of an email address: trimmed, in Unicode normalization form C, with ASCII letters in
-// lower case, and with the domain in lower case and in its ASCII form (IDNA 2008, RFC 5891). Other letters before the @ keep
-// their case, which only the receiving server can interpret (RFC 5321 section 2.4).
+// Normalize returns the normal form of an email address: without spaces around it, in Unicode normalization form C, with ASCII
+// letters in lower case, and with the domain in lower case and in its ASCII form (IDNA 2008, RFC 5891). Non-ASCII letters
+// before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4).
 //
-// ok is false, and normal is "", if the address has no normal form: a part is missing, IDNA does not allow the domain, or the
-// normal form has more than 254 bytes. An address with a character that normalization or conversion to lower case would turn
-// into ASCII, such as the Kelvin sign, has none either: it could become somebody else's address.
+// If the address has no normal form, ok is false and normal is "". An address has no normal form if it is not valid UTF-8, a
+// part is missing, IDNA does not allow the domain, or the normal form would have more than 254 bytes. An address also has no
+// normal form if normalization or conversion to lower case would turn one of its characters into ASCII, such as the Kelvin sign
+// into k. Otherwise, the address could become another user's address.
 //
-// Normalize does not check the syntax of the address otherwise.
+// Normalize does not check the rest of the syntax of the address.
 func Normalize(address string) (normal string, ok bool) {
 	address = strings.TrimSpace(address)
 	if !utf8.ValidString(address) || strings.ContainsFunc(address, becomesASCII) {
 		return "", false
 	}
-	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // again: h with a combining macron below has a composed form, H has none
+	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // a second time, because h with a combining macron below has a composed form, but H does not
 	local, domain := split(address)
 	domain, ok = normalizeDomain(domain)
 	if normal = local + domain; !ok || len(local) < len("a@") || len(normal) > maxBytes {
@@ -36,23 +37,24 @@ func Normalize(address string) (normal string, ok bool) {
 	return normal, true
 }
 
-// becomesASCII reports whether r is not ASCII, but its lower case or its normalization form C is.
+// becomesASCII reports whether r is not ASCII, but its lower-case form or its normalization form C begins with an ASCII
+// character.
 func becomesASCII(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.ToLower(r) < utf8.RuneSelf || norm.NFC.String(string(r))[0] < utf8.RuneSelf)
 }
 
-// normalizeDomain returns the ASCII form of a domain whose ASCII letters are in lower case. Domains without internationalized
-// labels can have labels that IDNA does not allow, such as r3---a.
+// normalizeDomain returns the ASCII form of a domain whose ASCII letters are in lower case. It does not apply IDNA to domains
+// without internationalized labels, which can have labels that IDNA does not allow, such as r3---a.
 func normalizeDomain(domain string) (ascii string, ok bool) {
 	international := strings.Contains(domain, "xn--") || strings.ContainsFunc(domain, func(r rune) bool { return r >= utf8.RuneSelf })
 	if !international {
-		return domain, domain != "" && !strings.HasSuffix(domain, ".") // a domain with a dot at the end is not a normal form
+		return domain, domain != "" && !strings.HasSuffix(domain, ".") // the normal form of a domain does not end with a dot
 	}
 	ascii, err := idna.Registration.ToASCII(norm.NFC.String(strings.ToLower(domain)))
 	return ascii, err == nil && !strings.HasSuffix(ascii, ".")
 }
 
-// Readable returns a normal form with its domain in Unicode.
+// Readable returns an address in normal form with its domain in Unicode.
 func Readable(normal string) string {
 	local, domain := split(normal)
 	readable, err := idna.Registration.ToUnicode(domain)
@@ -62,7 +64,7 @@ func Readable(normal string) string {
 	return local + readable
 }
 
-// split splits an address after the last @, which is part of local. Without an @, local is "".
+// split splits an address after the last @, so that local ends with the @. Without an @, local is "".
 func split(address string) (local, domain string) {
 	at := strings.LastIndexByte(address, '@')
 	return address[:at+1], address[at+1:]

@@ -1,4 +1,5 @@
-// Package emaillink provides the links in emails: the pages that they may lead to, and their single-use tokens.
+// Package emaillink provides the links in emails. Links checks which pages a link may lead to, and Tokens stores the single-use
+// tokens in links.
 package emaillink
 
 import (
@@ -12,28 +13,30 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// placeholders are replaced by the token in a link. JavaScript's URL percent-encodes the braces in a path.
+// placeholders are the strings in a link that the token replaces. The class URL of JavaScript percent-encodes the braces in a
+// path.
 var placeholders = []string{"{token}", "%7Btoken%7D", "%7btoken%7d"}
 
-// uriCharacters are the characters of a URI (RFC 3986 section 2). Browsers read a backslash as a slash, and skip spaces and
-// line breaks, so they could see another host than url.Parse.
+// uriCharacters are the characters that a URI can contain (RFC 3986 section 2). Links with other characters are rejected:
+// browsers read a backslash as a slash, and skip spaces and line breaks, so they could see another host than url.Parse.
 const uriCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
 
 // Links checks the links of emails.
 type Links struct {
-	setting   string // the name of the setting with the pages
+	setting   string // the name of the setting that lists the pages
 	pages     []allowedPage
-	localhost bool   // links to this machine are allowed too, at any port
-	standard  string // the link if none is given: the only page with a path, or ""
+	localhost bool   // links to this machine are also allowed, at any port
+	standard  string // the link for requests without a link: the only page with a path, or ""
 }
 
-// allowedPage is a page that links may lead to, and all pages below it.
-type allowedPage struct{ origin, path string } // origin is as returned by the function origin; path does not end with a slash
+// allowedPage is a page that links may lead to. Links may also lead to the pages below it.
+type allowedPage struct{ origin, path string } // origin is a result of the function origin; path does not end with a slash
 
 func (p allowedPage) String() string { return p.origin + p.path }
 
-// NewLinks returns Links to the pages of the setting with the name. A page with a path allows that page and those below it;
-// one without a path allows all pages of its origin. If localhost is true, links to this machine are allowed too.
+// NewLinks returns Links that allow links to pages. setting is the name of the setting that lists the pages. A page with a path
+// allows links to this page and to the pages below it. A page without a path allows links to all pages of its origin. If
+// localhost is true, links to this machine are also allowed.
 func NewLinks(setting string, pages []string, localhost bool) Links {
 	l := Links{setting: setting, localhost: localhost}
 	var withPath []string
@@ -54,10 +57,10 @@ func NewLinks(setting string, pages []string, localhost bool) Links {
 	return l
 }
 
-// Standard returns the link that is used if a request has none, or "" if the request must have one.
+// Standard returns the link for requests that contain no link, or "" if a request must contain a link.
 func (l Links) Standard() string { return l.standard }
 
-// Choose returns the link, or the standard link if it is "". ValidationFailed: it is missing or not allowed.
+// Choose returns link, or the standard link if link is "". ValidationFailed: the link is missing or not allowed.
 func (l Links) Choose(link string) (string, error) {
 	link = cmp.Or(link, l.standard)
 	if link == "" {
@@ -68,18 +71,18 @@ func (l Links) Choose(link string) (string, error) {
 	return link, l.check(link)
 }
 
-// WithErrors returns err, an error of the request that contains the link, joined with the error of Choose for the link.
+// WithErrors joins err, which is nil or an error in other parameters of the request, with the error of Choose for the link.
 func (l Links) WithErrors(err error, link string) error {
 	_, invalid := l.Choose(link)
 	return apperr.JoinInvalid(err, invalid)
 }
 
 // check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages. In the
-// query, the token must be the whole value of a parameter: a page may redirect to an address in its query, and another site must
-// not get the token.
+// query, the token must be the whole value of a parameter. Otherwise, a page that redirects to an address in its query could
+// send the token to another site.
 func (l Links) check(link string) error {
 	u, ok := parse(WithToken(link, "x"))
-	other, _ := parse(WithToken(link, "y"))                                                        // shows where the token is: there the two URLs differ
+	other, _ := parse(WithToken(link, "y"))                                                        // u and other differ only where the token is
 	if !ok || other == nil || origin(u) != origin(other) || !isValue(u.RawQuery, other.RawQuery) { // the placeholder is in the host or inside a value
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,
@@ -105,15 +108,16 @@ func (l Links) allows(u *url.URL) bool {
 		slices.ContainsFunc(l.pages, func(p allowedPage) bool { return origin(u) == p.origin && (p.path == "" || isBelow(u, p.path)) })
 }
 
-// isBelow reports whether a URL is at or below a path for every browser and server. They differ in how they read escapes,
-// path parameters, and empty and dot segments, so it must not have them.
+// isBelow reports whether a URL is at or below the path base for every browser and server. Browsers and servers differ in how
+// they read escapes, path parameters, empty segments and dot segments, so isBelow returns false for a path with any of these.
 func isBelow(u *url.URL, base string) bool {
 	p := strings.TrimSuffix(u.Path, "/")
 	plain := u.EscapedPath() == u.Path && !strings.Contains(u.Path, ";") && path.Clean(p) == p
 	return plain && (p == base || strings.HasPrefix(p, base+"/"))
 }
 
-// isValue reports whether two queries, with the tokens x and y, differ only in whole values.
+// isValue reports whether the token is only a whole value of a parameter. query has the token x; other is the same query with
+// the token y.
 func isValue(query, other string) bool {
 	others := strings.Split(other, "&")
 	for i, pair := range strings.Split(query, "&") {
@@ -125,8 +129,8 @@ func isValue(query, other string) bool {
 	return true
 }
 
-// parse parses an absolute http(s) URL without user information. It returns false for any other link; the URL is nil if the link
-// is not a URI.
+// parse parses an absolute http(s) URL without user information. It returns false for any other link. The returned URL is nil
+// if the link is not a URI.
 func parse(link string) (*url.URL, bool) {
 	u, err := url.Parse(link)
 	if err != nil || strings.Trim(link, uriCharacters) != "" {
@@ -135,7 +139,8 @@ func parse(link string) (*url.URL, bool) {
 	return u, (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
-// origin returns the origin of a URL as browsers compare it: in lower case, without the default port (RFC 6454 section 4).
+// origin returns the origin of a URL in the form that browsers compare: in lower case and without the default port (RFC 6454
+// section 4).
 func origin(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	defaultPort := map[string]string{"http": "80", "https": "443"}[u.Scheme]
@@ -148,7 +153,8 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// WithToken returns the link with the token in place of the placeholder, or as the last segment of the path.
+// WithToken returns the link with the token in place of each placeholder. If the link has no placeholder, the token becomes the
+// last segment of the path.
 func WithToken(link, token string) string {
 	for _, p := range placeholders {
 		if strings.Contains(link, p) {

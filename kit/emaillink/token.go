@@ -15,35 +15,35 @@ import (
 type Token struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`     // the user's when the token was issued
-	Purpose    string     `json:"purpose"`   // "" if the collection has one purpose
-	Email      string     `json:"email"`     // the address that the token is about, or ""
-	Verified   bool       `json:"verified"`  // the user's address was verified when the token was issued
-	SteppedUp  bool       `json:"steppedUp"` // the user had a second factor, which the request for the token proved
-	Link       string     `json:"link"`      // the link in a later email, or ""
+	Epoch      int64      `json:"epoch"`     // the epoch of the user when the token was issued
+	Purpose    string     `json:"purpose"`   // "" if all tokens of the collection have the same purpose
+	Email      string     `json:"email"`     // the email address that the token concerns, or ""
+	Verified   bool       `json:"verified"`  // the user's email address was verified when the token was issued
+	SteppedUp  bool       `json:"steppedUp"` // the request for the token proved the second factor of the user
+	Link       string     `json:"link"`      // the link for a later email, or ""
 	TokenHash  string     `json:"tokenHash"`
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
 
-// Tokens is a collection of single-use tokens of users. The module that uses it checks the epoch and the purpose of a token,
-// and deletes the token when it is used.
+// Tokens is a collection of single-use tokens of users. The module that uses the collection must check the epoch and the
+// purpose of a token, and must delete the token when it is used.
 type Tokens struct {
 	tokens *store.Collection[Token]
 	now    func() time.Time
 }
 
-// secretBytes is the entropy of a token: 256 bits (OWASP Forgot Password Cheat Sheet).
+// secretBytes is the size of a secret: 256 bits of entropy (OWASP Forgot Password Cheat Sheet).
 const secretBytes = 32
 
-// NewTokens opens the collection of spec, and adds the indexes of tokens to it.
+// NewTokens opens the collection that spec describes, with additional indexes for tokens.
 func NewTokens(db store.DB, now func() time.Time, spec store.Spec) *Tokens {
 	spec.Indexes = append(spec.Indexes, store.Index{Fields: []string{"tokenHash"}, Unique: true},
 		store.Index{Fields: []string{"userId"}}, store.Index{Fields: []string{"expiresAt"}})
 	return &Tokens{tokens: store.Open[Token](db, spec), now: now}
 }
 
-// Issue stores a token that is valid for ttl. It returns the secret for WithToken, and the stored token with its ID, digest and
-// expiry. Only a digest of the secret is stored.
+// Issue stores a token that is valid for ttl. It returns the secret, for WithToken, and the stored token with its ID, digest
+// and expiry time. Only a digest of the secret is stored.
 func (t *Tokens) Issue(ctx context.Context, token Token, ttl time.Duration) (secret string, stored Token, err error) {
 	raw := make([]byte, secretBytes)
 	rand.Read(raw) // never fails: crypto/rand
@@ -53,7 +53,7 @@ func (t *Tokens) Issue(ctx context.Context, token Token, ttl time.Duration) (sec
 	return secret, token, t.tokens.Insert(ctx, token)
 }
 
-// Find returns the token with the secret. NotFound: it is unknown, deleted or expired.
+// Find returns the token with the secret. NotFound: no token has the secret, or the token was deleted or has expired.
 func (t *Tokens) Find(ctx context.Context, secret string) (Token, error) {
 	token, err := t.tokens.First(ctx, store.Eq("tokenHash", digest(secret)))
 	if err == nil && !t.now().Before(token.ExpiresAt.Time) {
@@ -83,13 +83,13 @@ func (t *Tokens) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-// Sweep deletes expired tokens. Call it from a job of the module.
+// Sweep deletes expired tokens. Call Sweep from a job of the module.
 func (t *Tokens) Sweep(ctx context.Context) error {
 	_, err := t.Delete(ctx, store.Lte("expiresAt", store.At(t.now())))
 	return err
 }
 
-// digest returns the stored form of a secret. A secret is random, so a fast hash is sufficient.
+// digest returns the digest of a secret. A secret is random, so a fast hash is sufficient.
 func digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -1,11 +1,11 @@
-// Package job runs periodic work, each job on one instance of the service at a time.
+// Package job runs periodic work. Each job runs on only one instance of the service at a time.
 //
-// A module declares its jobs: see Module. The server runs them after the migrations. A record in the database has the time
-// of the next run, so that the instances share the schedule and a restart does not change it. A job that is new runs
+// A module declares its jobs with Module. The server runs the jobs after the migrations. The time of the next run of each job
+// is stored in the database, so that all instances share the schedule and a restart does not change it. A new job runs
 // immediately.
 //
-// A job can run twice: if an instance is paused for longer than the time limit, it continues while another instance runs
-// the job. Write jobs so that a second run has no further effect.
+// Occasionally, two runs of a job overlap: an instance that was paused for longer than the time limit continues its run while
+// another instance runs the job. Write jobs so that a second run has no further effect.
 package job
 
 import (
@@ -32,25 +32,25 @@ type Module interface {
 // Job is periodic work.
 type Job struct {
 	Name     string        // unique in the service; used in the database, log lines and metrics
-	Interval time.Duration // from the start of a run to the start of the next one, at least a second
-	// Run does the work. It must return when ctx ends: after the interval, but at most ten minutes, or when the server stops. A
-	// failed run is repeated when the lease ends, shortly after that time limit.
+	Interval time.Duration // time from the start of a run to the start of the next run, at least a second
+	// Run does the work. It must return when ctx ends, which happens when the server stops or after the time limit: the interval,
+	// but at most ten minutes. A failed run is repeated when the lease ends, ten seconds after the time limit.
 	Run func(ctx context.Context) error
 }
 
-// SweepInterval is the interval of jobs that delete expired data.
+// SweepInterval is the Interval for jobs that delete expired data.
 const SweepInterval = 10 * time.Minute
 
 const (
-	maxRun      = 10 * time.Minute // time limit of a run, if the interval is longer
-	leaseMargin = 10 * time.Second // time for a run to end after its time limit, and for differences between clocks
-	maxWait     = time.Minute      // after this time, an instance reads the record again, because its clock may have been set
+	maxRun      = 10 * time.Minute // maximum time limit of a run; a shorter interval is the time limit
+	leaseMargin = 10 * time.Second // time after the time limit for the run to end, and for differences between clocks
+	maxWait     = time.Minute      // maximum time until an instance reads the record again, in case a clock was changed
 )
 
 // limit returns the time limit of a run.
 func (j Job) limit() time.Duration { return min(j.Interval, maxRun) }
 
-// lease returns how long after the start of a run other instances do not run the job, unless the run ends earlier.
+// lease returns the time after the start of a run in which other instances do not run the job.
 func (j Job) lease() time.Duration { return j.limit() + leaseMargin }
 
 // id returns the ID of the job's record.
@@ -59,11 +59,11 @@ func (j Job) id() store.ID {
 	return store.ID(sum[:len(store.ID{})])
 }
 
-// state is the state of a job in the database.
+// state is the record of a job in the database.
 type state struct {
 	store.Meta  `bson:",inline"`
 	Name        string      `json:"name"`
-	NextAt      store.Time  `json:"nextAt"`      // when the next run may start
+	NextAt      store.Time  `json:"nextAt"`      // the time at which the next run may start
 	SucceededAt *store.Time `json:"succeededAt"` // the end of the last successful run
 }
 
@@ -78,11 +78,11 @@ type Runner struct {
 	durations *prometheus.HistogramVec
 }
 
-// durationBuckets are in seconds.
+// durationBuckets are the buckets of the histogram of durations, in seconds.
 var durationBuckets = []float64{.01, .1, 1, 10, 60, 600}
 
-// New returns a Runner. It opens a collection, so it must be called before DB.Prepare. It panics if a job is invalid, or if
-// two have the same name.
+// New returns a Runner. Call New before DB.Prepare, because it opens a collection. New panics if a job is invalid, or if two
+// jobs have the same name.
 func New(db store.DB, now func() time.Time, log *slog.Logger, jobs ...Job) *Runner {
 	names := map[string]bool{}
 	for _, j := range jobs {
@@ -95,11 +95,11 @@ func New(db store.DB, now func() time.Time, log *slog.Logger, jobs ...Job) *Runn
 	return &Runner{
 		jobs: jobs, now: now, log: log, states: store.Open[state](db, store.Spec{Name: "job-states"}),
 		succeeded: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "job_last_success_timestamp_seconds", Help: "When the job last succeeded, on any instance.",
+			Name: "job_last_success_timestamp_seconds", Help: "Time at which the job last succeeded, on any instance.",
 		}, label),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "job_failures_total", Help: "Failed runs of the job on this instance."}, label),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "job_duration_seconds", Help: "Duration of runs of the job on this instance, including failed ones.", Buckets: durationBuckets,
+			Name: "job_duration_seconds", Help: "Duration of runs of the job on this instance, including failed runs.", Buckets: durationBuckets,
 		}, label),
 	}
 }
@@ -131,7 +131,7 @@ func (r *Runner) loop(ctx context.Context, j Job) {
 	}
 }
 
-// RunDue runs each job that is due once, one after the other.
+// RunDue runs each due job once, one job after the other. It continues after an error and returns all errors.
 func (r *Runner) RunDue(ctx context.Context) error {
 	var failed []error
 	for _, j := range r.jobs {
@@ -142,7 +142,8 @@ func (r *Runner) RunDue(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// runIfDue runs the job if it is due and no other instance runs it. It returns when to call it again.
+// runIfDue runs the job if the job is due and no other instance is running it. next is the time at which runIfDue must be
+// called again.
 func (r *Runner) runIfDue(ctx context.Context, j Job) (next time.Time, err error) {
 	started := r.now()
 	s, claimed, err := r.claim(ctx, j, started)
@@ -166,17 +167,17 @@ func (r *Runner) runIfDue(ctx context.Context, j Job) (next time.Time, err error
 	at := store.At(ended)
 	r.succeeded.WithLabelValues(j.Name).Set(seconds(at))
 	next = started.Add(j.Interval)
-	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin) // also when the server stops
+	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin) // stores the result even if the server stops
 	defer cancel()
 	_, err = r.states.UpdateByID(saveCtx, j.id(), store.Versions{s.Version},
 		store.Set("nextAt", store.At(next)), store.Set("succeededAt", at))
-	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // another instance runs it: this run took too long
+	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // PreconditionFailed: another instance is running the job, because this run took too long
 }
 
 func seconds(t store.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// claim returns the state of the job. If it is due, claim takes the lease for one run. claimed is false if it is not due, or
-// if another instance took the lease at the same time.
+// claim returns the state of the job. If the job is due, claim takes the lease for one run. claimed is false if the job is not
+// due, or if another instance has taken the lease at the same time.
 func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, claimed bool, err error) {
 	until := store.At(now.Add(j.lease()))
 	s, err = r.states.Get(ctx, j.id())
@@ -196,13 +197,13 @@ func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, clai
 	return taken, err == nil, err
 }
 
-// due reports whether a run may start. It ignores a NextAt that is further away than the interval and the lease: the clock was
-// set back, or the interval was longer before.
+// due reports whether a run may start. It ignores NextAt if that is further away than both the interval and the lease. Then,
+// the clock was set back, or the interval was longer before.
 func (s state) due(j Job, now time.Time) bool {
 	return !now.Before(s.NextAt.Time) || s.NextAt.Sub(now) > max(j.Interval, j.lease())
 }
 
-// run runs the job with its time limit. It returns a panic as an error.
+// run runs the job with its time limit. If the job panics, run returns an error.
 func (r *Runner) run(ctx context.Context, j Job) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, j.limit(), fmt.Errorf("the run exceeded its time limit of %s", j.limit()))
 	defer cancel()

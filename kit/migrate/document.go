@@ -13,12 +13,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// document is a stored document without its Go type. Its values are json.RawMessage or bson.RawValue, as the engine
-// stores them, and Go values that steps have set.
+// document is a stored document without its Go type. A value is a json.RawMessage or bson.RawValue, as the engine stores it, or
+// a Go value that a step has set.
 type document struct {
 	id      store.ID
-	fields  map[string]any // without those that are null
-	changed map[string]any // the fields that steps have set; nil: removed
+	fields  map[string]any // all fields that are not null
+	changed map[string]any // the fields that steps have set; nil if a step has removed the field
 }
 
 // UnmarshalJSON implements json.Unmarshaler, for SQLite.
@@ -52,7 +52,7 @@ func (d *document) UnmarshalBSON(data []byte) error {
 	return id.Unmarshal(&d.id)
 }
 
-// get returns the value of a field, or nil.
+// get returns the value of a field, or nil if the field is missing.
 func (d *document) get(field string) any { return d.fields[field] }
 
 // set sets a field, or removes it if the value is nil.
@@ -63,14 +63,14 @@ func (d *document) set(field string, value any) {
 	d.fields[field], d.changed[field] = value, value
 }
 
-// lacks reports whether a field is missing, or an empty string or list.
+// lacks reports whether a field is missing or contains an empty string or list.
 func (d *document) lacks(field string) (bool, error) {
 	value, err := plain(d.get(field))
 	v := reflect.ValueOf(value)
 	return !v.IsValid() || (v.Kind() == reflect.String || v.Kind() == reflect.Slice) && v.Len() == 0, err
 }
 
-// decode decodes fields into the struct that into points to.
+// decode decodes the ID and the fields of the document into the struct that into points to.
 func (d *document) decode(fields []string, into any) error {
 	values := map[string]any{"id": d.id}
 	for _, field := range fields {
@@ -90,13 +90,13 @@ func (d *document) decode(fields []string, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// version returns the filter that selects the document if its version has not changed since it was read.
+// version returns a filter that selects the document only if its version has not changed since the document was read.
 func (d *document) version() (store.Filter, error) {
 	version, err := plain(d.get("version"))
 	return store.And(store.Eq("id", d.id), store.Eq("version", version)), err
 }
 
-// changes returns what the steps have changed.
+// changes returns the changes that the steps have made, sorted by field.
 func (d *document) changes() (out []store.Change) {
 	for _, field := range slices.Sorted(maps.Keys(d.changed)) {
 		out = append(out, store.Set(field, d.changed[field]))
@@ -104,7 +104,8 @@ func (d *document) changes() (out []store.Change) {
 	return out
 }
 
-// plain converts a stored value: a scalar to a type of ConvertFunc, a list or an object to the decoder's default type.
+// plain converts a stored value to a Go value. A scalar becomes a bool, an int64, a float64 or a string; a list or an object
+// becomes the default type of the decoder.
 func plain(value any) (any, error) {
 	switch v := value.(type) {
 	case nil:
@@ -137,7 +138,7 @@ func plainJSON(data []byte) (any, error) {
 	return out, nil
 }
 
-// integer returns n, or, if n is the stored form of a store.Decimal, the decimal as a string.
+// integer returns n. If n is the stored form of a store.Decimal, integer returns the decimal as a string.
 func integer(n int64) any {
 	if d, ok := store.StoredDecimal(n); ok {
 		return d.String()
@@ -158,7 +159,7 @@ func plainBSON(value bson.RawValue) (out any, err error) {
 	return out, err
 }
 
-// same reports whether the stored form of value equals stored.
+// same reports whether storing value would result in stored.
 func same(stored, value any) bool {
 	switch stored := stored.(type) {
 	case json.RawMessage:

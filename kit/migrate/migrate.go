@@ -1,11 +1,12 @@
-// Package migrate changes stored documents to a new form before a service serves requests.
+// Package migrate converts stored documents to a new form before a service serves requests.
 //
-// A module declares its migrations, the oldest first. Each runs at least once on a database, which records when it is done. A
-// step changes one document, and only if its version is still the one that was read. Therefore two instances can migrate at the
-// same time, and an interrupted migration can start again. The lease only prevents instances from doing the same work twice.
+// A module declares its migrations, the oldest first. Each migration runs at least once on a database, and the database records
+// that it is done. A migration changes a document only if its version has not changed since the document was read. Therefore,
+// two instances can migrate at the same time, and an interrupted migration can start again. The lease only prevents instances
+// from doing the same work twice.
 //
-// A migration first applies its steps to all documents without storing the result. If a value cannot be converted, or
-// a required one is missing, it stops before any change.
+// If a step can fail, a migration first applies its steps to all documents without storing the result. If a value cannot be
+// converted, or a required value is missing, the migration stops before it changes any document.
 package migrate
 
 import (
@@ -19,18 +20,18 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Module is a module that used to store its documents in another form. The server runs its migrations at startup.
+// Module is a module that has stored its documents in another form in the past. The server runs its migrations at startup.
 type Module interface {
 	// Migrations returns all migrations, the oldest first.
 	Migrations() []Migration
 }
 
-// Migration changes the documents of a collection. The command generate writes migrations to the file migrations.go of a module;
-// others are written there by hand.
+// Migration changes the documents of a collection. Migrations are in the file migrations.go of a module. The command generate
+// writes some migrations; developers write the others.
 type Migration struct {
-	Name       string // unique in the service, and never changed: it is recorded in the database
+	Name       string // unique in the service; must never change, because it is recorded in the database
 	Collection store.Engine
-	Steps      []Step // in the order in which they apply to each document
+	Steps      []Step // in the order in which they are applied to each document
 }
 
 // String describes the steps.
@@ -67,19 +68,19 @@ func (m Migration) canFail() bool {
 	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.fails })
 }
 
-// Step changes one document. It has no effect on a document that it has changed before. Fields are top-level fields.
+// Step changes one document. Applying a Step a second time has no effect. The fields of a Step are top-level fields.
 type Step struct {
 	text   string   // describes the step
-	fields []string // fields that it reads
-	fails  bool     // it can fail
+	fields []string // fields that the step reads
+	fails  bool     // the step can fail
 	apply  func(*document) error
 }
 
 // String describes the step, such as "rename state to status".
 func (s Step) String() string { return s.text }
 
-// Default returns a step that sets a field, if it is missing, to a value of type T. text is the value as JSON, or a string
-// without its quotes. Default panics if text is not a T.
+// Default returns a step that sets a missing field to a value of type T. text is the value as JSON; the quotes of a string can
+// be omitted. Default panics if text is not a valid T.
 func Default[T any](field, text string) Step {
 	value, err := parse[T](text)
 	if err != nil {
@@ -93,7 +94,7 @@ func Default[T any](field, text string) Step {
 	}}
 }
 
-// Backfill is like Default, but the step also replaces an empty string or list. Use it for a field that becomes required.
+// Backfill is like Default, but the step also replaces an empty string or list. Use Backfill for a field that becomes required.
 func Backfill[T any](field, text string) Step {
 	step := Default[T](field, text)
 	step.apply = func(d *document) error {
@@ -106,8 +107,9 @@ func Backfill[T any](field, text string) Step {
 	return step
 }
 
-// Derive returns a step that sets a field, if it is missing, to a value that derive computes from the document. D is a struct
-// with the fields that derive needs and their json tags; a field that the document lacks is zero. A nil pointer sets nothing.
+// Derive returns a step that sets a missing field to a value that derive computes from the document. D is a struct with the
+// fields that derive needs, with their json tags. A field that is missing in the document has the zero value. If derive returns
+// a nil pointer, the step does not set the field.
 func Derive[D, T any](field string, derive func(D) (T, error)) Step {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[D]()) {
@@ -136,8 +138,8 @@ func Derive[D, T any](field string, derive func(D) (T, error)) Step {
 	}}
 }
 
-// Undecided returns a step for a new required field of type T, which fails if a document lacks it. The error has the steps that
-// can replace it.
+// Undecided returns a step for a new required field of type T. The step fails if the field is missing in a document. The error
+// lists the steps that can replace Undecided.
 func Undecided[T any](field string) Step {
 	step := Require(field)
 	require := step.apply
@@ -150,7 +152,7 @@ func Undecided[T any](field string) Step {
 	return step
 }
 
-// undecided is the error of the step Undecided.
+// undecided is the error of a step that Undecided returns.
 type undecided struct {
 	error
 	field, goType string
@@ -163,7 +165,7 @@ func (u undecided) remedy() string {
 		"\tmigrate.Derive(%[2]q, func(d struct{ Name string `json:\"name\"` }) (%[1]s, error) { return VALUE, nil }),", u.goType, u.field)
 }
 
-// parse parses a string without its quotes, or other JSON, as a T.
+// parse parses text as a T. text is JSON; the quotes of a string can be omitted.
 func parse[T any](text string) (value T, err error) {
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -181,7 +183,7 @@ func parse[T any](text string) (value T, err error) {
 	return value, fmt.Errorf("it is not a valid %s", reflect.TypeFor[T]().Name())
 }
 
-// Require returns a step that fails if a field is missing, or if it is an empty string or list.
+// Require returns a step that fails if a field is missing or contains an empty string or list.
 func Require(field string) Step {
 	return Step{text: "require " + field, fields: []string{field}, fails: true, apply: func(d *document) error {
 		absent, err := d.lacks(field)
@@ -192,7 +194,8 @@ func Require(field string) Step {
 	}}
 }
 
-// Rename returns a step that moves the value of a field to another. A document that has both keeps the value of the new one.
+// Rename returns a step that moves the value of the field from to the field to. If a document has both fields, the field to
+// keeps its value.
 func Rename(from, to string) Step {
 	return Step{text: "rename " + from + " to " + to, fields: []string{from, to}, apply: func(d *document) error {
 		value := d.get(from)
@@ -217,8 +220,9 @@ func Drop(field string) Step {
 	}}
 }
 
-// Convert returns a step that changes the type of a scalar field to T: "12" becomes 12 as int64, and 12 becomes "12" as
-// string. If T cannot represent the value, the step removes an empty string, and fails for any other value.
+// Convert returns a step that changes the type of a scalar field to T. If T is int64, the string "12" becomes the number 12; if
+// T is string, the number 12 becomes the string "12". If T cannot represent an empty string, the step removes the field. It
+// fails for any other value that T cannot represent.
 func Convert[T any](field string) Step {
 	return ConvertFunc(field, reflect.TypeFor[T]().Name(), func(old any) (any, error) {
 		text := fmt.Sprint(old)
@@ -233,7 +237,8 @@ func Convert[T any](field string) Step {
 	})
 }
 
-// OneOf returns a step that fails if a scalar field has a value other than these. It removes an empty string.
+// OneOf returns a step that fails if the value of a scalar field is not in values. The step removes a field that contains an
+// empty string.
 func OneOf(field string, values ...string) Step {
 	return ConvertFunc(field, "one of "+strings.Join(values, ", "), func(old any) (any, error) {
 		switch text := fmt.Sprint(old); {
@@ -246,9 +251,9 @@ func OneOf(field string, values ...string) Step {
 	})
 }
 
-// ConvertFunc returns a step that replaces the value of a scalar field, unless it is missing. convert receives a bool, an
-// int64, a float64 or a string (also for times, decimals and IDs). nil as its result removes the field. Applied to its own
-// result, it must return the same value. to describes the new form.
+// ConvertFunc returns a step that replaces the value of a scalar field, unless the field is missing. convert receives a bool,
+// an int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. If
+// convert receives its own result, it must return the same value. to describes the new form.
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)

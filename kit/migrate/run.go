@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	pageSize = 500                    // documents that are read together
-	parallel = 40                     // updates at the same time
-	lease    = 5 * time.Second        // of the instance that runs a migration; renewed after a third of this time
+	pageSize = 500                    // number of documents that are read together
+	parallel = 40                     // number of concurrent updates
+	lease    = 5 * time.Second        // lease of the instance that runs a migration; renewed after a third of this time
 	poll     = 500 * time.Millisecond // interval at which other instances check the lease
-	reported = 10                     // documents that an error names
+	reported = 10                     // maximum number of documents that an error lists
 )
 
 const collection = "migrations"
@@ -41,18 +41,18 @@ type Runner struct {
 	now        func() time.Time
 }
 
-// record is the state of a migration in the database. Its id is derived from the name.
+// record is the state of a migration in the database. The id of a record is derived from the name of the migration.
 type record struct {
 	store.Meta `bson:",inline"`
 	Name       string      `json:"name"`
-	LeaseUntil *store.Time `json:"leaseUntil"` // end of the lease of the instance that runs it; nil: none
-	BegunAt    *store.Time `json:"begunAt"`    // when it began to change documents; nil: not yet
-	DoneAt     *store.Time `json:"doneAt"`     // end of the last run; nil: not done
-	Changed    int64       `json:"changed"`    // number of documents that the last run changed
+	LeaseUntil *store.Time `json:"leaseUntil"` // end of the lease of the instance that runs the migration; nil if no instance has the lease
+	BegunAt    *store.Time `json:"begunAt"`    // start of the last run that began to change documents; nil if no run did
+	DoneAt     *store.Time `json:"doneAt"`     // end of the last successful run; nil if no run succeeded
+	Changed    int64       `json:"changed"`    // number of documents that the last successful run changed
 }
 
-// New returns a Runner. It opens a collection, so it must be called before DB.Prepare. It panics if two migrations have
-// the same name.
+// New returns a Runner. Call New before DB.Prepare, because it opens a collection. New panics if two migrations have the same
+// name.
 func New(db store.DB, now func() time.Time, migrations ...Migration) *Runner {
 	names := map[string]bool{}
 	for _, m := range migrations {
@@ -70,7 +70,7 @@ func New(db store.DB, now func() time.Time, migrations ...Migration) *Runner {
 // All returns the migrations, in order.
 func (r *Runner) All() []Migration { return r.migrations }
 
-// Find returns the migration with the name. The error of an unknown name lists the names.
+// Find returns the migration with the name. If no migration has the name, the error lists all names.
 func (r *Runner) Find(name string) (Migration, error) {
 	var names []string
 	for _, m := range r.migrations {
@@ -82,7 +82,7 @@ func (r *Runner) Find(name string) (Migration, error) {
 	return Migration{}, fmt.Errorf("there is no migration %q; the migrations are: %s", name, strings.Join(names, ", "))
 }
 
-// Pending returns the migrations that are not recorded as done, in order. It may be called before DB.Prepare.
+// Pending returns the migrations that are not recorded as done, in order. Pending may be called before DB.Prepare.
 func (r *Runner) Pending(ctx context.Context) ([]Migration, error) {
 	records, err := r.recorded(ctx)
 	return slices.DeleteFunc(slices.Clone(r.migrations), func(m Migration) bool {
@@ -90,7 +90,7 @@ func (r *Runner) Pending(ctx context.Context) ([]Migration, error) {
 	}), err
 }
 
-// recorded returns the records of all migrations that have changed documents, the oldest first.
+// recorded returns the records of all migrations that have begun to change documents, the oldest first.
 func (r *Runner) recorded(ctx context.Context) ([]record, error) {
 	if names, err := r.db.Names(ctx); err != nil || !slices.Contains(names, collection) {
 		return nil, err
@@ -99,8 +99,8 @@ func (r *Runner) recorded(ctx context.Context) ([]record, error) {
 	return r.records.List(ctx, store.Query{Filter: changed, Sort: []store.Order{{Field: "createdAt"}}})
 }
 
-// CheckKnown fails if the database has a migration, complete or not, that is not among those of the service: a newer version
-// has changed the documents. It may be called before DB.Prepare.
+// CheckKnown fails if the database has a record of a migration that the service does not have, because another version of the
+// service has changed the documents. CheckKnown may be called before DB.Prepare.
 func (r *Runner) CheckKnown(ctx context.Context) error {
 	records, err := r.recorded(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *Runner) CheckKnown(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("another version of the service has changed the stored documents: the database has migrations that this version lacks: %s. "+
-		"Start the version that has them, or restore a backup from before. If you have removed a migration from the code, use the command migrate --forget NAME",
+		"Start the version that has them, or restore a backup from before. If you have removed a migration from the code, run the command migrate --forget NAME",
 		strings.Join(unknown, ", "))
 }
 
@@ -124,11 +124,11 @@ func (r *Runner) has(name string) bool {
 	return slices.ContainsFunc(r.migrations, func(m Migration) bool { return m.Name == name })
 }
 
-// Forget deletes the record of a migration that was removed from the code. It fails if the service has the migration, or the
-// database does not.
+// Forget deletes the record of a migration that was removed from the code. Forget fails if the code still has the migration, or
+// if the database has no record of it.
 func (r *Runner) Forget(ctx context.Context, name string) error {
 	if r.has(name) {
-		return fmt.Errorf("the migration %q is in the code; only one that was removed can be forgotten", name)
+		return fmt.Errorf("the migration %q is in the code; only a migration that was removed from the code can be forgotten", name)
 	}
 	records, err := r.recorded(ctx)
 	if err != nil {
@@ -140,8 +140,8 @@ func (r *Runner) Forget(ctx context.Context, name string) error {
 	return r.records.DeleteByID(ctx, recordID(name), nil)
 }
 
-// Run runs the migrations one after the other, even if they are done. Before each, it waits while another instance runs it, and
-// skips it if that instance completes it.
+// Run runs the migrations one after the other, even if they are recorded as done. If another instance is running a migration,
+// Run waits, and skips the migration if the other instance completes it.
 func (r *Runner) Run(ctx context.Context, migrations []Migration) error {
 	begun := store.At(r.now())
 	for _, m := range migrations {
@@ -180,7 +180,7 @@ func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
 	return nil
 }
 
-// recordID returns the id of the record of the migration with the name.
+// recordID returns the id of the record for the migration with the name.
 func recordID(name string) store.ID {
 	sum := sha256.Sum256([]byte(name))
 	return store.ID(sum[:len(store.ID{})])
@@ -202,7 +202,7 @@ func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (clai
 			return false, nil
 		case found.LeaseUntil != nil && found.LeaseUntil.After(now):
 			if waits == 0 {
-				r.Log.Info("waiting for a migration that another instance runs, or ran when it was killed", "name", m.Name)
+				r.Log.Info("waiting for a migration that another instance is running, or was running when it was killed", "name", m.Name)
 			}
 			select {
 			case <-time.After(poll):
@@ -219,7 +219,8 @@ func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (clai
 	}
 }
 
-// renew extends the lease until ctx ends. It ignores errors: if the lease expires, another instance only does the same work.
+// renew extends the lease until ctx ends. It ignores errors: if the lease expires, the only effect is that another instance can
+// do the same work.
 func (r *Runner) renew(ctx context.Context, m Migration) {
 	ticker := time.NewTicker(lease / 3)
 	defer ticker.Stop()
@@ -267,14 +268,14 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 		return err
 	})
 	if err == nil {
-		err = m.Collection.Reset(ctx) // even if an interrupted run has made all changes
+		err = m.Collection.Reset(ctx) // even if this run changed no documents, because an interrupted run may have made all changes
 	}
 	return changed.Load(), err
 }
 
-// Check applies a migration to all documents without storing the result. It first applies those of the migrations in earlier,
-// which are pending, that have the same collection. It returns the number of documents, which is 0 if the collection does not
-// exist yet, and the error with which Run would stop. Check may be called before DB.Prepare.
+// Check applies the migration m to all documents without storing the result. Before m, it applies the pending migrations in
+// earlier that have the same collection. Check returns the number of documents, which is 0 if the collection does not exist
+// yet, and the error with which Run would stop. Check may be called before DB.Prepare.
 func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (total int64, err error) {
 	total, err = m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil || total == 0 || !m.canFail() {
@@ -289,8 +290,8 @@ func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (t
 	return total, r.check(ctx, m, before, total)
 }
 
-// check applies the steps of m to all documents without storing the result. It skips documents to which the steps in before
-// cannot be applied.
+// check applies the steps in before and then the steps of m to all documents, without storing the result. It fails if a step of
+// m fails for a document. It ignores documents for which a step in before fails.
 func (r *Runner) check(ctx context.Context, m Migration, before []Step, total int64) error {
 	bar := progress.Start(r.Progress, m.Name+": checking", "documents", total)
 	defer bar.Stop()
@@ -327,7 +328,7 @@ func (r *Runner) check(ctx context.Context, m Migration, before []Step, total in
 	return err
 }
 
-// each calls do with pages of all documents, in the order of the ids.
+// each calls do with all documents of the collection, in pages, sorted by id.
 func (m Migration) each(ctx context.Context, do func([]*document) error) error {
 	q := store.Query{Limit: pageSize, Fields: m.fields()}
 	for {
@@ -346,8 +347,8 @@ func (m Migration) each(ctx context.Context, do func([]*document) error) error {
 	}
 }
 
-// update applies the steps to a document and stores the result. stored is false if nothing changes, or if the document has
-// been deleted. If another write has changed the document, update applies the steps to the new version.
+// update applies the steps to a document and stores the result. stored is false if the steps change nothing or the document has
+// been deleted. If another write has changed the document in the meantime, update applies the steps to the new version.
 func (m Migration) update(ctx context.Context, d *document) (stored bool, err error) {
 	for {
 		if err := m.apply(d); err != nil {
@@ -368,7 +369,7 @@ func (m Migration) update(ctx context.Context, d *document) (stored bool, err er
 		id := d.id
 		d = new(document)
 		if err := m.Collection.First(ctx, store.Eq("id", id), d); err != nil {
-			return false, apperr.Replace(err, apperr.NotFound, nil) // not found: it has been deleted
+			return false, apperr.Replace(err, apperr.NotFound, nil) // NotFound: the document has been deleted
 		}
 	}
 }

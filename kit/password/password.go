@@ -21,10 +21,10 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// The parameters of argon2id: OWASP Password Storage Cheat Sheet, "m=7168 (7 MiB), t=5, p=1", the smallest of the
-// settings that it lists as an "equal level of defense", and the fastest in BenchmarkHash. They are equal for attackers with
-// GPUs, which move 1 KiB × m × (3t-1) of memory for each guess (https://tobtu.com/minimum-password-settings/): 98 MiB, and
-// 95 MiB with m=19456, t=2, the parameters of older hashes.
+// The parameters of argon2id. The OWASP Password Storage Cheat Sheet lists several settings that provide an "equal level of
+// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. The settings are equal for
+// attackers with GPUs, which move 1 KiB × m × (3t-1) of memory for each guess (https://tobtu.com/minimum-password-settings/):
+// 98 MiB, compared with 95 MiB for m=19456, t=2, the parameters of older hashes.
 const (
 	memoryKiB = 7 * 1024
 	passes    = 5

@@ -55,7 +55,7 @@ func newMetrics(version string) *metrics {
 			Name: "http_requests_in_flight", Help: "Requests in progress.",
 		}),
 		operations: create.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "db_operation_duration_seconds", Help: "Duration of database operations, including failed ones.", Buckets: operationBuckets,
+			Name: "db_operation_duration_seconds", Help: "Duration of database operations, including failed operations.", Buckets: operationBuckets,
 		}, []string{"collection", "operation"}),
 		failures: create.NewCounterVec(prometheus.CounterOpts{
 			Name: "db_operation_errors_total",

@@ -6,7 +6,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Full returns db with an email queue that appears to be full: it accepts no more emails.
+// Full returns db with an email queue that appears to be full and therefore accepts no more emails.
 func Full(db store.DB) store.DB { return full{db} }
 
 type full struct{ store.DB }

@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/email"
 )
 
-// timeout is how long a test waits for an email.
+// timeout is the maximum time that a test waits for an email.
 const timeout = time.Minute
 
 // capacity is the maximum number of unread emails.
@@ -35,7 +35,7 @@ func (o *Outbox) Send(_ context.Context, m email.Message) error {
 // inbox has the unread emails.
 type inbox[T any] chan T
 
-// Next returns the oldest unread email. It waits up to a minute for one, and then fails the test.
+// Next returns the oldest unread email. If no email arrives within a minute, Next fails the test.
 func (i inbox[T]) Next(t testing.TB) (out T) {
 	t.Helper()
 	return next(t, i)

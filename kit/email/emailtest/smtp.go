@@ -16,23 +16,23 @@ import (
 
 // SMTP is an SMTP server on the loopback interface.
 type SMTP struct {
-	User, Password string                       // required credentials; empty requires none
+	User, Password string                       // required credentials; if empty, the server requires no authentication
 	Implicit       bool                         // TLS from the first byte, as for smtps://
-	NoTLS          bool                         // no STARTTLS, passwords accepted without TLS
-	Recipient      func(recipient string) error // the response to RCPT TO; *smtp.SMTPError has the code
-	Hold           <-chan struct{}              // if not nil, emails are accepted only after it is closed
+	NoTLS          bool                         // the server does not offer STARTTLS and accepts passwords without TLS
+	Recipient      func(recipient string) error // returns the response to RCPT TO; an *smtp.SMTPError sets the code
+	Hold           <-chan struct{}              // if not nil, the server accepts emails only after the channel is closed
 
 	Address string         // host and port
-	RootCAs *x509.CertPool // has the CA of the server; the certificate is for Address and example.com
+	RootCAs *x509.CertPool // trusts the certificate of the server, which is for Address and example.com
 
 	inbox[Email]
 	sessions chan struct{}
 }
 
-// Email is a received email.
+// Email is an email that the server has received.
 type Email struct {
-	From, To string // of the envelope
-	User     string // authenticated
+	From, To string // addresses of the envelope
+	User     string // the authenticated user
 	TLS      bool
 	Data     []byte // header and body
 }
@@ -59,7 +59,7 @@ func StartSMTP(t testing.TB, set ...func(*SMTP)) *SMTP {
 	server.Domain = "mail.test"
 	server.AllowInsecureAuth = s.NoTLS
 	server.ErrorLog = log.New(io.Discard, "", 0)
-	certified := httptest.NewTLSServer(nil) // only for its certificate
+	certified := httptest.NewTLSServer(nil) // started only to create a certificate
 	certified.Close()
 	s.RootCAs.AddCert(certified.Certificate())
 	config := &tls.Config{Certificates: certified.TLS.Certificates}
@@ -86,13 +86,12 @@ func (s *SMTP) URL() string {
 	return u.String()
 }
 
-// Connected waits for the next client.
+// Connected waits until the next client connects.
 func (s *SMTP) Connected(t testing.TB) {
 	t.Helper()
 	next(t, s.sessions)
 }
 
-// session is the session of one client.
 type session struct {
 	server *SMTP
 	conn   *smtp.Conn
