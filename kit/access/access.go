@@ -1,4 +1,4 @@
-// Package access defines callers, their roles and credentials. It does not know HTTP; package middleware reads the
+// Package access defines callers, their roles and their credentials. It is independent of HTTP; package middleware reads the
 // credentials of requests.
 package access
 
@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Role is the role of a user. Projects can declare more roles than the following.
+// Role is the role of a user. Projects can declare roles in addition to RoleUser and RoleAdmin.
 type Role string
 
 // The roles of every project.
@@ -29,39 +29,40 @@ const (
 
 // Principal is the caller of a request. The zero value is an anonymous caller.
 type Principal struct {
-	Master    bool     // has the master key
-	UserID    store.ID // zero unless the caller is a user, with a token or a password
-	SessionID store.ID // the session of the user token; zero without a token
-	Epoch     int64    // the epoch of the user; sessions of earlier epochs have ended
+	Master    bool     // the caller has the master key
+	UserID    store.ID // zero unless the caller is a user
+	SessionID store.ID // the session of the user token; zero without a user token
+	Epoch     int64    // the current epoch of the user; sessions from earlier epochs have ended
 	Role      Role     // "" unless the caller is a user
 
-	// AuthTime is when the user signed in, to open the session or with this request, like auth_time in OpenID Connect. A refresh
-	// does not change it. MultiFactor reports whether the user opened the session with two factors.
+	// AuthTime is the time at which the user signed in, either to open the session or with this request. It corresponds to
+	// auth_time in OpenID Connect. A refresh does not change it. MultiFactor reports whether the user opened the session with two
+	// factors.
 	AuthTime    time.Time
 	MultiFactor bool
 
-	Restriction *Restriction // nil: none
+	Restriction *Restriction // nil if the caller is not restricted
 	Key         *Key         // the API key that the caller sent; nil if there is none
 }
 
-// Restriction limits a user who must first do something, such as verify the email address. Until then, requests fail with Err,
-// except on routes that are mounted with kit.Auth.AllowRestricted.
+// Restriction limits a user who must first complete a step, such as verifying the email address. Until then, requests fail with
+// Err, except on routes that are mounted with kit.Auth.AllowRestricted.
 type Restriction struct {
 	Err   error
 	Reads bool // GET requests are allowed on all routes
 }
 
-// Client is where a request comes from.
+// Client describes the sender of a request.
 type Client struct {
-	Address   string // IP address of the connection, or the one that a trusted proxy reports
+	Address   string // IP address of the connection, or the IP address that a trusted proxy reports
 	UserAgent string
-	Trusted   bool // the request has the master key, so a server sent it, which acts for many clients
+	Trusted   bool // the request has the master key: it comes from a server that acts for many clients
 }
 
 // IsUser reports whether the caller is a user.
 func (p Principal) IsUser() bool { return !p.UserID.IsZero() }
 
-// IsAdmin reports whether the caller is a user with the role admin. It is false for the master key.
+// IsAdmin reports whether the caller is a user with the role admin. IsAdmin returns false for the master key.
 func (p Principal) IsAdmin() bool { return p.IsUser() && p.Role == RoleAdmin }
 
 // HasRole reports whether the caller is a user with one of the roles, or an admin.
@@ -69,14 +70,15 @@ func (p Principal) HasRole(roles ...Role) bool {
 	return p.IsAdmin() || p.IsUser() && slices.Contains(roles, p.Role)
 }
 
-// Is reports whether the caller is the user with the ID.
+// Is reports whether the caller is the user with the ID id.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 
-// ActsForAll reports whether the caller may read and change the records of all users: an admin or the master key.
+// ActsForAll reports whether the caller may read and change the records of all users, as admins and callers with the master key
+// may.
 func (p Principal) ActsForAll() bool { return p.Master || p.IsAdmin() }
 
-// MayChange fails with Forbidden unless the caller is the owner or acts for all users, and with the error of the restriction if
-// the caller is a restricted admin.
+// MayChange fails with Forbidden unless the caller is the owner or acts for all users. If the caller is a restricted admin who
+// is not the owner, MayChange fails with the error of the restriction.
 func (p Principal) MayChange(owner store.ID) error {
 	switch {
 	case p.Is(owner):
@@ -89,8 +91,9 @@ func (p Principal) MayChange(owner store.ID) error {
 	return nil
 }
 
-// OwnerOf returns the owner of a record that the caller creates: chosen, if it is not nil and the caller acts for all users,
-// otherwise the caller. Other callers may set chosen, but it is ignored: a client can send back a record that it has received.
+// OwnerOf returns the owner of a record that the caller creates. This is chosen if chosen is not nil and the caller acts for
+// all users; otherwise, it is the caller. OwnerOf ignores chosen for other callers and does not fail, so that a client can send
+// back a record that it has received.
 func (p Principal) OwnerOf(chosen *store.ID) store.ID {
 	if chosen != nil && p.ActsForAll() {
 		return *chosen
@@ -98,25 +101,26 @@ func (p Principal) OwnerOf(chosen *store.ID) store.ID {
 	return p.UserID
 }
 
-// TokenVerifier verifies user tokens. VerifyToken fails with Unauthorized unless the token is valid, its session is open
-// and its user exists. The server uses the module that implements it.
+// TokenVerifier verifies user tokens. VerifyToken fails with Unauthorized unless the token is valid, its session is open and
+// its user exists. The server uses the module that implements TokenVerifier.
 type TokenVerifier interface {
 	VerifyToken(ctx context.Context, token string) (Principal, error)
 }
 
-// InvalidToken returns the Unauthorized error for an invalid user token. It does not reveal why the token is invalid.
+// InvalidToken returns the Unauthorized error for an invalid user token. The error does not reveal why the token is invalid.
 func InvalidToken() *apperr.Error {
 	return apperr.New(apperr.Unauthorized, "The access token is invalid or has expired. Sign in again.")
 }
 
-// PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless they belong to a user,
-// and with TooManyRequests after too many wrong passwords. An unknown address takes as long as a wrong password. The states of
-// the rate limits are also returned with an error. The server uses the module that implements it.
+// PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless a user has the email
+// address and the password, and with TooManyRequests after too many wrong passwords. VerifyPassword takes as long for an
+// unknown address as for a wrong password. It returns the states of the rate limits even with an error. The server uses the
+// module that implements PasswordVerifier.
 type PasswordVerifier interface {
 	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
 }
 
-// Method is how a user signed in: an authentication method reference (RFC 8176).
+// Method identifies how a user signed in. The values are authentication method references (RFC 8176).
 type Method string
 
 // The methods.
@@ -124,26 +128,26 @@ const (
 	Password    Method = "pwd"
 	OneTimeCode Method = "otp" // from an authenticator app or an email, or a recovery code
 	Passkey     Method = "hwk"
-	Federated   Method = "fed" // by an identity provider; not in RFC 8176, but in common use
-	MultiFactor Method = "mfa" // in addition to others: two factors were used
+	Federated   Method = "fed" // from an identity provider; commonly used, but not in RFC 8176
+	MultiFactor Method = "mfa" // in addition to other methods, if the user signed in with two factors
 )
 
-// Proof proves that the caller has their second factor: exactly one of Code and RecoveryCode. Each is accepted once.
+// Proof proves that the caller has their second factor. It has either Code or RecoveryCode. Each code is accepted only once.
 type Proof struct {
 	Code         string `json:"code" validate:"max=20" example:"123456" maxLength:"20"`                       // of the authenticator app; spaces are ignored
 	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop" maxLength:"40"` // instead of code
 } //	@name	TwoFactorProof
 
 // SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts any proof if the user has no second
-// factor. Otherwise it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if it is wrong, and with
-// TooManyRequests after too many wrong proofs. The states of the rate limits are also returned with an error. The server uses the
-// module that implements it.
+// factor. Otherwise, it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if the proof is wrong, and
+// with TooManyRequests after too many wrong proofs. It returns the states of the rate limits even with an error. The server
+// uses the module that implements SecondFactorVerifier.
 type SecondFactorVerifier interface {
 	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }
 
-// ChallengeError is the error of a sign-in that requires the second factor of the user. Challenge identifies the sign-in in the
-// second step. It is a secret.
+// ChallengeError is the error for a sign-in that also requires the second factor of the user. Challenge is a secret that
+// identifies the sign-in in the second step.
 type ChallengeError struct {
 	Err       error
 	Challenge string
@@ -154,10 +158,10 @@ func (e *ChallengeError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *ChallengeError) Unwrap() error { return e.Err }
 
-// Keys are the master keys: several, so that one can be replaced while the service runs.
+// Keys are the master keys. There can be several, so that a key can be replaced while the service is running.
 type Keys struct{ digests [][sha256.Size]byte }
 
-// NewKeys returns Keys that match any of keys.
+// NewKeys returns Keys that match each string in keys.
 func NewKeys(keys []string) Keys {
 	k := Keys{digests: make([][sha256.Size]byte, len(keys))}
 	for i, key := range keys {
@@ -175,7 +179,7 @@ func (k Keys) Match(s string) bool {
 	return found == 1
 }
 
-// DeriveKey returns a key of 32 bytes for a purpose, derived from a secret by HKDF (RFC 5869).
+// DeriveKey derives a key of 32 bytes for a purpose from a secret with HKDF (RFC 5869).
 func DeriveKey(secret, purpose string) []byte {
 	key, err := hkdf.Key(sha256.New, []byte(secret), nil, purpose, 32)
 	if err != nil {
@@ -184,8 +188,8 @@ func DeriveKey(secret, purpose string) []byte {
 	return key
 }
 
-// Tokens signs and verifies user tokens: JSON Web Tokens with HS256 only (RFC 8725 section 3.1) and the claims sub (user
-// ID), sid (session ID), iat and exp.
+// Tokens signs and verifies user tokens. They are JSON Web Tokens with the claims sub (user ID), sid (session ID), iat and exp.
+// The only accepted algorithm is HS256 (RFC 8725 section 3.1).
 type Tokens struct {
 	secret []byte
 	ttl    time.Duration
@@ -193,7 +197,7 @@ type Tokens struct {
 	parser *jwt.Parser
 }
 
-// NewTokens returns Tokens that expire after ttl.
+// NewTokens returns Tokens that signs with secret. Its tokens expire after ttl.
 func NewTokens(secret string, ttl time.Duration, now func() time.Time) *Tokens {
 	return &Tokens{
 		secret: []byte(secret), ttl: ttl, now: now,
@@ -210,7 +214,7 @@ type claims struct {
 	Session string `json:"sid"`
 }
 
-// Sign returns a token for a session of a user, and its expiry time, truncated to seconds.
+// Sign returns a token for a session of a user. It also returns the expiry time of the token, truncated to seconds.
 func (t *Tokens) Sign(user, session store.ID) (token string, expires time.Time, err error) {
 	now := t.now()
 	expires = now.Add(t.ttl).Truncate(time.Second)
@@ -228,7 +232,7 @@ func (t *Tokens) Verify(token string) (user, session store.ID, err error) {
 	var c claims
 	key := func(parsed *jwt.Token) (any, error) {
 		if _, ok := parsed.Header["crit"]; ok {
-			return nil, errors.New("the header crit names an extension") // none is supported (RFC 7515 section 4.1.11)
+			return nil, errors.New("the header crit names an extension") // no extension is supported (RFC 7515 section 4.1.11)
 		}
 		return t.secret, nil
 	}

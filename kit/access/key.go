@@ -7,13 +7,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// KeyPrefix is the beginning of every API key. No user token begins with it.
+// KeyPrefix is the prefix of every API key. No user token begins with KeyPrefix.
 const KeyPrefix = "gsk_"
 
-// ScopeAdmin is the scope that gives the key of an admin the role admin. On its own, it allows no route.
+// ScopeAdmin is the scope that gives an API key of an admin the role admin. A key with only this scope cannot call any route.
 const ScopeAdmin = "admin"
 
-// The actions of scopes. A scope is the name of a resource, or AnyResource, a colon and an action: "articles:read".
+// The actions of scopes. A scope has the form RESOURCE:ACTION, for example "articles:read". AnyResource stands for all
+// resources.
 const (
 	ScopeRead   = ":read"
 	ScopeWrite  = ":write"
@@ -26,16 +27,16 @@ type Key struct {
 	Scopes []string
 }
 
-// Has reports whether the key has a scope of a resource. action is ScopeRead or ScopeWrite. A nil Key, which means that the
-// caller sent another credential, has every scope.
+// Has reports whether the key has the scope for an action on a resource. action is ScopeRead or ScopeWrite. A nil Key has every
+// scope; it means that the caller did not send an API key.
 func (k *Key) Has(resource, action string) bool {
 	return k == nil || slices.Contains(k.Scopes, resource+action) || slices.Contains(k.Scopes, AnyResource+action)
 }
 
 // KeyVerifier verifies API keys, which begin with KeyPrefix. VerifyKey fails with Unauthorized unless the key is valid and its
-// owner may use it. The Principal has the Key, and the role RoleUser unless the owner is an admin and the key has ScopeAdmin.
-// VerifyKey records that the client has used the key, unless client is the zero value. The server uses the module that implements
-// it.
+// owner may use the key. The Principal has the Key. Its role is RoleUser unless the owner is an admin and the key has
+// ScopeAdmin. VerifyKey records that the client has used the key, unless client is the zero value. The server uses the module
+// that implements KeyVerifier.
 type KeyVerifier interface {
 	VerifyKey(ctx context.Context, client Client, key string) (Principal, error)
 }

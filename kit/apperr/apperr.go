@@ -1,5 +1,5 @@
-// Package apperr defines the error type of services and stores: a stable code, a message for the client and a cause for
-// the log. It does not know HTTP; package rest maps codes to statuses.
+// Package apperr defines the error type of services and stores. An error has a stable code, a message for the client and a
+// cause for the log. The package is independent of HTTP; package rest maps codes to statuses.
 package apperr
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Code classifies an error. Codes are stable: clients switch on them. A module declares its own codes as constants of this type,
-// and sets them with Error.WithCode. The OpenAPI document lists them.
+// Code classifies an error. Codes are stable, because clients switch on them. A module declares its own codes as constants of
+// this type, and sets them with Error.WithCode. The OpenAPI document lists all codes.
 type Code string //	@name	ErrorCode
 
 // The error codes of the runtime.
@@ -45,15 +45,15 @@ var Codes = []Code{
 	NotSupported, Unavailable, ReauthenticationRequired,
 }
 
-// Error is the error that services and stores return. Message is a sentence for the client; it contains no value that
-// the client sent and no internals. The cause is only logged.
+// Error is the error that services and stores return. Message is a sentence for the client. It must contain neither internal
+// details nor values that the client sent. The cause is only logged.
 type Error struct {
 	Code       Code
 	Message    string
 	Fields     []Field       // the invalid parameters
 	RetryAfter time.Duration // the time to wait before another attempt; 0 if unknown
-	Overload   bool          // Unavailable because of too much load, and nothing was written
-	base       Code          // the code before WithCode; "" without it
+	Overload   bool          // the error is Unavailable because of too much load, and nothing was written
+	base       Code          // the code before WithCode; "" if WithCode was not called
 	cause      error         // for the log; can be nil
 }
 
@@ -100,8 +100,8 @@ func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
-// JoinInvalid joins two ValidationFailed errors: the result has the invalid parameters of the first, and those that only the
-// second has. If either is nil or another error, JoinInvalid returns the first that is not nil.
+// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and the invalid parameters
+// that are only in second. If one of the errors is nil or another error, JoinInvalid returns first, or second if first is nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error
 	if first == nil {
@@ -116,14 +116,14 @@ func JoinInvalid(first, second error) error {
 	return a.WithFields(more...)
 }
 
-// WithCode returns a copy of e with a more specific code. The status of a response remains that of the previous code, which must
-// be one of Codes.
+// WithCode returns a copy of e with a more specific code. The previous code must be in Codes; it still determines the status of
+// a response.
 func (e Error) WithCode(code Code) *Error {
 	e.base, e.Code = e.Base(), code
 	return &e
 }
 
-// Base returns the code before WithCode, which determines the status of a response.
+// Base returns the code before WithCode. This code determines the status of a response.
 func (e Error) Base() Code { return cmp.Or(e.base, e.Code) }
 
 // WithCause returns a copy of e with a cause for the log.
@@ -132,13 +132,13 @@ func (e Error) WithCause(cause error) *Error {
 	return &e
 }
 
-// WithFields returns a copy of e with the fields appended to its invalid parameters.
+// WithFields returns a copy of e with fields appended to e.Fields.
 func (e Error) WithFields(fields ...Field) *Error {
 	e.Fields = slices.Concat(e.Fields, fields)
 	return &e
 }
 
-// WithRetryAfter returns a copy of e with RetryAfter set.
+// WithRetryAfter returns a copy of e with RetryAfter set to d.
 func (e Error) WithRetryAfter(d time.Duration) *Error {
 	e.RetryAfter = d
 	return &e
@@ -150,7 +150,7 @@ func (e Error) AsOverload() *Error {
 	return &e
 }
 
-// Error returns code, message and cause, for the log.
+// Error returns the code, the message and the cause, for the log.
 func (e *Error) Error() string {
 	if e.cause == nil {
 		return fmt.Sprintf("%s: %s", e.Code, e.Message)
@@ -161,7 +161,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// CodeOf returns the code of err: Internal if err is not an *Error, "" if err is nil.
+// CodeOf returns the code of err. It returns Internal if err is not an *Error, and "" if err is nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -176,7 +176,7 @@ func CodeOf(err error) Code {
 // Is reports whether err has the code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }
 
-// Replace returns replacement, which can be nil, if err has the code. Otherwise it returns err.
+// Replace returns replacement if err has the code, and err otherwise. replacement can be nil.
 func Replace(err error, code Code, replacement error) error {
 	if Is(err, code) {
 		return replacement

@@ -1,4 +1,4 @@
-// Package audit provides the route that lists the log of changes: who changed which record, and when.
+// Package audit provides the route that lists the log of changes, which records who changed which record, and when.
 package audit
 
 import (
@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Path is the path of the log.
+// Path is the path of the route.
 const Path = "/changes"
 
 // Params are the parameters in the query string.
@@ -49,7 +49,7 @@ type Handler struct {
 	Cursors listing.Cursors
 }
 
-// cursorScope is what the cursors of pages are bound to.
+// cursorScope binds cursors to this list, so that it rejects cursors of other lists.
 const cursorScope = "audit"
 
 // Handle returns a page of the log.
@@ -69,7 +69,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Limit++ // one more entry shows whether there is a next page
+	f.Limit++ // read one more entry to find out whether there is a next page
 	entries, err := h.DB.Log().Newest(g.Request.Context(), f)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func changeOf(e store.Entry) Change {
 	return c
 }
 
-// parse returns the filter of a query string. ValidationFailed: it has invalid parameters.
+// parse returns the filter for a query string. ValidationFailed: the query string has invalid parameters.
 func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
 	f := store.LogFilter{Collection: query.Get("resource"), Limit: listing.DefaultLimit}
 	invalid := rest.UnknownQuery(query, []string{"resource", "recordId", "by", "createdAt[gte]", "createdAt[lt]", "limit", "after"})

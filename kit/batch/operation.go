@@ -22,7 +22,7 @@ import (
 const (
 	maxOperations = 100
 	maxErrors     = 100     // maximum number of errors that are reported for the references in one body
-	maxPath       = 1 << 10 // approximate maximum size of the path of a value, in bytes; a response contains no longer parameter name
+	maxPath       = 1 << 10 // approximate maximum size in bytes of the path of a value in an error
 )
 
 // Input is the body of a batch.

@@ -1,4 +1,4 @@
-// Package command parses the flags of commands.
+// Package command parses the arguments of commands.
 package command
 
 import (
@@ -12,11 +12,11 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// ErrUsage marks the error of an invalid command line.
+// ErrUsage marks errors in the command line.
 var ErrUsage = errors.New("see --help")
 
-// Parse parses the arguments of a command. For --help it prints the usage and the flags to stdout and returns pflag.ErrHelp.
-// Other errors are marked with ErrUsage.
+// Parse parses the arguments of a command. For --help, it prints usage and the flags to stdout and returns pflag.ErrHelp. All
+// other errors are marked with ErrUsage.
 func Parse(flags *pflag.FlagSet, usage string, args []string, stdout io.Writer) error {
 	flags.Usage = func() { _, _ = io.WriteString(stdout, usage+flags.FlagUsages()) }
 	err := flags.Parse(args)

@@ -82,7 +82,7 @@ func (l Links) WithErrors(err error, link string) error {
 // send the token to another site.
 func (l Links) check(link string) error {
 	u, ok := parse(WithToken(link, "x"))
-	other, _ := parse(WithToken(link, "y"))                                                        // u and other differ only where the token is
+	other, _ := parse(WithToken(link, "y"))                                                        // differs from u only where the token is
 	if !ok || other == nil || origin(u) != origin(other) || !isValue(u.RawQuery, other.RawQuery) { // the placeholder is in the host or inside a value
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,

@@ -171,7 +171,7 @@ func (r *Runner) runIfDue(ctx context.Context, j Job) (next time.Time, err error
 	defer cancel()
 	_, err = r.states.UpdateByID(saveCtx, j.id(), store.Versions{s.Version},
 		store.Set("nextAt", store.At(next)), store.Set("succeededAt", at))
-	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // PreconditionFailed: another instance is running the job, because this run took too long
+	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // another instance is running the job: this run took too long
 }
 
 func seconds(t store.Time) float64 { return float64(t.UnixMilli()) / 1000 }

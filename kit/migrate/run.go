@@ -45,7 +45,7 @@ type Runner struct {
 type record struct {
 	store.Meta `bson:",inline"`
 	Name       string      `json:"name"`
-	LeaseUntil *store.Time `json:"leaseUntil"` // end of the lease of the instance that runs the migration; nil if no instance has the lease
+	LeaseUntil *store.Time `json:"leaseUntil"` // end of the lease; nil if no instance has the lease
 	BegunAt    *store.Time `json:"begunAt"`    // start of the last run that began to change documents; nil if no run did
 	DoneAt     *store.Time `json:"doneAt"`     // end of the last successful run; nil if no run succeeded
 	Changed    int64       `json:"changed"`    // number of documents that the last successful run changed

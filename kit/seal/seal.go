@@ -1,4 +1,4 @@
-// Package seal encrypts small secrets that the database or a client keeps.
+// Package seal encrypts small secrets that are stored in the database or by a client.
 package seal
 
 import (
@@ -9,10 +9,11 @@ import (
 
 var encoding = base64.RawURLEncoding
 
-// Keys encrypt and decrypt with AES-256-GCM. Only the first key encrypts. All keys decrypt, so that keys can be replaced.
+// Keys encrypt and decrypt with AES-256-GCM. The first key encrypts. All keys decrypt, so that keys can be replaced.
 type Keys []cipher.AEAD
 
-// New returns the keys of 32 bytes, at least one, as access.DeriveKey returns them. It panics for another length.
+// New returns Keys with at least one key. Each key must have 32 bytes, like the keys that access.DeriveKey returns; New panics
+// if a key has an invalid length.
 func New(keys ...[]byte) (k Keys) {
 	for _, key := range keys {
 		block, err := aes.NewCipher(key)
@@ -28,13 +29,13 @@ func New(keys ...[]byte) (k Keys) {
 	return k
 }
 
-// Seal encrypts data for a use. Open fails for another use.
+// Seal encrypts data. use identifies what the data is used for; Open can decrypt the data only with the same use.
 func (k Keys) Seal(use string, data []byte) string {
 	return encoding.EncodeToString(k[0].Seal(nil, nil, data, []byte(use)))
 }
 
-// Open decrypts what Seal returned. ok is false if it was encrypted with another key or for another use. current reports whether
-// it was encrypted with the first key.
+// Open decrypts sealed, a result of Seal. ok is false if sealed was encrypted with another key or for another use. current
+// reports whether sealed was encrypted with the first key.
 func (k Keys) Open(use, sealed string) (data []byte, current, ok bool) {
 	raw, err := encoding.DecodeString(sealed)
 	for i, key := range k {

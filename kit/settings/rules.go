@@ -15,19 +15,19 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// The rules that depend on other settings, such as APP_ENV.
+// The rules whose result depends on other settings, such as APP_ENV.
 const (
 	tagSecret     = "secret"
 	tagProduction = "production"
 )
 
-// form is a rule for strings.
+// form is a rule for the form of strings.
 type form struct {
 	valid  func(string) bool
-	reason string // of the Problem if a string is not valid
+	reason string // Problem.Reason if a string is not valid
 }
 
-// forms has the rules that this package adds to those of validator.
+// forms has the rules for strings that this package adds to the rules of go-playground/validator.
 var forms = map[string]form{
 	"origin": {isOrigin, "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"},
 	"web_page": {isWebPage,
@@ -35,7 +35,7 @@ var forms = map[string]form{
 	"host_port": {isHostPort, "must be HOST:PORT, or :PORT for all networks"},
 }
 
-// validate checks the fields by their validate tags, and reports the invalid ones.
+// validate checks the fields against their validate tags, and reports invalid fields.
 func (l *loader) validate() {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(f reflect.StructField) string { return f.Tag.Get("mapstructure") })
@@ -48,7 +48,7 @@ func (l *loader) validate() {
 	}
 	for tag, rule := range rules {
 		if err := v.RegisterValidation(tag, rule, true); err != nil {
-			panic(err) // the tag is empty
+			panic(err) // unreachable: the tag is not empty
 		}
 	}
 	err := v.Struct(l.target.Interface())
@@ -57,14 +57,14 @@ func (l *loader) validate() {
 		return
 	}
 	for _, e := range invalid {
-		name, _, _ := strings.Cut(e.Field(), "[") // the index of an item
+		name, _, _ := strings.Cut(e.Field(), "[") // remove the index of a list item
 		l.report(name, l.reason(name, e))
 	}
 }
 
 // reason returns the reason that a setting is invalid.
 func (l *loader) reason(name string, e validator.FieldError) string {
-	_, rule, isEither := strings.Cut(e.Tag(), "|") // eq=*|origin
+	_, rule, isEither := strings.Cut(e.Tag(), "|") // for example eq=*|origin
 	if !isEither {
 		rule = e.Tag()
 	}
@@ -91,8 +91,8 @@ func (l *loader) reason(name string, e validator.FieldError) string {
 	return cmp.Or(forms[rule].reason, "does not satisfy "+rule)
 }
 
-// nameOf returns the name of the setting of a Go field in the same struct as sibling. The parameters of rules are Go
-// field names.
+// nameOf returns the name of the setting for a Go field. sibling is the name of a setting in the same struct. nameOf is needed
+// because the parameters of rules are names of Go fields.
 func (l *loader) nameOf(field, sibling string) string {
 	f, _ := l.sections[sibling].FieldByName(field)
 	return f.Tag.Get("mapstructure")
@@ -100,7 +100,7 @@ func (l *loader) nameOf(field, sibling string) string {
 
 const newSecret = "; generate one with: openssl rand -hex 32"
 
-// secretReason returns the reason that a secret or a list of secrets is invalid, or "" if it is valid.
+// secretReason returns the reason that value, a secret or a list of secrets, is invalid. It returns "" if value is valid.
 func (l *loader) secretReason(name string, value reflect.Value) string {
 	list, ok := value.Interface().([]string)
 	if !ok {
@@ -122,13 +122,13 @@ func (l *loader) secretReason(name string, value reflect.Value) string {
 	return ""
 }
 
-// checkDistinct reports, in production, secrets that share a value with another secret: a caller that knows one, such as the
-// master key, could do what the other protects, such as sign user tokens.
+// checkDistinct reports, in production, secrets that share a value with another secret. Otherwise, a caller that knows one
+// secret, such as the master key, could also use the other secret, for example to sign user tokens.
 func (l *loader) checkDistinct() {
 	if l.mode != Production {
 		return
 	}
-	first := map[string]string{} // the name of the setting, by value
+	first := map[string]string{} // for each value, the name of the setting that has it
 	for _, name := range l.secrets() {
 		for value := range strings.SplitSeq(l.value(name), ",") {
 			value = strings.TrimSpace(value)
@@ -170,7 +170,7 @@ func typeReason(f reflect.StructField) string {
 	return reason
 }
 
-// isOrigin reports whether text is a scheme and a host, as the rule origin requires.
+// isOrigin reports whether text consists of a scheme and a host, as the rule origin requires.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host &&

@@ -1,30 +1,29 @@
-// Package settings reads the settings of a service from the environment and from the file .env. Variables of the
-// environment take precedence. All mistakes are reported together, each with the name of the setting, the reason and an
-// example.
+// Package settings reads the settings of a service from the environment and from the file .env. Environment variables take
+// precedence. All mistakes are reported together, each with the name of the setting, the reason and an example.
 //
-// Settings are the fields of a struct that have a mapstructure tag; nested structs without the tag are searched
-// too, so each package can declare its own settings:
+// A setting is a field of a struct with the tag mapstructure. A nested struct without the tag can have more settings, so that
+// each package can declare its own settings:
 //
 //	type Settings struct {
 //		Secret string        `mapstructure:"API_SECRET" validate:"secret" example:"change-me-to-a-long-random-secret"`
 //		TTL    time.Duration `mapstructure:"API_TTL" default:"1h" validate:"min=1m,max=720h"`
 //	}
 //
-// A field is a string, bool, int, int64, time.Duration or []string (comma-separated). The tag validate has the rules of
-// go-playground/validator, and those of this package:
+// A field is a string, bool, int, int64, time.Duration or []string (comma-separated). The tag validate can have the rules of
+// go-playground/validator and the following rules of this package:
 //
-//   - secret: required; in production also at least 32 characters, not the value of the example tag, and not a value of
-//     another setting with only this rule. In development Load can generate it.
+//   - secret: required. In production, the secret must have at least 32 characters, and must be neither the value of the
+//     tag example nor a value of another setting whose only rule is secret. In development, Load can generate the secret.
 //   - production: required in production
-//   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for the hosts below
+//   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for all subdomains of
 //     example.com
 //   - web_page: an http(s) URL without user, query and fragment, for example https://app.example.com/reset
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.
 //
-// A field can also be a map, for settings whose names are not known in advance. Its setting is a list of names, and the
-// value of each is a struct. The names of the struct's settings have %s in place of the name in upper case. With
+// A field can also be a map, for settings whose names are not known in advance. The setting of the map is a list of keys, and
+// the value for each key is a struct. In the names of the settings of this struct, %s stands for the key in upper case. With
 // STORES=main,paris, this struct reads STORE_MAIN_URL and STORE_PARIS_URL:
 //
 //	type Settings struct {
@@ -68,10 +67,10 @@ const (
 type Problem struct {
 	Name    string // the name of the setting
 	Reason  string // never contains the value, which can be a secret
-	Example string // a valid value; can be empty
+	Example string // an example of a valid value; can be empty
 }
 
-// Invalid is the error for settings with mistakes. It has all of them.
+// Invalid is the error for invalid settings. It has all mistakes.
 type Invalid struct{ Problems []Problem }
 
 // Error returns one line per problem.
@@ -86,27 +85,28 @@ func (e *Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Checker is implemented by structs with rules that tags cannot express. Check calls report for each mistake; it can
-// also normalize values.
+// Checker is implemented by structs with rules that tags cannot express. Check calls report for each mistake. Check can also
+// normalize values.
 type Checker interface {
 	Check(report func(name, reason string))
 }
 
-// Source describes where settings came from.
+// Source describes the .env file from which settings were read.
 type Source struct {
-	Created string   // the .env file that Load wrote, or ""
-	Unknown []string // names in .env that are not settings, sorted; does not include other variables of OpenTelemetry
+	Created string   // path of the .env file if Load has written it, or ""
+	Unknown []string // names in .env that are not settings, sorted; OTEL_ names only if they look misspelled
 }
 
-// Entropy of a generated secret, and the minimum length in production: RFC 7518 section 3.2 requires 32 bytes for HS256.
+// The entropy of a generated secret, and the minimum length of a secret in production. RFC 7518 section 3.2 requires 32 bytes
+// for HS256.
 const (
 	secretBytes = 32
 	minSecret   = 32
 )
 
-// Load reads *target, a struct with all settings of the service. In development it writes dir/.env with new secrets if
-// that file does not exist and no secret is set. Variables of .env that begin with OTEL_ are exported to the environment,
-// where OpenTelemetry looks for them. The error is *Invalid or an I/O error.
+// Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
+// secrets if that file does not exist and no secret is set. Load exports variables in .env that begin with OTEL_ to the
+// environment, from which OpenTelemetry reads them. The error is an *Invalid or an I/O error.
 func Load(dir string, target any) (Source, error) {
 	l, err := open(dir, target)
 	if err != nil {
@@ -141,7 +141,8 @@ func Load(dir string, target any) (Source, error) {
 	return source, l.err()
 }
 
-// LoadPart is Load for a struct with only some settings of the service. It ignores all other names, and writes no file.
+// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env, and does not
+// write a file.
 func LoadPart(dir string, target any) error {
 	l, err := open(dir, target)
 	if err != nil {
@@ -151,7 +152,7 @@ func LoadPart(dir string, target any) error {
 	return l.err()
 }
 
-// Validate checks the values of a struct that was filled by other means. The error is *Invalid.
+// Validate checks the values in the struct that target points to, without reading settings. The error is an *Invalid.
 func Validate(target any) error {
 	l := newLoader(target)
 	l.validate()
@@ -165,21 +166,21 @@ type loader struct {
 	hasFile  bool
 	mode     Mode
 	target   reflect.Value
-	fields   map[string]reflect.StructField // by name of the setting
-	sections map[string]reflect.Type        // the struct that has the field, by name of the setting
+	fields   map[string]reflect.StructField // the field of each setting, by name of the setting
+	sections map[string]reflect.Type        // the type of the struct that has the field, by name of the setting
 	names    []string                       // the names of the settings, in order of declaration
-	entry    string                         // in an entry of a map, what replaces %s in the names of the settings
+	entry    string                         // the key of a map in upper case, which replaces %s; "" outside of maps
 	problems []Problem
 }
 
-// newLoader collects the fields of target.
+// newLoader returns a loader for the fields of the struct that target points to.
 func newLoader(target any) *loader {
 	l := &loader{target: reflect.ValueOf(target).Elem(), fields: map[string]reflect.StructField{}, sections: map[string]reflect.Type{}}
 	l.collect(l.target.Type())
 	return l
 }
 
-// open reads .env and collects the fields of target.
+// open is newLoader, and also reads dir/.env and the mode.
 func open(dir string, target any) (*loader, error) {
 	l := newLoader(target)
 	l.viper, l.path = viper.New(), filepath.Join(dir, ".env")
@@ -195,7 +196,7 @@ func open(dir string, target any) (*loader, error) {
 	return l, nil
 }
 
-// parseError omits the message of the parser, which can quote a secret.
+// parseError returns the reason that .env cannot be read. It omits the message of the parser, which can quote a secret.
 func parseError(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -220,7 +221,7 @@ func (l *loader) value(name string) string {
 	return strings.TrimSpace(l.viper.GetString(l.fullName(name)))
 }
 
-// fullName returns the name of a setting, given the name in its tag.
+// fullName returns the name of the setting whose tag is tag.
 func (l *loader) fullName(tag string) string { return strings.ReplaceAll(tag, "%s", l.entry) }
 
 func (l *loader) err() error {
@@ -237,13 +238,13 @@ func (l *loader) secrets() []string {
 
 func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagSecret }
 
-// noSecretSet reports whether there are secrets and none of them has a value.
+// noSecretSet reports whether there are settings with the rule secret, and none of these settings has a value.
 func (l *loader) noSecretSet() bool {
 	secrets := l.secrets()
 	return len(secrets) > 0 && !slices.ContainsFunc(secrets, func(name string) bool { return l.viper.GetString(name) != "" })
 }
 
-// createFile writes .env with a new value for every secret, and uses these values.
+// createFile writes .env with a new value for each secret. The loader then uses these values.
 func (l *loader) createFile() error {
 	secrets := l.secrets()
 	var b strings.Builder
@@ -280,7 +281,7 @@ func (l *loader) decode() {
 	l.check(l.target)
 }
 
-// decodeMaps fills the fields with a map, and validates their values.
+// decodeMaps fills the fields that are maps, and validates the values of the maps.
 func (l *loader) decodeMaps(section reflect.Value) {
 	for field, value := range section.Fields() {
 		switch value.Kind() {
@@ -296,7 +297,7 @@ func (l *loader) decodeMaps(section reflect.Value) {
 	}
 }
 
-// decodeEntry returns the value of a map for a name.
+// decodeEntry reads and validates the value of a map for the key name.
 func (l *loader) decodeEntry(name string, of reflect.Type) reflect.Value {
 	target := reflect.New(of)
 	entry := newLoader(target.Interface())
@@ -310,7 +311,7 @@ func (l *loader) decodeEntry(name string, of reflect.Type) reflect.Value {
 	return target.Elem()
 }
 
-// input returns the values for a struct: for each setting a string, for each struct in it a map.
+// input returns the values for a struct. It has a string for each setting that has a value, and a map for each nested struct.
 func (l *loader) input(section reflect.Type) map[string]any {
 	out := make(map[string]any)
 	for field := range section.Fields() {
@@ -318,7 +319,7 @@ func (l *loader) input(section reflect.Type) map[string]any {
 		if name == "" && field.Type.Kind() == reflect.Struct {
 			out[field.Name] = l.input(field.Type)
 		} else if field.Type.Kind() == reflect.Map {
-			continue // see decodeMaps
+			continue // decodeMaps reads maps
 		} else if value := cmp.Or(l.value(name), field.Tag.Get("default")); name != "" && value != "" {
 			out[name] = value
 		}
@@ -335,7 +336,7 @@ func parseDecimal(_, to reflect.Type, data any) (any, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// splitList is a decode hook for []string: comma-separated items, with spaces around them ignored.
+// splitList is a decode hook for []string. Items are comma-separated; spaces around items are ignored.
 func splitList(_, to reflect.Type, data any) (any, error) {
 	text, ok := data.(string)
 	if !ok || to != reflect.TypeFor[[]string]() {
@@ -366,7 +367,7 @@ func (l *loader) reportDecoding(err error) {
 	case interface{ Unwrap() error }:
 		l.reportDecoding(e.Unwrap())
 	default:
-		panic("settings: " + err.Error()) // the struct is invalid, not a value
+		panic("settings: " + err.Error()) // the struct is invalid, not the value of a setting
 	}
 }
 
@@ -382,7 +383,7 @@ func (l *loader) check(section reflect.Value) {
 	}
 }
 
-// report adds a problem, unless the setting has one already.
+// report adds a problem, unless the setting already has a problem.
 func (l *loader) report(tag, reason string) {
 	name := l.fullName(tag)
 	if slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Name == name }) {

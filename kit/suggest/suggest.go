@@ -1,4 +1,4 @@
-// Package suggest finds the word that a misspelled one probably stands for.
+// Package suggest finds the word that the user probably meant by a misspelled word.
 package suggest
 
 import (
@@ -7,11 +7,11 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// maxDistance is the maximum number of letters that are added, removed or replaced in a misspelled word.
+// maxDistance is the maximum number of letters that must be added, removed or replaced to correct a word.
 const maxDistance = 2
 
-// Nearest returns the known word with the smallest Levenshtein distance to word, regardless of case; "" if all differ by
-// more than maxDistance.
+// Nearest returns the word in known with the smallest Levenshtein distance to word, regardless of case. It returns "" if all
+// distances are greater than maxDistance.
 func Nearest(word string, known []string) string {
 	best, least := "", maxDistance+1
 	for _, candidate := range known {

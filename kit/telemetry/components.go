@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Hasher returns h with its metrics and a span for each call.
+// Hasher registers the metrics of h, and returns h with a span for each call.
 func (o *Observer) Hasher(h kit.Hasher) kit.Hasher {
 	if o == nil {
 		return h
@@ -48,8 +48,8 @@ func (h hasher) Verify(ctx context.Context, password, hash string) (match, outda
 	return h.Hasher.Verify(ctx, password, hash)
 }
 
-// Emails adds the metrics of a queue, and traces of its attempts to send an email. Each attempt is a new trace with a link
-// to the request that queued the email, because it runs after the response.
+// Emails registers the metrics of q, and adds a trace for each attempt of q to send an email. An attempt runs after the
+// response to the request that queued the email, so it has its own trace, with a link to the request.
 func (o *Observer) Emails(q *email.Queue) {
 	if o == nil {
 		return
@@ -62,7 +62,7 @@ func (o *Observer) Emails(q *email.Queue) {
 
 type emails struct{ traces *traces }
 
-// Link implements email.Tracer. It returns the traceparent of the request, or "" if that is not traced.
+// Link implements email.Tracer. It returns the traceparent of the request, or "" if the request is not traced.
 func (e emails) Link(requestCtx context.Context) string {
 	header := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(requestCtx, header)
@@ -76,8 +76,8 @@ func (e emails) Begin(attemptCtx context.Context, link string) (context.Context,
 	return ctx, func(err error) { endSpan(span, err) }
 }
 
-// Database returns db with metrics and a span for each operation. They have the collection, the operation, the duration and
-// the code of the error.
+// Database returns db with metrics and a span for each operation. Metrics and spans record the collection, the operation, the
+// duration and the code of the error.
 func (o *Observer) Database(db store.DB) store.DB {
 	if o == nil {
 		return db
@@ -104,14 +104,14 @@ func (d database) Open(spec store.Spec) store.Engine {
 	return collection{d.DB.Open(spec), d.observer, spec.Name, d.system}
 }
 
-// collection is an observed engine. Load, which no request uses, is not observed.
+// collection is an observed engine. It does not observe Load, which no request uses.
 type collection struct {
 	store.Engine
 	observer     *Observer
 	name, system string
 }
 
-// observe records an operation. Operations outside of a request, such as sweeps, have metrics but no span.
+// observe calls do and records the operation. Operations outside of a request, such as sweeps, have metrics but no span.
 func (c collection) observe(ctx context.Context, operation string, do func(context.Context) error) (err error) {
 	started := time.Now()
 	var span trace.Span
@@ -120,7 +120,7 @@ func (c collection) observe(ctx context.Context, operation string, do func(conte
 			semconv.DBSystemNameKey.String(c.system), semconv.DBCollectionName(c.name), semconv.DBOperationName(operation),
 		))
 	}
-	defer func() { // also after a panic
+	defer func() { // deferred, to run even after a panic
 		if m := c.observer.metrics; m != nil {
 			m.operations.WithLabelValues(c.name, operation).Observe(time.Since(started).Seconds())
 			if err != nil {
@@ -134,8 +134,8 @@ func (c collection) observe(ctx context.Context, operation string, do func(conte
 	return do(ctx)
 }
 
-// endSpan ends a span. It records the code of the error, not its message, which can contain data. Only Internal and
-// Unavailable set the status of the span: other errors are caused by the client.
+// endSpan ends a span. It records the code of the error, but not the message, which can contain data. Only Internal and
+// Unavailable set the status of the span to an error, because clients cause the other errors.
 func endSpan(span trace.Span, err error) {
 	if err != nil {
 		code := apperr.CodeOf(err)
@@ -173,7 +173,7 @@ func (c collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
 	return c.counted(ctx, "delete", func(ctx context.Context) (int64, error) { return c.Engine.Delete(ctx, f) })
 }
 
-// counted is observe for an operation that returns a number.
+// counted is like observe, for an operation that returns a number.
 func (c collection) counted(ctx context.Context, operation string, do func(context.Context) (int64, error)) (n int64, err error) {
 	err = c.observe(ctx, operation, func(ctx context.Context) error {
 		n, err = do(ctx)
@@ -182,8 +182,8 @@ func (c collection) counted(ctx context.Context, operation string, do func(conte
 	return n, err
 }
 
-// Transport returns base with a span for each outgoing request. Requests get the header traceparent; tracestate and baggage of
-// incoming requests are not forwarded.
+// Transport returns base with a span for each outgoing request. It sets the header traceparent of outgoing requests. It does
+// not forward the headers tracestate and baggage of incoming requests.
 func (o *Observer) Transport(base http.RoundTripper) http.RoundTripper {
 	if o == nil || o.traces == nil {
 		return base
@@ -196,10 +196,10 @@ type transport struct {
 	traces *traces
 }
 
-// traceParent is a header of W3C Trace Context, section 3.2.
+// traceParent is the header of W3C Trace Context, section 3.2.
 const traceParent = "traceparent"
 
-// RoundTrip implements http.RoundTripper. The span has the host but not the path and query, which can contain tokens.
+// RoundTrip implements http.RoundTripper. The span has the host, but not the path or the query, which can contain tokens.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	method := knownMethod(r.Method)
 	ctx, span := t.traces.Start(r.Context(), method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
@@ -214,7 +214,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := t.base.RoundTrip(r)
 	if err != nil {
-		span.SetAttributes(semconv.ErrorType(err)) // the name of its type
+		span.SetAttributes(semconv.ErrorType(err)) // records only the name of the type of err
 		span.SetStatus(codes.Error, "")
 		return response, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the metrics of the Observer. Names have no prefix, so that one dashboard fits every service; the label job,
-// which Prometheus adds, distinguishes them.
+// metrics are the metrics of the Observer. Their names have no prefix, so that one dashboard fits every service. The label job,
+// which Prometheus adds, distinguishes services.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // by method, route, status
@@ -26,12 +26,12 @@ type metrics struct {
 	commitLength prometheus.Histogram
 }
 
-// The buckets of the histograms, in seconds unless noted. A request that reads a record takes less than a millisecond, one
-// that hashes a password some tens of milliseconds; the timeout is 30 s.
+// The buckets of the histograms, in seconds unless noted. A request that reads a record takes less than a millisecond; a
+// request that hashes a password takes tens of milliseconds. The timeout is 30 s.
 var (
 	requestBuckets   = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	operationBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}
-	writeBuckets     = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256} // writes
+	writeBuckets     = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256} // number of writes
 	commitBuckets    = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
 )
 
@@ -40,7 +40,7 @@ func newMetrics(version string) *metrics {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	create := promauto.With(registry)
 	create.NewGauge(prometheus.GaugeOpts{
-		Name: "service_build_info", Help: "Always 1; the labels have the versions.",
+		Name: "service_build_info", Help: "Always 1; the labels have the versions of the service and of Go.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	}).Set(1)
 	return &metrics{
@@ -70,7 +70,7 @@ func newMetrics(version string) *metrics {
 	}
 }
 
-// observeCommit records a transaction of the embedded engine.
+// observeCommit records the number of writes and the duration of a commit of the embedded engine.
 func (m *metrics) observeCommit(writes int, took time.Duration) {
 	m.batchWrites.Observe(float64(writes))
 	m.commitLength.Observe(took.Seconds())
@@ -84,7 +84,7 @@ func (o *Observer) Registry() *prometheus.Registry {
 	return o.metrics.registry
 }
 
-// Metrics returns a handler for GET /metrics. Metrics must be enabled.
+// Metrics returns a handler for GET /metrics. Call it only if metrics are enabled.
 func (o *Observer) Metrics(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{

@@ -2,15 +2,15 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// MeteredModule is a module with metrics. The server registers them.
+// MeteredModule is a module with metrics. The server registers the metrics.
 type MeteredModule interface {
 	Metrics() []Metered
 }
 
-// Counter counts events by the value of a label.
+// Counter counts events, with a separate count for each value of a label.
 type Counter struct{ vec *prometheus.CounterVec }
 
-// NewCounter returns a Counter, which is 0 for the values.
+// NewCounter returns a Counter that reports 0 for each of values until an event is counted.
 func NewCounter(name, help, label string, values ...string) Counter {
 	c := Counter{prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})}
 	for _, value := range values {
@@ -19,16 +19,16 @@ func NewCounter(name, help, label string, values ...string) Counter {
 	return c
 }
 
-// Inc counts an event.
+// Inc counts an event with the label value.
 func (c Counter) Inc(value string) { c.vec.WithLabelValues(value).Inc() }
 
 // Collectors implements Metered.
 func (c Counter) Collectors() []prometheus.Collector { return []prometheus.Collector{c.vec} }
 
-// Gauge is a value that is read when the metrics are.
+// Gauge is a value that is read each time the metrics are collected.
 type Gauge struct{ gauge prometheus.Collector }
 
-// NewGauge returns a Gauge.
+// NewGauge returns a Gauge whose value read returns.
 func NewGauge(name, help string, read func() float64) Gauge {
 	return Gauge{prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)}
 }

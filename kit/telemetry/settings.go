@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Settings are the standard variables of OpenTelemetry for traces. OpenTelemetry reads them from the environment itself;
-// they are declared here to be validated at start and documented. Names with TRACES take precedence over those without.
-// Times are in milliseconds.
+// Settings are the standard environment variables of OpenTelemetry for traces. OpenTelemetry itself reads the variables from
+// the environment. Settings declares them so that they are documented, and validated at startup. A variable with TRACES in its
+// name takes precedence over the same variable without TRACES. Times are in milliseconds.
 type Settings struct {
 	Disabled           bool     `mapstructure:"OTEL_SDK_DISABLED" default:"false"`
 	Exporter           string   `mapstructure:"OTEL_TRACES_EXPORTER" validate:"omitempty,oneof=otlp console none" example:"otlp"`
@@ -42,7 +42,8 @@ func (s Settings) enabled() bool {
 	return !s.Disabled && s.Exporter != "none" && (s.Exporter != "" || s.Endpoint != "" || s.TracesEndpoint != "")
 }
 
-// Check implements settings.Checker. OpenTelemetry would ignore these mistakes, and log invalid headers with their values.
+// Check implements settings.Checker. It reports mistakes that OpenTelemetry would ignore. OpenTelemetry would also log invalid
+// headers with their values, which can be secrets.
 func (s *Settings) Check(report func(name, reason string)) {
 	header := func(name, value string) bool {
 		return httpguts.ValidHeaderFieldName(name) && httpguts.ValidHeaderFieldValue(value)
@@ -77,8 +78,8 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// validPairs reports whether list consists of pairs NAME=VALUE, comma-separated and percent-encoded (W3C Baggage, section
-// 3.3.1), for which valid returns true. An empty list is valid.
+// validPairs reports whether list consists of comma-separated, percent-encoded pairs NAME=VALUE (W3C Baggage, section 3.3.1),
+// and valid returns true for each pair. An empty list is valid.
 func validPairs(list string, valid func(name, value string) bool) bool {
 	if list == "" {
 		return true

@@ -1,8 +1,8 @@
-// Package telemetry provides the metrics and traces of a service: metrics for Prometheus, traces by the OpenTelemetry
-// protocol. Each can be disabled. If both are, the Observer is nil and adds no cost.
+// Package telemetry provides metrics for Prometheus, and traces that it exports with the OpenTelemetry protocol. Metrics and
+// traces can be disabled separately. If both are disabled, the Observer is nil and adds no cost.
 //
-// Metrics and spans contain no secrets and nothing that a client can use to exhaust memory: they have the pattern of a
-// route, never its path, which can contain a token, and no query, header or error message.
+// Metrics and spans contain no secrets, and no values that a client could use to exhaust memory. They contain the pattern of a
+// route, but never the path of a request, which can contain a token. They contain no queries, headers or error messages.
 package telemetry
 
 import (
@@ -31,8 +31,8 @@ import (
 type Options struct {
 	Metrics  bool
 	Traces   Settings
-	Exporter sdktrace.SpanExporter // nil uses the exporter that the environment configures, if any
-	Service  string                // the default of OTEL_SERVICE_NAME
+	Exporter sdktrace.SpanExporter // if nil, traces use the exporter that Traces configures, if any
+	Service  string                // the default for OTEL_SERVICE_NAME
 	Version  string                // the version of the service
 	Log      *slog.Logger
 }
@@ -49,8 +49,8 @@ type traces struct {
 	propagator propagation.TextMapPropagator
 }
 
-// New returns an Observer for what is enabled, or nil if neither metrics nor traces are. Call Shutdown when the service
-// stops.
+// New returns an Observer for the metrics and traces that are enabled. It returns nil if both are disabled. Call Shutdown when
+// the service stops.
 func New(ctx context.Context, o Options) (*Observer, error) {
 	observer := &Observer{}
 	if o.Metrics {
@@ -69,7 +69,7 @@ func New(ctx context.Context, o Options) (*Observer, error) {
 	return observer, nil
 }
 
-// Shutdown exports the remaining spans until ctx ends.
+// Shutdown exports the remaining spans. It stops when ctx ends.
 func (o *Observer) Shutdown(ctx context.Context) error {
 	if o == nil || o.traces == nil {
 		return nil
@@ -82,7 +82,7 @@ type Metered interface {
 	Collectors() []prometheus.Collector
 }
 
-// Register adds the metrics of components.
+// Register registers the metrics of components.
 func (o *Observer) Register(components ...Metered) {
 	if o == nil || o.metrics == nil {
 		return
@@ -92,7 +92,7 @@ func (o *Observer) Register(components ...Metered) {
 	}
 }
 
-// newTraces starts the exporter. It sets no global of OpenTelemetry.
+// newTraces starts the export of traces. It does not set global variables of OpenTelemetry.
 func newTraces(ctx context.Context, o Options) (*traces, error) {
 	exporter := o.Exporter
 	if exporter == nil {
@@ -120,17 +120,17 @@ func newTraces(ctx context.Context, o Options) (*traces, error) {
 	return t, nil
 }
 
-// lossLogger logs when spans begin to be lost and when export works again, not each failure.
+// lossLogger logs when the export begins to fail and when it works again. It does not log each failure.
 type lossLogger struct {
 	sdktrace.SpanExporter
 	log  *slog.Logger
-	lost int // spans since the last successful export
+	lost int // number of spans that were lost since the last successful export
 }
 
 var urls = regexp.MustCompile(`https?://[^\s"]+`)
 
-// ExportSpans is called by one goroutine at a time. It returns no error: OpenTelemetry would print it, with the address
-// of the collector, which can contain a key.
+// ExportSpans is called by one goroutine at a time. It always returns nil, because OpenTelemetry would print an error with the
+// address of the collector, which can contain a key.
 func (l *lossLogger) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := l.SpanExporter.ExportSpans(ctx, spans)
 	switch {
@@ -154,11 +154,12 @@ type Request struct {
 	span          trace.Span // nil if traces are disabled
 }
 
-// unmatched is the route label of requests without a route.
+// unmatched is the value of the label route for requests without a route.
 const unmatched = "unmatched"
 
-// Begin starts the observation of a request. route is the pattern of its route, or "" if there is none. The returned context
-// has the span, which continues the trace of the request's header traceparent. Call Request.End after the response.
+// Begin starts the observation of a request. route is the pattern of the request's route, or "" if no route matches. The
+// returned context contains a span that continues the trace in the header traceparent of the request. Call Request.End after
+// the response.
 func (o *Observer) Begin(r *http.Request, method, route string) (context.Context, Request) {
 	ctx := r.Context()
 	if o == nil {
@@ -188,7 +189,7 @@ func (t *traces) begin(ctx context.Context, r *http.Request, method, route strin
 	return t.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
 }
 
-// otherMethod replaces methods unknown to HTTP, which clients can choose freely.
+// otherMethod replaces unknown HTTP methods, which clients can choose freely.
 const otherMethod = "_OTHER"
 
 func knownMethod(method string) string {
@@ -207,7 +208,7 @@ func (r Request) TraceID() string {
 	return r.span.SpanContext().TraceID().String()
 }
 
-// End ends the observation. status is that of the response. userID is the authenticated user, or "".
+// End ends the observation. status is the status of the response. userID is the ID of the authenticated user, or "".
 func (r Request) End(status int, userID string) {
 	if r.observer == nil {
 		return
